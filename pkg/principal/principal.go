@@ -1,0 +1,64 @@
+// Package principal describes who acts: the effective user of a session, the original one while switched, and what they may do
+// (contract part 5, decisions part 8). It is plain data, so that domain packages can decide on it without knowing of sessions.
+package principal
+
+import "slices"
+
+// Kind is what sort of person a user is; it decides which notes they see (decisions, part 6).
+type Kind string
+
+// The kinds of user.
+const (
+	Staff Kind = "staff"
+	Pupil Kind = "pupil"
+	Guest Kind = "guest"
+)
+
+// Kinds lists every kind of user.
+func Kinds() []Kind { return []Kind{Staff, Pupil, Guest} }
+
+// Known says whether k is a kind of user.
+func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
+
+// Permissions are the rights of a user (decisions, part 8), in the order in which the API shows them.
+type Permissions struct {
+	CanAPI        bool `json:"can_api" bson:"can_api"`
+	CanSU         bool `json:"can_su" bson:"can_su"`
+	CanAddEvents  bool `json:"can_add_events" bson:"can_add_events"`
+	CanAddNotes   bool `json:"can_add_notes" bson:"can_add_notes"`
+	EditAllEvents bool `json:"edit_all_events" bson:"edit_all_events"`
+	Privileged    bool `json:"privileged" bson:"privileged"`
+	Admin         bool `json:"admin" bson:"admin"`
+}
+
+// All is every permission.
+func All() Permissions {
+	return Permissions{CanAPI: true, CanSU: true, CanAddEvents: true, CanAddNotes: true, EditAllEvents: true, Privileged: true, Admin: true}
+}
+
+// Implied returns p with all that it implies: admin implies every other permission.
+func (p Permissions) Implied() Permissions {
+	if p.Admin {
+		return All()
+	}
+	return p
+}
+
+// Principal is who acts in a request.
+type Principal struct {
+	UserID      int64       // the effective user
+	OriginalID  int64       // the user who switched; 0 when not switched
+	Kind        Kind        // of the effective user
+	ElementID   int64       // the element that the effective user is; 0 when none
+	Permissions Permissions // of the effective user, implied ones included
+	MayUseAPI   bool        // the original user's can_api while switched, else the effective user's (contract 5.8)
+}
+
+// Switched says whether the effective user is not the one who logged in.
+func (p Principal) Switched() bool { return p.OriginalID != 0 }
+
+// Administers says whether the effective user is one of an element's administrators. The admin permission does not make anyone
+// an administrator of an element (decisions, part 8).
+func (p Principal) Administers(administrators []int64) bool {
+	return slices.Contains(administrators, p.UserID)
+}

@@ -1,0 +1,165 @@
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Kind says what sort of failure an Error is. Its zero value is Internal.
+type Kind int
+
+// The kinds, in the order of the table in decisions, part 1.
+const (
+	Internal             Kind = iota // a fault of ours
+	Malformed                        // the request cannot be read
+	AccessDenied                     // no session, or one that may not use the API
+	Forbidden                        // signed in, but not allowed
+	NotFound                         // no such record or path
+	MethodNotAllowed                 // the path is known, the method is not
+	Conflict                         // a lost race that cannot be merged, or an illegal transition
+	PreconditionFailed               // If-Match did not match
+	TooLarge                         // the body exceeds the limit
+	UnsupportedMediaType             // the body is not declared as JSON
+	Invalid                          // the record is invalid; Fields says where
+	TooManyRequests                  // a limit is exceeded; RetryAfter says until when
+	Unavailable                      // a store or a neighbour is away
+)
+
+// answers is the one table from kind to HTTP code and contract status.
+func answers(k Kind) (code int, status string) {
+	switch k {
+	case Malformed:
+		return http.StatusBadRequest, "Bad request"
+	case AccessDenied:
+		return http.StatusUnauthorized, "Access denied"
+	case Forbidden:
+		return http.StatusForbidden, "Forbidden"
+	case NotFound:
+		return http.StatusNotFound, "Not found"
+	case MethodNotAllowed:
+		return http.StatusMethodNotAllowed, "Method not allowed"
+	case Conflict:
+		return http.StatusConflict, "Conflict"
+	case PreconditionFailed:
+		return http.StatusPreconditionFailed, "Precondition failed"
+	case TooLarge:
+		return http.StatusRequestEntityTooLarge, "Payload too large"
+	case UnsupportedMediaType:
+		return http.StatusUnsupportedMediaType, "Unsupported media type"
+	case Invalid:
+		return http.StatusUnprocessableEntity, "Unprocessable entity"
+	case TooManyRequests:
+		return http.StatusTooManyRequests, "Too many requests"
+	case Unavailable:
+		return http.StatusServiceUnavailable, "Service unavailable"
+	default:
+		return http.StatusInternalServerError, "Internal server error"
+	}
+}
+
+// Code returns the HTTP code of k.
+func (k Kind) Code() int { code, _ := answers(k); return code }
+
+// Status returns the contract's status text of k (part 7.1, decisions part 1).
+func (k Kind) Status() string { _, status := answers(k); return status }
+
+// String returns the status text, so that a kind reads well in logs.
+func (k Kind) String() string { return k.Status() }
+
+// OfCode returns the kind whose HTTP code is code, and Internal when there is none. Package web uses it for errors that the
+// HTTP library raises, package neighbour for answers of other services.
+func OfCode(code int) Kind {
+	for k := Malformed; k <= Unavailable; k++ {
+		if k.Code() == code {
+			return k
+		}
+	}
+	return Internal
+}
+
+// Fields maps a field of the API to what is wrong with it.
+type Fields map[string][]string
+
+// Add records one message for a field.
+func (f Fields) Add(field, message string) { f[field] = append(f[field], message) }
+
+// Error is a failure that a client may be told about. Message, Record, ID and Fields are shown to the client; the cause is only logged.
+type Error struct {
+	Kind       Kind
+	Message    string        // for the client; empty where the status says it all
+	Record     string        // with ID: the type name of a record that does not exist (exception body, contract 7.2)
+	ID         string        // the id as addressed
+	Fields     Fields        // for Invalid
+	RetryAfter time.Duration // for TooManyRequests; whole seconds are sent
+	cause      error
+}
+
+// Error describes the failure for logs, the cause included.
+func (e *Error) Error() string {
+	text := e.Kind.Status()
+	if m := e.Detail(); m != "" {
+		text += ": " + m
+	}
+	for field, messages := range e.Fields {
+		text += fmt.Sprintf("; %s %q", field, messages)
+	}
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the cause, nil when there is none.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Detail is the message for the client: that of the exception body for a missing record, else Message.
+func (e *Error) Detail() string {
+	if e.Record != "" {
+		return fmt.Sprintf("Couldn't find %s with 'id'=%s", e.Record, e.ID)
+	}
+	return e.Message
+}
+
+// New returns a problem of the given kind with a message for the client, formatted as by fmt.Sprintf.
+func New(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// Wrap returns a problem of the given kind whose cause is only for the log.
+func Wrap(kind Kind, cause error, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), cause: cause}
+}
+
+// Missing says that the record of that type name ("Event", "Commitment", …) addressed by id does not exist.
+func Missing(record string, id int64) *Error {
+	return &Error{Kind: NotFound, Record: record, ID: strconv.FormatInt(id, 10)}
+}
+
+// InvalidFields returns an Invalid problem for the given fields, and nil when there are none, so that a check can end with it.
+func InvalidFields(fields Fields) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &Error{Kind: Invalid, Fields: fields}
+}
+
+// As returns the problem in err's chain; any other error becomes an Internal problem with err as its cause. It returns nil for nil.
+func As(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Kind: Internal, cause: err}
+}
+
+// Is says whether err's chain holds a problem of that kind.
+func Is(err error, kind Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == kind
+}

@@ -1,0 +1,97 @@
+package settings_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/settings"
+)
+
+type Store struct {
+	URI   settings.URI    `envconfig:"T_URI" required:"true" desc:"where the store is"`
+	Token settings.Secret `envconfig:"T_TOKEN" desc:"shared with the neighbours"`
+}
+
+type example struct {
+	Store
+	Wait time.Duration `envconfig:"T_WAIT" default:"2s" desc:"how long to wait"`
+}
+
+func (e *example) Check() error {
+	if e.Wait <= 0 {
+		return errors.New("T_WAIT: must be positive")
+	}
+	return nil
+}
+
+const password = "hunter2"
+
+func set(t *testing.T, pairs ...string) {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		t.Setenv(pairs[i], pairs[i+1])
+	}
+}
+
+func TestLoad_ReadsDefaultsAndSecrets(t *testing.T) {
+	set(t, "T_URI", "mongodb://belfry:"+password+"@db.example:27017/?authSource=admin", "T_TOKEN", password)
+	var e struct {
+		Store
+		Wait time.Duration `envconfig:"T_WAIT" default:"2s" desc:"how long to wait"`
+	}
+	if err := settings.Load(&e); err != nil {
+		t.Fatal(err)
+	}
+	if e.Wait != 2*time.Second || e.Token.Reveal() != password {
+		t.Errorf("loaded %+v", e)
+	}
+}
+
+func TestSecretsAreNeverPrinted(t *testing.T) {
+	e := example{Store: Store{URI: settings.URI{Secret: settings.NewSecret("mongodb://belfry:" + password + "@db.example/?x=" + password)}, Token: settings.NewSecret(password)}}
+	encoded, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{fmt.Sprint(e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e), fmt.Sprintf("%v %s", e.Token, e.URI), string(encoded), fmt.Sprint(settings.Variables(&e))} {
+		if strings.Contains(text, password) {
+			t.Errorf("shows the secret: %s", text)
+		}
+	}
+	if got := e.URI.String(); got != "mongodb://db.example" {
+		t.Errorf("the address became %q", got)
+	}
+}
+
+func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {
+	for name, c := range map[string]struct{ wait, uri, want string }{
+		"unparsable": {wait: password, uri: "mongodb://x", want: "T_WAIT: not a valid time.Duration"},
+		"checked":    {wait: "-1s", uri: "mongodb://x", want: "T_WAIT: must be positive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set(t, "T_URI", c.uri, "T_WAIT", c.wait)
+			err := settings.Load(&example{})
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+	if err := settings.Load(&example{}); err == nil || !strings.Contains(err.Error(), "T_URI") {
+		t.Errorf("a missing variable gives %v", err)
+	}
+}
+
+func TestWriteTable(t *testing.T) {
+	var b strings.Builder
+	if err := settings.WriteTable(&b, settings.Variables(&example{})); err != nil {
+		t.Fatal(err)
+	}
+	want := "| variable | default | meaning |\n|---|---|---|\n| `T_URI` | required | where the store is |\n| `T_TOKEN` | – | shared with the neighbours |\n| `T_WAIT` | `2s` | how long to wait |\n"
+	if b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+}
