@@ -1,0 +1,59 @@
+package wiretime
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Day is a calendar day, counted from 1970-01-01 (day 0). It has no zone: which instants belong to it is
+// answered by [Zone.Midnight]. It is stored as a 32-bit integer.
+type Day int32
+
+// The open ends of a membership: a first day before, or a last day after, every real one. They compare as Days do,
+// so an overlap needs no special case.
+const (
+	FirstDay Day = math.MinInt32
+	LastDay  Day = math.MaxInt32
+)
+
+const secondsOfDay = 24 * 60 * 60
+
+// ParseDay reads YYYY-MM-DD: ten characters, a day that exists, years 0001 to 9999.
+func ParseDay(text string) (Day, error) {
+	r := reader{text: text}
+	y, m, d := r.date()
+	if !r.done() {
+		return 0, fmt.Errorf("%q is not a date (YYYY-MM-DD)", text)
+	}
+	return dayOfDate(y, time.Month(m), d), nil
+}
+
+// dayOfDate counts in the proleptic Gregorian calendar.
+func dayOfDate(y int, m time.Month, d int) Day {
+	return Day(floorDiv(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix(), secondsOfDay))
+}
+
+// String gives YYYY-MM-DD; "open" for FirstDay and LastDay.
+func (d Day) String() string {
+	if d == FirstDay || d == LastDay {
+		return "open"
+	}
+	return time.Unix(int64(d)*secondsOfDay, 0).UTC().Format(time.DateOnly)
+}
+
+// AddDays moves d by n days; an open end stays open.
+func (d Day) AddDays(n int) Day {
+	if d == FirstDay || d == LastDay {
+		return d
+	}
+	return d + Day(n)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
