@@ -1,0 +1,61 @@
+package mongostore
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+)
+
+var (
+	// ErrNotFound: there is no document with the id.
+	ErrNotFound = errors.New("mongostore: no such document")
+	// ErrConflict: other writers kept winning the document for as long as Update was willing to try.
+	ErrConflict = errors.New("mongostore: the document kept changing")
+	// ErrUnchanged is returned by the function given to Update to say that nothing needs to be written.
+	ErrUnchanged = errors.New("mongostore: unchanged")
+)
+
+// IsDuplicateKey tells whether a write failed because of a unique index.
+func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
+
+// Unavailable tells whether err means that the database is away or too slow, so that a later try may succeed: no
+// server to be found, a broken connection, a deadline passed, an election going on, a write not confirmed in time.
+// A context that was cancelled is not that: the asker went away.
+func Unavailable(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	var selection topology.ServerSelectionError
+	if errors.As(err, &selection) || mongo.IsTimeout(err) || mongo.IsNetworkError(err) ||
+		errors.Is(err, mongo.ErrClientDisconnected) {
+		return true
+	}
+	var server mongo.ServerError
+	if errors.As(err, &server) {
+		for _, code := range unavailableCodes {
+			if server.HasErrorCode(code) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unavailableCodes are the server's own words for "not now".
+var unavailableCodes = [...]int{
+	6,     // HostUnreachable
+	7,     // HostNotFound
+	64,    // WriteConcernTimeout
+	89,    // NetworkTimeout
+	91,    // ShutdownInProgress
+	189,   // PrimarySteppedDown
+	262,   // ExceededTimeLimit
+	9001,  // SocketException
+	10107, // NotWritablePrimary
+	11600, // InterruptedAtShutdown
+	11602, // InterruptedDueToReplStateChange
+	13435, // NotPrimaryNoSecondaryOk
+	13436, // NotPrimaryOrSecondary
+}

@@ -1,0 +1,99 @@
+package mongostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// idBlock is how many ids a process takes from the counter at a time; those left when it ends are gaps.
+const idBlock = 50
+
+// IDs hands out integer ids, from 1, each at most once over all processes. Ids of one process rise; those of
+// several are interleaved in blocks, with gaps. A unique index (that of _id) guards. Safe for concurrent use.
+//
+// The counters are documents {_id: name, next: the next id that nobody has}.
+type IDs struct {
+	counters *mongo.Collection
+	mu       sync.Mutex
+	blocks   map[string]*block
+}
+
+// block is the ids [next, end) that this process still has of one name.
+type block struct {
+	turn      chan struct{} // holds one token; a waiter can leave when its context ends
+	next, end int64
+}
+
+// NewIDs uses the collection counters of the database.
+func NewIDs(db *mongo.Database) *IDs {
+	return &IDs{counters: db.Collection("counters"), blocks: map[string]*block{}}
+}
+
+// Next gives one id, in most calls without a round trip.
+func (ids *IDs) Next(ctx context.Context, name string) (int64, error) {
+	b := ids.block(name)
+	select {
+	case b.turn <- struct{}{}:
+		defer func() { <-b.turn }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if b.next == b.end {
+		first, err := ids.Take(ctx, name, idBlock)
+		if err != nil {
+			return 0, err
+		}
+		b.next, b.end = first, first+idBlock
+	}
+	b.next++
+	return b.next - 1, nil
+}
+
+// Take gives n ids in a row, for a batch, in one round trip, and returns the first. N must be positive.
+func (ids *IDs) Take(ctx context.Context, name string, n int) (first int64, err error) {
+	if n < 1 {
+		return 0, fmt.Errorf("take %d ids of %s", n, name)
+	}
+	for {
+		first, err = ids.advance(ctx, name, n)
+		if !errors.Is(err, mongo.ErrNoDocuments) {
+			break
+		}
+		// The first ids of this name. An upsert in advance would not do: two at once make one fail, and not every
+		// server reports that as a duplicate key there.
+		_, err = ids.counters.InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "next", Value: int64(1)}})
+		if err != nil && !IsDuplicateKey(err) {
+			break
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("take ids of %s: %w", name, err)
+	}
+	return first, nil
+}
+
+// advance adds n to the counter in one atomic step and returns its value before.
+func (ids *IDs) advance(ctx context.Context, name string, n int) (int64, error) {
+	var counter struct {
+		Next int64 `bson:"next"`
+	}
+	step := bson.D{{Key: "$inc", Value: bson.D{{Key: "next", Value: int64(n)}}}}
+	err := ids.counters.FindOneAndUpdate(ctx, byID(name), step).Decode(&counter)
+	return counter.Next, err
+}
+
+func (ids *IDs) block(name string) *block {
+	ids.mu.Lock()
+	defer ids.mu.Unlock()
+	b := ids.blocks[name]
+	if b == nil {
+		b = &block{turn: make(chan struct{}, 1)}
+		ids.blocks[name] = b
+	}
+	return b
+}

@@ -1,0 +1,109 @@
+package mongostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Head is what every document starts with. Embed it with the tag `bson:",inline"`.
+type Head struct {
+	ID      int64 `bson:"_id"`
+	Version int64 `bson:"version"` // 1 when stored, one more with each write; kept by this package
+	Schema  int32 `bson:"schema"`  // the shape of the document, raised by migrations
+}
+
+func (h *Head) head() *Head { return h }
+
+// document is a pointer to a struct that embeds Head.
+type document[T any] interface {
+	*T
+	head() *Head
+}
+
+const (
+	// updatePatience is how long Update goes on after losing to other writers.
+	updatePatience = 5 * time.Second
+	firstPause     = 2 * time.Millisecond
+	longestPause   = 64 * time.Millisecond
+)
+
+// Load reads the document with the id, in one round trip. ErrNotFound when there is none.
+func Load[T any, P document[T]](ctx context.Context, collection *mongo.Collection, id int64) (T, error) {
+	var doc T
+	err := collection.FindOne(ctx, byID(id)).Decode(&doc)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return doc, ErrNotFound
+	}
+	if err != nil {
+		return doc, fmt.Errorf("load from %s: %w", collection.Name(), err)
+	}
+	return doc, nil
+}
+
+// Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] tells of a
+// unique index in the way.
+func Insert[T any, P document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
+	doc.head().Version = 1
+	if _, err := collection.InsertOne(ctx, doc); err != nil {
+		return fmt.Errorf("insert into %s: %w", collection.Name(), err)
+	}
+	return nil
+}
+
+// Update changes one document as a whole and loses no concurrent change: it loads it, lets change decide in plain Go,
+// and replaces it only where the version is still the one loaded; when another writer won, all of it starts over. So
+// change may run many times: it works on the document it is given, does no I/O and keeps nothing between runs.
+//
+// When change returns ErrUnchanged nothing is written and the document is returned as loaded, without error; any other
+// error of change is returned as it is. ErrNotFound: no such document. ErrConflict: others kept winning
+// for five seconds. The document returned is the one stored. Two round trips when nobody interferes.
+//
+// After an error for which [Unavailable] holds the change may or may not be stored.
+func Update[T any, P document[T]](ctx context.Context, collection *mongo.Collection, id int64, change func(P) error) (T, error) {
+	started := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		doc, err := Load[T, P](ctx, collection, id)
+		if err != nil {
+			return doc, err
+		}
+		loaded := *P(&doc).head()
+		if err := change(&doc); err != nil {
+			if errors.Is(err, ErrUnchanged) {
+				return doc, nil
+			}
+			return doc, err
+		}
+		*P(&doc).head() = Head{ID: loaded.ID, Version: loaded.Version + 1, Schema: P(&doc).head().Schema}
+		result, err := collection.ReplaceOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "version", Value: loaded.Version}}, &doc)
+		if err != nil {
+			return doc, fmt.Errorf("replace in %s: %w", collection.Name(), err)
+		}
+		if result.MatchedCount == 1 {
+			return doc, nil
+		}
+		if time.Since(started) > updatePatience {
+			return doc, ErrConflict
+		}
+		if err := sleep(ctx, rand.N(pause)); err != nil {
+			return doc, err
+		}
+	}
+}
+
+// sleep waits, or returns the context's error as soon as it ends.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
