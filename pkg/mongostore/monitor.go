@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
@@ -96,10 +97,10 @@ func (m *monitor) finished(ctx context.Context, e event.CommandFinishedEvent, fa
 
 // failed describes an error without its message.
 func failed(err error) []attribute.KeyValue {
-	var command mongo.CommandError
+	var answer driver.Error
 	switch {
-	case errors.As(err, &command) && command.Code != 0:
-		code := strconv.Itoa(int(command.Code))
+	case errors.As(err, &answer) && answer.Code != 0:
+		code := strconv.Itoa(int(answer.Code))
 		return []attribute.KeyValue{semconv.DBResponseStatusCode(code), semconv.ErrorTypeKey.String(code)}
 	case errors.Is(err, context.Canceled):
 		return []attribute.KeyValue{semconv.ErrorTypeKey.String("cancelled")}

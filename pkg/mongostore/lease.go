@@ -1,0 +1,128 @@
+package mongostore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// errLeaseLost ends the work of a holder that can't renew its lease.
+var errLeaseLost = errors.New("mongostore: the lease is lost to another process, or the database is away")
+
+// lease lets one process at a time do something: a document {_id, holder, beat} whose beat the holder raises. No
+// clocks are compared: whoever waits takes the lease over when it has seen the same beat for as long as ttl.
+type lease struct {
+	collection *mongo.Collection
+	id         string
+	holder     string
+	ttl        time.Duration
+}
+
+type leaseDocument struct {
+	ID     string `bson:"_id"`
+	Holder string `bson:"holder"` // "" when free
+	Beat   int64  `bson:"beat"`
+}
+
+func newLease(collection *mongo.Collection, id string, ttl time.Duration) *lease {
+	return &lease{collection: collection, id: id, holder: rand.Text(), ttl: ttl}
+}
+
+// acquire waits until the lease is ours.
+func (l *lease) acquire(ctx context.Context) error {
+	var seen leaseDocument
+	since := time.Now()
+	for {
+		var current leaseDocument
+		err := l.collection.FindOne(ctx, byID(l.id)).Decode(&current)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			_, err = l.collection.InsertOne(ctx, leaseDocument{ID: l.id, Holder: l.holder, Beat: 1})
+			if err == nil {
+				return nil
+			}
+			if IsDuplicateKey(err) {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if current != seen {
+			seen, since = current, time.Now()
+		}
+		if current.Holder == "" || time.Since(since) >= l.ttl {
+			taken, err := l.take(ctx, current)
+			if taken || err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, l.ttl/20); err != nil {
+			return err
+		}
+	}
+}
+
+// hold runs work while renewing the lease. When the lease is lost, work's context ends with errLeaseLost as
+// its cause, before another process can have taken over.
+func (l *lease) hold(ctx context.Context, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		l.renew(ctx, cancel)
+	}()
+	err := work(ctx)
+	lost := context.Cause(ctx)
+	cancel(nil)
+	<-renewing
+	if errors.Is(lost, errLeaseLost) {
+		return errors.Join(lost, err)
+	}
+	return err
+}
+
+// renew raises the beat every quarter of ttl until ctx ends. Other processes wait a whole ttl from the last beat they
+// saw; three quarters after the last that is known to be stored, it gives up.
+func (l *lease) renew(ctx context.Context, cancel context.CancelCauseFunc) {
+	stored := time.Now()
+	for sleep(ctx, l.ttl/4) == nil {
+		sent := time.Now()
+		renewal, done := context.WithTimeout(ctx, l.ttl/4)
+		result, err := l.collection.UpdateOne(renewal,
+			bson.D{{Key: "_id", Value: l.id}, {Key: "holder", Value: l.holder}},
+			bson.D{{Key: "$inc", Value: bson.D{{Key: "beat", Value: int64(1)}}}})
+		done()
+		switch {
+		case err == nil && result.MatchedCount == 1:
+			stored = sent
+		case err == nil || time.Since(stored) >= l.ttl/2:
+			cancel(errLeaseLost)
+			return
+		}
+	}
+}
+
+// release gives the lease up, if it is still ours; when that fails, others wait for ttl.
+func (l *lease) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.ttl/4)
+	defer cancel()
+	_, err := l.collection.UpdateOne(ctx,
+		bson.D{{Key: "_id", Value: l.id}, {Key: "holder", Value: l.holder}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: ""}}}})
+	return err
+}
+
+// take makes us the holder if the lease is still as it was read.
+func (l *lease) take(ctx context.Context, read leaseDocument) (bool, error) {
+	result, err := l.collection.ReplaceOne(ctx,
+		bson.D{{Key: "_id", Value: l.id}, {Key: "holder", Value: read.Holder}, {Key: "beat", Value: read.Beat}},
+		leaseDocument{ID: l.id, Holder: l.holder, Beat: read.Beat + 1})
+	if err != nil {
+		return false, err
+	}
+	return result.MatchedCount == 1, nil
+}
