@@ -1,0 +1,279 @@
+// Package session keeps who is signed in, in Redis (decisions, part 2). The id that a client holds is an opaque 256-bit random value;
+// Redis knows only its SHA-256. A session carries the permissions of its user, so that every service checks a request with one round
+// trip. Only identity writes sessions; the others call Load.
+//
+// Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix milliseconds),
+// user and original; user:<id> is the set of the session hashes in which the user is the effective or the original one; and
+// userversion:<id> is the newest version of the user that sessions were told of. All times are Redis's own.
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+var (
+	// ErrNone means that there is no such session: never made, ended or expired.
+	ErrNone = errors.New("session: none")
+	// ErrStale means that the user has changed since the caller read it: read it again.
+	ErrStale = errors.New("session: the user has changed meanwhile")
+)
+
+// tokenBytes is the length of a session id: 256 bits.
+const tokenBytes = 32
+
+// Token is the opaque id that a client holds. It prints as a mask.
+type Token struct{ text string }
+
+// ParseToken takes a cookie's value. It returns false for anything that NewToken cannot have made.
+func ParseToken(value string) (Token, bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(value)
+	return Token{value}, err == nil && len(raw) == tokenBytes
+}
+
+func newToken() Token {
+	raw := make([]byte, tokenBytes)
+	_, _ = rand.Read(raw) // never fails, says its documentation
+	return Token{base64.RawURLEncoding.EncodeToString(raw)}
+}
+
+// Reveal returns the text for the cookie.
+func (t Token) Reveal() string { return t.text }
+
+// String returns a mask.
+func (t Token) String() string { return "********" }
+
+// GoString returns a mask.
+func (t Token) GoString() string { return t.String() }
+
+func (t Token) hash() string {
+	sum := sha256.Sum256([]byte(t.text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Subject is a user as sessions need to know it.
+type Subject struct {
+	UserID      int64                 `json:"user"`
+	Version     int64                 `json:"version"` // of the user's record; a session made from an older one is refused
+	Kind        principal.Kind        `json:"kind"`
+	ElementID   int64                 `json:"element"`
+	Permissions principal.Permissions `json:"permissions"` // as stored, without implied ones
+	Active      bool                  `json:"active"`
+}
+
+// Record is the content of a session.
+type Record struct {
+	User     Subject  `json:"user"`
+	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
+}
+
+// Principal returns who acts in the session.
+func (r Record) Principal() principal.Principal {
+	p := principal.Principal{
+		UserID:      r.User.UserID,
+		Kind:        r.User.Kind,
+		ElementID:   r.User.ElementID,
+		Permissions: r.User.Permissions.Implied(),
+	}
+	p.MayUseAPI = p.Permissions.CanAPI
+	if r.Original != nil {
+		p.OriginalID = r.Original.UserID
+		p.MayUseAPI = r.Original.Permissions.Implied().CanAPI
+	}
+	return p
+}
+
+// Options of a Store. Idle ends a session that is not used for so long, Absolute ends every session that long after its creation.
+type Options struct {
+	Prefix   string
+	Idle     time.Duration
+	Absolute time.Duration
+}
+
+// Store is the sessions in Redis. It is safe for concurrent use by any number of processes. Errors other than ErrNone and ErrStale
+// mean that Redis is away.
+type Store struct {
+	redis redis.UniversalClient
+	o     Options
+}
+
+// NewStore returns the sessions that client holds.
+func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{client, o} }
+
+func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
+func (s *Store) userKey(id int64) string       { return s.o.Prefix + "user:" + strconv.FormatInt(id, 10) }
+func (s *Store) versionKey(id int64) string {
+	return s.o.Prefix + "userversion:" + strconv.FormatInt(id, 10)
+}
+
+// load gives the data of a session and pushes its idle end forward, never beyond its absolute end.
+var load = redis.NewScript(`
+local s = redis.call('HMGET', KEYS[1], 'data', 'until')
+if not s[1] then return false end
+local t = redis.call('TIME')
+local left = tonumber(s[2]) - (t[1] * 1000 + math.floor(t[2] / 1000))
+if left <= 0 then redis.call('DEL', KEYS[1]) return false end
+redis.call('PEXPIRE', KEYS[1], math.min(left, tonumber(ARGV[1])))
+return s[1]`)
+
+// Load returns the session of token and counts as its use: one round trip. It returns ErrNone when there is none.
+func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
+	data, err := load.Run(ctx, s.redis, []string{s.sessionKey(token.hash())}, s.o.Idle.Milliseconds()).Text()
+	if errors.Is(err, redis.Nil) {
+		return Record{}, ErrNone
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("load session: %w", err)
+	}
+	var r Record
+	if err := json.Unmarshal([]byte(data), &r); err != nil {
+		return Record{}, fmt.Errorf("decode session: %w", err)
+	}
+	return r, nil
+}
+
+// create writes a new session and ends the one that it replaces, in one step: there is no moment with both or neither. It refuses
+// subjects older than what Refresh has announced.
+// KEYS: new session, replaced session, prefix; ARGV: data, idle, absolute, new hash, old hash, user, its version, original or 0, its version.
+var create = redis.NewScript(`
+for i = 6, 8, 2 do
+  if ARGV[i] ~= '0' then
+    local known = redis.call('GET', KEYS[3] .. 'userversion:' .. ARGV[i])
+    if known and tonumber(known) > tonumber(ARGV[i + 1]) then return 0 end
+  end
+end
+local old = redis.call('HMGET', KEYS[2], 'user', 'original')
+if old[1] then
+  redis.call('DEL', KEYS[2])
+  redis.call('SREM', KEYS[3] .. 'user:' .. old[1], ARGV[5])
+  redis.call('SREM', KEYS[3] .. 'user:' .. old[2], ARGV[5])
+end
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('HSET', KEYS[1], 'data', ARGV[1], 'until', now + tonumber(ARGV[3]), 'user', ARGV[6], 'original', ARGV[8])
+redis.call('PEXPIRE', KEYS[1], math.min(tonumber(ARGV[2]), tonumber(ARGV[3])))
+for i = 6, 8, 2 do
+  if ARGV[i] ~= '0' then
+    redis.call('SADD', KEYS[3] .. 'user:' .. ARGV[i], ARGV[4])
+    redis.call('PEXPIRE', KEYS[3] .. 'user:' .. ARGV[i], ARGV[3])
+  end
+end
+return 1`)
+
+// Create makes a session with a new id and, in the same step, ends the session of replaces (the zero Token: none). It returns
+// ErrStale when a subject is older than the sessions have been told of, and then nothing has changed.
+func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return Token{}, fmt.Errorf("encode session: %w", err)
+	}
+	var original Subject
+	if r.Original != nil {
+		original = *r.Original
+	}
+	token := newToken()
+	made, err := create.Run(ctx, s.redis,
+		[]string{s.sessionKey(token.hash()), s.sessionKey(replaces.hash()), s.o.Prefix},
+		data, s.o.Idle.Milliseconds(), s.o.Absolute.Milliseconds(), token.hash(), replaces.hash(),
+		r.User.UserID, r.User.Version, original.UserID, original.Version).Int()
+	if err != nil {
+		return Token{}, fmt.Errorf("create session: %w", err)
+	}
+	if made == 0 {
+		return Token{}, ErrStale
+	}
+	return token, nil
+}
+
+// end removes sessions by hash. KEYS: prefix; ARGV: hashes.
+var end = redis.NewScript(`
+local ended = 0
+for _, hash in ipairs(ARGV) do
+  local key = KEYS[1] .. 'session:' .. hash
+  local s = redis.call('HMGET', key, 'user', 'original')
+  if s[1] then
+    redis.call('DEL', key)
+    redis.call('SREM', KEYS[1] .. 'user:' .. s[1], hash)
+    redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
+    ended = ended + 1
+  end
+end
+return ended`)
+
+// End ends the session of token; it is no error when there is none.
+func (s *Store) End(ctx context.Context, token Token) error {
+	if err := end.Run(ctx, s.redis, []string{s.o.Prefix}, token.hash()).Err(); err != nil {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// refresh rewrites a user in all its sessions, or ends them, and remembers the version so that a login that read the user earlier
+// cannot bring the older one back. It does nothing when a newer version is known already.
+// KEYS: prefix; ARGV: user, version, subject, 1 to keep or 0 to end, milliseconds to remember the version.
+var refresh = redis.NewScript(`
+local versionkey = KEYS[1] .. 'userversion:' .. ARGV[1]
+local known = redis.call('GET', versionkey)
+if known and tonumber(known) > tonumber(ARGV[2]) then return 0 end
+redis.call('SET', versionkey, ARGV[2], 'PX', ARGV[5])
+local touched = 0
+for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. ARGV[1])) do
+  local key = KEYS[1] .. 'session:' .. hash
+  local s = redis.call('HMGET', key, 'data', 'user', 'original')
+  if not s[1] then
+    redis.call('SREM', KEYS[1] .. 'user:' .. ARGV[1], hash)
+  elseif ARGV[4] == '0' then
+    redis.call('DEL', key)
+    redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
+    redis.call('SREM', KEYS[1] .. 'user:' .. s[3], hash)
+    touched = touched + 1
+  else
+    local record = cjson.decode(s[1])
+    if s[2] == ARGV[1] then record.user = cjson.decode(ARGV[3]) end
+    if s[3] == ARGV[1] then record.original = cjson.decode(ARGV[3]) end
+    redis.call('HSET', key, 'data', cjson.encode(record))
+    touched = touched + 1
+  end
+end
+return touched`)
+
+// Refresh makes every session of the user live by what subject says from now on; an inactive one's sessions end. It returns how many
+// sessions were touched. It may be repeated and come late: an older version never overwrites a newer one.
+func (s *Store) Refresh(ctx context.Context, subject Subject) (int, error) {
+	return s.tell(ctx, subject, subject.Active)
+}
+
+// EndUser ends every session in which the user is the effective or the original one, and returns how many there were. A login that
+// read the user before that version of it cannot make a session any more.
+func (s *Store) EndUser(ctx context.Context, subject Subject) (int, error) {
+	return s.tell(ctx, subject, false)
+}
+
+func (s *Store) tell(ctx context.Context, subject Subject, keep bool) (int, error) {
+	data, err := json.Marshal(subject)
+	if err != nil {
+		return 0, fmt.Errorf("encode subject: %w", err)
+	}
+	kept := 0
+	if keep {
+		kept = 1
+	}
+	// A login creates the session within a request's length of reading the user; the absolute lifetime is far beyond that.
+	touched, err := refresh.Run(ctx, s.redis, []string{s.o.Prefix}, subject.UserID, subject.Version, data, kept, s.o.Absolute.Milliseconds()).Int()
+	if err != nil {
+		return 0, fmt.Errorf("refresh sessions of a user: %w", err)
+	}
+	return touched, nil
+}

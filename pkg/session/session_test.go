@@ -1,0 +1,205 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+)
+
+func newStore(t *testing.T, idle, absolute time.Duration) *session.Store {
+	t.Helper()
+	client, prefix := storetest.Redis(t)
+	return session.NewStore(client, session.Options{Prefix: prefix, Idle: idle, Absolute: absolute})
+}
+
+func subject(id, version int64) session.Subject {
+	return session.Subject{UserID: id, Version: version, Kind: principal.Staff, ElementID: 11, Permissions: principal.Permissions{CanAPI: true, CanAddNotes: true}, Active: true}
+}
+
+func create(t *testing.T, s *session.Store, r session.Record, replaces session.Token) session.Token {
+	t.Helper()
+	token, err := s.Create(t.Context(), r, replaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func wantNone(t *testing.T, s *session.Store, token session.Token, why string) {
+	t.Helper()
+	if _, err := s.Load(t.Context(), token); !errors.Is(err, session.ErrNone) {
+		t.Errorf("%s: got %v, want ErrNone", why, err)
+	}
+}
+
+func TestDecisionsPart2_ASessionCarriesThePermissions(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	token := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	r, err := s.Load(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.Principal()
+	if p.UserID != 1 || p.Switched() || !p.MayUseAPI || !p.Permissions.CanAddNotes || p.Permissions.CanSU || p.ElementID != 11 {
+		t.Errorf("principal %+v", p)
+	}
+}
+
+func TestPart5_8_WhileSwitchedTheOriginalUserDecidesOnTheAPI(t *testing.T) {
+	noAPI := subject(2, 1)
+	noAPI.Permissions.CanAPI = false
+	original := subject(1, 1)
+	p := session.Record{User: noAPI, Original: &original}.Principal()
+	if !p.MayUseAPI || p.OriginalID != 1 || p.UserID != 2 {
+		t.Errorf("principal %+v", p)
+	}
+	if p := (session.Record{User: noAPI}).Principal(); p.MayUseAPI {
+		t.Error("a user without can_api may use the API")
+	}
+}
+
+func TestDecisionsPart2_ANewSessionEndsTheOldOne(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	old := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	fresh := create(t, s, session.Record{User: subject(1, 1)}, old)
+	wantNone(t, s, old, "the replaced session")
+	if _, err := s.Load(t.Context(), fresh); err != nil {
+		t.Error(err)
+	}
+	if err := s.End(t.Context(), fresh); err != nil {
+		t.Error(err)
+	}
+	wantNone(t, s, fresh, "the ended session")
+}
+
+func TestDecisionsPart2_IdleAndAbsoluteEnd(t *testing.T) {
+	const idle, absolute = 300 * time.Millisecond, 700 * time.Millisecond
+	s := newStore(t, idle, absolute)
+	unused := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	used := create(t, s, session.Record{User: subject(2, 1)}, session.Token{})
+	begun := time.Now()
+	uses := 0
+	for {
+		_, err := s.Load(t.Context(), used)
+		if errors.Is(err, session.ErrNone) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uses++; time.Since(begun) > 10*absolute {
+			t.Fatal("use keeps a session beyond its absolute end")
+		}
+		time.Sleep(idle / 10)
+	}
+	if lived := time.Since(begun); lived < idle {
+		t.Errorf("a used session ended after %v, before even its idle time", lived)
+	}
+	wantNone(t, s, unused, "a session that nobody used")
+}
+
+func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	own := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	original := subject(1, 1)
+	switched := create(t, s, session.Record{User: subject(2, 1), Original: &original}, session.Token{})
+	other := create(t, s, session.Record{User: subject(3, 1)}, session.Token{})
+
+	lesser := subject(1, 2)
+	lesser.Permissions = principal.Permissions{}
+	if touched, err := s.Refresh(t.Context(), lesser); err != nil || touched != 2 {
+		t.Fatalf("touched %d, %v", touched, err)
+	}
+	for name, token := range map[string]session.Token{"own": own, "switched": switched} {
+		if r, err := s.Load(t.Context(), token); err != nil || r.Principal().MayUseAPI {
+			t.Errorf("%s: still may use the API (%v)", name, err)
+		}
+	}
+	if r, err := s.Load(t.Context(), switched); err != nil || r.User != subject(2, 1) {
+		t.Errorf("the effective user changed: %+v, %v", r.User, err)
+	}
+	inactive := lesser
+	inactive.Version, inactive.Active = 3, false
+	if touched, err := s.Refresh(t.Context(), inactive); err != nil || touched != 2 {
+		t.Fatalf("touched %d, %v", touched, err)
+	}
+	wantNone(t, s, own, "a session of an inactive user")
+	wantNone(t, s, switched, "a session that an inactive user switched")
+	if _, err := s.Load(t.Context(), other); err != nil {
+		t.Errorf("another user's session: %v", err)
+	}
+}
+
+func TestALoginThatReadTheUserBeforeAChangeIsRefused(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	if _, err := s.EndUser(t.Context(), subject(1, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{}); !errors.Is(err, session.ErrStale) {
+		t.Errorf("got %v, want ErrStale", err)
+	}
+	token := create(t, s, session.Record{User: subject(1, 5)}, session.Token{})
+	late := subject(1, 4)
+	late.Active = false
+	if touched, err := s.Refresh(t.Context(), late); err != nil || touched != 0 {
+		t.Errorf("an older version touched %d sessions, %v", touched, err)
+	}
+	if _, err := s.Load(t.Context(), token); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARotationRacedByManyLeavesNoSecondOldSession(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	old := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	tokens := make([]session.Token, 20)
+	var wg sync.WaitGroup
+	for i := range tokens {
+		wg.Go(func() {
+			token, err := s.Create(context.WithoutCancel(t.Context()), session.Record{User: subject(1, 1)}, old)
+			if err != nil {
+				t.Error(err)
+			}
+			tokens[i] = token
+		})
+	}
+	wg.Wait()
+	wantNone(t, s, old, "the rotated session")
+	if ended, err := s.EndUser(t.Context(), subject(1, 1)); err != nil || ended != len(tokens) {
+		t.Errorf("ended %d sessions, %v; want %d", ended, err, len(tokens))
+	}
+}
+
+func TestTokensAreOpaqueAndOnlyHashedInTheStore(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	s := session.NewStore(client, session.Options{Prefix: prefix, Idle: time.Hour, Absolute: time.Hour})
+	token := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	if parsed, ok := session.ParseToken(token.Reveal()); !ok || parsed != token {
+		t.Error("a token does not parse back")
+	}
+	if shown := fmt.Sprintf("%v %+v %#v %s", token, token, token, token); strings.Contains(shown, token.Reveal()) {
+		t.Error("a token prints itself")
+	}
+	for _, bad := range []string{"", "x", token.Reveal() + "A", token.Reveal()[1:], strings.Repeat("!", 43), strings.Repeat("A", 42) + "B"} {
+		if _, ok := session.ParseToken(bad); ok {
+			t.Errorf("%q passes as a token", bad)
+		}
+	}
+	keys, err := client.Keys(t.Context(), prefix+"*").Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("keys %v, %v", keys, err)
+	}
+	for _, key := range keys {
+		if strings.Contains(key, token.Reveal()) {
+			t.Error("a key holds the raw id")
+		}
+	}
+}

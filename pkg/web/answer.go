@@ -1,0 +1,135 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Part is one key of an answer after status.
+type Part struct {
+	Name  string
+	Value any
+}
+
+// OK answers 200 with status OK and the parts in their order.
+func OK(c *fiber.Ctx, parts ...Part) error { return Answer(c, fiber.StatusOK, "OK", parts...) }
+
+// Answer writes the envelope: status first, then the parts in their order. encoding/json writes <, >, &, U+2028 and U+2029 as escapes,
+// as decisions, part 1, ask.
+func Answer(c *fiber.Ctx, code int, status string, parts ...Part) error {
+	var body bytes.Buffer
+	body.WriteString(`{"status":`)
+	if err := writeJSON(&body, status); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		fmt.Fprintf(&body, ",%q:", p.Name)
+		if err := writeJSON(&body, p.Value); err != nil {
+			return err
+		}
+	}
+	body.WriteByte('}')
+	c.Set(fiber.HeaderContentType, contentType)
+	return c.Status(code).Send(body.Bytes())
+}
+
+func writeJSON(b *bytes.Buffer, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	b.Write(text)
+	return nil
+}
+
+// InvalidRecord answers 422 with the record as its shape shows it: valid false and errors are the caller's to set in it.
+func InvalidRecord(c *fiber.Ctx, name string, record any) error {
+	return Answer(c, problem.Invalid.Code(), problem.Invalid.Status(), Part{name, record})
+}
+
+// answerErrors turns the error or panic of all that comes after it into an answer, so that the access log and the trace see its code.
+func answerErrors(o Options) fiber.Handler {
+	answer := answerError(o)
+	return func(c *fiber.Ctx) (err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				o.Log.ErrorContext(c.UserContext(), "panic", "route", matchedRoute(c), "request", c.Locals(requestIDKey), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+				err = answer(c, problem.New(problem.Internal, ""))
+			}
+		}()
+		if err := c.Next(); err != nil {
+			return answer(c, err)
+		}
+		return nil
+	}
+}
+
+// answerError writes the envelope for an error. Faults and absent stores are logged with their cause; the client never sees it.
+func answerError(o Options) fiber.ErrorHandler {
+	return func(c *fiber.Ctx, err error) error {
+		p := classify(o, err)
+		if p.Kind == problem.Internal || p.Kind == problem.Unavailable {
+			o.Log.ErrorContext(c.UserContext(), "request failed", "route", matchedRoute(c), "request", c.Locals(requestIDKey), "error", p.Error())
+		}
+		if p.RetryAfter > 0 {
+			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
+		}
+		return Answer(c, p.Kind.Code(), p.Kind.Status(), errorParts(c, p)...)
+	}
+}
+
+func errorParts(c *fiber.Ctx, p *problem.Error) []Part {
+	var parts []Part
+	if p.Record != "" {
+		parts = append(parts, Part{"exception", "RecordNotFound"})
+	}
+	if detail := p.Detail(); detail != "" && p.Kind != problem.Forbidden { // one text for every 403
+		parts = append(parts, Part{"message", detail})
+	}
+	if len(p.Fields) > 0 {
+		parts = append(parts, Part{"errors", p.Fields})
+	}
+	if asked, _ := c.Locals(neighbourKey).(bool); asked && p.Record != "" {
+		parts = append(parts, Part{"record", p.Record}, Part{"id", p.ID})
+	}
+	return parts
+}
+
+// classify finds the problem in err: one of ours, an error of fiber (unknown path, wrong method, too large, unreadable), an overrun
+// deadline, or what the service's stores report.
+func classify(o Options, err error) *problem.Error {
+	var own *problem.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	if o.Classify != nil {
+		if p := o.Classify(err); p != nil {
+			return p
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return problem.Wrap(problem.Unavailable, err, "")
+	}
+	var routed *fiber.Error
+	if errors.As(err, &routed) {
+		switch {
+		case routed.Code == fiber.StatusRequestHeaderFieldsTooLarge:
+			return problem.New(problem.TooLarge, "the request's headers exceed %d bytes", maxHeader)
+		case problem.OfCode(routed.Code) != problem.Internal:
+			return problem.New(problem.OfCode(routed.Code), "")
+		case routed.Code < fiber.StatusInternalServerError:
+			return problem.New(problem.Malformed, "")
+		}
+	}
+	return problem.As(err)
+}

@@ -1,0 +1,175 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// ParseID reads an id as it stands in a path: digits that fit 63 bits, without leading zeros, signs or spaces (decisions, part 1).
+func ParseID(text string) (int64, bool) {
+	if text == "" || text[0] == '0' {
+		return 0, false
+	}
+	for _, r := range []byte(text) {
+		if r < '0' || r > '9' {
+			return 0, false
+		}
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	return id, err == nil
+}
+
+// PathID returns the id in the path's parameter of that name, and a NotFound problem when it is none.
+func PathID(c *fiber.Ctx, name string) (int64, error) {
+	id, ok := ParseID(c.Params(name))
+	if !ok {
+		return 0, problem.New(problem.NotFound, "")
+	}
+	return id, nil
+}
+
+// Query returns the query's value of that name, "" when absent, and a Malformed problem when it is not UTF-8.
+func Query(c *fiber.Ctx, name string) (string, error) {
+	value := c.Query(name)
+	if !utf8.ValidString(value) {
+		return "", problem.New(problem.Malformed, "%s is not UTF-8", name)
+	}
+	return value, nil
+}
+
+// Object is a JSON object of a request: its fields by their exact names, not yet interpreted. A field that is null counts as absent,
+// except for Null.
+type Object map[string]json.RawMessage
+
+// Body reads the request's body as one JSON object. Anything else, or anything after it, is Malformed.
+func Body(c *fiber.Ctx) (Object, error) {
+	o, err := ParseObject(c.Request().Body())
+	if err != nil {
+		return nil, problem.New(problem.Malformed, "the body is not a JSON object")
+	}
+	return o, nil
+}
+
+// ParseObject reads text as one JSON object in UTF-8 with nothing after it.
+func ParseObject(text []byte) (Object, error) {
+	if !utf8.Valid(text) {
+		return nil, problem.New(problem.Malformed, "not UTF-8")
+	}
+	var o Object
+	if err := json.Unmarshal(text, &o); err != nil || o == nil {
+		return nil, problem.New(problem.Malformed, "not a JSON object")
+	}
+	return o, nil
+}
+
+// Wrapped reads the request's body and returns the object below the wrapper of that name ("event", "note", …). It is Malformed
+// when there is none.
+func Wrapped(c *fiber.Ctx, name string) (Object, error) {
+	body, err := Body(c)
+	if err != nil {
+		return nil, err
+	}
+	return body.Object(name)
+}
+
+// Object returns the object in that field; Malformed when there is none.
+func (o Object) Object(name string) (Object, error) {
+	if inner, err := ParseObject(o[name]); err == nil {
+		return inner, nil
+	}
+	return nil, problem.New(problem.Malformed, "%s is missing", name)
+}
+
+// Has says whether the field is there and not null.
+func (o Object) Has(name string) bool { return len(o[name]) > 0 && !o.Null(name) }
+
+// Null says whether the field is there and null.
+func (o Object) Null(name string) bool { return bytes.Equal(o[name], []byte("null")) }
+
+// Text returns the string in that field, nil when absent. Another type is a fault of the field.
+func (o Object) Text(name string, faults problem.Fields) *string {
+	if !o.Has(name) {
+		return nil
+	}
+	var value string
+	if json.Unmarshal(o[name], &value) != nil {
+		faults.Add(name, "is not a string")
+		return nil
+	}
+	return &value
+}
+
+// Bool returns the boolean in that field, nil when absent. The strings true and false count as well; another type is a fault.
+func (o Object) Bool(name string, faults problem.Fields) *bool {
+	if !o.Has(name) {
+		return nil
+	}
+	var value bool
+	switch string(o[name]) {
+	case `true`, `"true"`:
+		value = true
+	case `false`, `"false"`:
+	default:
+		faults.Add(name, "is not true or false")
+		return nil
+	}
+	return &value
+}
+
+// ID returns the id in that field, nil when absent or an empty string. Ids may be numbers or strings of digits (decisions, part 1);
+// anything else is a fault of the field, with the message that a record that does not exist gets.
+func (o Object) ID(name string, faults problem.Fields) *int64 {
+	if !o.Has(name) || string(o[name]) == `""` {
+		return nil
+	}
+	id, ok := ParseBodyID(o[name])
+	if !ok {
+		faults.Add(name, "must exist")
+		return nil
+	}
+	return &id
+}
+
+// ParseBodyID reads an id as it stands in a body: a number or a string of digits.
+func ParseBodyID(raw json.RawMessage) (int64, bool) {
+	text := string(raw)
+	if len(text) > 1 && text[0] == '"' {
+		if json.Unmarshal(raw, &text) != nil {
+			return 0, false
+		}
+	}
+	return ParseID(text)
+}
+
+// Int returns the whole number in that field, nil when absent; strings of digits count. Anything else is a fault of the field.
+func (o Object) Int(name string, faults problem.Fields) *int {
+	if !o.Has(name) {
+		return nil
+	}
+	text := string(o[name])
+	if text[0] == '"' && json.Unmarshal(o[name], &text) != nil {
+		text = ""
+	}
+	value, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || value > math.MaxInt32 || value < math.MinInt32 {
+		faults.Add(name, "is not a number")
+		return nil
+	}
+	number := int(value)
+	return &number
+}
+
+// Decode fills target, a pointer to a struct of a neighbour's request, from the body; Malformed when it does not fit.
+func Decode(c *fiber.Ctx, target any) error {
+	if err := json.Unmarshal(c.Request().Body(), target); err != nil {
+		return problem.Wrap(problem.Malformed, err, "the body does not fit")
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// key is the type of what this package keeps in a request's locals.
+type key int
+
+const (
+	routeKey     key = iota // string: the template of the route that was matched
+	neighbourKey            // bool: a neighbour is asking
+	principalKey            // principal.Principal
+	tokenKey                // session.Token
+	faultKey                // error: what was answered with an error
+	requestIDKey            // string
+)
+
+// headerRequestID names a request in the logs; clients may choose it.
+const headerRequestID = "X-Request-Id"
+
+// requestIDPattern is what a client may choose: anything else could not be told from log text.
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`)
+
+func identifyRequest(c *fiber.Ctx) error {
+	id := c.Get(headerRequestID)
+	if !requestIDPattern.MatchString(id) {
+		raw := make([]byte, 12)
+		_, _ = rand.Read(raw) // never fails, says its documentation
+		id = hex.EncodeToString(raw)
+	}
+	c.Locals(requestIDKey, id)
+	c.Set(headerRequestID, id)
+	return c.Next()
+}
+
+// logAccess writes one line a request: never the path or the query, which may hold secrets, but the route's template.
+func logAccess(o Options) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		begun := time.Now()
+		err := c.Next()
+		fields := []any{
+			"method", c.Method(),
+			"route", matchedRoute(c),
+			"code", c.Response().StatusCode(),
+			"ms", float64(time.Since(begun).Microseconds()) / 1000,
+			"request", c.Locals(requestIDKey),
+		}
+		if p, ok := signedIn(c); ok {
+			fields = append(fields, "user", p.UserID)
+			if p.Switched() {
+				fields = append(fields, "original", p.OriginalID)
+			}
+		}
+		o.Log.InfoContext(c.UserContext(), "request", fields...)
+		return err
+	}
+}
+
+func matchedRoute(c *fiber.Ctx) string {
+	if route, ok := c.Locals(routeKey).(string); ok {
+		return route
+	}
+	return "unmatched"
+}
+
+// limitTime gives the request's context its deadline. A client that goes away does not cancel it; the deadline does.
+func limitTime(timeout time.Duration) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		ctx, cancel := context.WithTimeout(c.UserContext(), timeout)
+		defer cancel()
+		c.SetUserContext(ctx)
+		return c.Next()
+	}
+}
+
+func secureHeaders(o Options) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+		c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
+		c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+		c.Set(fiber.HeaderCacheControl, "no-store")
+		if o.Cookies.Secure {
+			c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+		}
+		return c.Next()
+	}
+}
+
+// crossSite says whether a browser sends the request on behalf of another site. Other clients do not set the header.
+func crossSite(c *fiber.Ctx) bool { return c.Get("Sec-Fetch-Site") == "cross-site" }
+
+// refuseCrossSite refuses state-changing requests that another site makes a browser send (decisions, part 2).
+func refuseCrossSite(c *fiber.Ctx) error {
+	switch c.Method() {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
+		return c.Next()
+	}
+	if crossSite(c) {
+		return problem.New(problem.Forbidden, "")
+	}
+	return c.Next()
+}
+
+// ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the last address in
+// X-Forwarded-For that is not one.
+func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
+	address := c.Context().RemoteIP().String()
+	hops := strings.Split(c.Get(fiber.HeaderXForwardedFor), ",")
+	for _, hop := range slices.Backward(hops) {
+		if !within(address, trusted) {
+			break
+		}
+		parsed, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		address = parsed.Unmap().String()
+	}
+	return address
+}
+
+func within(address string, networks []netip.Prefix) bool {
+	parsed, err := netip.ParseAddr(address)
+	return err == nil && slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(parsed.Unmap()) })
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"crypto/subtle"
+	"mime"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Access says who may call a route.
+type Access int
+
+// The kinds of access, from the widest to the narrowest.
+const (
+	Anyone    Access = iota // no session needed
+	SignedIn                // a session whose user may use the API
+	Admin                   // a session of an effective user with the admin permission
+	Neighbour               // another service, by the shared token
+)
+
+// JSON and NDJSON are the media types of request bodies.
+const (
+	JSON   = "application/json"
+	NDJSON = "application/x-ndjson"
+)
+
+// Route is one line of a service's route table.
+type Route struct {
+	Method  string
+	Path    string // in fiber's notation; its template names the route in logs, spans and metrics
+	Access  Access
+	Handler fiber.Handler
+	// Body is the media type that the request's body is declared as; JSON when empty.
+	Body string
+	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB.
+	MaxBody int
+	// ActsOnGet marks a GET that changes something (login, logout): browsers of other sites may not send it either.
+	ActsOnGet bool
+}
+
+// register adds r to the app. A GET route serves HEAD too.
+func register(app *fiber.App, o Options, r Route) {
+	if r.Body == "" {
+		r.Body = JSON
+	}
+	if r.MaxBody == 0 {
+		r.MaxBody = maxBody
+	}
+	handlers := []fiber.Handler{func(c *fiber.Ctx) error {
+		c.Locals(routeKey, r.Path)
+		if r.ActsOnGet && crossSite(c) {
+			return problem.New(problem.Forbidden, "")
+		}
+		return c.Next()
+	}}
+	switch r.Access {
+	case Anyone:
+	case SignedIn:
+		handlers = append(handlers, signIn(o, false))
+	case Admin:
+		handlers = append(handlers, signIn(o, true))
+	case Neighbour:
+		handlers = append(handlers, admitNeighbour(o))
+	}
+	switch r.Method {
+	case fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch:
+		handlers = append(handlers, checkBody(r))
+	}
+	handlers = append(handlers, r.Handler)
+	if r.Method == fiber.MethodGet {
+		app.Get(r.Path, handlers...) // and HEAD
+		return
+	}
+	app.Add(r.Method, r.Path, handlers...)
+}
+
+// admitNeighbour lets requests with the shared token pass. Its answer does not tell a wrong token from none.
+func admitNeighbour(o Options) fiber.Handler {
+	want := []byte("Bearer " + o.Token.Reveal())
+	return func(c *fiber.Ctx) error {
+		if !o.Token.Set() || subtle.ConstantTimeCompare(c.Request().Header.Peek(fiber.HeaderAuthorization), want) != 1 {
+			return problem.New(problem.AccessDenied, "")
+		}
+		c.Locals(neighbourKey, true)
+		return c.Next()
+	}
+}
+
+func checkBody(r Route) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if len(c.Request().Body()) > r.MaxBody {
+			return problem.New(problem.TooLarge, "the body exceeds %d bytes", r.MaxBody)
+		}
+		if declared := c.Get(fiber.HeaderContentType); declared != "" && len(c.Request().Body()) > 0 {
+			if media, _, err := mime.ParseMediaType(declared); err != nil || media != r.Body {
+				return problem.New(problem.UnsupportedMediaType, "the body must be %s", r.Body)
+			}
+		}
+		return c.Next()
+	}
+}

@@ -1,0 +1,83 @@
+package web
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/session"
+)
+
+// Sessions is what the listener needs of the session store. Load returns session.ErrNone when there is no such session; any other
+// error means that the store is away.
+type Sessions interface {
+	Load(ctx context.Context, token session.Token) (session.Record, error)
+}
+
+// Cookies says how the session cookie is sent (decisions, part 2). Secure cookies carry the __Host- prefix.
+type Cookies struct{ Secure bool }
+
+// Name of the cookie.
+func (k Cookies) Name() string {
+	if k.Secure {
+		return "__Host-scheduling_session"
+	}
+	return "scheduling_session"
+}
+
+// Set sends the session's id to the client.
+func (k Cookies) Set(c *fiber.Ctx, token session.Token) { k.write(c, token.Reveal(), 0) }
+
+// Clear makes the client forget the cookie.
+func (k Cookies) Clear(c *fiber.Ctx) { k.write(c, "", -1) }
+
+func (k Cookies) write(c *fiber.Ctx, value string, maxAge int) {
+	c.Cookie(&fiber.Cookie{
+		Name: k.Name(), Value: value, Path: "/", MaxAge: maxAge,
+		Secure: k.Secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, SessionOnly: maxAge == 0,
+	})
+}
+
+// Token returns the session id that the client sent, and false when it sent none that could be one.
+func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) { return session.ParseToken(c.Cookies(k.Name())) }
+
+// signIn loads the session, one round trip, and lets only those pass who may use the API (contract 5.8), and admins where asked.
+func signIn(o Options, admin bool) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		token, ok := o.Cookies.Token(c)
+		if !ok {
+			return problem.New(problem.AccessDenied, "")
+		}
+		record, err := o.Sessions.Load(c.UserContext(), token)
+		switch {
+		case errors.Is(err, session.ErrNone):
+			return problem.New(problem.AccessDenied, "")
+		case err != nil:
+			return problem.Wrap(problem.Unavailable, err, "")
+		}
+		p := record.Principal()
+		if !p.MayUseAPI {
+			return problem.New(problem.AccessDenied, "")
+		}
+		c.Locals(principalKey, p)
+		c.Locals(tokenKey, token)
+		if admin && !p.Permissions.Admin {
+			return problem.New(problem.Forbidden, "")
+		}
+		return c.Next()
+	}
+}
+
+// Principal returns who acts. It is the zero Principal on routes that need no session.
+func Principal(c *fiber.Ctx) principal.Principal {
+	p, _ := signedIn(c)
+	return p
+}
+
+func signedIn(c *fiber.Ctx) (principal.Principal, bool) {
+	p, ok := c.Locals(principalKey).(principal.Principal)
+	return p, ok
+}

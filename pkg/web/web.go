@@ -1,0 +1,99 @@
+// Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from a table of
+// routes, so that limits, the order of the middleware, sessions, and the envelope of every answer (decisions, part 1) are the same
+// everywhere: unknown paths, wrong methods, bad JSON, bodies too large and panics included.
+package web
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+)
+
+const (
+	// maxBody bounds a request body unless its route says otherwise; maxBatch bounds what any route may say.
+	maxBody  = 1 << 20
+	maxBatch = 4 << 20
+	// maxHeader bounds the request line and headers together.
+	maxHeader = 16 << 10
+
+	// contentType is that of every answer.
+	contentType = "application/json; charset=utf-8"
+
+	readTimeout  = 15 * time.Second
+	writeTimeout = 30 * time.Second
+	idleTimeout  = 75 * time.Second
+)
+
+// Options of New. All fields are needed unless they say otherwise.
+type Options struct {
+	Name       string // of the listener, in spans: "identity", "identity internal"
+	Log        *slog.Logger
+	Tracer     trace.TracerProvider
+	Meter      metric.MeterProvider
+	Propagator propagation.TextMapPropagator
+
+	Sessions Sessions        // not needed by a listener without routes for those signed in
+	Cookies  Cookies         // likewise
+	Token    settings.Secret // shared by the services; needed for routes for neighbours
+
+	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and answers 503.
+	Timeout time.Duration
+	// TrustedProxies are the networks whose X-Forwarded-For is believed; none by default.
+	TrustedProxies []netip.Prefix
+	// Classify turns errors of the stores into problems; it returns nil for those it does not know. It may be nil.
+	Classify func(error) *problem.Error
+}
+
+// New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace, answers for
+// errors and panics, deadline, security headers, cross-site check; then, by the route: session or token, body checks, handler.
+func New(o Options, routes []Route) (*fiber.App, error) {
+	app := fiber.New(fiber.Config{
+		AppName:               o.Name,
+		BodyLimit:             maxBatch,
+		ReadBufferSize:        maxHeader,
+		ReadTimeout:           readTimeout,
+		WriteTimeout:          writeTimeout,
+		IdleTimeout:           idleTimeout,
+		CaseSensitive:         true,
+		StrictRouting:         true,
+		Immutable:             true, // strings of a request stay valid after it
+		DisableStartupMessage: true,
+		ErrorHandler:          answerError(o), // for what fasthttp refuses before any middleware runs
+	})
+	observed, err := observe(o)
+	if err != nil {
+		return nil, err
+	}
+	app.Use(identifyRequest, logAccess(o), observed, answerErrors(o), limitTime(o.Timeout), secureHeaders(o), refuseCrossSite)
+	for _, r := range routes {
+		register(app, o, r)
+	}
+	refuseOddMethods(app)
+	return app, nil
+}
+
+// refuseOddMethods answers methods that HTTP does not know with the envelope. fiber answers them with plain text, before any middleware.
+func refuseOddMethods(app *fiber.App) {
+	server := app.Server()
+	known, handle := app.Config().RequestMethods, server.Handler
+	server.Handler = func(ctx *fasthttp.RequestCtx) {
+		if slices.Contains(known, string(ctx.Method())) {
+			handle(ctx)
+			return
+		}
+		ctx.SetStatusCode(problem.Malformed.Code())
+		ctx.SetContentType(contentType)
+		_, _ = fmt.Fprintf(ctx, `{"status":%q}`, problem.Malformed.Status()) // writes into memory
+	}
+}

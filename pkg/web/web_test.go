@@ -1,0 +1,344 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// sessions answers Load with what it is told; the real store has its own tests in package session.
+type sessions func() (session.Record, error)
+
+func (s sessions) Load(context.Context, session.Token) (session.Record, error) { return s() }
+
+const (
+	cookie        = "scheduling_session=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	internalToken = "internal-token-of-the-test"
+)
+
+func user(p principal.Permissions) sessions {
+	return func() (session.Record, error) {
+		return session.Record{User: session.Subject{UserID: 5, Kind: principal.Staff, Permissions: p, Active: true}}, nil
+	}
+}
+
+// serve runs routes on a real listener and returns its address and its log.
+func serve(t *testing.T, s sessions, routes ...web.Route) (string, *bytes.Buffer) {
+	t.Helper()
+	var log bytes.Buffer
+	app, err := web.New(web.Options{
+		Name: "test", Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+		Sessions: s, Token: settings.NewSecret(internalToken), Timeout: 200 * time.Millisecond,
+		Classify: func(err error) *problem.Error {
+			if errors.Is(err, errAway) {
+				return problem.Wrap(problem.Unavailable, err, "")
+			}
+			return nil
+		},
+	}, routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = app.Listener(listener) }()
+	t.Cleanup(func() { _ = app.Shutdown() })
+	return "http://" + listener.Addr().String(), &log
+}
+
+var errAway = errors.New("dial mongodb://u:secret@db")
+
+func ask(t *testing.T, method, url, body string, headers ...string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text), answer.Header
+}
+
+func route(method, path string, h fiber.Handler) web.Route {
+	return web.Route{Method: method, Path: path, Access: web.Anyone, Handler: h}
+}
+
+func ok(c *fiber.Ctx) error { return web.OK(c) }
+
+func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
+	base, log := serve(t, user(principal.All()),
+		route("GET", "/api/things/:id", func(c *fiber.Ctx) error {
+			if _, err := web.PathID(c, "id"); err != nil {
+				return err
+			}
+			return web.OK(c)
+		}),
+		route("POST", "/api/things", func(c *fiber.Ctx) error {
+			if _, err := web.Wrapped(c, "thing"); err != nil {
+				return err
+			}
+			return web.OK(c)
+		}),
+		route("GET", "/api/panic", func(*fiber.Ctx) error { panic("secret plan") }),
+		route("GET", "/api/fault", func(*fiber.Ctx) error { return errors.New("secret detail") }),
+		route("GET", "/api/away", func(*fiber.Ctx) error { return fmt.Errorf("find: %w", errAway) }),
+		route("GET", "/api/slow", func(c *fiber.Ctx) error {
+			<-c.UserContext().Done()
+			return fmt.Errorf("find: %w", c.UserContext().Err())
+		}),
+		route("GET", "/api/missing", func(*fiber.Ctx) error { return fmt.Errorf("load: %w", problem.Missing("Event", 344)) }),
+		route("GET", "/api/forbidden", func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "because of something") }),
+		route("GET", "/api/limited", func(*fiber.Ctx) error {
+			return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
+		}),
+		route("GET", "/api/escapes", func(c *fiber.Ctx) error { return web.OK(c, web.Part{Name: "text", Value: "<>&\u2028\u2029"}) }),
+	)
+	for _, c := range []struct {
+		name, method, path, body string
+		code                     int
+		want                     string
+		headers                  []string
+	}{
+		{"known", "GET", "/api/things/1", "", 200, `{"status":"OK"}`, nil},
+		{"unknown path", "GET", "/api/nothing", "", 404, `{"status":"Not found"}`, nil},
+		{"root", "GET", "/", "", 404, `{"status":"Not found"}`, nil},
+		{"trailing slash", "GET", "/api/things/1/", "", 404, `{"status":"Not found"}`, nil},
+		{"letter case", "GET", "/API/things/1", "", 404, `{"status":"Not found"}`, nil},
+		{"leading zero in an id", "GET", "/api/things/01", "", 404, `{"status":"Not found"}`, nil},
+		{"signed id", "GET", "/api/things/+1", "", 404, `{"status":"Not found"}`, nil},
+		{"id beyond 63 bits", "GET", "/api/things/9223372036854775808", "", 404, `{"status":"Not found"}`, nil},
+		{"escaped id", "GET", "/api/things/%31", "", 404, `{"status":"Not found"}`, nil},
+		{"wrong method", "DELETE", "/api/things/1", "", 405, `{"status":"Method not allowed"}`, nil},
+		{"odd method", "BREW", "/api/things/1", "", 400, `{"status":"Bad request"}`, nil},
+		{"no body", "POST", "/api/things", "", 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"bad JSON", "POST", "/api/things", `{"thing":`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"trailing garbage", "POST", "/api/things", `{"thing":{}} x`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"not UTF-8", "POST", "/api/things", "{\"thing\":{\"a\":\"\xff\"}}", 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"a list", "POST", "/api/things", `[]`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"null", "POST", "/api/things", `null`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"no wrapper", "POST", "/api/things", `{}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
+		{"null wrapper", "POST", "/api/things", `{"thing":null}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
+		{"wrapper in other letter case", "POST", "/api/things", `{"Thing":{}}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
+		{"other media type", "POST", "/api/things", `a=b`, 415, `{"status":"Unsupported media type","message":"the body must be application/json"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}},
+		{"media type with charset", "POST", "/api/things", `{"thing":{}}`, 200, `{"status":"OK"}`, []string{"Content-Type", "application/json; charset=UTF-8"}},
+		{"body over the route's limit", "POST", "/api/things", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, `{"status":"Payload too large","message":"the body exceeds 1048576 bytes"}`, nil},
+		{"body over every limit", "POST", "/api/things", strings.Repeat("x", 5<<20), 413, `{"status":"Payload too large"}`, nil},
+		{"headers over the limit", "GET", "/api/things/1", "", 413, `{"status":"Payload too large","message":"the request's headers exceed 16384 bytes"}`, []string{"X-Long", strings.Repeat("x", 20<<10)}},
+		{"panic", "GET", "/api/panic", "", 500, `{"status":"Internal server error"}`, nil},
+		{"fault", "GET", "/api/fault", "", 500, `{"status":"Internal server error"}`, nil},
+		{"store away", "GET", "/api/away", "", 503, `{"status":"Service unavailable"}`, nil},
+		{"deadline", "GET", "/api/slow", "", 503, `{"status":"Service unavailable"}`, nil},
+		{"missing record", "GET", "/api/missing", "", 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=344"}`, nil},
+		{"forbidden says no more", "GET", "/api/forbidden", "", 403, `{"status":"Forbidden"}`, nil},
+		{"limited", "GET", "/api/limited", "", 429, `{"status":"Too many requests"}`, nil},
+		{"escapes", "GET", "/api/escapes", "", 200, `{"status":"OK","text":"\u003c\u003e\u0026\u2028\u2029"}`, nil},
+		{"Accept is not looked at", "GET", "/api/things/1", "", 200, `{"status":"OK"}`, []string{"Accept", "text/html"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, body, header := ask(t, c.method, base+c.path, c.body, c.headers...)
+			if code != c.code || body != c.want {
+				t.Errorf("got %d %s\nwant %d %s", code, body, c.code, c.want)
+			}
+			if got := header.Get("Content-Type"); got != "application/json; charset=utf-8" {
+				t.Errorf("Content-Type %q", got)
+			}
+			if code == 405 && header.Get("Allow") != "GET, HEAD" {
+				t.Errorf("Allow %q", header.Get("Allow"))
+			}
+			if code == 429 && header.Get("Retry-After") != "2" {
+				t.Errorf("Retry-After %q", header.Get("Retry-After"))
+			}
+		})
+	}
+	if !strings.Contains(log.String(), "secret plan") || !strings.Contains(log.String(), "secret detail") {
+		t.Error("the causes are missing in the log")
+	}
+}
+
+func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
+	base, _ := serve(t, nil, route("GET", "/api/things", ok))
+	if code, body, header := ask(t, "HEAD", base+"/api/things", ""); code != 200 || body != "" || header.Get("Content-Length") != "15" {
+		t.Errorf("got %d %q, length %s", code, body, header.Get("Content-Length"))
+	}
+}
+
+func TestDecisionsPart1_WhoMayCall(t *testing.T) {
+	none := func() (session.Record, error) { return session.Record{}, session.ErrNone }
+	away := func() (session.Record, error) { return session.Record{}, errors.New("redis is gone") }
+	for _, c := range []struct {
+		name     string
+		sessions sessions
+		access   web.Access
+		headers  []string
+		code     int
+	}{
+		{"no cookie", user(principal.All()), web.SignedIn, nil, 401},
+		{"a cookie that is no id", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"}, 401},
+		{"a dead session", none, web.SignedIn, []string{"Cookie", cookie}, 401},
+		{"the store is away: never anonymous", away, web.SignedIn, []string{"Cookie", cookie}, 503},
+		{"a user without can_api", user(principal.Permissions{CanSU: true}), web.SignedIn, []string{"Cookie", cookie}, 401},
+		{"a user", user(principal.Permissions{CanAPI: true}), web.SignedIn, []string{"Cookie", cookie}, 200},
+		{"the cookie of the other name", user(principal.All()), web.SignedIn, []string{"Cookie", "__Host-" + cookie}, 401},
+		{"a user where admins belong", user(principal.Permissions{CanAPI: true}), web.Admin, []string{"Cookie", cookie}, 403},
+		{"an admin, can_api implied", user(principal.Permissions{Admin: true}), web.Admin, []string{"Cookie", cookie}, 200},
+		{"a neighbour without the token", nil, web.Neighbour, nil, 401},
+		{"a neighbour with another token", nil, web.Neighbour, []string{"Authorization", "Bearer x"}, 401},
+		{"a neighbour", nil, web.Neighbour, []string{"Authorization", "Bearer " + internalToken}, 200},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base, _ := serve(t, c.sessions, web.Route{Method: "GET", Path: "/x", Access: c.access, Handler: ok})
+			if code, body, _ := ask(t, "GET", base+"/x", "", c.headers...); code != c.code {
+				t.Errorf("got %d %s, want %d", code, body, c.code)
+			}
+		})
+	}
+}
+
+func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
+	base, _ := serve(t, nil, route("GET", "/read", ok), route("POST", "/write", ok),
+		web.Route{Method: "GET", Path: "/login", ActsOnGet: true, Handler: ok})
+	for path, want := range map[string]int{"GET /read": 200, "POST /write": 403, "GET /login": 403, "HEAD /login": 403} {
+		method, path, _ := strings.Cut(path, " ")
+		if code, _, _ := ask(t, method, base+path, "", "Sec-Fetch-Site", "cross-site"); code != want {
+			t.Errorf("%s %s cross-site: %d, want %d", method, path, code, want)
+		}
+		if code, _, _ := ask(t, method, base+path, "", "Sec-Fetch-Site", "same-origin"); code != 200 {
+			t.Errorf("%s %s same-origin: %d", method, path, code)
+		}
+	}
+}
+
+func TestRequestIDsAreTakenOnlyWhenTheyAreSafe(t *testing.T) {
+	base, log := serve(t, nil, route("GET", "/x", ok))
+	const good = "client-id-42"
+	if _, _, header := ask(t, "GET", base+"/x", "", "X-Request-Id", good); header.Get("X-Request-Id") != good {
+		t.Errorf("got %q", header.Get("X-Request-Id"))
+	}
+	bad := strings.Repeat("x", 65)
+	_, _, header := ask(t, "GET", base+"/x", "", "X-Request-Id", bad)
+	if got := header.Get("X-Request-Id"); got == bad || len(got) != 24 {
+		t.Errorf("got %q", got)
+	}
+	if !strings.Contains(log.String(), good) {
+		t.Error("the log does not name the request")
+	}
+}
+
+func TestLogsHoldNoPathNorQuery(t *testing.T) {
+	base, log := serve(t, nil, route("GET", "/api/login", ok))
+	ask(t, "GET", base+"/api/login?uuid=f3b9-secret", "")
+	ask(t, "GET", base+"/feed/f3b9-secret", "")
+	if strings.Contains(log.String(), "secret") {
+		t.Errorf("the log shows the secret:\n%s", log)
+	}
+	if !strings.Contains(log.String(), "route=/api/login") || !strings.Contains(log.String(), "route=unmatched") {
+		t.Errorf("the log lacks the routes:\n%s", log)
+	}
+}
+
+func TestClientAddress_BelievesOnlyTrustedProxies(t *testing.T) {
+	loopback := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	for _, c := range []struct {
+		name    string
+		trusted []netip.Prefix
+		header  string
+		want    string
+	}{
+		{"no proxy is trusted", nil, "203.0.113.9", "127.0.0.1"},
+		{"one proxy", loopback, "203.0.113.9", "203.0.113.9"},
+		{"what the client claims is not believed", loopback, "198.51.100.1, 203.0.113.9", "203.0.113.9"},
+		{"a chain of proxies", loopback, "198.51.100.1, 203.0.113.9, 127.0.0.5", "203.0.113.9"},
+		{"nonsense", loopback, "nonsense", "127.0.0.1"},
+		{"no header", loopback, "", "127.0.0.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base, _ := serve(t, nil, route("GET", "/x", func(ctx *fiber.Ctx) error {
+				return web.OK(ctx, web.Part{Name: "from", Value: web.ClientAddress(ctx, c.trusted)})
+			}))
+			if _, body, _ := ask(t, "GET", base+"/x", "", "X-Forwarded-For", c.header); body != `{"status":"OK","from":"`+c.want+`"}` {
+				t.Errorf("got %s, want %s", body, c.want)
+			}
+		})
+	}
+}
+
+func TestObject_ReadsFieldsStrictly(t *testing.T) {
+	o, err := web.ParseObject([]byte(`{"text":"a","id":7,"idtext":"7","bool":true,"booltext":"false","null":null,"list":[],"number":3,"float":1.5}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := problem.Fields{}
+	if v := o.Text("text", faults); v == nil || *v != "a" {
+		t.Error("text")
+	}
+	if v := o.ID("id", faults); v == nil || *v != 7 {
+		t.Error("id")
+	}
+	if v := o.ID("idtext", faults); v == nil || *v != 7 {
+		t.Error("id as text")
+	}
+	if v := o.Bool("bool", faults); v == nil || !*v {
+		t.Error("bool")
+	}
+	if v := o.Bool("booltext", faults); v == nil || *v {
+		t.Error("bool as text")
+	}
+	if v := o.Int("number", faults); v == nil || *v != 3 {
+		t.Error("number")
+	}
+	if o.Text("null", faults) != nil || o.Text("absent", faults) != nil || !o.Null("null") || o.Null("absent") || o.Has("null") {
+		t.Error("null and absent")
+	}
+	if len(faults) != 0 {
+		t.Fatalf("faults %v", faults)
+	}
+	for field, want := range map[string]string{"number": "is not a string", "list": "is not true or false", "text": "must exist", "float": "is not a number"} {
+		faults = problem.Fields{}
+		switch field {
+		case "number":
+			o.Text(field, faults)
+		case "list":
+			o.Bool(field, faults)
+		case "text":
+			o.ID(field, faults)
+		case "float":
+			o.Int(field, faults)
+		}
+		if len(faults[field]) != 1 || faults[field][0] != want {
+			t.Errorf("%s: %v, want %q", field, faults, want)
+		}
+	}
+}
