@@ -1,0 +1,86 @@
+package bundle
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// MembershipRecord is all that memberships.csv says of one group and one member: the pair's whole truth.
+type MembershipRecord struct {
+	Key    string `json:"key"`
+	Group  string `json:"group"`  // the key of the group
+	Member string `json:"member"` // Type:key
+	Spans  []Span `json:"spans"`
+}
+
+// Span is a time of membership, both days inclusive, nil for an open end.
+type Span struct {
+	FirstDay *string `json:"first_day"`
+	LastDay  *string `json:"last_day"`
+}
+
+// pairs gathers the rows of memberships.csv, which may be apart in the file, by group and member.
+type pairs struct {
+	order []*pair
+	known map[string]*pair
+}
+
+type pair struct {
+	line   int
+	record MembershipRecord
+}
+
+func newPairs() *pairs { return &pairs{known: map[string]*pair{}} }
+
+func (p *pairs) add(line int, group, member string, span Span) {
+	key := "Group:" + group + "/" + member
+	known, ok := p.known[key]
+	if !ok {
+		known = &pair{line: line, record: MembershipRecord{Key: key, Group: strings.Clone(group), Member: strings.Clone(member)}}
+		p.known[key] = known
+		p.order = append(p.order, known)
+	}
+	known.record.Spans = append(known.record.Spans, span)
+}
+
+// rows gives one record for each pair, its spans in order of days and without repetition, so that the order of the lines in
+// the file changes nothing.
+func (p *pairs) rows() []Row {
+	rows := make([]Row, len(p.order))
+	for i, pair := range p.order {
+		slices.SortFunc(pair.record.Spans, compareSpans)
+		pair.record.Spans = slices.CompactFunc(pair.record.Spans, func(a, b Span) bool { return compareSpans(a, b) == 0 })
+		rows[i] = Row{Line: pair.line, Key: pair.record.Key, Record: pair.record}
+	}
+	return rows
+}
+
+// compareSpans orders by first day, then last day; days written YYYY-MM-DD order as texts, and an open end is
+// the outermost on its side.
+func compareSpans(a, b Span) int {
+	return cmp.Or(cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")), cmp.Compare(text(a.LastDay, "9999-99"), text(b.LastDay, "9999-99")))
+}
+
+func text(day *string, open string) string {
+	if day == nil {
+		return open
+	}
+	return *day
+}
+
+// readMembership makes no record yet: the pair's other rows may follow.
+func readMembership(r *row) (string, any) {
+	group, member := r.requiredReference("group", Groups), r.requiredElement("member")
+	span := Span{FirstDay: r.day("first_day"), LastDay: r.day("last_day")}
+	if member != "" && member == "Group:"+group {
+		r.fault("member", "is the group itself")
+	}
+	if span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay {
+		r.fault("last_day", "is before first_day")
+	}
+	if group != "" && member != "" {
+		r.pass.pairs.add(r.line(0), group, member, span)
+	}
+	return "", nil
+}
