@@ -1,0 +1,136 @@
+// Package importer is the import protocol's side of a service (administration: POST /api/admin/import/KIND): reading a batch of
+// newline-delimited JSON, recognising unchanged records by their hash, and shaping the answer. A record that fails fails alone; a line
+// that cannot be read refuses the batch before anything is written.
+package importer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+const (
+	// MaxRecords bounds a batch; MaxBody its bytes.
+	MaxRecords = 1000
+	MaxBody    = 4 << 20
+)
+
+// Results of a record.
+const (
+	Created   = "created"
+	Updated   = "updated"
+	Unchanged = "unchanged"
+	Failed    = "failed"
+)
+
+// Record is one line of a batch: the source's row with its key.
+type Record struct {
+	Key    string     // the source's own id of the row, never empty
+	Hash   string     // SHA-256 of the row, equal for equal content whatever the order of its fields
+	Fields web.Object // the row
+}
+
+// Batch is what a client sends at once.
+type Batch struct {
+	Records []Record
+	DryRun  bool // answer as if, and write nothing
+}
+
+// Result says what became of the record at the same index of the batch.
+type Result struct {
+	Index  int            `json:"index"`
+	Key    string         `json:"key"`
+	Result string         `json:"result"`
+	ID     int64          `json:"id,omitempty"` // 0: failed, or would be created
+	Errors problem.Fields `json:"errors,omitempty"`
+}
+
+// Fail makes a result of the faults of the record at that index.
+func Fail(index int, r Record, faults problem.Fields) Result {
+	return Result{Index: index, Key: r.Key, Result: Failed, Errors: faults}
+}
+
+// Read reads the request's batch. Malformed, with the line's number, when a line is no JSON object with a key, when a key comes twice,
+// or when there are more than MaxRecords.
+func Read(c *fiber.Ctx) (Batch, error) {
+	batch := Batch{DryRun: c.Query("dry_run") == "true"}
+	seen := map[string]bool{}
+	number := 0
+	for line := range bytes.Lines(c.Request().Body()) {
+		number++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		r, err := parse(line)
+		if err != nil {
+			return Batch{}, problem.New(problem.Malformed, "line %d: %v", number, err)
+		}
+		if seen[r.Key] {
+			return Batch{}, problem.New(problem.Malformed, "line %d: the key has come before", number)
+		}
+		seen[r.Key] = true
+		if batch.Records = append(batch.Records, r); len(batch.Records) > MaxRecords {
+			return Batch{}, problem.New(problem.Malformed, "more than %d records", MaxRecords)
+		}
+	}
+	return batch, nil
+}
+
+func parse(line []byte) (Record, error) {
+	fields, err := web.ParseObject(line)
+	if err != nil {
+		return Record{}, err
+	}
+	faults := problem.Fields{}
+	key := fields.Text("key", faults)
+	if key == nil || *key == "" {
+		return Record{}, fmt.Errorf("key is missing")
+	}
+	hash, err := hashOf(line)
+	if err != nil {
+		return Record{}, err
+	}
+	return Record{Key: *key, Hash: hash, Fields: fields}, nil
+}
+
+// hashOf is the same for the same content: encoding/json writes the keys of maps in order. Numbers keep their text.
+func hashOf(line []byte) (string, error) {
+	var content any
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.UseNumber()
+	if err := decoder.Decode(&content); err != nil {
+		return "", err
+	}
+	canonical, err := json.Marshal(content)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Answer writes the results in the order of the batch, with their counts.
+func Answer(c *fiber.Ctx, results []Result) error {
+	counts := map[string]int{}
+	for _, r := range results {
+		counts[r.Result]++
+	}
+	if results == nil {
+		results = []Result{}
+	}
+	return web.OK(c, web.Part{Name: Created, Value: counts[Created]}, web.Part{Name: Updated, Value: counts[Updated]},
+		web.Part{Name: Unchanged, Value: counts[Unchanged]}, web.Part{Name: Failed, Value: counts[Failed]},
+		web.Part{Name: "records", Value: results})
+}
+
+// Route is the route of one kind of record.
+func Route(kind string, handler fiber.Handler) web.Route {
+	return web.Route{Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin, Body: web.NDJSON, MaxBody: MaxBody, Handler: handler}
+}

@@ -1,0 +1,137 @@
+// Package neighbour is how one service asks another (design: ask the owner): one typed client per owner, batch-shaped calls below
+// /internal/ on the neighbour's second port, admitted by a shared token. A neighbour that is away is an Unavailable problem within
+// the request's deadline; what a neighbour refuses comes back as the problem that it raised.
+package neighbour
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+)
+
+const (
+	// maxAnswer bounds what is read of an answer: a year of a busy element stays well below it.
+	maxAnswer = 64 << 20
+
+	dialTimeout      = 2 * time.Second
+	idleConnections  = 64
+	idleConnLifetime = 60 * time.Second
+)
+
+// Options of NewTransport.
+type Options struct {
+	Token      settings.Secret
+	Tracer     trace.TracerProvider
+	Meter      metric.MeterProvider
+	Propagator propagation.TextMapPropagator
+}
+
+// Transport carries the calls to all neighbours of a process. It is safe for concurrent use.
+type Transport struct {
+	client *http.Client
+	token  settings.Secret
+}
+
+// NewTransport returns a transport that keeps connections alive and passes the trace on.
+func NewTransport(o Options) *Transport {
+	wire := &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		MaxIdleConnsPerHost: idleConnections,
+		IdleConnTimeout:     idleConnLifetime,
+	}
+	return &Transport{
+		client: &http.Client{Transport: otelhttp.NewTransport(wire,
+			otelhttp.WithTracerProvider(o.Tracer), otelhttp.WithMeterProvider(o.Meter), otelhttp.WithPropagators(o.Propagator),
+			otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path }))},
+		token: o.Token,
+	}
+}
+
+// Close ends the idle connections.
+func (t *Transport) Close() { t.client.CloseIdleConnections() }
+
+// peer is one neighbour's internal address.
+type peer struct {
+	transport *Transport
+	base      string
+	name      string
+}
+
+// read asks a question that changes nothing; it is sent again when a kept connection proves dead.
+func read[Question, Reply any](ctx context.Context, p peer, path string, q Question) (Reply, error) {
+	return call[Question, Reply](ctx, p, path, q, true)
+}
+
+// write asks for a change; it is sent once.
+func write[Question, Reply any](ctx context.Context, p peer, path string, q Question) (Reply, error) {
+	return call[Question, Reply](ctx, p, path, q, false)
+}
+
+func call[Question, Reply any](ctx context.Context, p peer, path string, q Question, repeatable bool) (reply Reply, err error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return reply, fmt.Errorf("encode a question to %s: %w", p.name, err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
+	if err != nil {
+		return reply, fmt.Errorf("ask %s: %w", p.name, err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+p.transport.token.Reveal())
+	if repeatable {
+		request.Header["Idempotency-Key"] = nil // tells net/http that it may resend; the header itself is not sent
+	}
+	answer, err := p.transport.client.Do(request)
+	if err != nil {
+		return reply, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+	}
+	defer func() { _ = answer.Body.Close() }() // nothing is lost by a failed close of what was read
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return reply, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return reply, raised(p.name, answer.StatusCode, text)
+	}
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return reply, fmt.Errorf("decode the answer of %s: %w", p.name, err)
+	}
+	return reply, nil
+}
+
+// raised makes a neighbour's refusal the problem that it was there. A refused token or a fault over there is a fault here, and a
+// neighbour that lacks its own stores is away.
+func raised(name string, code int, text []byte) error {
+	var envelope struct {
+		Message string
+		Record  string
+		ID      string
+		Errors  problem.Fields
+	}
+	if err := json.Unmarshal(text, &envelope); err != nil {
+		return fmt.Errorf("%s answered %d without an envelope", name, code)
+	}
+	kind := problem.OfCode(code)
+	switch kind {
+	case problem.Unavailable:
+		return problem.New(kind, "%s is away", name)
+	case problem.Internal, problem.AccessDenied:
+		return fmt.Errorf("%s answered %d: %s", name, code, envelope.Message)
+	}
+	p := problem.New(kind, "%s", envelope.Message)
+	p.Record, p.ID, p.Fields = envelope.Record, envelope.ID, envelope.Errors
+	return p
+}

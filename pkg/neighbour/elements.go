@@ -1,0 +1,48 @@
+package neighbour
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+)
+
+// Elements asks the elements service.
+type Elements struct{ peer peer }
+
+// NewElements returns the client for the service whose internal listener is at base.
+func NewElements(t *Transport, base string) *Elements { return &Elements{peer{t, base, "elements"}} }
+
+// FactsPath is where elements answers Facts.
+const FactsPath = "/internal/elements/facts"
+
+// FactsQuestion asks for elements by id and by import key ("Staff:17").
+type FactsQuestion struct {
+	IDs  []int64  `json:"ids,omitempty"`
+	Keys []string `json:"keys,omitempty"`
+}
+
+// ElementFact is what other services need to know of an element to decide.
+type ElementFact struct {
+	contract.Element
+	Key            string  `json:"key,omitempty"` // of the import, with its type; empty when made by hand
+	Current        bool    `json:"current"`
+	Resource       bool    `json:"resource"` // a resource group: it gets requests, not commitments
+	Administrators []int64 `json:"administrators,omitempty"`
+}
+
+// Controlled says whether additions of the element have to be asked for (decisions, part 5).
+func (f ElementFact) Controlled() bool { return len(f.Administrators) > 0 }
+
+// FactsReply holds the elements that exist, current or not, in no order.
+type FactsReply struct {
+	Elements []ElementFact `json:"elements"`
+}
+
+// Facts returns those of the elements asked for that exist.
+func (e *Elements) Facts(ctx context.Context, q FactsQuestion) ([]ElementFact, error) {
+	if len(q.IDs)+len(q.Keys) == 0 {
+		return nil, nil
+	}
+	reply, err := read[FactsQuestion, FactsReply](ctx, e.peer, FactsPath, q)
+	return reply.Elements, err
+}

@@ -1,0 +1,104 @@
+package neighbour
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Events asks the events service.
+type Events struct{ peer peer }
+
+// NewEvents returns the client for the service whose internal listener is at base.
+func NewEvents(t *Transport, base string) *Events { return &Events{peer{t, base, "events"}} }
+
+// Where events answers the calls below.
+const (
+	CommitmentsPath = "/internal/commitments"
+	RequestsPath    = "/internal/requests"
+	SummariesPath   = "/internal/events/summaries"
+)
+
+// Days is a run of calendar days of the configured zone, both inclusive.
+type Days struct {
+	First wiretime.Day `json:"first"`
+	Last  wiretime.Day `json:"last"`
+}
+
+// Reach is an element whose commitments count, on the days on which they do: the queried element itself on all days asked for, a group
+// on those of the membership.
+type Reach struct {
+	ElementID int64  `json:"element_id"`
+	Days      []Days `json:"days"`
+}
+
+// CommitmentsQuestion asks for the commitments to any of the reached elements of events that touch one of their days.
+type CommitmentsQuestion struct {
+	Reaches []Reach `json:"reaches"`
+	// Involved asks for each event's other committed elements as well.
+	Involved bool `json:"involved,omitempty"`
+}
+
+// CommitmentFact is a commitment as events knows it: it names elements by their ids.
+type CommitmentFact struct {
+	ID        int64          `json:"id"`
+	Status    string         `json:"status"`
+	ElementID int64          `json:"element_id"`
+	Event     contract.Event `json:"event"`              // event summary
+	Involved  []int64        `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
+}
+
+// CommitmentsReply holds the commitments in the order of decisions, part 3: event start, event end, commitment id.
+type CommitmentsReply struct {
+	Commitments []CommitmentFact `json:"commitments"`
+}
+
+// Commitments returns the commitments of a set of elements in a range.
+func (e *Events) Commitments(ctx context.Context, q CommitmentsQuestion) ([]CommitmentFact, error) {
+	reply, err := read[CommitmentsQuestion, CommitmentsReply](ctx, e.peer, CommitmentsPath, q)
+	return reply.Commitments, err
+}
+
+// RequestsQuestion asks for the requests for a resource group of events that touch the days.
+type RequestsQuestion struct {
+	ElementID int64 `json:"element_id"`
+	Days      Days  `json:"days"`
+}
+
+// RequestsReply holds the requests without element, in the order of commitments.
+type RequestsReply struct {
+	Requests []contract.Request `json:"requests"`
+}
+
+// Requests returns the requests for a resource group in a range.
+func (e *Events) Requests(ctx context.Context, q RequestsQuestion) ([]contract.Request, error) {
+	reply, err := read[RequestsQuestion, RequestsReply](ctx, e.peer, RequestsPath, q)
+	return reply.Requests, err
+}
+
+// SummariesQuestion asks for events by id and by import key.
+type SummariesQuestion struct {
+	IDs  []int64  `json:"ids,omitempty"`
+	Keys []string `json:"keys,omitempty"`
+}
+
+// EventFact is an event's summary with the key of the import.
+type EventFact struct {
+	contract.Event
+	Key string `json:"key,omitempty"`
+}
+
+// SummariesReply holds the events that exist, in no order.
+type SummariesReply struct {
+	Events []EventFact `json:"events"`
+}
+
+// Summaries returns those of the events asked for that exist.
+func (e *Events) Summaries(ctx context.Context, q SummariesQuestion) ([]EventFact, error) {
+	if len(q.IDs)+len(q.Keys) == 0 {
+		return nil, nil
+	}
+	reply, err := read[SummariesQuestion, SummariesReply](ctx, e.peer, SummariesPath, q)
+	return reply.Events, err
+}

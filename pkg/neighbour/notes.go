@@ -1,0 +1,72 @@
+package neighbour
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+// Notes asks the notes service.
+type Notes struct{ peer peer }
+
+// NewNotes returns the client for the service whose internal listener is at base.
+func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "notes"}} }
+
+// Where notes answers the calls below.
+const (
+	NotesOfEventPath = "/internal/notes/of-event"
+	NewNotePath      = "/internal/notes/new"
+)
+
+// Viewer is who looks: it decides which notes there are to see (decisions, part 6).
+type Viewer struct {
+	UserID int64          `json:"user_id"`
+	Kind   principal.Kind `json:"kind"`
+	Admin  bool           `json:"admin"`
+}
+
+// ViewerOf returns the effective user of p as a viewer.
+func ViewerOf(p principal.Principal) Viewer {
+	return Viewer{UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin}
+}
+
+// NotesOfEventQuestion asks for the notes of an event; the caller has seen that the event exists.
+type NotesOfEventQuestion struct {
+	EventID int64  `json:"event_id"`
+	Viewer  Viewer `json:"viewer"`
+}
+
+// NotesReply holds notes without parent, in order of id.
+type NotesReply struct {
+	Notes []contract.Note `json:"notes"`
+}
+
+// OfEvent returns the notes of an event that the viewer may see.
+func (n *Notes) OfEvent(ctx context.Context, q NotesOfEventQuestion) ([]contract.Note, error) {
+	reply, err := read[NotesOfEventQuestion, NotesReply](ctx, n.peer, NotesOfEventPath, q)
+	return reply.Notes, err
+}
+
+// NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields that are nil take
+// the defaults of contract 4.3.
+type NewNote struct {
+	EventID      int64   `json:"event_id"`
+	AuthorID     int64   `json:"author_id"`
+	Contents     *string `json:"contents,omitempty"`
+	VisibleGuest *bool   `json:"visible_guest,omitempty"`
+	VisibleStaff *bool   `json:"visible_staff,omitempty"`
+	VisiblePupil *bool   `json:"visible_pupil,omitempty"`
+}
+
+// NoteReply holds the note that was made, without parent; or, when it is invalid and was not made, the note with id null, valid false
+// and its errors.
+type NoteReply struct {
+	Note contract.Note `json:"note"`
+}
+
+// Create makes a note.
+func (n *Notes) Create(ctx context.Context, q NewNote) (contract.Note, error) {
+	reply, err := write[NewNote, NoteReply](ctx, n.peer, NewNotePath, q)
+	return reply.Note, err
+}

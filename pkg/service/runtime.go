@@ -1,0 +1,104 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/extra/redisotel/v9"
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/telemetry"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// Runtime is what a service is built on: its configuration, its stores and its neighbours, all connected.
+type Runtime struct {
+	Config
+	*telemetry.Telemetry
+	DB       *mongo.Database
+	IDs      *mongostore.IDs
+	Redis    redis.UniversalClient
+	Sessions *session.Store
+	Cookies  web.Cookies
+
+	Identity *neighbour.Identity
+	Elements *neighbour.Elements
+	Events   *neighbour.Events
+	Notes    *neighbour.Notes
+
+	transport *neighbour.Transport
+}
+
+// connect opens the stores. Its errors say which store is away and never where it is.
+func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetry) (*Runtime, error) {
+	client, err := mongostore.Connect(ctx, cfg.MongoURI.Reveal(), mongostore.Options{AppName: "belfry-" + spec.Name, TracerProvider: tel.Tracer, MeterProvider: tel.Meter})
+	if err != nil {
+		return nil, fmt.Errorf("MONGODB_URI: %w", err)
+	}
+	cache, err := connectRedis(ctx, cfg, tel)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), client.Disconnect(ctx))
+	}
+	r := &Runtime{
+		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache, Cookies: web.Cookies{Secure: cfg.SecureCookies},
+		Sessions:  session.NewStore(cache, session.Options{Prefix: cfg.RedisPrefix, Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute}),
+		transport: neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer, Meter: tel.Meter, Propagator: tel.Propagator}),
+	}
+	r.IDs = mongostore.NewIDs(r.DB)
+	r.Identity = neighbour.NewIdentity(r.transport, cfg.IdentityURL)
+	r.Elements = neighbour.NewElements(r.transport, cfg.ElementsURL)
+	r.Events = neighbour.NewEvents(r.transport, cfg.EventsURL)
+	r.Notes = neighbour.NewNotes(r.transport, cfg.NotesURL)
+	return r, nil
+}
+
+// connectRedis leaves commands out of the spans: they hold session ids' hashes and e-mail addresses.
+func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (redis.UniversalClient, error) {
+	options, err := redis.ParseURL(cfg.RedisURL.Reveal())
+	if err != nil {
+		return nil, errors.New("not a redis:// address") // the library's error repeats it, password and all
+	}
+	client := redis.NewClient(options)
+	err = errors.Join(
+		redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracer), redisotel.WithDBStatement(false), redisotel.WithCallerEnabled(false)),
+		redisotel.InstrumentMetrics(client, redisotel.WithMeterProvider(tel.Meter)))
+	if err != nil {
+		return nil, errors.Join(err, client.Close())
+	}
+	if err := client.Ping(ctx).Err(); err != nil {
+		return nil, errors.Join(errors.New("Redis does not answer: is the address right, and is it running?"), client.Close())
+	}
+	return client, nil
+}
+
+// close ends the connections, the neighbours' first.
+func (r *Runtime) close(ctx context.Context) error {
+	r.transport.Close()
+	return errors.Join(r.Redis.Close(), r.DB.Client().Disconnect(ctx))
+}
+
+// classify makes the stores' errors the problems that clients are told of.
+func classify(err error) *problem.Error {
+	switch {
+	case errors.Is(err, mongostore.ErrConflict):
+		return problem.Wrap(problem.Conflict, err, "others kept changing the record")
+	case mongostore.Unavailable(err):
+		return problem.Wrap(problem.Unavailable, err, "")
+	}
+	return nil
+}
+
+// webOptions are those of both listeners.
+func (r *Runtime) webOptions(name string) web.Options {
+	return web.Options{
+		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
+		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
+		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, Classify: classify,
+	}
+}

@@ -1,0 +1,180 @@
+// Package service is the one way in which Belfry's services start, run and stop. Main reads from top to bottom what a service is:
+// configuration, telemetry, stores, indexes and migrations, the service's own routes, three listeners, and the way down again.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/health"
+	"github.com/belfry-schools/belfry/pkg/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/telemetry"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// Spec is what tells one service from another.
+type Spec struct {
+	Name string
+	// Settings points to the service's own configuration beside Config; nil when it has none.
+	Settings any
+	// Prepare makes indexes and runs migrations. It runs at every start and must be safe in several replicas at once.
+	Prepare func(ctx context.Context, r *Runtime) error
+	// Build makes the service.
+	Build func(ctx context.Context, r *Runtime) (Surface, error)
+}
+
+// Surface is what a service does: the routes of its two listeners, and what runs besides requests.
+type Surface struct {
+	Public   []web.Route
+	Internal []web.Route
+	Parts    []lifecycle.Part
+}
+
+// Main runs a service's command and returns its exit code. Without an argument it serves until SIGTERM or SIGINT; "migrate" only prepares
+// the stores; "settings" prints the table of its variables; "version" its version.
+func Main(spec Spec) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, spec, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", spec.Name, err)
+		return 1
+	}
+	return 0
+}
+
+func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
+	var cfg Config
+	all := []any{&cfg}
+	if spec.Settings != nil {
+		all = append(all, spec.Settings)
+	}
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "version":
+		_, err := fmt.Fprintln(out, version())
+		return err
+	case "settings":
+		return settings.WriteTable(out, settings.Variables(all...))
+	case "", "migrate":
+	default:
+		return fmt.Errorf("unknown command %q; there are: migrate, settings, version, and none to serve", command)
+	}
+
+	if err := settings.Load(all...); err != nil {
+		return err
+	}
+	tel, err := telemetry.Start(ctx, telemetry.Options{Service: spec.Name, Version: version(), LogLevel: cfg.LogLevel, Out: out})
+	if err != nil {
+		return err
+	}
+	for _, v := range settings.Variables(all...) {
+		tel.Log.Debug("setting", "name", v.Name, "value", v.Value)
+	}
+	r, err := connect(ctx, spec, cfg, tel)
+	if err != nil {
+		return errors.Join(err, tel.Stop(ctx))
+	}
+	work := serve
+	if command == "migrate" {
+		work = func(context.Context, Spec, *Runtime) error { return nil }
+	}
+	err = spec.Prepare(ctx, r)
+	if err == nil {
+		err = work(ctx, spec, r)
+	}
+	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.StopDeadline)
+	defer cancel()
+	return errors.Join(err, r.close(down), tel.Stop(down))
+}
+
+// serve runs the service until ctx ends.
+func serve(ctx context.Context, spec Spec, r *Runtime) error {
+	surface, err := spec.Build(ctx, r)
+	if err != nil {
+		return err
+	}
+	public, err := web.New(r.webOptions(spec.Name), surface.Public)
+	if err != nil {
+		return err
+	}
+	internal, err := web.New(r.webOptions(spec.Name+" internal"), surface.Internal)
+	if err != nil {
+		return err
+	}
+	var ready lifecycle.Readiness
+	probes := health.NewServer(health.Options{Log: r.Log, Ready: ready.Ready, Metrics: r.Metrics, Checks: []health.Check{
+		{Name: "mongodb", Test: func(ctx context.Context) error { return r.DB.Client().Ping(ctx, nil) }},
+		{Name: "redis", Test: func(ctx context.Context) error { return r.Redis.Ping(ctx).Err() }},
+	}})
+	parts := []lifecycle.Part{listenHealth(probes, r.HealthListen)}
+	parts = append(parts, surface.Parts...)
+	parts = append(parts, listen("internal listener", internal, r.InternalListen), listen("public listener", public, r.Listen))
+	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay, StopDeadline: r.StopDeadline}, parts...)
+}
+
+// listen makes a part of a fiber app. Stopping it refuses new connections and waits for the requests in flight.
+func listen(name string, app *fiber.App, address string) lifecycle.Part {
+	return lifecycle.Part{
+		Name: name,
+		Start: func(ctx context.Context, failed func(error)) error {
+			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+			if err != nil {
+				return err
+			}
+			go func() {
+				if err := app.Listener(listener); err != nil {
+					failed(err)
+				}
+			}()
+			return nil
+		},
+		Stop: app.ShutdownWithContext,
+	}
+}
+
+func listenHealth(server *http.Server, address string) lifecycle.Part {
+	return lifecycle.Part{
+		Name: "health listener",
+		Start: func(ctx context.Context, failed func(error)) error {
+			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+			if err != nil {
+				return err
+			}
+			go func() {
+				if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+					failed(err)
+				}
+			}()
+			return nil
+		},
+		Stop: server.Shutdown,
+	}
+}
+
+// version is that of the build: its tag, or the commit it was made from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			return s.Value
+		}
+	}
+	return info.Main.Version
+}
