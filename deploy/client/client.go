@@ -1,0 +1,202 @@
+// Package client calls Belfry's public API as an administrator's program does: it logs in, keeps the session, tries again while
+// a service is away, and loads bundles.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// requestTimeout bounds one try. A batch takes seconds; a minute without an answer is a connection that died.
+	requestTimeout = 2 * time.Minute
+	// maxAnswer bounds what is read of an answer. The longest is that of a batch, about 100 bytes a record.
+	maxAnswer = 16 << 20
+)
+
+// Options are what a client may be told; the zero value is fine.
+type Options struct {
+	// Wait is the first pause before trying again, 250 ms when zero. It doubles up to 20 times itself.
+	Wait time.Duration
+	// OnRetry, if set, hears why a call is tried again and after which pause. Several goroutines may call it at once.
+	OnRetry func(err error, pause time.Duration)
+	// UserAgent is sent with every call; empty means "belfry-client".
+	UserAgent string
+}
+
+// Client is a logged-in caller of one deployment. It is safe for use by several goroutines, which share the session. The uuid it
+// was given is in none of its errors.
+type Client struct {
+	base    *url.URL
+	options Options
+	http    *http.Client
+
+	session sync.Mutex // held while logging in
+	uuid    string
+	logins  int // counts logins, so that of several callers that meet a dead session one renews it
+}
+
+// New makes a client of the deployment at an address such as https://belfry.school.example. It asks nothing yet.
+func New(address string, options Options) (*Client, error) {
+	base, err := url.Parse(address)
+	switch {
+	case err != nil, base.Scheme != "http" && base.Scheme != "https", base.Host == "":
+		return nil, errors.New("the address must look like https://belfry.school.example")
+	case base.User != nil, base.RawQuery != "", base.Fragment != "":
+		return nil, errors.New("the address must have no user, query or fragment")
+	}
+	if base.Path == "" {
+		base.Path = "/" // or the paths joined to it would be relative ones, which match no cookie
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	if options.Wait == 0 {
+		options.Wait = 250 * time.Millisecond
+	}
+	if options.UserAgent == "" {
+		options.UserAgent = "belfry-client"
+	}
+	return &Client{base: base, options: options, http: &http.Client{
+		Jar:     jar,
+		Timeout: requestTimeout,
+		// A redirect of the login would carry the uuid on; one of a POST would lose its body.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Login starts a session as the user with the uuid. A uuid that nobody has gives an *Error with code 401. The uuid is kept,
+// for a session may end before the work does. Login must come before the other calls, not beside them.
+func (c *Client) Login(ctx context.Context, uuid string) error {
+	c.session.Lock()
+	defer c.session.Unlock()
+	c.uuid = uuid
+	return c.login(ctx)
+}
+
+func (c *Client) login(ctx context.Context) error {
+	err := c.persist(ctx, func() error {
+		return c.once(ctx, request{method: http.MethodGet, path: "/api/login", query: url.Values{"uuid": {c.uuid}}}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if len(c.http.Jar.Cookies(c.base.JoinPath("/api/"))) == 0 {
+		return errors.New("the login gave no session cookie that may be sent to this address (over plain http, a Secure cookie can't be: use https)")
+	}
+	c.logins++
+	return nil
+}
+
+// renew logs in again unless another caller has since the given login.
+func (c *Client) renew(ctx context.Context, seen int) error {
+	c.session.Lock()
+	defer c.session.Unlock()
+	if c.logins != seen {
+		return nil
+	}
+	return c.login(ctx)
+}
+
+func (c *Client) loginCount() int {
+	c.session.Lock()
+	defer c.session.Unlock()
+	return c.logins
+}
+
+// request is one call of the API.
+type request struct {
+	method, path string
+	query        url.Values
+	body         []byte // newline-delimited JSON, or nil
+}
+
+// call makes a request and decodes its answer into answer, unless that is nil. A session that has ended is renewed once; a
+// service that is away is waited for, see persist.
+func (c *Client) call(ctx context.Context, r request, answer any) error {
+	renewed := false
+	return c.persist(ctx, func() error {
+		seen := c.loginCount()
+		err := c.once(ctx, r, answer)
+		if failed := (*Error)(nil); !renewed && errors.As(err, &failed) && failed.Code == http.StatusUnauthorized {
+			renewed = true
+			if err := c.renew(ctx, seen); err != nil {
+				return fmt.Errorf("the session has ended: %w", err)
+			}
+			err = c.once(ctx, r, answer)
+		}
+		return err
+	})
+}
+
+// once makes one try.
+func (c *Client) once(ctx context.Context, r request, answer any) error {
+	address := c.base.JoinPath(r.path)
+	address.RawQuery = r.query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.method, address.String(), bytes.NewReader(r.body))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", r.method, r.path, c.withoutURL(err))
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.options.UserAgent)
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/x-ndjson")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return &networkError{fmt.Errorf("%s %s: %w", r.method, r.path, c.withoutURL(err))}
+	}
+	defer res.Body.Close() // only read from
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return &networkError{fmt.Errorf("%s %s: reading the answer: %w", r.method, r.path, c.withoutURL(err))}
+	}
+	if res.StatusCode != http.StatusOK {
+		return c.failure(r, res, text)
+	}
+	if answer == nil {
+		answer = &struct{}{}
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
+	}
+	return nil
+}
+
+// withoutURL takes off what net/http puts around an error: the address with its query, which holds the uuid of a login.
+func (c *Client) withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// failure makes the error of an answer. What the other side says is shown without the uuid, should a proxy repeat the address.
+func (c *Client) failure(r request, res *http.Response, text []byte) error {
+	failed := &Error{Method: r.method, Path: r.path, Code: res.StatusCode, Status: http.StatusText(res.StatusCode),
+		after: retryAfter(res)}
+	var envelope struct{ Status, Message string }
+	if json.Unmarshal(text, &envelope) == nil && envelope.Status != "" {
+		failed.Status, failed.Message = envelope.Status, envelope.Message
+	}
+	if to, err := res.Location(); err == nil {
+		failed.Message = "it redirects to " + to.Scheme + "://" + to.Host
+	}
+	if c.uuid != "" {
+		failed.Status = strings.ReplaceAll(failed.Status, c.uuid, "…")
+		failed.Message = strings.ReplaceAll(failed.Message, c.uuid, "…")
+	}
+	return failed
+}

@@ -1,0 +1,257 @@
+// Package clienttest is a school for tests of programs that use the client: an HTTP server that keeps the documented rules of the
+// login, the import and the elements' list, in memory.
+package clienttest
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// UUID is the administrator's.
+const UUID = "0c7d8a66-58f5-4b1c-8a57-6c1f1f0e9d11"
+
+// Batch is one import call that reached the school.
+type Batch struct {
+	Kind    string
+	Records int
+	Bytes   int
+	DryRun  bool
+}
+
+// School is the server. Its fields may be read and Before set when no call is under way.
+type School struct {
+	URL string
+	// Before, if set, sees every request first and tells whether it has dealt with it. Calls may overlap.
+	Before func(w http.ResponseWriter, r *http.Request) bool
+	// Refuse, if set, gives the errors of a record that the school won't take.
+	Refuse func(kind, key string) map[string][]string
+
+	mu       sync.Mutex
+	sessions map[string]bool
+	stored   map[string]map[string]*record // kind, key
+	nextID   int64
+	batches  []Batch
+	logins   int
+}
+
+type record struct {
+	id      int64
+	text    string
+	retired bool
+}
+
+var entityTypes = map[string]string{"Staff": "staff", "Pupil": "pupils", "Location": "locations", "Group": "groups",
+	"Property": "properties", "Service": "services", "Subject": "subjects"}
+
+// NewSchool starts a school that stops with the test.
+func NewSchool(t testing.TB) *School {
+	s := &School{sessions: map[string]bool{}, stored: map[string]map[string]*record{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/login", s.login)
+	mux.HandleFunc("POST /api/admin/import/{kind}", s.signedIn(s.importBatch))
+	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
+	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.Before == nil || !s.Before(w, r) {
+			mux.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+// Batches lists the import calls that were answered.
+func (s *School) Batches() []Batch {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.batches)
+}
+
+// Logins counts the successful ones.
+func (s *School) Logins() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logins
+}
+
+// Count is the number of records of a kind that are stored and not retired.
+func (s *School) Count(kind string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, r := range s.stored[kind] {
+		if !r.retired {
+			n++
+		}
+	}
+	return n
+}
+
+// EndSessions makes every session answer 401.
+func (s *School) EndSessions() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.sessions)
+}
+
+// Answer writes an envelope.
+func Answer(w http.ResponseWriter, code int, fields map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(fields) // to a client that may be gone
+}
+
+func (s *School) login(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("uuid") != UUID {
+		Answer(w, http.StatusUnauthorized, map[string]any{"status": "Access denied"})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Each login makes a new id, and the old one is dead.
+	if old, err := r.Cookie("scheduling_session"); err == nil {
+		delete(s.sessions, old.Value)
+	}
+	s.logins++
+	id := fmt.Sprintf("session-%d", s.logins)
+	s.sessions[id] = true
+	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Value: id, Path: "/", HttpOnly: true})
+	Answer(w, http.StatusOK, map[string]any{"status": "OK"})
+}
+
+func (s *School) signedIn(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		cookie, err := r.Cookie("scheduling_session")
+		s.mu.Lock()
+		ok := err == nil && s.sessions[cookie.Value]
+		s.mu.Unlock()
+		if !ok {
+			Answer(w, http.StatusUnauthorized, map[string]any{"status": "Access denied"})
+			return
+		}
+		next(w, r)
+	}
+}
+
+func (s *School) importBatch(w http.ResponseWriter, r *http.Request) {
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, 4<<20)); err != nil {
+		Answer(w, http.StatusRequestEntityTooLarge, map[string]any{"status": "Payload too large"})
+		return
+	}
+	size := body.Len()
+	var records []map[string]any
+	lines := bufio.NewScanner(&body)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var fields map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &fields); err != nil {
+			Answer(w, http.StatusBadRequest, map[string]any{"status": "Bad request"})
+			return
+		}
+		records = append(records, fields)
+	}
+	if len(records) > 1000 || r.Header.Get("Content-Type") != "application/x-ndjson" {
+		Answer(w, http.StatusBadRequest, map[string]any{"status": "Bad request"})
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kind, dryRun := r.PathValue("kind"), r.URL.Query().Get("dry_run") == "true"
+	s.batches = append(s.batches, Batch{Kind: kind, Records: len(records), Bytes: size, DryRun: dryRun})
+	counts := map[string]int{}
+	var results []map[string]any
+	for i, fields := range records {
+		result := s.put(kind, fields, dryRun)
+		result["index"] = i
+		counts[result["result"].(string)]++
+		results = append(results, result)
+	}
+	Answer(w, http.StatusOK, map[string]any{"status": "OK", "created": counts["created"], "updated": counts["updated"],
+		"unchanged": counts["unchanged"], "failed": counts["failed"], "records": results})
+}
+
+// put imports one record.
+func (s *School) put(kind string, fields map[string]any, dryRun bool) map[string]any {
+	key, _ := fields["key"].(string)
+	canonical, err := json.Marshal(fields)
+	if err != nil {
+		return map[string]any{"key": key, "result": "failed", "errors": map[string][]string{"key": {err.Error()}}}
+	}
+	errors := map[string][]string{}
+	if s.Refuse != nil {
+		errors = s.Refuse(kind, key)
+	}
+	if category, ok := fields["category"].(string); ok && !dryRun && s.stored["eventcategories"][category] == nil {
+		errors = map[string][]string{"category": {"must exist"}}
+	}
+	if len(errors) > 0 {
+		return map[string]any{"key": key, "result": "failed", "errors": errors}
+	}
+	if s.stored[kind] == nil {
+		s.stored[kind] = map[string]*record{}
+	}
+	old := s.stored[kind][key]
+	switch {
+	case old != nil && old.text == string(canonical) && !old.retired:
+		return map[string]any{"key": key, "result": "unchanged", "id": old.id}
+	case old != nil:
+		if !dryRun {
+			*old = record{id: old.id, text: string(canonical)}
+		}
+		return map[string]any{"key": key, "result": "updated", "id": old.id}
+	case dryRun:
+		return map[string]any{"key": key, "result": "created"}
+	}
+	s.nextID++
+	s.stored[kind][key] = &record{id: s.nextID, text: string(canonical)}
+	return map[string]any{"key": key, "result": "created", "id": s.nextID}
+}
+
+func (s *School) elements(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	entity := query.Get("entity_type")
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	after, _ := strconv.ParseInt(query.Get("after"), 10, 64)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []map[string]any{}
+	for key, r := range s.stored[entityTypes[entity]] {
+		if !r.retired && r.id > after {
+			list = append(list, map[string]any{"id": r.id, "key": entity + ":" + key, "name": key, "entity_type": entity})
+		}
+	}
+	slices.SortFunc(list, func(a, b map[string]any) int { return cmp.Compare(a["id"].(int64), b["id"].(int64)) })
+	var next any
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+		next = list[limit-1]["id"]
+	}
+	Answer(w, http.StatusOK, map[string]any{"status": "OK", "elements": list, "next": next})
+}
+
+func (s *School) retire(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, kind := range entityTypes {
+		for _, record := range s.stored[kind] {
+			if strconv.FormatInt(record.id, 10) == r.PathValue("id") {
+				record.retired, record.text = true, ""
+				Answer(w, http.StatusOK, map[string]any{"status": "OK"})
+				return
+			}
+		}
+	}
+	Answer(w, http.StatusNotFound, map[string]any{"status": "Not found", "exception": "RecordNotFound",
+		"message": "Couldn't find Element with 'id'=" + r.PathValue("id")})
+}

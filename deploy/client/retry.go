@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// tries bounds how often a call is made: with the pauses of Options, doubling from 250 ms to 5 s, the last
+// try comes about a minute after the first failure.
+const tries = 17
+
+// Error is an answer of the API other than success.
+type Error struct {
+	Method, Path string // without the query
+	Code         int    // HTTP
+	Status       string // the envelope's status, such as "Access denied"
+	Message      string // the envelope's message, may be empty
+
+	after time.Duration // of the Retry-After header, 0 without one
+}
+
+// Error names the call and the answer.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Code, e.Status)
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// networkError is a call without an answer.
+type networkError struct{ error }
+
+func (e *networkError) Unwrap() error { return e.error }
+
+// persist calls try until it succeeds, fails for good, or has failed 17 times. Every call that this package makes may be made
+// twice: a login makes another session, a batch is matched by keys, an element is retired once.
+func (c *Client) persist(ctx context.Context, try func() error) error {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 20 * c.options.Wait}
+	options := []backoff.RetryOption{backoff.WithBackOff(pauses), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0)}
+	if c.options.OnRetry != nil {
+		options = append(options, backoff.WithNotify(func(err error, pause time.Duration) {
+			c.options.OnRetry(cause(err), pause)
+		}))
+	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := try()
+		if err == nil {
+			return struct{}{}, nil
+		}
+		if ctx.Err() != nil || !passing(err) {
+			return struct{}{}, backoff.Permanent(err)
+		}
+		if failed := (*Error)(nil); errors.As(err, &failed) && failed.after > 0 {
+			return struct{}{}, &delayed{error: err, after: backoff.RetryAfterError{Duration: failed.after}}
+		}
+		return struct{}{}, err
+	}, options...)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return cause(err)
+}
+
+// delayed tells the retry loop when to go on, and keeps the reason for the day it gives up.
+type delayed struct {
+	error
+	after backoff.RetryAfterError
+}
+
+func (d *delayed) As(target any) bool {
+	after, ok := target.(**backoff.RetryAfterError)
+	if ok {
+		*after = &d.after
+	}
+	return ok
+}
+
+func cause(err error) error {
+	if d := (*delayed)(nil); errors.As(err, &d) {
+		return d.error
+	}
+	return err
+}
+
+// passing tells whether the same call may succeed later: nobody listens, the connection broke, a service or the way to
+// it is away, or too much is asked at once. A name that does not exist and a certificate that is wrong stay so.
+func passing(err error) bool {
+	if failed := (*Error)(nil); errors.As(err, &failed) {
+		switch failed.Code {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return false
+	}
+	var (
+		network     *networkError
+		name        *net.DNSError
+		certificate *tls.CertificateVerificationError
+	)
+	switch {
+	case !errors.As(err, &network), errors.As(err, &certificate):
+		return false
+	case errors.As(err, &name):
+		return !name.IsNotFound
+	}
+	return true
+}
+
+// retryAfter reads the header's seconds; the form with a date is not Belfry's.
+func retryAfter(res *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
