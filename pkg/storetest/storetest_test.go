@@ -1,0 +1,116 @@
+package storetest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func TestMongoIsEachTestsOwnAndGoneAfterIt(t *testing.T) {
+	mine := Mongo(t)
+	if _, err := mine.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	var theirs string
+	t.Run("another test", func(t *testing.T) {
+		db := Mongo(t)
+		theirs = db.Name()
+		if n, err := db.Collection("events").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
+			t.Errorf("the new database has %d events (%v), want none", n, err)
+		}
+		if _, err := db.Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+			t.Error(err)
+		}
+	})
+	assertExists(t, mine.Client(), theirs, false)
+	assertExists(t, mine.Client(), mine.Name(), true)
+}
+
+func assertExists(t *testing.T, client *mongo.Client, name string, want bool) {
+	t.Helper()
+	names, err := client.ListDatabaseNames(t.Context(), bson.D{{Key: "name", Value: name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(names) == 1; got != want {
+		t.Errorf("database %s there: %t, want %t", name, got, want)
+	}
+}
+
+func TestRedisKeysOfAPrefixAreGoneAfterTheTest(t *testing.T) {
+	client, mine := Redis(t)
+	if err := client.Set(t.Context(), mine+"session", "x", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	var theirs string
+	t.Run("another test", func(t *testing.T) {
+		other, prefix := Redis(t)
+		theirs = prefix
+		if err := other.Set(t.Context(), prefix+"session", "y", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n := client.Exists(t.Context(), theirs+"session").Val(); n != 0 {
+		t.Error("the other test's key is still there")
+	}
+	if n := client.Exists(t.Context(), mine+"session").Val(); n != 1 {
+		t.Error("this test's own key is gone")
+	}
+}
+
+// failing records a Fatalf instead of ending the test.
+type failing struct {
+	testing.TB
+	said string
+}
+
+func (f *failing) Helper() {}
+func (f *failing) Fatalf(format string, args ...any) {
+	f.said = format
+	panic(f)
+}
+
+func TestWithoutStoresATestFailsAndSaysWhatToRun(t *testing.T) {
+	t.Setenv("MONGODB_URI", "")
+	t.Setenv("REDIS_URL", "")
+	t.Chdir(t.TempDir())
+	f := &failing{TB: t}
+	func() {
+		defer func() { _ = recover() }()
+		URIs(f)
+	}()
+	if !strings.Contains(f.said, "no stores") {
+		t.Errorf("the test was told %q", f.said)
+	}
+}
+
+func TestStoresOfTheCheckoutAreFoundFromAFolderBelow(t *testing.T) {
+	checkout := t.TempDir()
+	below := filepath.Join(checkout, "services", "events")
+	running := filepath.Join(checkout, ".local", "stores")
+	for _, dir := range []string{below, running} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(checkout, "go.work"), "go 1.26.0\n")
+	write(t, filepath.Join(running, "running.json"), `{"mongodb_uri":"mongodb://127.0.0.1:1/","redis_url":"redis://127.0.0.1:2/0","keeper":3}`)
+	t.Setenv("MONGODB_URI", "")
+	t.Setenv("REDIS_URL", "redis://127.0.0.1:4/0")
+	t.Chdir(below)
+	want := Addresses{MongoDB: "mongodb://127.0.0.1:1/", Redis: "redis://127.0.0.1:4/0"}
+	if got := URIs(t); got != want {
+		t.Errorf("the stores are %+v, want %+v: the environment first, then the checkout's", got, want)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
