@@ -1,0 +1,206 @@
+package stores
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// SuperviseCommand is the argument with which Up starts its own program anew: that program then has to call Supervise.
+const SuperviseCommand = "supervise"
+
+// Up brings the stores up and leaves them running in the background, under a process of the same program. It returns when they answer;
+// where they already do, at once.
+func Up(ctx context.Context, o Options) (Record, error) {
+	o = o.complete()
+	say := &speaker{out: o.Out}
+	chosen, err := choose(ctx, o, say)
+	if err != nil {
+		return Record{}, err
+	}
+	if len(chosen.local) == 0 {
+		return Record{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL}, nil
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return Record{}, fmt.Errorf("making the folder of the stores: %w", err)
+	}
+	if _, taken := holder(o.Dir); taken {
+		if _, err := attach(ctx, o.Dir, say); err != nil {
+			return Record{}, err
+		}
+		return readRecord(o.Dir)
+	}
+	if err := spawn(ctx, o); err != nil {
+		return Record{}, err
+	}
+	return readRecord(o.Dir)
+}
+
+// spawn starts the background process and shows what it says until its stores answer or it ends.
+func spawn(ctx context.Context, o Options) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(o.Dir, "log", "supervisor.log")
+	log, err := openLog(path)
+	if err != nil {
+		return err
+	}
+	defer log.Close() //nolint:errcheck // written by the process, not by us
+	end, err := log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(program, SuperviseCommand)
+	cmd.Dir = o.Checkout
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	shown, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer shown.Close() //nolint:errcheck // only read
+	if _, err := shown.Seek(end, io.SeekStart); err != nil {
+		return err
+	}
+	show := func() error { _, err := io.Copy(o.Out, bufio.NewReader(shown)); return err }
+	for {
+		if _, err := readRecord(o.Dir); err == nil {
+			return show()
+		}
+		select {
+		case err := <-ended:
+			if showErr := show(); showErr != nil {
+				return showErr
+			}
+			if _, readErr := readRecord(o.Dir); readErr == nil { // another one was quicker, and this one left the field to it
+				return nil
+			}
+			return fmt.Errorf("the stores did not come up (%v)", err)
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), cmd.Process.Signal(syscall.SIGTERM))
+		case <-time.After(50 * time.Millisecond):
+			if err := show(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// Supervise keeps the stores running until ctx ends. Up starts it.
+func Supervise(ctx context.Context, o Options) error {
+	o.background = true
+	r, err := Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	if r.claim == nil {
+		return nil
+	}
+	<-ctx.Done()
+	return r.Stop()
+}
+
+// Find returns where the stores of a checkout are: what MONGODB_URI and REDIS_URL name, else what runs in its folder.
+func Find(o Options) (Record, error) {
+	o = o.complete()
+	given := Record{MongoURI: o.Getenv("MONGODB_URI"), RedisURL: o.Getenv("REDIS_URL")}
+	if given.MongoURI != "" && given.RedisURL != "" {
+		return given, nil
+	}
+	rec, err := readRecord(o.Dir)
+	rec.MongoURI, rec.RedisURL = cmp.Or(given.MongoURI, rec.MongoURI), cmp.Or(given.RedisURL, rec.RedisURL)
+	return rec, err
+}
+
+// Status says where the stores are and who runs them. The error says what does not answer.
+func Status(ctx context.Context, o Options) error {
+	rec, err := Find(o)
+	if err != nil {
+		return err
+	}
+	o = o.complete()
+	say := &speaker{out: o.Out}
+	if rec.Keeper != 0 {
+		say.line("run by process %d, in %s", rec.Keeper, o.Dir)
+	}
+	var faults []error
+	for _, s := range []struct {
+		name, address string
+		check         func(context.Context, string) error
+	}{{"the document store", rec.MongoURI, checkMongo}, {"Redis", rec.RedisURL, checkRedis}} {
+		if err := s.check(ctx, s.address); err != nil {
+			faults = append(faults, fmt.Errorf("%s (%s): %w", s.name, masked(s.address), err))
+			continue
+		}
+		say.line("%s answers at %s", s.name, masked(s.address))
+	}
+	return errors.Join(faults...)
+}
+
+// Down ends the stores that run in the background, in good order, and what a killed process may have left of them. It returns when
+// they are gone. Stores that another program runs, such as the local run, are not ended but an error.
+func Down(ctx context.Context, o Options) error {
+	o = o.complete()
+	say := &speaker{out: o.Out}
+	if _, err := os.Stat(o.Dir); errors.Is(err, os.ErrNotExist) {
+		say.line("nothing runs")
+		return nil
+	}
+	asked := false
+	for {
+		mine, err := claimDir(o.Dir, true)
+		if err == nil {
+			err = errors.Join(mine.endStragglers(ctx, say), removeRecord(o.Dir), mine.release())
+			if err == nil {
+				say.line("nothing runs")
+			}
+			return err
+		}
+		if !errors.Is(err, errClaimed) {
+			return err
+		}
+		if h, ok := holder(o.Dir); ok && !asked {
+			if !h.background {
+				return fmt.Errorf("the stores are run by process %d; end that", h.pid)
+			}
+			say.line("stopping the stores of process %d", h.pid)
+			if err := syscall.Kill(h.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return err
+			}
+			asked = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// Wipe ends the stores and removes their data, logs and settings. The programs in the user's cache stay.
+func Wipe(ctx context.Context, o Options) error {
+	if err := Down(ctx, o); err != nil {
+		return err
+	}
+	o = o.complete()
+	if err := os.RemoveAll(o.Dir); err != nil {
+		return err
+	}
+	(&speaker{out: o.Out}).line("removed %s", o.Dir)
+	return nil
+}

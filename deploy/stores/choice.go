@@ -1,0 +1,67 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// site is what a local store needs to know about its place.
+type site struct {
+	dir      string
+	checkout string
+	getenv   func(string) string
+	say      *speaker
+	lock     *os.File // inherited by every process, see claim
+}
+
+// store is a store that this package runs.
+type store struct {
+	name     string
+	mongoURI string // one of the two
+	redisURL string
+	programs []program // in the order of their start
+	ready    func(ctx context.Context) error
+}
+
+// setup prepares a store: its programs, its folders, its port. It starts nothing that outlives it.
+type setup func(ctx context.Context, at site) (store, error)
+
+// choice is where the two stores come from: an address that was given, or a local set-up.
+type choice struct {
+	mongoURI string
+	redisURL string
+	local    []setup
+}
+
+// choose follows the order of the package's comment. Addresses that were given are tried.
+func choose(ctx context.Context, o Options, say *speaker) (choice, error) {
+	var c choice
+	if c.redisURL = o.Getenv("REDIS_URL"); c.redisURL != "" {
+		if err := checkRedis(ctx, c.redisURL); err != nil {
+			return c, fmt.Errorf("REDIS_URL (%s): %w", masked(c.redisURL), err)
+		}
+		say.line("Redis: REDIS_URL (%s)", masked(c.redisURL))
+	} else {
+		c.local = append(c.local, redisStore)
+	}
+	if c.mongoURI = o.Getenv("MONGODB_URI"); c.mongoURI != "" {
+		if err := checkMongo(ctx, c.mongoURI); err != nil {
+			return c, fmt.Errorf("MONGODB_URI (%s): %w", masked(c.mongoURI), err)
+		}
+		say.line("document store: MONGODB_URI (%s)", masked(c.mongoURI))
+		return c, nil
+	}
+	if _, err := exec.LookPath("mongod"); err == nil {
+		c.local = append(c.local, mongodStore)
+	} else {
+		c.local = append(c.local, engineStore)
+	}
+	return c, nil
+}
+
+// errUnprivileged is what someone who is not root gets where the Debian root folder would be needed.
+var errUnprivileged = errors.New("only root can set up and run the stores' own programs; " +
+	"put mongod and redis-server on the PATH, or set MONGODB_URI and REDIS_URL to stores that run already")

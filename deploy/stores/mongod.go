@@ -1,0 +1,80 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+const replicaSet = "belfry"
+
+// notInitiated is MongoDB's code for a member that no replica set was made of yet.
+const notInitiated = 94
+
+// mongodStore is the mongod on the PATH, as a replica set of one: write concern majority then means what it means in production.
+func mongodStore(_ context.Context, at site) (store, error) {
+	path, err := exec.LookPath("mongod")
+	if err != nil {
+		return store{}, err
+	}
+	port, err := at.port("STORES_MONGO_PORT")
+	if err != nil {
+		return store{}, err
+	}
+	folder := filepath.Join(at.dir, "mongod")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return store{}, err
+	}
+	uri := "mongodb://" + local(port) + "/?directConnection=true"
+	return store{
+		name:     "the document store (mongod)",
+		mongoURI: uri,
+		programs: []program{{name: "mongod", signal: syscall.SIGTERM, command: func() *exec.Cmd {
+			return exec.Command(path, "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port), "--replSet", replicaSet,
+				"--nounixsocket")
+		}}},
+		ready: func(ctx context.Context) error {
+			if err := initiate(ctx, uri, local(port)); err != nil {
+				return fmt.Errorf("making a replica set of mongod: %w", err)
+			}
+			return awaitMongo(ctx, uri)
+		},
+	}, nil
+}
+
+// initiate makes the replica set, or gives its only member the port of this run.
+func initiate(ctx context.Context, uri, member string) error {
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		return err
+	}
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is under way on it
+	admin := client.Database("admin")
+	members := bson.A{bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: member}}}
+	var current struct {
+		Config struct {
+			Version int64
+			Members []struct{ Host string }
+		}
+	}
+	err = admin.RunCommand(ctx, bson.D{{Key: "replSetGetConfig", Value: 1}}).Decode(&current)
+	var refused mongo.CommandError
+	if errors.As(err, &refused) && refused.Code == notInitiated {
+		config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "members", Value: members}}
+		return admin.RunCommand(ctx, bson.D{{Key: "replSetInitiate", Value: config}}).Err()
+	}
+	if err != nil || len(current.Config.Members) == 1 && current.Config.Members[0].Host == member {
+		return err
+	}
+	config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "version", Value: current.Config.Version + 1}, {Key: "members", Value: members}}
+	return admin.RunCommand(ctx, bson.D{{Key: "replSetReconfig", Value: config}, {Key: "force", Value: true}}).Err()
+}

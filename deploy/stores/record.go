@@ -1,0 +1,115 @@
+package stores
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Record is what a run of the stores leaves in its folder while it lasts, as running.json: package storetest and others read it.
+type Record struct {
+	MongoURI string `json:"mongodb_uri"`
+	RedisURL string `json:"redis_url"`
+	// Keeper is the process that keeps the stores running.
+	Keeper int `json:"keeper"`
+}
+
+const recordFile = "running.json"
+
+// errNotRunning says that no stores run in a folder.
+var errNotRunning = errors.New("the stores do not run; the command up starts them")
+
+// readRecord returns the record of the stores that run in dir, or errNotRunning. A record that a killed keeper left counts for nothing.
+func readRecord(dir string) (Record, error) {
+	var rec Record
+	err := readJSON(filepath.Join(dir, recordFile), &rec)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rec, errNotRunning
+	}
+	if h, held := holder(dir); err == nil && (!held || h.pid != rec.Keeper) {
+		return rec, errNotRunning
+	}
+	return rec, err
+}
+
+func writeRecord(dir string, rec Record) error { return writeJSON(filepath.Join(dir, recordFile), rec) }
+
+func removeRecord(dir string) error {
+	if err := os.Remove(filepath.Join(dir, recordFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Ports are taken from below the range that the kernel gives to outgoing connections: a client that tries again while its store restarts
+// must not be given the store's own port.
+const firstPort, lastPort = 20000, 32000
+
+// port returns the port to listen on: the one that the variable fixes, else the one of the last run if it is still free, else
+// a free one, which is remembered.
+func (at site) port(variable string) (int, error) {
+	if fixed := at.getenv(variable); fixed != "" {
+		port, err := strconv.Atoi(fixed)
+		if err != nil {
+			return 0, errors.New(variable + ": not a port number")
+		}
+		if err := listenable(port); err != nil {
+			return 0, errors.New(variable + ": " + err.Error())
+		}
+		return port, nil
+	}
+	path := filepath.Join(at.dir, "ports.json")
+	ports := map[string]int{}
+	if err := readJSON(path, &ports); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ports = map[string]int{} // half a file of a crash: choose anew
+	}
+	if last, ok := ports[variable]; ok && listenable(last) == nil {
+		return last, nil
+	}
+	taken := map[int]bool{}
+	for _, port := range ports {
+		taken[port] = true
+	}
+	for port := firstPort + os.Getpid()%(lastPort-firstPort)/2; port < lastPort; port++ {
+		if !taken[port] && listenable(port) == nil {
+			ports[variable] = port
+			return port, writeJSON(path, ports)
+		}
+	}
+	return 0, errors.New("no free port on 127.0.0.1")
+}
+
+func listenable(port int) error {
+	l, err := net.Listen("tcp", local(port))
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+func readJSON(path string, into any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// writeJSON writes the whole file or none of it.
+func writeJSON(path string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	draft := path + ".draft"
+	if err := os.WriteFile(draft, append(text, '\n'), 0o644); err != nil {
+		return errors.Join(err, os.Remove(draft))
+	}
+	return os.Rename(draft, path)
+}

@@ -1,0 +1,78 @@
+package stores
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// redisStore is the redis-server on the PATH, else the one of the Debian root folder.
+func redisStore(ctx context.Context, at site) (store, error) {
+	port, err := at.port("STORES_REDIS_PORT")
+	if err != nil {
+		return store{}, err
+	}
+	folder := filepath.Join(at.dir, "redis")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return store{}, err
+	}
+	address := "redis://" + local(port) + "/0"
+	s := store{
+		name:     "Redis",
+		redisURL: address,
+		ready:    func(ctx context.Context) error { return awaitRedis(ctx, address) },
+	}
+	if path, err := exec.LookPath("redis-server"); err == nil {
+		s.programs = []program{{name: "redis", signal: syscall.SIGTERM, command: func() *exec.Cmd {
+			return exec.Command(path, redisSettings(port, folder)...)
+		}}}
+		return s, nil
+	}
+	root, err := debianRoot(ctx, at.say)
+	if err != nil {
+		return store{}, err
+	}
+	if err := root.own(folder, "redis"); err != nil {
+		return store{}, err
+	}
+	s.programs = []program{{name: "redis", signal: syscall.SIGTERM, command: func() *exec.Cmd {
+		return root.command("redis", folder, append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
+	}}}
+	return s, nil
+}
+
+// redisSettings keep what was written, but for the last second of it when the machine itself goes down.
+func redisSettings(port int, folder string) []string {
+	return []string{
+		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", folder, "--daemonize", "no",
+		"--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
+	}
+}
+
+// awaitRedis waits until Redis answers and has read its data.
+func awaitRedis(ctx context.Context, address string) error {
+	settings, err := redis.ParseURL(address)
+	if err != nil {
+		return err
+	}
+	client := redis.NewClient(settings)
+	defer client.Close() //nolint:errcheck // nothing is under way on it
+	for {
+		err := client.Ping(ctx).Err()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
+}
