@@ -1,0 +1,39 @@
+package servicetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// build makes the services' binaries in the checkout's .local folder and returns where they are. Tests of several packages run at once:
+// a lock lets one build and the others find it done.
+func build(ctx context.Context, root string, services []string) (dir string, err error) {
+	dir = filepath.Join(root, ".local", "test-bin"+raceSuffix)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Close() }() // which unlocks
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", err
+	}
+	for _, service := range services {
+		arguments := []string{"build", "-o", filepath.Join(dir, service)}
+		if raceSuffix != "" {
+			arguments = append(arguments, "-race")
+		}
+		command := exec.CommandContext(ctx, "go", append(arguments, "./services/"+service+"/cmd/"+service)...)
+		command.Dir = root
+		if out, err := command.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build %s: %w\n%s", service, err, out)
+		}
+	}
+	return dir, nil
+}
