@@ -20,6 +20,13 @@ const (
 	SummariesPath   = "/internal/events/summaries"
 )
 
+// EventsStream is the outbox stream in which events tells what happened, and EventDeleted the kind of its message that an event is gone:
+// the message's subject is the event's id.
+const (
+	EventsStream = "events"
+	EventDeleted = "event.deleted"
+)
+
 // Days is a run of calendar days of the configured zone, both inclusive.
 type Days struct {
 	First wiretime.Day `json:"first"`

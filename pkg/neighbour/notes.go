@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // Notes asks the notes service.
@@ -49,7 +50,8 @@ func (n *Notes) OfEvent(ctx context.Context, q NotesOfEventQuestion) ([]contract
 }
 
 // NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields that are nil take
-// the defaults of contract 4.3.
+// the defaults of contract 4.3. Faults are those of fields that the caller could not read: the note is then not made, and comes back
+// with them and with what its rules find besides.
 type NewNote struct {
 	EventID      int64   `json:"event_id"`
 	AuthorID     int64   `json:"author_id"`
@@ -57,6 +59,8 @@ type NewNote struct {
 	VisibleGuest *bool   `json:"visible_guest,omitempty"`
 	VisibleStaff *bool   `json:"visible_staff,omitempty"`
 	VisiblePupil *bool   `json:"visible_pupil,omitempty"`
+
+	Faults problem.Fields `json:"faults,omitempty"`
 }
 
 // NoteReply holds the note that was made, without parent; or, when it is invalid and was not made, the note with id null, valid false
