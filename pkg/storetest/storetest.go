@@ -1,12 +1,11 @@
-// Package storetest gives tests the real stores: a database of their own in the document store, and a prefix of their own in Redis.
-//
-// The stores are those that MONGODB_URI and REDIS_URL name, else those that `go run ./deploy/stores/cmd/stores up` left running for
-// this checkout. Where there are none, a test fails and says so: it is never skipped.
+// Package storetest gives tests their stores: a real server of MongoDB's protocol and a real Redis, never a mock of either. Each test
+// gets a database and a key prefix of its own.
 package storetest
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,62 +15,43 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/routes"
 )
 
-// Addresses are where the stores are.
-type Addresses struct {
-	MongoDB string `json:"mongodb_uri"`
-	Redis   string `json:"redis_url"`
-}
+// cleanupTimeout bounds the removal of what a test left in the stores.
+const cleanupTimeout = 20 * time.Second
 
-// howTo is what a test without stores tells.
-const howTo = "start the stores with `go run ./deploy/stores/cmd/stores up` in the checkout, or set MONGODB_URI and REDIS_URL"
-
-// patience is how long a store may take to answer; those of a test are on the same machine.
-const patience = 5 * time.Second
-
-// URIs returns where the stores are, for a test that hands them to a process. It does not ask them anything.
-func URIs(t testing.TB) Addresses {
-	t.Helper()
-	a := Addresses{MongoDB: os.Getenv("MONGODB_URI"), Redis: os.Getenv("REDIS_URL")}
-	if a.MongoDB != "" && a.Redis != "" {
-		return a
+// URIs returns where the stores are: MONGODB_URI and REDIS_URL where set, else those that "make stores" keeps running for this
+// checkout. Without either it is an error that says so: a test without stores fails, it is never skipped.
+func URIs() (mongoURI, redisURL string, err error) {
+	mongoURI, redisURL = os.Getenv("MONGODB_URI"), os.Getenv("REDIS_URL")
+	if mongoURI != "" && redisURL != "" {
+		return mongoURI, redisURL, nil
 	}
-	running, err := left(".")
+	root, err := routes.Checkout()
 	if err != nil {
-		t.Fatalf("no stores to test with: %s (%v)", howTo, err)
+		return "", "", err
 	}
-	if a.MongoDB == "" {
-		a.MongoDB = running.MongoDB
+	var running struct {
+		MongoURI string `json:"mongodb_uri"`
+		RedisURL string `json:"redis_url"`
 	}
-	if a.Redis == "" {
-		a.Redis = running.Redis
+	text, err := os.ReadFile(filepath.Join(root, ".local", "stores", "running.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &running)
 	}
-	return a
-}
-
-// left reads what the command left in the checkout that dir is in.
-func left(dir string) (Addresses, error) {
-	var a Addresses
-	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return a, err
+		return "", "", errors.New("no stores to test with: run \"make stores\", or set MONGODB_URI and REDIS_URL")
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return a, fmt.Errorf("no go.work here or above")
-		}
-		dir = filepath.Dir(dir)
+	if mongoURI == "" {
+		mongoURI = running.MongoURI
 	}
-	text, err := os.ReadFile(filepath.Join(dir, ".local", "stores", "running.json"))
-	if err != nil {
-		return a, err
+	if redisURL == "" {
+		redisURL = running.RedisURL
 	}
-	return a, json.Unmarshal(text, &a)
+	return mongoURI, redisURL, nil
 }
 
 // sequence makes the names of one process differ.
@@ -82,64 +62,81 @@ func unique() string {
 	return fmt.Sprintf("t%x_%x_%x", time.Now().UnixMicro(), os.Getpid(), sequence.Add(1))
 }
 
-// Mongo returns a database that is empty and this test's own; it is dropped when the test ends. It costs a few milliseconds: the
-// connection is the test's too, and a collection is made by the first write to it.
+// Mongo returns an empty database of the test's own, connected as the services are; it is dropped when the test ends. It costs a few
+// milliseconds.
 func Mongo(t testing.TB) *mongo.Database {
 	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(URIs(t).MongoDB).SetServerSelectionTimeout(patience))
+	db, drop, err := NewMongo(t.Context())
 	if err != nil {
-		t.Fatalf("MONGODB_URI cannot be used: %s", howTo) // the driver's error may hold the address and so a password
+		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := client.Ping(ctx, nil); err != nil {
-		t.Fatalf("the document store does not answer: %s (%v)", howTo, err)
-	}
-	db := client.Database(unique())
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
-		defer cancel()
-		if err := db.Drop(ctx); err != nil {
-			t.Errorf("dropping the test's database: %v", err)
-		}
-		if err := client.Disconnect(ctx); err != nil {
-			t.Errorf("closing the connection to the document store: %v", err)
+		if err := drop(); err != nil {
+			t.Error(err)
 		}
 	})
 	return db
 }
 
+// NewMongo is Mongo for whoever has no test at hand; drop removes the database and disconnects.
+func NewMongo(ctx context.Context) (db *mongo.Database, drop func() error, err error) {
+	uri, _, err := URIs()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := mongostore.Connect(ctx, uri, mongostore.Options{AppName: "belfry-test"})
+	if err != nil {
+		return nil, nil, err
+	}
+	db = client.Database(unique())
+	return db, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		return errors.Join(db.Drop(ctx), client.Disconnect(ctx))
+	}, nil
+}
+
 // Redis returns a client and a prefix. A test touches only keys that begin with the prefix: they are deleted when it ends.
 func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	t.Helper()
-	settings, err := redis.ParseURL(URIs(t).Redis)
+	client, prefix, drop, err := NewRedis(t.Context())
 	if err != nil {
-		t.Fatalf("REDIS_URL cannot be used: %s", howTo) // the parser's error holds the address and so a password
+		t.Fatal(err)
 	}
-	client = redis.NewClient(settings)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := client.Ping(ctx).Err(); err != nil {
-		t.Fatalf("Redis does not answer: %s (%v)", howTo, err)
-	}
-	prefix = unique() + ":"
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := deleteKeys(ctx, client, prefix); err != nil {
-			t.Errorf("deleting the test's keys: %v", err)
-		}
-		if err := client.Close(); err != nil {
-			t.Errorf("closing the connection to Redis: %v", err)
+		if err := drop(); err != nil {
+			t.Error(err)
 		}
 	})
 	return client, prefix
 }
 
-func deleteKeys(ctx context.Context, client *redis.Client, prefix string) error {
+// NewRedis is Redis for whoever has no test at hand; drop removes the keys and closes the client.
+func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop func() error, err error) {
+	_, url, err := URIs()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, "", nil, errors.New("REDIS_URL is not a redis:// address") // the library's error repeats it, password and all
+	}
+	client = redis.NewClient(options)
+	if err := client.Ping(ctx).Err(); err != nil {
+		return nil, "", nil, errors.Join(fmt.Errorf("redis does not answer: %w", err), client.Close())
+	}
+	prefix = unique() + ":"
+	return client, prefix, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		return errors.Join(removeKeys(ctx, client, prefix), client.Close())
+	}, nil
+}
+
+func removeKeys(ctx context.Context, client *redis.Client, prefix string) error {
 	keys := client.Scan(ctx, 0, prefix+"*", 1000).Iterator()
 	for keys.Next(ctx) {
-		if err := client.Unlink(ctx, keys.Val()).Err(); err != nil {
+		if err := client.Del(ctx, keys.Val()).Err(); err != nil {
 			return err
 		}
 	}
