@@ -108,6 +108,11 @@ func (z Zone) reach(wall int64) (at, before int64, skipped bool) {
 			return at, before, true
 		}
 		_, end := t.ZoneBounds()
+		if !end.IsZero() && !end.After(t) {
+			// Beyond the zone's table (2037) the bounds that Go 1.26 gives end leap years a day early, in the past for
+			// an instant on 31 December.
+			end = end.Add(24 * time.Hour)
+		}
 		if end.IsZero() || wall-offset < end.Unix() {
 			return wall - offset, offset, false
 		}

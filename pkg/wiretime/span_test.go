@@ -1,0 +1,288 @@
+package wiretime
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// fields reads the time fields of a request body.
+func fields(t testing.TB, body string) SpanFields {
+	t.Helper()
+	var f SpanFields
+	if err := json.Unmarshal([]byte(body), &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// show writes a span as clients see it, or the faults.
+func show(z Zone, s Span, faults Faults) string {
+	if faults != nil {
+		var b strings.Builder
+		for _, field := range slices.Sorted(maps.Keys(faults)) {
+			b.WriteString(field + " " + strings.Join(faults[field], ", ") + "; ")
+		}
+		return strings.TrimSuffix(b.String(), "; ")
+	}
+	text := strings.ReplaceAll(z.Format(s.Starts)+" to "+z.Format(s.Ends), ".000", "")
+	if s.AllDay {
+		text += " all day"
+	}
+	return text
+}
+
+func TestPart4_2_NewSpan(t *testing.T) {
+	for _, c := range []struct{ name, body, want string }{
+		{"set A timed", `{"starts_at_text":"2019-04-10 09:00","ends_at_text":"2019-04-10 10:30"}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T10:30:00+01:00"},
+		{"set A timed without end: zero length", `{"starts_at_text":"2019-04-10 09:00"}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T09:00:00+01:00"},
+		{"set A timed, blank end: zero length", `{"starts_at_text":"2019-04-10 09:00","ends_at_text":" "}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T09:00:00+01:00"},
+		{"set A all-day without end: one day", `{"all_day_field":true,"starts_at_text":"2019-04-10"}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00 all day"},
+		{"set A all-day end is inclusive", `{"all_day_field":true,"starts_at_text":"2019-04-10","ends_at_text":"2019-04-12"}`, "2019-04-10T00:00:00+01:00 to 2019-04-13T00:00:00+01:00 all day"},
+		{"set A all-day on one day", `{"all_day_field":true,"starts_at_text":"2019-04-10","ends_at_text":"2019-04-10"}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00 all day"},
+		{"set A all-day with clock times: the whole days", `{"all_day_field":true,"starts_at_text":"2019-04-10 15:00","ends_at_text":"2019-04-11 09:00"}`, "2019-04-10T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"set A all-day, clock times reversed within a day", `{"all_day_field":true,"starts_at_text":"2019-04-10 15:00","ends_at_text":"2019-04-10 09:00"}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00 all day"},
+		{"set A all-day, an offset decides the local day", `{"all_day_field":true,"starts_at_text":"2019-04-10T23:30Z"}`, "2019-04-11T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"set A all-day, 23 hours", `{"all_day_field":true,"starts_at_text":"2019-03-31"}`, "2019-03-31T00:00:00+00:00 to 2019-04-01T00:00:00+01:00 all day"},
+		{"set A all-day, 25 hours", `{"all_day_field":true,"starts_at_text":"2019-10-27"}`, "2019-10-27T00:00:00+01:00 to 2019-10-28T00:00:00+00:00 all day"},
+		{"set A timed, bare dates are midnights", `{"starts_at_text":"2019-04-10","ends_at_text":"2019-04-11"}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00"},
+		{"set A all_day_field false is timed", `{"all_day_field":false,"starts_at_text":"2019-04-10 09:00"}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T09:00:00+01:00"},
+		{"set A end before start", `{"starts_at_text":"2019-04-10 09:00","ends_at_text":"2019-04-10 08:59"}`, "ends_at is before the start"},
+		{"set A all-day end before start", `{"all_day_field":true,"starts_at_text":"2019-04-10","ends_at_text":"2019-04-09"}`, "ends_at is before the start"},
+
+		{"set B timed", `{"starts_at":"2019-04-10 09:00","ends_at":"2019-04-10 10:30"}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T10:30:00+01:00"},
+		{"set B zero length", `{"starts_at":"2019-04-10 09:00","ends_at":"2019-04-10 09:00"}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T09:00:00+01:00"},
+		{"set B all-day end is exclusive", `{"all_day":true,"starts_at":"2019-04-10","ends_at":"2019-04-12"}`, "2019-04-10T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"set B all-day, midnights", `{"all_day":true,"starts_at":"2019-04-10 00:00","ends_at":"2019-04-10T23:00:00Z"}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00 all day"},
+		{"set B all-day needs a midnight to start", `{"all_day":true,"starts_at":"2019-04-10 09:00","ends_at":"2019-04-12"}`, "starts_at is not a date"},
+		{"set B all-day needs a midnight to end", `{"all_day":true,"starts_at":"2019-04-10","ends_at":"2019-04-12 00:01"}`, "ends_at is not a date"},
+		{"set B all-day, at least one day", `{"all_day":true,"starts_at":"2019-04-10","ends_at":"2019-04-10"}`, "ends_at is before the start"},
+		{"set B without end", `{"starts_at":"2019-04-10 09:00"}`, "ends_at can't be blank"},
+		{"set B blank end", `{"starts_at":"2019-04-10 09:00","ends_at":""}`, "ends_at can't be blank"},
+		{"set B end before start", `{"starts_at":"2019-04-10 09:00","ends_at":"2019-04-10 08:59:59"}`, "ends_at is before the start"},
+
+		{"rule 1: neither start", `{}`, "starts_at can't be blank"},
+		{"null is not given", `{"starts_at_text":null,"starts_at":null}`, "starts_at can't be blank"},
+		{"blank start", `{"starts_at_text":" "}`, "starts_at can't be blank"},
+		{"set B with nothing but the flag", `{"all_day":true}`, "ends_at can't be blank; starts_at can't be blank"},
+		{"both are bad", `{"starts_at":"soon","ends_at":"later"}`, "ends_at is not a date; starts_at is not a date"},
+		{"mixed starts", `{"starts_at":"2019-04-10","starts_at_text":"2019-04-10"}`, "starts_at " + mixedSets},
+		{"mixed start and end", `{"starts_at_text":"2019-04-10","ends_at":"2019-04-11"}`, "starts_at " + mixedSets},
+		{"mixed flag", `{"all_day":true,"starts_at_text":"2019-04-10"}`, "starts_at " + mixedSets},
+
+		{"no offset in the spring gap moves forward by the gap", `{"starts_at_text":"2019-03-31 01:30"}`, "2019-03-31T02:30:00+01:00 to 2019-03-31T02:30:00+01:00"},
+		{"no offset in the autumn overlap is the first", `{"starts_at_text":"2019-10-27 01:30"}`, "2019-10-27T01:30:00+01:00 to 2019-10-27T01:30:00+01:00"},
+		{"an offset picks the second", `{"starts_at_text":"2019-10-27 01:30+00:00"}`, "2019-10-27T01:30:00+00:00 to 2019-10-27T01:30:00+00:00"},
+		{"seconds are kept, fractions dropped", `{"starts_at":"2019-04-10T09:00:01.999","ends_at":"2019-04-10T09:00:02.001+01:00"}`, "2019-04-10T09:00:01+01:00 to 2019-04-10T09:00:02+01:00"},
+		{"output can be sent back", `{"starts_at":"2019-04-10T09:00:00.000+01:00","ends_at":"2019-04-10T04:30:00.000-04:30"}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T10:00:00+01:00"},
+
+		{"first day", `{"all_day_field":true,"starts_at_text":"1970-01-01"}`, "1970-01-01T00:00:00+01:00 to 1970-01-02T00:00:00+01:00 all day"},
+		{"last day", `{"all_day_field":true,"starts_at_text":"2199-12-31","ends_at_text":"2199-12-31"}`, "2199-12-31T00:00:00+00:00 to 2200-01-01T00:00:00+00:00 all day"},
+		{"last exclusive end", `{"starts_at":"2199-12-31 09:00","ends_at":"2200-01-01"}`, "2199-12-31T09:00:00+00:00 to 2200-01-01T00:00:00+00:00"},
+		{"too early", `{"starts_at_text":"1969-12-31"}`, "starts_at " + outOfBounds},
+		{"too late", `{"starts_at_text":"2200-01-01"}`, "starts_at " + outOfBounds},
+		{"ends too late", `{"starts_at":"2199-12-31 09:00","ends_at":"2200-01-01 00:00:01"}`, "ends_at " + outOfBounds},
+		{"inclusive end too late", `{"all_day_field":true,"starts_at_text":"2199-12-31","ends_at_text":"2200-01-01"}`, "ends_at " + outOfBounds},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			z := zone(t, "Europe/London")
+			s, faults := z.NewSpan(fields(t, c.body))
+			if got := show(z, s, faults); got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.body, got, c.want)
+			}
+		})
+	}
+}
+
+func TestPart4_MidnightThatTheClockSkipsIsAMidnight(t *testing.T) {
+	z := zone(t, "America/Sao_Paulo")
+	s, faults := z.NewSpan(fields(t, `{"all_day":true,"starts_at":"2018-11-04 00:00","ends_at":"2018-11-05"}`))
+	if got, want := show(z, s, faults), "2018-11-04T01:00:00-02:00 to 2018-11-05T00:00:00-02:00 all day"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestPart4_FormsOfADateTime(t *testing.T) {
+	z := zone(t, "Europe/London")
+	for text, want := range map[string]string{
+		"2019-04-10":                          "2019-04-09T23:00:00Z",
+		"2019-04-10 09:00":                    "2019-04-10T08:00:00Z",
+		"2019-04-10T09:00":                    "2019-04-10T08:00:00Z",
+		"2019-04-10T09:00:30":                 "2019-04-10T08:00:30Z",
+		"2019-04-10 09:00:30.5":               "2019-04-10T08:00:30Z",
+		"2019-04-10 09:00:30.123456789":       "2019-04-10T08:00:30Z",
+		"2019-04-10 09:00Z":                   "2019-04-10T09:00:00Z",
+		"2019-04-10T09:00:00.000Z":            "2019-04-10T09:00:00Z",
+		"2019-04-10T09:00:00.000-00:00":       "2019-04-10T09:00:00Z",
+		"2019-04-10T09:00:00+05:45":           "2019-04-10T03:15:00Z",
+		"2019-04-10 00:00-23:59":              "2019-04-10T23:59:00Z",
+		"2020-02-29 23:59:59":                 "2020-02-29T23:59:59Z",
+		"2019-04-10 9:00":                     "",
+		"2019-04-10 09":                       "",
+		"2019-04-10 09:0":                     "",
+		"2019-04-10 0900":                     "",
+		"2019-04-10 24:00":                    "",
+		"2019-04-10 09:60":                    "",
+		"2019-04-10 23:59:60":                 "",
+		"2019-04-10 09:00:00.":                "",
+		"2019-04-10 09:00:00.1234567890":      "",
+		"2019-04-10 09:00:00,000":             "",
+		"2019-04-10 09:00.5":                  "",
+		"2019-04-10t09:00z":                   "",
+		"2019-04-10  09:00":                   "",
+		" 2019-04-10 09:00":                   "",
+		"2019-04-10 09:00 ":                   "",
+		"2019-04-10 ":                         "",
+		"2019-04-10T":                         "",
+		"2019-04-10Z":                         "",
+		"2019-04-10 09:00+01":                 "",
+		"2019-04-10 09:00+0100":               "",
+		"2019-04-10 09:00+24:00":              "",
+		"2019-04-10 09:00+01:60":              "",
+		"2019-04-10 09:00 +01:00":             "",
+		"2019-04-10 09:00 BST":                "",
+		"2019-04-10 09:00Z+01:00":             "",
+		"2019-04-10 +9:00":                    "",
+		"2019-02-29 09:00":                    "",
+		"10/04/2019 09:00":                    "",
+		"1554883200":                          "",
+		"next Tuesday":                        "",
+		"2019-04-10 09:00\x00":                "",
+		"2019-04-10T09:00:00.000+01:00[Zone]": "",
+	} {
+		got, ok := z.parseMoment(text)
+		if ok != (want != "") || ok && !got.at.Equal(instant(t, want)) {
+			t.Errorf("%q: %v, %v; want %q", text, got.at, ok, want)
+		}
+	}
+}
+
+func TestPart4_2_Rule10_ChangeSpan(t *testing.T) {
+	z := zone(t, "Europe/London")
+	timed, _ := z.NewSpan(fields(t, `{"starts_at":"2019-04-10 09:00","ends_at":"2019-04-11 10:00"}`))
+	point, _ := z.NewSpan(fields(t, `{"starts_at":"2019-04-10 09:00","ends_at":"2019-04-10 09:00"}`))
+	allDay, _ := z.NewSpan(fields(t, `{"all_day":true,"starts_at":"2019-04-10","ends_at":"2019-04-12"}`))
+	for _, c := range []struct {
+		name string
+		old  Span
+		body string
+		want string
+	}{
+		{"no field", timed, `{}`, "2019-04-10T09:00:00+01:00 to 2019-04-11T10:00:00+01:00"},
+		{"the start alone keeps the end, set A", timed, `{"starts_at_text":"2019-04-11 09:00"}`, "2019-04-11T09:00:00+01:00 to 2019-04-11T10:00:00+01:00"},
+		{"the start alone keeps the end, set B", timed, `{"starts_at":"2019-04-01 09:00"}`, "2019-04-01T09:00:00+01:00 to 2019-04-11T10:00:00+01:00"},
+		{"the start to the end", timed, `{"starts_at":"2019-04-11 10:00"}`, "2019-04-11T10:00:00+01:00 to 2019-04-11T10:00:00+01:00"},
+		{"the start past the end", timed, `{"starts_at":"2019-04-11 10:01"}`, "ends_at is before the start"},
+		{"the start of an all-day event", allDay, `{"starts_at_text":"2019-04-11"}`, "2019-04-11T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"the start of an all-day event past its end", allDay, `{"starts_at_text":"2019-04-12"}`, "ends_at is before the start"},
+		{"the end alone, set A all-day, inclusive", allDay, `{"ends_at_text":"2019-04-12"}`, "2019-04-10T00:00:00+01:00 to 2019-04-13T00:00:00+01:00 all day"},
+		{"the end alone, set B all-day, exclusive", allDay, `{"ends_at":"2019-04-13"}`, "2019-04-10T00:00:00+01:00 to 2019-04-13T00:00:00+01:00 all day"},
+		{"the end alone, before the start", timed, `{"ends_at":"2019-04-10 08:00"}`, "ends_at is before the start"},
+		{"both", timed, `{"starts_at":"2020-04-10 09:00","ends_at":"2020-04-10 10:00"}`, "2020-04-10T09:00:00+01:00 to 2020-04-10T10:00:00+01:00"},
+		{"a blank end in set A is the default end", timed, `{"ends_at_text":""}`, "2019-04-10T09:00:00+01:00 to 2019-04-10T09:00:00+01:00"},
+		{"a blank end in set A is the default end, all-day", allDay, `{"ends_at_text":""}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00 all day"},
+		{"a blank end in set B", timed, `{"ends_at":""}`, "ends_at can't be blank"},
+		{"a blank start", timed, `{"starts_at":""}`, "starts_at can't be blank"},
+		{"timed to all-day, set A: whole days touched", timed, `{"all_day_field":true}`, "2019-04-10T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"timed to all-day, set B: whole days touched", timed, `{"all_day":true}`, "2019-04-10T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"zero length to all-day: its day", point, `{"all_day":true}`, "2019-04-10T00:00:00+01:00 to 2019-04-11T00:00:00+01:00 all day"},
+		{"all-day to timed keeps the midnights", allDay, `{"all_day_field":false}`, "2019-04-10T00:00:00+01:00 to 2019-04-12T00:00:00+01:00"},
+		{"the flag as it was", allDay, `{"all_day":true}`, "2019-04-10T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"to all-day with a new start", timed, `{"all_day_field":true,"starts_at_text":"2019-04-09 12:00"}`, "2019-04-09T00:00:00+01:00 to 2019-04-12T00:00:00+01:00 all day"},
+		{"to all-day, a start given in set B must be a midnight", timed, `{"all_day":true,"starts_at":"2019-04-09 12:00"}`, "starts_at is not a date"},
+		{"to timed with a new end", allDay, `{"all_day":false,"ends_at":"2019-04-10 09:00"}`, "2019-04-10T00:00:00+01:00 to 2019-04-10T09:00:00+01:00"},
+		{"mixed", timed, `{"all_day":true,"ends_at_text":"2019-04-12"}`, "starts_at " + mixedSets},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, faults := z.ChangeSpan(c.old, fields(t, c.body))
+			if got := show(z, s, faults); got != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.body, got, c.want)
+			}
+		})
+	}
+}
+
+// drawFields draws the fields of one set, valid or not.
+func drawFields(t *rapid.T, z Zone) SpanFields {
+	text := func(name string) *string {
+		at := drawMinute(t)
+		s := rapid.SampledFrom([]string{
+			at.Format("2006-01-02"), at.Format("2006-01-02 15:04"), at.Format("2006-01-02T15:04:05Z"),
+			z.Format(at), z.Format(z.Midnight(z.DayOf(at))), "", "soon",
+		}).Draw(t, name)
+		return rapid.SampledFrom([]*string{&s, &s, &s, nil}).Draw(t, name+" given")
+	}
+	yes, no := true, false
+	flag := rapid.SampledFrom([]*bool{nil, &yes, &no}).Draw(t, "flag")
+	if rapid.Bool().Draw(t, "set A") {
+		return SpanFields{AllDayField: flag, StartsAtText: text("start"), EndsAtText: text("end")}
+	}
+	return SpanFields{AllDay: flag, StartsAt: text("start"), EndsAt: text("end")}
+}
+
+func checkSpan(t *rapid.T, z Zone, s Span) {
+	if s.Ends.Before(s.Starts) || s.Starts.Nanosecond() != 0 || s.Ends.Nanosecond() != 0 {
+		t.Fatalf("span %+v", s)
+	}
+	if s.AllDay && (!z.Midnight(z.DayOf(s.Starts)).Equal(s.Starts) || !z.Midnight(z.DayOf(s.Ends)).Equal(s.Ends) || s.Ends.Equal(s.Starts)) {
+		t.Fatalf("all-day span %s", show(z, s, nil))
+	}
+	if first, last := z.Days(s.Starts, s.Ends); first < minDay || last > maxDay {
+		t.Fatalf("span %s touches the days %d to %d", show(z, s, nil), first, last)
+	}
+}
+
+func TestPart4_2_SpansAreWholeAndComeBackAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z := drawZone(t)
+		s, faults := z.NewSpan(drawFields(t, z))
+		if faults != nil {
+			return
+		}
+		checkSpan(t, z, s)
+		starts, ends := z.Format(s.Starts), z.Format(s.Ends)
+		again, faults := z.NewSpan(SpanFields{AllDay: &s.AllDay, StartsAt: &starts, EndsAt: &ends})
+		if faults != nil || !again.Equal(s) {
+			t.Fatalf("%s read back as set B: %s", show(z, s, nil), show(z, again, faults))
+		}
+		if !s.AllDay {
+			return
+		}
+		first, last := z.Days(s.Starts, s.Ends)
+		starts, ends = first.String(), last.String()
+		again, faults = z.NewSpan(SpanFields{AllDayField: &s.AllDay, StartsAtText: &starts, EndsAtText: &ends})
+		if faults != nil || !again.Equal(s) {
+			t.Fatalf("%s read back as set A: %s", show(z, s, nil), show(z, again, faults))
+		}
+	})
+}
+
+func TestPart4_2_Rule10_ChangesKeepWhatIsNotGiven(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		z := drawZone(t)
+		old, faults := z.NewSpan(drawFields(t, z))
+		if faults != nil {
+			return
+		}
+		f := drawFields(t, z)
+		s, faults := z.ChangeSpan(old, f)
+		if faults != nil {
+			return
+		}
+		checkSpan(t, z, s)
+		sameFlag := s.AllDay == old.AllDay
+		if f.StartsAt == nil && f.StartsAtText == nil && sameFlag && !s.Starts.Equal(old.Starts) {
+			t.Fatalf("the start moved from %s to %s", show(z, old, nil), show(z, s, nil))
+		}
+		if f.EndsAt == nil && f.EndsAtText == nil && sameFlag && !s.Ends.Equal(old.Ends) {
+			t.Fatalf("the end moved from %s to %s", show(z, old, nil), show(z, s, nil))
+		}
+		if f.AllDay == nil && f.AllDayField == nil && !sameFlag {
+			t.Fatalf("the flag changed from %s to %s", show(z, old, nil), show(z, s, nil))
+		}
+	})
+}

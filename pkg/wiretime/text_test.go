@@ -1,0 +1,72 @@
+package wiretime
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$`)
+
+// parseByTheBook is the slow model of parseMoment: the form by a regular expression, the values by the time package.
+func parseByTheBook(z Zone, text string) (time.Time, bool) {
+	if !momentForm.MatchString(text) || text[:4] == "0000" {
+		return time.Time{}, false
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z07:00"} {
+		wall, err := time.Parse(layout, strings.Replace(text, " ", "T", 1))
+		if err != nil {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(layout, "Z07:00"):
+			return wall.Truncate(time.Second), true
+		case len(layout) == len("2006-01-02"):
+			return z.Midnight(Day(floorDiv(wall.Unix(), secondsOfDay))), true
+		default:
+			return z.local(wall.Unix()), true
+		}
+	}
+	return time.Time{}, false
+}
+
+func FuzzParseMoment(f *testing.F) {
+	for _, text := range []string{
+		"2019-04-10", "2019-04-10 09:00", "2019-04-10T09:00:00.000+01:00", "2019-10-27 01:30", "2019-03-31 01:30Z",
+		"2019-02-29 09:00", "0000-01-01 00:00", "2019-04-10 24:00", "2019-04-10 09:00-23:59", "2019-04-10 09:00:60",
+	} {
+		f.Add(text)
+	}
+	z := zone(f, "Europe/London")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := z.parseMoment(text)
+		want, wantOK := parseByTheBook(z, text)
+		if ok != wantOK || !got.at.Equal(want) {
+			t.Fatalf("%q: %v, %v; by the book %v, %v", text, got.at, ok, want, wantOK)
+		}
+		if ok && got.day != z.DayOf(got.at) {
+			t.Fatalf("%q: day %v of %v", text, got.day, got.at)
+		}
+	})
+}
+
+func FuzzNewSpan(f *testing.F) {
+	f.Add(true, true, "2019-04-10", "2019-04-12")
+	f.Add(false, false, "2019-04-10 09:00", "2019-04-10 09:00")
+	f.Add(true, false, "2199-12-31", "2200-01-01")
+	z := zone(f, "Europe/London")
+	f.Fuzz(func(t *testing.T, setA, allDay bool, starts, ends string) {
+		input := SpanFields{AllDay: &allDay, StartsAt: &starts, EndsAt: &ends}
+		if setA {
+			input = SpanFields{AllDayField: &allDay, StartsAtText: &starts, EndsAtText: &ends}
+		}
+		s, faults := z.NewSpan(input)
+		if (faults == nil) == s.Equal(Span{}) {
+			t.Fatalf("span %v with faults %v", s, faults)
+		}
+		if first, last := z.Days(s.Starts, s.Ends); faults == nil && (s.Ends.Before(s.Starts) || first < minDay || last > maxDay) {
+			t.Fatalf("span %s", show(z, s, nil))
+		}
+	})
+}
