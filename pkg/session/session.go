@@ -71,6 +71,7 @@ type Subject struct {
 	ElementID   int64                 `json:"element"`
 	Permissions principal.Permissions `json:"permissions"` // as stored, without implied ones
 	Active      bool                  `json:"active"`
+	Since       int64                 `json:"since"` // sessions that knew the user before this version of it are over
 }
 
 // Record is the content of a session.
@@ -145,8 +146,9 @@ func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 }
 
 // create writes a new session and ends the one that it replaces, in one step: there is no moment with both or neither. It refuses
-// subjects older than what Refresh has announced.
-// KEYS: new session, replaced session, prefix; ARGV: data, idle, absolute, new hash, old hash, user, its version, original or 0, its version.
+// subjects older than what Refresh has announced (0), and, where it has to replace a session, one that is gone (-1).
+// KEYS: new session, replaced session, prefix; ARGV: data, idle, absolute, new hash, old hash, user, its version, original or 0, its
+// version, 1 when the replaced session must be there.
 var create = redis.NewScript(`
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
@@ -155,6 +157,7 @@ for i = 6, 8, 2 do
   end
 end
 local old = redis.call('HMGET', KEYS[2], 'user', 'original')
+if not old[1] and ARGV[10] == '1' then return -1 end
 if old[1] then
   redis.call('DEL', KEYS[2])
   redis.call('SREM', KEYS[3] .. 'user:' .. old[1], ARGV[5])
@@ -172,9 +175,19 @@ for i = 6, 8, 2 do
 end
 return 1`)
 
-// Create makes a session with a new id and, in the same step, ends the session of replaces (the zero Token: none). It returns
+// Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a login). It returns
 // ErrStale when a subject is older than the sessions have been told of, and then nothing has changed.
 func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, error) {
+	return s.create(ctx, r, replaces, 0)
+}
+
+// Rotate is Create for a session that follows from the one of replaces (a switch, a revert): it returns ErrNone when that one is gone
+// already. So of many callers at once with one id, one succeeds.
+func (s *Store) Rotate(ctx context.Context, r Record, replaces Token) (Token, error) {
+	return s.create(ctx, r, replaces, 1)
+}
+
+func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplace int) (Token, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return Token{}, fmt.Errorf("encode session: %w", err)
@@ -187,12 +200,14 @@ func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, er
 	made, err := create.Run(ctx, s.redis,
 		[]string{s.sessionKey(token.hash()), s.sessionKey(replaces.hash()), s.o.Prefix},
 		data, s.o.Idle.Milliseconds(), s.o.Absolute.Milliseconds(), token.hash(), replaces.hash(),
-		r.User.UserID, r.User.Version, original.UserID, original.Version).Int()
-	if err != nil {
+		r.User.UserID, r.User.Version, original.UserID, original.Version, mustReplace).Int()
+	switch {
+	case err != nil:
 		return Token{}, fmt.Errorf("create session: %w", err)
-	}
-	if made == 0 {
+	case made == 0:
 		return Token{}, ErrStale
+	case made < 0:
+		return Token{}, ErrNone
 	}
 	return token, nil
 }
@@ -222,56 +237,56 @@ func (s *Store) End(ctx context.Context, token Token) error {
 
 // refresh rewrites a user in all its sessions, or ends them, and remembers the version so that a login that read the user earlier
 // cannot bring the older one back. It does nothing when a newer version is known already.
-// KEYS: prefix; ARGV: user, version, subject, 1 to keep or 0 to end, milliseconds to remember the version.
+// KEYS: prefix; ARGV: user, version, subject, milliseconds to remember the version.
 var refresh = redis.NewScript(`
 local versionkey = KEYS[1] .. 'userversion:' .. ARGV[1]
 local known = redis.call('GET', versionkey)
 if known and tonumber(known) > tonumber(ARGV[2]) then return 0 end
-redis.call('SET', versionkey, ARGV[2], 'PX', ARGV[5])
+redis.call('SET', versionkey, ARGV[2], 'PX', ARGV[4])
+local subject = cjson.decode(ARGV[3])
 local touched = 0
 for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. ARGV[1])) do
   local key = KEYS[1] .. 'session:' .. hash
   local s = redis.call('HMGET', key, 'data', 'user', 'original')
   if not s[1] then
     redis.call('SREM', KEYS[1] .. 'user:' .. ARGV[1], hash)
-  elseif ARGV[4] == '0' then
-    redis.call('DEL', key)
-    redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
-    redis.call('SREM', KEYS[1] .. 'user:' .. s[3], hash)
-    touched = touched + 1
   else
     local record = cjson.decode(s[1])
-    if s[2] == ARGV[1] then record.user = cjson.decode(ARGV[3]) end
-    if s[3] == ARGV[1] then record.original = cjson.decode(ARGV[3]) end
-    redis.call('HSET', key, 'data', cjson.encode(record))
+    local over = not subject.active
+    if s[2] == ARGV[1] then
+      over = over or record.user.version < subject.since
+      record.user = subject
+    end
+    if s[3] == ARGV[1] then
+      over = over or record.original.version < subject.since
+      record.original = subject
+    end
+    if record.original and not record.original.permissions.admin then
+      over = over or not record.original.permissions.can_su or record.user.permissions.admin
+    end
+    if over then
+      redis.call('DEL', key)
+      redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
+      redis.call('SREM', KEYS[1] .. 'user:' .. s[3], hash)
+    else
+      redis.call('HSET', key, 'data', cjson.encode(record))
+    end
     touched = touched + 1
   end
 end
 return touched`)
 
-// Refresh makes every session of the user live by what subject says from now on; an inactive one's sessions end. It returns how many
+// Refresh makes every session of the user live by what subject says from now on, those in which it is the original user included. It
+// ends those of an inactive user, those that are older than subject.Since, and switched ones whose switch would not be allowed any more: the
+// original user has lost can_su, or the effective one has become an administrator and the original is none. It returns how many
 // sessions were touched. It may be repeated and come late: an older version never overwrites a newer one.
 func (s *Store) Refresh(ctx context.Context, subject Subject) (int, error) {
-	return s.tell(ctx, subject, subject.Active)
-}
-
-// EndUser ends every session in which the user is the effective or the original one, and returns how many there were. A login that
-// read the user before that version of it cannot make a session any more.
-func (s *Store) EndUser(ctx context.Context, subject Subject) (int, error) {
-	return s.tell(ctx, subject, false)
-}
-
-func (s *Store) tell(ctx context.Context, subject Subject, keep bool) (int, error) {
 	data, err := json.Marshal(subject)
 	if err != nil {
 		return 0, fmt.Errorf("encode subject: %w", err)
 	}
-	kept := 0
-	if keep {
-		kept = 1
-	}
 	// A login creates the session within a request's length of reading the user; the absolute lifetime is far beyond that.
-	touched, err := refresh.Run(ctx, s.redis, []string{s.o.Prefix}, subject.UserID, subject.Version, data, kept, s.o.Absolute.Milliseconds()).Int()
+	touched, err := refresh.Run(ctx, s.redis, []string{s.o.Prefix}, subject.UserID, subject.Version, data, s.o.Absolute.Milliseconds()).Int()
 	if err != nil {
 		return 0, fmt.Errorf("refresh sessions of a user: %w", err)
 	}

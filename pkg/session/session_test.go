@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,11 +111,12 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
 	own := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
 	original := subject(1, 1)
+	original.Permissions.CanSU = true
 	switched := create(t, s, session.Record{User: subject(2, 1), Original: &original}, session.Token{})
 	other := create(t, s, session.Record{User: subject(3, 1)}, session.Token{})
 
 	lesser := subject(1, 2)
-	lesser.Permissions = principal.Permissions{}
+	lesser.Permissions = principal.Permissions{CanSU: true}
 	if touched, err := s.Refresh(t.Context(), lesser); err != nil || touched != 2 {
 		t.Fatalf("touched %d, %v", touched, err)
 	}
@@ -140,7 +142,7 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 
 func TestALoginThatReadTheUserBeforeAChangeIsRefused(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
-	if _, err := s.EndUser(t.Context(), subject(1, 5)); err != nil {
+	if _, err := s.Refresh(t.Context(), subject(1, 5)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{}); !errors.Is(err, session.ErrStale) {
@@ -173,8 +175,92 @@ func TestARotationRacedByManyLeavesNoSecondOldSession(t *testing.T) {
 	}
 	wg.Wait()
 	wantNone(t, s, old, "the rotated session")
-	if ended, err := s.EndUser(t.Context(), subject(1, 1)); err != nil || ended != len(tokens) {
+	over := subject(1, 2)
+	over.Since = 2
+	if ended, err := s.Refresh(t.Context(), over); err != nil || ended != len(tokens) {
 		t.Errorf("ended %d sessions, %v; want %d", ended, err, len(tokens))
+	}
+}
+
+func TestPart5_7_OfManyRotationsOfOneSessionOneSucceeds(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	old := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	var made, refused atomic.Int64
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			switch _, err := s.Rotate(context.WithoutCancel(t.Context()), session.Record{User: subject(1, 1)}, old); {
+			case err == nil:
+				made.Add(1)
+			case errors.Is(err, session.ErrNone):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != 1 || refused.Load() != 19 {
+		t.Errorf("%d succeeded and %d were refused; want 1 and 19", made.Load(), refused.Load())
+	}
+	wantNone(t, s, old, "the rotated session")
+}
+
+func TestSessionsOlderThanSinceEnd_AndARepeatSparesNewerOnes(t *testing.T) {
+	s := newStore(t, time.Hour, time.Hour)
+	own := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	original := subject(1, 1)
+	original.Permissions.CanSU = true
+	switched := create(t, s, session.Record{User: subject(2, 1), Original: &original}, session.Token{})
+	changed := original
+	changed.Version, changed.Since = 2, 2
+	if touched, err := s.Refresh(t.Context(), changed); err != nil || touched != 2 {
+		t.Fatalf("touched %d, %v", touched, err)
+	}
+	wantNone(t, s, own, "a session from before")
+	wantNone(t, s, switched, "a switched session from before")
+	fresh := create(t, s, session.Record{User: changed}, session.Token{})
+	later := changed
+	later.Version = 3
+	for _, again := range []session.Subject{changed, later, later} {
+		if _, err := s.Refresh(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Load(t.Context(), fresh); err != nil {
+		t.Errorf("a session from after it: %v", err)
+	}
+}
+
+func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
+	type change func(user, original *session.Subject) *session.Subject
+	for name, c := range map[string]struct {
+		change change
+		ends   bool
+	}{
+		"the original user loses can_su": {func(_, o *session.Subject) *session.Subject { o.Permissions.CanSU = false; return o }, true},
+		"the original user loses can_su but is an admin": {func(_, o *session.Subject) *session.Subject {
+			o.Permissions.CanSU, o.Permissions.Admin = false, true
+			return o
+		}, false},
+		"the effective user becomes an admin":     {func(u, _ *session.Subject) *session.Subject { u.Permissions.Admin = true; return u }, true},
+		"the effective user loses everything":     {func(u, _ *session.Subject) *session.Subject { u.Permissions = principal.Permissions{}; return u }, false},
+		"the original user loses something minor": {func(_, o *session.Subject) *session.Subject { o.Permissions.CanAddNotes = false; return o }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t, time.Hour, time.Hour)
+			user, original := subject(2, 1), subject(1, 1)
+			original.Permissions.CanSU = true
+			token := create(t, s, session.Record{User: user, Original: &original}, session.Token{})
+			changed := *c.change(&user, &original)
+			changed.Version++
+			if touched, err := s.Refresh(t.Context(), changed); err != nil || touched != 1 {
+				t.Fatalf("touched %d, %v", touched, err)
+			}
+			if _, err := s.Load(t.Context(), token); errors.Is(err, session.ErrNone) != c.ends {
+				t.Errorf("got %v; ends: %t", err, c.ends)
+			}
+		})
 	}
 }
 
