@@ -1,0 +1,105 @@
+// Package outbox carries messages from one service's documents to the other services, at least once.
+//
+// A message is put into the array outbox of a document in the same atomic write as the change it tells of, so there is
+// never one without the other. A [Relay] moves it to a Redis stream and only then takes it out of the document. A
+// [Consumer] hands each message of the stream to an idempotent handler until that succeeds. A process may die at any
+// point: a message may then be seen again, and is never lost.
+package outbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+)
+
+// Field is the name of the array in the documents: a struct has
+//
+//	Outbox []outbox.Message `bson:"outbox,omitempty"`
+const Field = "outbox"
+
+// Message tells that something happened to a record. It carries no secrets: it passes through Redis in the clear.
+type Message struct {
+	ID      string            `bson:"id"`      // unique; the same when the message is delivered again
+	Kind    string            `bson:"kind"`    // such as event.deleted
+	Subject int64             `bson:"subject"` // id of the record
+	At      time.Time         `bson:"at"`
+	Payload map[string]string `bson:"payload,omitempty"` // small: a few ids
+	Trace   string            `bson:"trace,omitempty"`   // W3C traceparent of the request that wrote it
+}
+
+// NewMessage makes a message with a fresh id that remembers the trace of ctx.
+func NewMessage(ctx context.Context, kind string, subject int64, payload map[string]string) Message {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return Message{
+		ID:      rand.Text(),
+		Kind:    kind,
+		Subject: subject,
+		At:      time.Now().UTC().Truncate(time.Millisecond),
+		Payload: payload,
+		Trace:   carrier.Get("traceparent"),
+	}
+}
+
+// Index is the index that a collection needs for its relay. Only documents with a message waiting are in it, so it is
+// empty, and asking it cheap, while nothing waits.
+func Index() mongostore.Index {
+	return mongostore.Index{Name: "outbox", Keys: bson.D{{Key: Field + ".id", Value: 1}}, Where: waiting()}
+}
+
+// waiting matches the documents with a message. It is the condition of the index too: it must stay the same.
+func waiting() bson.D {
+	return bson.D{{Key: Field + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
+}
+
+// Stream is the Redis key of the stream with the name, in the deployment with the prefix.
+func Stream(prefix, name string) string { return prefix + "stream:" + name }
+
+// values are the fields of the message's entry in the stream.
+func (m Message) values() (map[string]any, error) {
+	payload, err := json.Marshal(m.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("payload of message %s: %w", m.ID, err)
+	}
+	return map[string]any{
+		"id":          m.ID,
+		"kind":        m.Kind,
+		"subject":     m.Subject,
+		"at":          m.At.UTC().Format(time.RFC3339Nano),
+		"payload":     payload,
+		"traceparent": m.Trace,
+	}, nil
+}
+
+// parse reads an entry of the stream.
+func parse(values map[string]any) (Message, error) {
+	text := func(key string) string {
+		s, _ := values[key].(string)
+		return s
+	}
+	m := Message{ID: text("id"), Kind: text("kind"), Trace: text("traceparent")}
+	if m.ID == "" || m.Kind == "" {
+		return m, errors.New("it has no id or no kind")
+	}
+	var err error
+	if m.Subject, err = strconv.ParseInt(text("subject"), 10, 64); err != nil {
+		return m, errors.New("its subject is not an id")
+	}
+	if m.At, err = time.Parse(time.RFC3339Nano, text("at")); err != nil {
+		return m, errors.New("its time is not readable")
+	}
+	if err := json.Unmarshal([]byte(text("payload")), &m.Payload); err != nil {
+		return m, errors.New("its payload is not readable")
+	}
+	return m, nil
+}

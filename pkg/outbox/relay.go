@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+const (
+	// relayInterval is how late a message may be published that nobody nudged for, such as one whose writer died.
+	relayInterval = time.Second
+	// relayBatch is how many documents are read at a time.
+	relayBatch = 100
+	// streamLength is about how many entries a stream keeps; consumers may be that far behind.
+	streamLength = 100_000
+)
+
+// Relay moves messages from the documents of one collection to a stream. Several may work on the same collection; then
+// some messages are published twice. The messages of one document are published in the order of its array; between
+// documents there is no order.
+//
+// A document with deleted: true is a tombstone, there only to carry its last messages: when they are published the
+// relay deletes it. The relay leaves the version of a document alone, so it never makes a writer start over.
+type Relay struct {
+	collection *mongo.Collection
+	redis      redis.UniversalClient
+	stream     string
+	nudge      chan struct{}
+	health     *health
+}
+
+// RelayOptions tune a relay. The zero value is usable.
+type RelayOptions struct {
+	Log *slog.Logger // nil: the default one
+}
+
+// NewRelay makes a relay from the collection, which has [Index], to the stream with the Redis key.
+func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream string, o RelayOptions) *Relay {
+	return &Relay{
+		collection: collection,
+		redis:      client,
+		stream:     stream,
+		nudge:      make(chan struct{}, 1),
+		health:     newHealth(o.Log, "outbox relay", "collection", collection.Name(), "stream", stream),
+	}
+}
+
+// Nudge tells the relay that a message was just written, so that it need not wait for its next look. It never blocks.
+func (r *Relay) Nudge() {
+	select {
+	case r.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
+func (r *Relay) Run(ctx context.Context) error {
+	ctx = unsampled(ctx)
+	for ctx.Err() == nil {
+		moved, err := r.round(ctx)
+		switch {
+		case err != nil:
+			sleep(ctx, r.health.failed(ctx, err))
+		case moved == relayBatch: // there is more
+			r.health.fine(ctx)
+		default:
+			r.health.fine(ctx)
+			r.rest(ctx)
+		}
+	}
+	return nil
+}
+
+// rest waits for a nudge or the next look.
+func (r *Relay) rest(ctx context.Context) {
+	timer := time.NewTimer(relayInterval)
+	defer timer.Stop()
+	select {
+	case <-r.nudge:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// waitingDocument is what the relay reads of a document.
+type waitingDocument struct {
+	ID      int64     `bson:"_id"`
+	Version int64     `bson:"version"`
+	Deleted bool      `bson:"deleted"`
+	Outbox  []Message `bson:"outbox"`
+}
+
+// round relays one batch and tells how many documents it had. One indexed read; with messages one pipeline to Redis and one
+// write for each document.
+func (r *Relay) round(ctx context.Context) (int, error) {
+	documents, err := r.read(ctx)
+	if err != nil || len(documents) == 0 {
+		return 0, err
+	}
+	if err := r.publish(ctx, documents); err != nil {
+		return 0, err
+	}
+	return len(documents), r.remove(ctx, documents)
+}
+
+func (r *Relay) read(ctx context.Context) ([]waitingDocument, error) {
+	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
+	cursor, err := r.collection.Find(ctx, waiting(), options.Find().SetProjection(projection).SetLimit(relayBatch))
+	if err != nil {
+		return nil, fmt.Errorf("read outboxes: %w", err)
+	}
+	var documents []waitingDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("read outboxes: %w", err)
+	}
+	return documents, nil
+}
+
+// publish adds the messages to the stream. After an error some may have been.
+func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error {
+	pipeline := r.redis.Pipeline()
+	for _, document := range documents {
+		for _, message := range document.Outbox {
+			values, err := message.values()
+			if err != nil {
+				return err
+			}
+			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: values})
+		}
+	}
+	if _, err := pipeline.Exec(ctx); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
+}
+
+// remove takes the published messages out of their documents, and no others: one that was added since stays.
+func (r *Relay) remove(ctx context.Context, documents []waitingDocument) error {
+	for _, document := range documents {
+		if document.Deleted {
+			// At the same version the outbox holds nothing that was not published.
+			_, err := r.collection.DeleteOne(ctx, bson.D{{Key: "_id", Value: document.ID}, {Key: "version", Value: document.Version}})
+			if err != nil {
+				return fmt.Errorf("delete tombstone: %w", err)
+			}
+			continue
+		}
+		ids := make([]string, len(document.Outbox))
+		for i, message := range document.Outbox {
+			ids[i] = message.ID
+		}
+		published := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
+		_, err := r.collection.UpdateByID(ctx, document.ID, bson.D{{Key: "$pull", Value: bson.D{{Key: Field, Value: published}}}})
+		if err != nil {
+			return fmt.Errorf("empty outbox: %w", err)
+		}
+	}
+	return nil
+}
