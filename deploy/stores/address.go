@@ -76,6 +76,7 @@ func checkRedis(ctx context.Context, address string) error {
 		}
 		return withoutSecrets(address, err)
 	}
+	settings.MaxRetries, settings.DialerRetries = -1, 1 // one answer is enough to know
 	client := redis.NewClient(settings)
 	defer client.Close() //nolint:errcheck // nothing is under way on it
 	if err := client.Ping(ctx).Err(); err != nil {

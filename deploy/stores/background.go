@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// SuperviseCommand is the argument with which Up starts its own program anew: that program then has to call Supervise.
+// SuperviseCommand is the first argument with which Up starts its own program anew, in the checkout; the second is Options.Dir. That
+// program then has to call Supervise with the same options.
 const SuperviseCommand = "supervise"
 
 // Up brings the stores up and leaves them running in the background, under a process of the same program. It returns when they answer;
@@ -22,7 +23,7 @@ const SuperviseCommand = "supervise"
 func Up(ctx context.Context, o Options) (Record, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
-	chosen, err := choose(ctx, o, say)
+	chosen, err := choose(ctx, say)
 	if err != nil {
 		return Record{}, err
 	}
@@ -32,11 +33,13 @@ func Up(ctx context.Context, o Options) (Record, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return Record{}, fmt.Errorf("making the folder of the stores: %w", err)
 	}
-	if _, taken := holder(o.Dir); taken {
-		if _, err := attach(ctx, o.Dir, say); err != nil {
+	if _, held := holder(o.Dir); held {
+		switch _, err := attach(ctx, o.Dir, say); {
+		case err == nil:
+			return readRecord(o.Dir)
+		case !errors.Is(err, errGone):
 			return Record{}, err
 		}
-		return readRecord(o.Dir)
 	}
 	if err := spawn(ctx, o); err != nil {
 		return Record{}, err
@@ -60,7 +63,7 @@ func spawn(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(program, SuperviseCommand)
+	cmd := exec.Command(program, SuperviseCommand, o.Dir)
 	cmd.Dir = o.Checkout
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -118,7 +121,7 @@ func Supervise(ctx context.Context, o Options) error {
 // Find returns where the stores of a checkout are: what MONGODB_URI and REDIS_URL name, else what runs in its folder.
 func Find(o Options) (Record, error) {
 	o = o.complete()
-	given := Record{MongoURI: o.Getenv("MONGODB_URI"), RedisURL: o.Getenv("REDIS_URL")}
+	given := Record{MongoURI: os.Getenv("MONGODB_URI"), RedisURL: os.Getenv("REDIS_URL")}
 	if given.MongoURI != "" && given.RedisURL != "" {
 		return given, nil
 	}

@@ -12,7 +12,6 @@ import (
 type site struct {
 	dir      string
 	checkout string
-	getenv   func(string) string
 	say      *speaker
 	lock     *os.File // inherited by every process, see claim
 }
@@ -37,9 +36,9 @@ type choice struct {
 }
 
 // choose follows the order of the package's comment. Addresses that were given are tried.
-func choose(ctx context.Context, o Options, say *speaker) (choice, error) {
+func choose(ctx context.Context, say *speaker) (choice, error) {
 	var c choice
-	if c.redisURL = o.Getenv("REDIS_URL"); c.redisURL != "" {
+	if c.redisURL = os.Getenv("REDIS_URL"); c.redisURL != "" {
 		if err := checkRedis(ctx, c.redisURL); err != nil {
 			return c, fmt.Errorf("REDIS_URL (%s): %w", masked(c.redisURL), err)
 		}
@@ -47,7 +46,7 @@ func choose(ctx context.Context, o Options, say *speaker) (choice, error) {
 	} else {
 		c.local = append(c.local, redisStore)
 	}
-	if c.mongoURI = o.Getenv("MONGODB_URI"); c.mongoURI != "" {
+	if c.mongoURI = os.Getenv("MONGODB_URI"); c.mongoURI != "" {
 		if err := checkMongo(ctx, c.mongoURI); err != nil {
 			return c, fmt.Errorf("MONGODB_URI (%s): %w", masked(c.mongoURI), err)
 		}

@@ -80,10 +80,10 @@ func (c *claim) endStragglers(ctx context.Context, say *speaker) error {
 		switch {
 		case !told:
 			say.line("ending %d processes that an earlier run left", len(left))
-			signal(left, syscall.SIGINT)
+			signalAll(left, syscall.SIGINT)
 			told = true
 		case !killed && time.Since(begin) > stragglerPatience:
-			signal(left, syscall.SIGKILL)
+			signalAll(left, syscall.SIGKILL)
 			killed = true
 		case time.Since(begin) > 2*stragglerPatience:
 			return fmt.Errorf("processes of an earlier run do not end: %v", left)
@@ -96,7 +96,7 @@ func (c *claim) endStragglers(ctx context.Context, say *speaker) error {
 	}
 }
 
-func signal(pids []int, s syscall.Signal) {
+func signalAll(pids []int, s syscall.Signal) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, s) // it may have ended by itself
 	}

@@ -52,7 +52,7 @@ const firstPort, lastPort = 20000, 32000
 // port returns the port to listen on: the one that the variable fixes, else the one of the last run if it is still free, else
 // a free one, which is remembered.
 func (at site) port(variable string) (int, error) {
-	if fixed := at.getenv(variable); fixed != "" {
+	if fixed := os.Getenv(variable); fixed != "" {
 		port, err := strconv.Atoi(fixed)
 		if err != nil {
 			return 0, errors.New(variable + ": not a port number")

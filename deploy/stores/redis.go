@@ -2,7 +2,9 @@ package stores
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +67,11 @@ func awaitRedis(ctx context.Context, address string) error {
 	client := redis.NewClient(settings)
 	defer client.Close() //nolint:errcheck // nothing is under way on it
 	for {
-		err := client.Ping(ctx).Err()
+		// Asked only when something listens: the client writes a line to standard error for each connection it cannot make.
+		conn, err := net.Dial("tcp", settings.Addr)
+		if err == nil {
+			err = errors.Join(conn.Close(), client.Ping(ctx).Err())
+		}
 		if err == nil {
 			return nil
 		}

@@ -6,7 +6,8 @@
 // PostgreSQL, and Redis when it is not on the PATH, run from a Debian root folder in the user's cache, which is made once per machine and
 // shared by all checkouts; that takes root. Data, logs and sockets are in one folder of the checkout, so two checkouts share nothing.
 //
-// All listen on loopback addresses only and ask nobody for a password.
+// All listen on loopback addresses only and ask nobody for a password. Their ports are free ones and stay the same from run to run;
+// STORES_MONGO_PORT and STORES_REDIS_PORT fix them.
 package stores
 
 import (
@@ -31,8 +32,6 @@ type Options struct {
 	Dir string
 	// Out gets one line per step. Nil means none is wanted.
 	Out io.Writer
-	// Getenv reads MONGODB_URI, REDIS_URL, STORES_MONGO_PORT and STORES_REDIS_PORT. Nil means os.Getenv.
-	Getenv func(name string) string
 
 	background bool // this process exists for the stores only, so Down may end it
 }
@@ -49,9 +48,6 @@ func (o Options) complete() Options {
 	}
 	if o.Out == nil {
 		o.Out = io.Discard
-	}
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
 	}
 	return o
 }
@@ -94,7 +90,7 @@ type Running struct {
 func Start(ctx context.Context, o Options) (*Running, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
-	chosen, err := choose(ctx, o, say)
+	chosen, err := choose(ctx, say)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +101,12 @@ func Start(ctx context.Context, o Options) (*Running, error) {
 		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
 	mine, err := claimDir(o.Dir, o.background)
-	if errors.Is(err, errClaimed) {
-		return attach(ctx, o.Dir, say)
+	for errors.Is(err, errClaimed) {
+		r, attachErr := attach(ctx, o.Dir, say)
+		if !errors.Is(attachErr, errGone) {
+			return r, attachErr
+		}
+		mine, err = claimDir(o.Dir, o.background)
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
 		return err
 	}
 	r.MongoURI, r.RedisURL = chosen.mongoURI, chosen.redisURL
-	at := site{dir: o.Dir, checkout: o.Checkout, getenv: o.Getenv, say: r.say, lock: r.claim.children}
+	at := site{dir: o.Dir, checkout: o.Checkout, say: r.say, lock: r.claim.children}
 	for _, set := range chosen.local {
 		s, err := set(ctx, at)
 		if err != nil {
@@ -188,17 +188,27 @@ func (r *Running) Stop() error {
 	return errors.Join(faults...)
 }
 
-// attach waits for the stores that another process is starting or running, which may be setting up their programs first.
+// errGone says that the process that was starting or running the stores is no more.
+var errGone = errors.New("the process that ran the stores is gone")
+
+// attach waits for the stores that another process is starting or running, which may be setting up their programs first. It returns
+// errGone when that process ends.
 func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
 	for told := time.Now(); ; {
 		rec, err := readRecord(dir)
+		if err == nil {
+			err = errors.Join(checkRedis(ctx, rec.RedisURL), checkMongo(ctx, rec.MongoURI))
+		}
 		if err == nil {
 			say.line("the stores are already run by process %d; using those", rec.Keeper)
 			return &Running{MongoURI: rec.MongoURI, RedisURL: rec.RedisURL, Attached: true, dir: dir, say: say}, nil
 		}
 		h, held := holder(dir)
 		if !held {
-			return nil, errors.New("the process that was starting the stores ended before they answered; start them again")
+			return nil, errGone
+		}
+		if !errors.Is(err, errNotRunning) {
+			return nil, fmt.Errorf("the stores that process %d runs: %w", h.pid, err)
 		}
 		if time.Since(told) > showEvery {
 			told = time.Now()

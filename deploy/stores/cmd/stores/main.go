@@ -36,6 +36,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	o := stores.Options{Checkout: checkout, Out: os.Stderr}
+	if len(args) == 2 && args[0] == stores.SuperviseCommand {
+		o.Dir = args[1]
+		return stores.Supervise(ctx, o)
+	}
 	if len(args) != 1 {
 		return errors.New("one command is needed\n" + usage)
 	}
@@ -58,8 +62,6 @@ func run(ctx context.Context, args []string) error {
 		return export(rec)
 	case "wipe":
 		return stores.Wipe(ctx, o)
-	case stores.SuperviseCommand:
-		return stores.Supervise(ctx, o)
 	default:
 		return fmt.Errorf("there is no command %q\n%s", args[0], usage)
 	}

@@ -1,0 +1,181 @@
+package stores
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestGivenAddressThatCannotBeUsed(t *testing.T) {
+	closed := net.JoinHostPort("127.0.0.1", strconv.Itoa(unused(t)))
+	for name, c := range map[string]struct{ variable, address, want string }{
+		"MongoDB does not answer":   {"MONGODB_URI", "mongodb://belfry:hunter2@" + closed + "/?authSource=hunter2", "no answer within"},
+		"MongoDB of another scheme": {"MONGODB_URI", "postgres://belfry:hunter2@" + closed + "/", "MONGODB_URI"},
+		"MongoDB with a bad escape": {"MONGODB_URI", "mongodb://belfry:hunter2%zz@" + closed + "/", "MONGODB_URI"},
+		"Redis does not answer":     {"REDIS_URL", "redis://belfry:hunter2@" + closed + "/0", "no answer"},
+		"Redis with a bad port":     {"REDIS_URL", "redis://belfry:hunter2@127.0.0.1:port/0", "REDIS_URL"},
+		"Redis without a scheme":    {"REDIS_URL", "belfry:hunter2@" + closed, "REDIS_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := ground(t)
+			t.Setenv(c.variable, c.address)
+			_, err := Start(t.Context(), o)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.variable) {
+				t.Fatalf("the error is %v, want one that names %s and says %q", err, c.variable, c.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "belfry:") {
+				t.Errorf("the error shows user or password: %v", err)
+			}
+			if _, err := os.Stat(o.Dir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the folder of the stores gives %v, want that it was not made", err)
+			}
+		})
+	}
+}
+
+// unused is a port that nothing listens on.
+func unused(t *testing.T) int {
+	t.Helper()
+	for port := lastPort; port < lastPort+700; port++ {
+		if listenable(port) == nil {
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
+}
+
+func TestPort(t *testing.T) {
+	at := site{dir: t.TempDir()}
+	t.Setenv("STORES_REDIS_PORT", "")
+	t.Setenv("STORES_MONGO_PORT", "")
+	redisPort, err := at.port("STORES_REDIS_PORT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mongoPort, err := at.port("STORES_MONGO_PORT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if redisPort == mongoPort {
+		t.Errorf("both stores are given port %d", redisPort)
+	}
+	if again, err := at.port("STORES_REDIS_PORT"); again != redisPort || err != nil {
+		t.Errorf("the next run gets port %d (%v), want %d as before", again, err, redisPort)
+	}
+	other, err := net.Listen("tcp", local(redisPort))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close() //nolint:errcheck // the test is over
+	if moved, err := at.port("STORES_REDIS_PORT"); moved == redisPort || err != nil {
+		t.Errorf("with port %d taken by another the run gets %d (%v), want a free one", redisPort, moved, err)
+	}
+	t.Setenv("STORES_REDIS_PORT", strconv.Itoa(redisPort))
+	if _, err := at.port("STORES_REDIS_PORT"); err == nil || !strings.Contains(err.Error(), "STORES_REDIS_PORT") {
+		t.Errorf("a fixed port that is taken gives %v, want an error that names the variable", err)
+	}
+	if err := os.WriteFile(filepath.Join(at.dir, "ports.json"), []byte(`{"STORES_MONGO`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := at.port("STORES_MONGO_PORT"); err != nil {
+		t.Errorf("after half a file of ports: %v, want a new port", err)
+	}
+}
+
+func TestAptMirror(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"sources.list": {
+			map[string]string{"sources.list": "# deb http://commented.test/debian bookworm main\n" +
+				"deb http://security.test/debian-security bookworm-security main\n" +
+				"deb-src http://source.test/debian bookworm main\n" +
+				"deb [arch=amd64 signed-by=/a/b.gpg] http://mirror.test/debian bookworm main contrib # ours\n"},
+			"http://mirror.test/debian",
+		},
+		"a .list beside others'": {
+			map[string]string{
+				"sources.list.d/cloud.list":  "deb https://packages.test/apt cloud-sdk-bookworm main\n",
+				"sources.list.d/debian.list": "deb https://mirror.test/debian/ bookworm main\n",
+				"sources.list.d/x.list.save": "deb http://old.test/debian bookworm main\n",
+			},
+			"https://mirror.test/debian/",
+		},
+		"a .sources file": {
+			map[string]string{"sources.list.d/debian.sources": "Types: deb\n# http://snapshot.test/\nURIs: http://security.test/debian-security\nSuites: bookworm-security\nComponents: main\n\n" +
+				"Enabled: no\nTypes: deb\nURIs: http://disabled.test/debian\nSuites: bookworm\nComponents: main\n\n" +
+				"Types: deb deb-src\nURIs: cdrom:[disc]/\n http://mirror.test/debian\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"},
+			"http://mirror.test/debian",
+		},
+		"none": {map[string]string{"sources.list": "deb cdrom:[disc]/ bookworm main\n"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			apt := t.TempDir()
+			if err := os.Mkdir(filepath.Join(apt, "sources.list.d"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for path, text := range c.files {
+				if err := os.WriteFile(filepath.Join(apt, path), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			release := filepath.Join(apt, "os-release")
+			if err := os.WriteFile(release, []byte("ID=debian\nVERSION_CODENAME=bookworm\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := aptMirror(apt, release)
+			if got != c.want || (err == nil) != (c.want != "") {
+				t.Errorf("the mirror is %q (%v), want %q", got, err, c.want)
+			}
+			if c.want == "" && (err == nil || !strings.Contains(err.Error(), "MONGODB_URI")) {
+				t.Errorf("the error is %v, want one that says what to do instead", err)
+			}
+		})
+	}
+}
+
+func TestNeedSpaceSaysHowMuch(t *testing.T) {
+	dir := t.TempDir()
+	if err := needSpace(dir, 1); err != nil {
+		t.Errorf("one byte: %v", err)
+	}
+	if err := needSpace(dir, 1<<62); err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "MiB") {
+		t.Errorf("the error is %v, want one with the folder and the numbers", err)
+	}
+}
+
+func TestEngineHashFollowsTheSources(t *testing.T) {
+	source := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hash := func() string {
+		t.Helper()
+		sum, err := engineHash(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	write("main.go", "package main")
+	write("go.mod", "module engine")
+	write("go.sum", "")
+	first := hash()
+	write("main_test.go", "package main")
+	if hash() != first {
+		t.Error("a test changed the hash, want the same engine")
+	}
+	write("go.sum", "a module h1:")
+	if hash() == first {
+		t.Error("another dependency left the hash as it was, want another engine")
+	}
+}
