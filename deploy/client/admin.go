@@ -75,6 +75,15 @@ func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Elem
 	}
 }
 
+// Empty says whether the school has no element at all. Needs the admin permission.
+func (c *Client) Empty(ctx context.Context) (bool, error) {
+	var answer struct {
+		Elements []Element `json:"elements"`
+	}
+	err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: url.Values{"limit": {"1"}}}, &answer)
+	return len(answer.Elements) == 0, err
+}
+
 // Retire makes an element no longer current; its history stays. One that is gone already is no error. Needs the admin
 // permission.
 func (c *Client) Retire(ctx context.Context, id int64) error {

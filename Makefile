@@ -1,0 +1,56 @@
+# Belfry's commands. `make` lists them. Those that need a store start it themselves; see docs/development.md.
+
+SHELL := /bin/bash
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
+MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/engine
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-fast lint lint-fix gen gen-check build stores stores-down standalone fuzz clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+run: setup ## start the stores, all services and a demo school on http://127.0.0.1:8080
+	@go build -o .local/bin/local ./deploy/local && exec .local/bin/local
+
+test: setup ## run every test that needs no cluster, with the race detector
+	@.ci/test
+
+test-fast: setup ## run every test without the race detector
+	@RACE= .ci/test
+
+lint: ## check style and common faults in every module
+	@.ci/lint
+
+lint-fix: ## format, and mend what the linters can
+	@.ci/lint --fix
+
+gen: ## write the generated documents anew
+	@.ci/generate
+
+gen-check: ## fail when a generated document is not up to date
+	@.ci/generate && git diff --exit-code -- docs
+
+build: ## build the services and belfryctl into bin
+	@mkdir -p bin
+	@for s in identity elements events notes; do CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; done
+	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/belfryctl
+
+stores: setup ## start the stores in the background, for tests run by hand
+	@go run ./deploy/stores/cmd/stores up
+
+stores-down: ## stop the stores that `make stores` started
+	@go run ./deploy/stores/cmd/stores down
+
+standalone: ## build each module on its own, as somebody who lifts one out would
+	@for m in $(MODULES); do echo "$$m"; (cd $$m && GOWORK=off go build ./... && GOWORK=off go vet ./...) || exit 1; done
+
+fuzz: ## run each fuzz target for FUZZTIME (default 1m)
+	@.ci/fuzz
+
+clean: stores-down ## remove all data of this checkout
+	@rm -rf .local bin
+
+.PHONY: setup
+setup:
+	@.ci/setup

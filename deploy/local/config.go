@@ -1,0 +1,70 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// maxReplicas is what one machine sensibly runs of each service.
+const maxReplicas = 8
+
+// config is what a local run can be told. MONGODB_URI and REDIS_URL are read by package stores.
+type config struct {
+	Port      uint16          `envconfig:"PORT" default:"8080" desc:"port of the front door on 127.0.0.1; 0: any that is free"`
+	AdminUUID settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator; generated, kept in .local and printed when unset"`
+	Zone      wiretime.Zone   `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone in which days and local times are meant"`
+	Replicas  int             `envconfig:"REPLICAS" default:"1" desc:"how many of each service run"`
+	Dir       string          `envconfig:"LOCAL_DIR" desc:"folder of data, logs and binaries; .local in the checkout when unset"`
+	Database  string          `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds everything"`
+	Demo      bool            `envconfig:"DEMO" default:"true" desc:"load the demo school when there is none; 0: leave an empty school empty"`
+	Pupils    int             `envconfig:"DEMO_PUPILS" default:"120" desc:"size of the demo school"`
+	FirstYear int             `envconfig:"DEMO_FIRST_YEAR" default:"0" desc:"year in which the demo's school year begins; 0: the current school year"`
+	Seed      uint64          `envconfig:"DEMO_SEED" default:"1" desc:"seed of the demo school"`
+}
+
+// Check names what envconfig's types do not catch.
+func (c *config) Check() error {
+	var faults []error
+	if c.Replicas < 1 || c.Replicas > maxReplicas {
+		faults = append(faults, fmt.Errorf("REPLICAS: must be 1 to %d", maxReplicas))
+	}
+	return errors.Join(faults...)
+}
+
+// adminUUID returns the first administrator's uuid: the one given, the one of the last run, or a new one that later runs find again.
+func adminUUID(local string, given settings.Secret) (settings.Secret, error) {
+	if given.Set() {
+		return given, nil
+	}
+	path := filepath.Join(local, "admin-uuid")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		return settings.NewSecret(strings.TrimSpace(string(text))), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return settings.Secret{}, err
+	}
+	fresh := uuid.NewString()
+	if err := writeWhole(path, fresh+"\n"); err != nil {
+		return settings.Secret{}, fmt.Errorf("keep the administrator's uuid: %w", err)
+	}
+	return settings.NewSecret(fresh), nil
+}
+
+// writeWhole writes a file for its owner's eyes so that it is there whole or not at all.
+func writeWhole(path, text string) error {
+	half := path + ".new"
+	if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
+		return errors.Join(err, os.Remove(half))
+	}
+	return os.Rename(half, path)
+}
