@@ -1,0 +1,64 @@
+// Package api is the notes service as others see it: its routes on the public and the internal listener, and what runs besides.
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+	"github.com/belfry-schools/belfry/services/notes/internal/store"
+)
+
+// Spec is the notes service.
+func Spec() service.Spec {
+	return service.Spec{
+		Name:    "notes",
+		Prepare: func(ctx context.Context, r *service.Runtime) error { return store.New(r.DB, r.IDs).Prepare(ctx) },
+		Build:   build,
+	}
+}
+
+func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
+	notes := &note.Service{Store: store.New(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer()}
+	h := handlers{notes}
+	return service.Surface{
+		Public:   h.public(),
+		Internal: h.internal(),
+		Parts:    []lifecycle.Part{lifecycle.Background("sweep of deleted events", sweep(r, notes))},
+	}, nil
+}
+
+const (
+	sweepEvery = time.Minute
+	// sweepMargin is for clocks that differ and for writes that the store still ends after their asker has given up.
+	sweepMargin = time.Minute
+)
+
+// sweep removes what was added to an event while it was being deleted. A note is added by a request to events and, within its deadline, one to
+// this service: after two deadlines nothing can come.
+func sweep(r *service.Runtime, notes *note.Service) func(context.Context) error {
+	grace := 2*r.RequestTimeout + sweepMargin
+	return func(ctx context.Context) error {
+		tick := time.NewTicker(sweepEvery)
+		defer tick.Stop()
+		for {
+			swept, err := notes.Sweep(ctx, time.Now().Add(-grace))
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case err != nil:
+				r.Log.WarnContext(ctx, "the sweep of deleted events is tried again", "error", err)
+			case swept > 0:
+				r.Log.DebugContext(ctx, "swept deleted events", "events", swept)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-tick.C:
+			}
+		}
+	}
+}

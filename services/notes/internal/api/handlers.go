@@ -1,0 +1,96 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+type handlers struct{ notes *note.Service }
+
+// read answers GET of a note (contract 4.3). One document; then events and identity are asked, at once.
+func (h handlers) read(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	n, err := h.notes.Read(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "note", Value: n})
+}
+
+// update answers PUT and PATCH of a note (contract 4.3). As read, then a versioned write: three round trips, one document.
+func (h handlers) update(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	fields, err := web.Wrapped(c, "note")
+	if err != nil {
+		return err
+	}
+	n, err := h.notes.Update(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id, note.ReadChange(fields))
+	if err != nil {
+		return err
+	}
+	if !n.Valid {
+		return web.InvalidRecord(c, "note", n)
+	}
+	return web.OK(c, web.Part{Name: "note", Value: n})
+}
+
+// remove answers DELETE of a note (contract 4.3). Two round trips, one document; events is asked in between.
+func (h handlers) remove(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := h.notes.Delete(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// importBatch answers POST /api/admin/import/notes; see note.Service.Import for what it costs.
+func (h handlers) importBatch(c *fiber.Ctx) error {
+	batch, err := importer.Read(c)
+	if err != nil {
+		return err
+	}
+	results, err := h.notes.Import(c.UserContext(), batch)
+	if err != nil {
+		return err
+	}
+	return importer.Answer(c, results)
+}
+
+// ofEvent answers neighbour.Notes.OfEvent. One round trip, the event's notes; then identity is asked.
+func (h handlers) ofEvent(c *fiber.Ctx) error {
+	var q neighbour.NotesOfEventQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	notes, err := h.notes.OfEvent(c.UserContext(), q.Viewer, q.EventID)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "notes", Value: notes})
+}
+
+// create answers neighbour.Notes.Create. identity is asked; then one round trip, one document.
+func (h handlers) create(c *fiber.Ctx) error {
+	var q neighbour.NewNote
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	n, err := h.notes.Create(c.UserContext(), q)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "note", Value: n})
+}

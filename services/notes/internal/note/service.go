@@ -1,0 +1,231 @@
+package note
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
+)
+
+// Store keeps the notes. Each call is one round trip, unless it says otherwise.
+type Store interface {
+	// Load returns a note; problem.Missing when there is none.
+	Load(ctx context.Context, id int64) (Note, error)
+	// OfEvent returns the notes of an event in order of id.
+	OfEvent(ctx context.Context, eventID int64) ([]Note, error)
+	// Insert stores a note and returns it with its id.
+	Insert(ctx context.Context, n Note) (Note, error)
+	// Update changes a note as a whole, no concurrent change is lost, and returns it; change may run more than once. problem.Missing when there is
+	// no such note. Two round trips.
+	Update(ctx context.Context, id int64, change func(*Note) error) (Note, error)
+	// Delete removes a note of that owner; problem.Missing when there is none.
+	Delete(ctx context.Context, id, ownerID int64) error
+
+	// WithKeys returns the imported notes that have one of the keys, in no order.
+	WithKeys(ctx context.Context, keys []string) ([]Note, error)
+	// InsertAll stores notes and sets their ids. It returns the indexes of those whose key another import has taken meanwhile, which are not
+	// stored. Two round trips.
+	InsertAll(ctx context.Context, notes []Note) (taken map[int]bool, err error)
+
+	// MarkDeleted remembers since when an event is known to be deleted.
+	MarkDeleted(ctx context.Context, eventID int64, at time.Time) error
+	// MarkedBefore returns events that were marked before a time, a thousand at most.
+	MarkedBefore(ctx context.Context, before time.Time) ([]int64, error)
+	// Unmark forgets those of the marks of the events that were made before a time.
+	Unmark(ctx context.Context, eventIDs []int64, before time.Time) error
+	// DeleteOfEvents removes all notes of the events.
+	DeleteOfEvents(ctx context.Context, eventIDs []int64) error
+}
+
+// Events is what the notes ask the events service.
+type Events interface {
+	Summaries(ctx context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error)
+}
+
+// Users is what the notes ask the identity service.
+type Users interface {
+	Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+}
+
+// Service holds the use cases. It is safe for concurrent use.
+type Service struct {
+	Store    Store
+	Events   Events
+	Users    Users
+	Markdown *markdown.Renderer
+}
+
+// Read returns a note with its parent (contract 4.3). problem.Missing when there is none, the viewer does not see it, or its event is gone.
+func (s *Service) Read(ctx context.Context, v neighbour.Viewer, id int64) (contract.Note, error) {
+	n, err := s.seen(ctx, v, id)
+	if err != nil {
+		return contract.Note{}, err
+	}
+	owner, parent, err := s.surroundings(ctx, n)
+	if err != nil {
+		return contract.Note{}, err
+	}
+	return s.form(n, owner, parent)
+}
+
+// Update changes a note of the viewer's own and returns it with its parent (contract 4.3, rules 2 and 3). When the change is invalid nothing is
+// written, and the note comes back as it would have become, with valid false and its errors. Fails as Read does; Forbidden to all but the owner.
+func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, change Change) (contract.Note, error) {
+	n, err := s.seen(ctx, v, id)
+	if err != nil {
+		return contract.Note{}, err
+	}
+	owner, parent, err := s.surroundings(ctx, n)
+	if err != nil {
+		return contract.Note{}, err
+	}
+	if !n.OwnedBy(v) {
+		return contract.Note{}, problem.New(problem.Forbidden, "")
+	}
+	if faults := change.check(); len(faults) > 0 {
+		change.applyTo(&n)
+		return invalidForm(n, owner, parent, faults), nil
+	}
+	n, err = s.Store.Update(ctx, id, func(n *Note) error {
+		if !n.OwnedBy(v) {
+			return problem.New(problem.Forbidden, "")
+		}
+		if change.Contents != nil && *change.Contents != n.Contents {
+			n.Markup = 0
+		}
+		change.applyTo(n)
+		return s.render(n)
+	})
+	if err != nil {
+		return contract.Note{}, err
+	}
+	return s.form(n, owner, parent)
+}
+
+// Delete removes a note of the viewer's own (contract 4.3, rules 3 and 4). Fails as Update does.
+func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64) error {
+	n, err := s.seen(ctx, v, id)
+	if err != nil {
+		return err
+	}
+	if _, err := s.parent(ctx, n); err != nil {
+		return err
+	}
+	if !n.OwnedBy(v) {
+		return problem.New(problem.Forbidden, "")
+	}
+	return s.Store.Delete(ctx, id, v.UserID)
+}
+
+// OfEvent returns the notes of an event that the viewer sees, without parent, in order of id. The caller has seen that the event exists.
+func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64) ([]contract.Note, error) {
+	notes, err := s.Store.OfEvent(ctx, eventID)
+	if err != nil {
+		return nil, err
+	}
+	var seen []Note
+	for _, n := range notes {
+		if n.VisibleTo(v) {
+			seen = append(seen, n)
+		}
+	}
+	owners, err := s.owners(ctx, seen)
+	if err != nil {
+		return nil, err
+	}
+	forms := make([]contract.Note, len(seen))
+	for i, n := range seen {
+		if forms[i], err = s.form(n, owners[n.OwnerID], nil); err != nil {
+			return nil, err
+		}
+	}
+	return forms, nil
+}
+
+// Create makes a note without parent (contract 4.3, rule 1); the caller has seen that the event exists and that the author may add notes. An
+// invalid one is not made: it comes back with id null, valid false and its errors.
+func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (contract.Note, error) {
+	n := fresh(asked.EventID, asked.AuthorID)
+	change := Change{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
+	change.applyTo(&n)
+	owners, err := s.owners(ctx, []Note{n}) // before the write, so that an absent neighbour leaves nothing behind
+	if err != nil {
+		return contract.Note{}, err
+	}
+	owner := owners[n.OwnerID]
+	if faults := change.check(); len(faults) > 0 {
+		return invalidForm(n, owner, nil, faults), nil
+	}
+	if err := s.render(&n); err != nil {
+		return contract.Note{}, err
+	}
+	if n, err = s.Store.Insert(ctx, n); err != nil {
+		return contract.Note{}, err
+	}
+	return s.form(n, owner, nil)
+}
+
+// seen returns a note that the viewer sees.
+func (s *Service) seen(ctx context.Context, v neighbour.Viewer, id int64) (Note, error) {
+	n, err := s.Store.Load(ctx, id)
+	if err != nil {
+		return Note{}, err
+	}
+	if !n.VisibleTo(v) {
+		return Note{}, problem.Missing(Record, id)
+	}
+	return n, nil
+}
+
+// surroundings returns the owner and the parent of a note, both asked for at once.
+func (s *Service) surroundings(ctx context.Context, n Note) (owner *contract.User, parent *contract.Event, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		owners, err := s.owners(ctx, []Note{n})
+		owner = owners[n.OwnerID]
+		return err
+	})
+	group.Go(func() (err error) {
+		parent, err = s.parent(ctx, n)
+		return err
+	})
+	err = group.Wait()
+	return owner, parent, err
+}
+
+// parent returns the summary of a note's event. A note whose event is gone is missing, even before it is removed (decisions, part 4).
+func (s *Service) parent(ctx context.Context, n Note) (*contract.Event, error) {
+	events, err := s.Events.Summaries(ctx, neighbour.SummariesQuestion{IDs: []int64{n.EventID}})
+	if err != nil {
+		return nil, err
+	}
+	if len(events) == 0 {
+		return nil, problem.Missing(Record, n.ID)
+	}
+	return &events[0].Event, nil
+}
+
+// owners returns the owners of notes by id. Users are never removed, so that none is missing but 0, the system.
+func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*contract.User, error) {
+	owners := map[int64]*contract.User{}
+	var ids []int64
+	for _, n := range notes {
+		if _, asked := owners[n.OwnerID]; !asked && n.OwnerID != 0 {
+			owners[n.OwnerID] = nil
+			ids = append(ids, n.OwnerID)
+		}
+	}
+	users, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range users {
+		owners[u.ID] = &u.User
+	}
+	return owners, nil
+}

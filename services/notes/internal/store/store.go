@@ -1,0 +1,175 @@
+// Package store keeps the notes in MongoDB: the collections notes and notes_deleted_events.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// schema is the shape of the documents written by this release.
+const schema = 1
+
+// counter names the ids of notes.
+const counter = "notes"
+
+// indexes of the collection notes: the first serves the notes of an event in order of id, the second the keys of the import.
+var indexes = []mongostore.Index{
+	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
+	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
+}
+
+// markIndexes of the collection notes_deleted_events serve the sweep.
+var markIndexes = []mongostore.Index{
+	{Name: "at_1", Keys: bson.D{{Key: "at", Value: 1}}},
+}
+
+// document is a note as it is stored.
+type document struct {
+	mongostore.Head `bson:",inline"`
+
+	Key          string `bson:"key,omitempty"`
+	ImportHash   string `bson:"import_hash,omitempty"`
+	EventID      int64  `bson:"event_id"`
+	OwnerID      *int64 `bson:"owner_id"` // null: the system's
+	Contents     string `bson:"contents"`
+	VisibleGuest bool   `bson:"visible_guest"`
+	VisibleStaff bool   `bson:"visible_staff"`
+	VisiblePupil bool   `bson:"visible_pupil"`
+	HTML         string `bson:"html"`
+	Markup       int    `bson:"markup"`
+}
+
+// Notes keeps notes. It is safe for concurrent use.
+type Notes struct {
+	notes *mongo.Collection
+	marks *mongo.Collection
+	ids   *mongostore.IDs
+}
+
+var _ note.Store = (*Notes)(nil)
+
+// New returns the notes of a database.
+func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
+	return &Notes{notes: db.Collection("notes"), marks: db.Collection("notes_deleted_events"), ids: ids}
+}
+
+// Prepare makes the indexes. Any number of replicas may call it at once.
+func (s *Notes) Prepare(ctx context.Context) error {
+	if err := mongostore.EnsureIndexes(ctx, s.notes, indexes); err != nil {
+		return err
+	}
+	return mongostore.EnsureIndexes(ctx, s.marks, markIndexes)
+}
+
+// Load implements note.Store.
+func (s *Notes) Load(ctx context.Context, id int64) (note.Note, error) {
+	d, err := mongostore.Load[document](ctx, s.notes, id)
+	if err != nil {
+		return note.Note{}, missing(err, id)
+	}
+	return d.note(), nil
+}
+
+// OfEvent implements note.Store.
+func (s *Notes) OfEvent(ctx context.Context, eventID int64) ([]note.Note, error) {
+	return s.find(ctx, ofEvent(eventID), options.Find().SetSort(byID))
+}
+
+var byID = bson.D{{Key: "_id", Value: 1}}
+
+func ofEvent(id int64) bson.D { return bson.D{{Key: "event_id", Value: id}} }
+
+// Insert implements note.Store.
+func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
+	id, err := s.ids.Next(ctx, counter)
+	if err != nil {
+		return note.Note{}, err
+	}
+	n.ID = id
+	d := documentOf(n)
+	return n, mongostore.Insert(ctx, s.notes, &d)
+}
+
+// Update implements note.Store.
+func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) error) (note.Note, error) {
+	d, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
+		n := d.note()
+		if err := change(&n); err != nil {
+			return err
+		}
+		*d = documentOf(n)
+		return nil
+	})
+	if err != nil {
+		return note.Note{}, missing(err, id)
+	}
+	return d.note(), nil
+}
+
+// Delete implements note.Store.
+func (s *Notes) Delete(ctx context.Context, id, ownerID int64) error {
+	result, err := s.notes.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "owner_id", Value: ownerID}})
+	if err != nil {
+		return fmt.Errorf("delete a note: %w", err)
+	}
+	if result.DeletedCount == 0 {
+		return problem.Missing(note.Record, id)
+	}
+	return nil
+}
+
+func (s *Notes) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]note.Note, error) {
+	cursor, err := s.notes.Find(ctx, filter, o)
+	if err != nil {
+		return nil, fmt.Errorf("find notes: %w", err)
+	}
+	var documents []document
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("read notes: %w", err)
+	}
+	notes := make([]note.Note, len(documents))
+	for i, d := range documents {
+		notes[i] = d.note()
+	}
+	return notes, nil
+}
+
+// missing makes the store's ErrNotFound the problem that clients are told of.
+func missing(err error, id int64) error {
+	if errors.Is(err, mongostore.ErrNotFound) {
+		return problem.Missing(note.Record, id)
+	}
+	return err
+}
+
+func (d document) note() note.Note {
+	n := note.Note{
+		ID: d.ID, EventID: d.EventID, Contents: d.Contents,
+		Visible: note.Visibility{Guest: d.VisibleGuest, Staff: d.VisibleStaff, Pupil: d.VisiblePupil},
+		HTML:    d.HTML, Markup: d.Markup, Key: d.Key, ImportHash: d.ImportHash,
+	}
+	if d.OwnerID != nil {
+		n.OwnerID = *d.OwnerID
+	}
+	return n
+}
+
+func documentOf(n note.Note) document {
+	d := document{
+		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID, Contents: n.Contents,
+		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil, HTML: n.HTML, Markup: n.Markup,
+	}
+	if n.OwnerID != 0 {
+		d.OwnerID = &n.OwnerID
+	}
+	return d
+}
