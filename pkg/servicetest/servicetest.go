@@ -48,6 +48,7 @@ type Options struct {
 type System struct {
 	URL       string // of the front door
 	AdminUUID string // of the first administrator
+	Token     string // that the services show each other
 	DB        *mongo.Database
 	Redis     *redis.Client
 	Prefix    string // of the Redis keys
@@ -107,7 +108,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{AdminUUID: uuid.NewString(), processes: map[string][]*process{}}
+	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(), processes: map[string][]*process{}}
 	if err := s.openStores(ctx); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -153,7 +154,7 @@ func (s *System) startServices(o Options, binaries string) error {
 	}
 	shared := map[string]string{
 		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL, "BELFRY_REDIS_PREFIX": s.Prefix,
-		"BELFRY_INTERNAL_TOKEN": uuid.NewString() + uuid.NewString(), "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
+		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
 		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
 	}
 	for _, service := range o.Services {
