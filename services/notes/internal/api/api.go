@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -27,8 +29,22 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts:    []lifecycle.Part{lifecycle.Background("sweep of deleted events", sweep(r, notes))},
+		Parts: []lifecycle.Part{
+			lifecycle.Background("consumer of events", consumer(r, notes).Run),
+			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
+		},
 	}, nil
+}
+
+// consumer hears of deleted events.
+func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
+	handle := func(ctx context.Context, m outbox.Message) error {
+		if m.Kind != neighbour.EventDeleted {
+			return nil
+		}
+		return notes.EventDeleted(ctx, m.Subject)
+	}
+	return outbox.NewConsumer(r.Redis, outbox.Stream(r.RedisPrefix, neighbour.EventsStream), "notes", handle, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
 }
 
 const (
