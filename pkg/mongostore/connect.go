@@ -45,18 +45,7 @@ func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	journal := true
-	opts := options.Client().
-		SetServerSelectionTimeout(selectionTimeout).
-		SetConnectTimeout(connectTimeout).
-		SetTimeout(operationTimeout).
-		ApplyURI(uri).
-		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
-		SetBSONOptions(&options.BSONOptions{NilSliceAsEmpty: true}).
-		SetMonitor(monitor)
-	if o.AppName != "" {
-		opts.SetAppName(o.AppName)
-	}
+	opts := clientOptions(uri, o.AppName).SetMonitor(monitor)
 	if opts.Validate() != nil {
 		return nil, errors.New("mongostore: the database URI is not valid; it looks like mongodb://user:password@host:27017/?replicaSet=rs0")
 	}
@@ -70,6 +59,21 @@ func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) 
 		return nil, &connectError{explainPing(err), err}
 	}
 	return client, nil
+}
+
+func clientOptions(uri, appName string) *options.ClientOptions {
+	journal := true
+	opts := options.Client().
+		SetServerSelectionTimeout(selectionTimeout).
+		SetConnectTimeout(connectTimeout).
+		SetTimeout(operationTimeout).
+		ApplyURI(uri).
+		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
+		SetBSONOptions(&options.BSONOptions{NilSliceAsEmpty: true})
+	if appName != "" {
+		opts.SetAppName(appName)
+	}
+	return opts
 }
 
 func explainPing(err error) string {
