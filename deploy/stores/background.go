@@ -95,7 +95,9 @@ func spawn(ctx context.Context, o Options) error {
 			}
 			return fmt.Errorf("the stores did not come up (%v)", err)
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), cmd.Process.Signal(syscall.SIGTERM))
+			err := cmd.Process.Signal(syscall.SIGTERM)
+			<-ended
+			return errors.Join(ctx.Err(), err)
 		case <-time.After(50 * time.Millisecond):
 			if err := show(); err != nil {
 				return err

@@ -71,7 +71,7 @@ func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
 		return err
 	}
-	if err := step(ctx, say, privately("debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
+	if err := step(ctx, say, unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
 		return fmt.Errorf("making a Debian %s root folder: %w", suite, err)
 	}
 	if err := install(ctx, say, debian{draft}); err != nil {
@@ -103,16 +103,16 @@ func install(ctx context.Context, say *speaker, d debian) error {
 		return err
 	}
 	argv := append([]string{"apt-get", "install", "-y", "--no-install-recommends"}, packages...)
-	cmd := d.command("root", os.TempDir(), argv...)
+	cmd := d.command(contained, "root", os.TempDir(), argv...)
 	cmd.Env = append(cmd.Env, "DEBIAN_FRONTEND=noninteractive")
 	if err := step(ctx, say, cmd); err != nil {
 		return err
 	}
-	if err := step(ctx, say, d.command("root", os.TempDir(), "apt-get", "clean")); err != nil {
+	if err := step(ctx, say, d.command(contained, "root", os.TempDir(), "apt-get", "clean")); err != nil {
 		return err
 	}
 	query := append([]string{"dpkg-query", "-W", "-f", "${Package} ${Version}\n", "postgresql-18"}, packages...)
-	text, err := d.command("root", os.TempDir(), query...).Output()
+	text, err := d.command(contained, "root", os.TempDir(), query...).Output()
 	if err != nil {
 		return fmt.Errorf("asking for the versions: %w", err)
 	}
@@ -126,23 +126,30 @@ func install(ctx context.Context, say *speaker, d debian) error {
 	return writeJSON(filepath.Join(d.root, markFile), versions)
 }
 
-// command runs argv as user inside the root folder, with the folder data as its /belfry. The mounts that this takes are in a
-// mount namespace of the process, so they end with it and nobody else sees them. The process gets SIGINT when its parent ends.
-func (d debian) command(user, data string, argv ...string) *exec.Cmd {
+// The namespaces that a command gets for itself. In either its mounts are seen by nobody else and end with it.
+var (
+	// private is for a process that this one signals and waits for.
+	private = []string{"--mount"}
+	// contained is for a step: all that it starts is killed when it ends or is killed.
+	contained = []string{"--mount", "--pid", "--fork", "--kill-child"}
+)
+
+// command runs argv as user inside the root folder, with the folder data as its /belfry. The process gets SIGINT when its parent ends.
+func (d debian) command(namespaces []string, user, data string, argv ...string) *exec.Cmd {
 	const enter = `set -e
 root=$1 data=$2 user=$3; shift 3
 mount --rbind /dev "$root/dev"
 mount --bind /proc "$root/proc"
 mount --bind "$data" "$root` + inside + `"
 exec chroot "$root" setpriv --reuid "$user" --regid "$user" --clear-groups --pdeathsig INT -- "$@"`
-	cmd := privately(append([]string{"sh", "-c", enter, "sh", d.root, data, user}, argv...)...)
+	cmd := unshared(namespaces, append([]string{"sh", "-c", enter, "sh", d.root, data, user}, argv...)...)
 	cmd.Env = append(proxy(), "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8")
 	return cmd
 }
 
-// privately runs argv in a mount namespace of its own.
-func privately(argv ...string) *exec.Cmd {
-	return exec.Command("unshare", append([]string{"--mount", "--"}, argv...)...)
+// unshared runs argv in namespaces of its own.
+func unshared(namespaces []string, argv ...string) *exec.Cmd {
+	return exec.Command("unshare", slices.Concat(namespaces, []string{"--"}, argv)...)
 }
 
 func aptGet(argv ...string) *exec.Cmd {

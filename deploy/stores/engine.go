@@ -94,7 +94,7 @@ func postgres(root debian, folder string) *exec.Cmd {
 	for _, setting := range postgresSettings {
 		argv = append(argv, "-c", setting)
 	}
-	return root.command("postgres", folder, argv...)
+	return root.command(private, "postgres", folder, argv...)
 }
 
 // cluster makes the database cluster where there is none, and clears what a crash left beside one. The caller has the claim of the
@@ -111,7 +111,7 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 		if err := errors.Join(needSpace(folder, 512<<20), root.own(folder, "postgres")); err != nil {
 			return err
 		}
-		initdb := root.command("postgres", folder, postgresPrograms+"initdb", "-D", inside+"/data.draft",
+		initdb := root.command(contained, "postgres", folder, postgresPrograms+"initdb", "-D", inside+"/data.draft",
 			"--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
 		if err := step(ctx, at.say, initdb); err != nil {
 			return errors.Join(fmt.Errorf("making the database cluster: %w", err), os.RemoveAll(draft))

@@ -45,7 +45,7 @@ func redisStore(ctx context.Context, at site) (store, error) {
 		return store{}, err
 	}
 	s.programs = []program{{name: "redis", signal: syscall.SIGTERM, command: func() *exec.Cmd {
-		return root.command("redis", folder, append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
+		return root.command(private, "redis", folder, append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
 	}}}
 	return s, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -17,7 +18,7 @@ import (
 const showEvery = 3 * time.Second
 
 // step runs a command to its end. While it runs, its newest line is shown every few seconds; when it fails, its last lines are in
-// the error. Ending ctx ends it and all it started.
+// the error. Ending ctx ends it, and so does the end of this process.
 func step(ctx context.Context, say *speaker, cmd *exec.Cmd) error {
 	// A file, not a pipe: a process that the command leaves behind must not keep this step waiting.
 	output, err := os.CreateTemp("", "belfry-step-*.log")
@@ -27,7 +28,9 @@ func step(ctx context.Context, say *speaker, cmd *exec.Cmd) error {
 	defer os.Remove(output.Name()) //nolint:errcheck // a left-over temporary file harms nobody
 	defer output.Close()           //nolint:errcheck // written by the command, not by us
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread() // Pdeathsig is sent when the thread ends that started the command
+	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
