@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -125,4 +127,22 @@ func (l *lease) take(ctx context.Context, read leaseDocument) (bool, error) {
 		return false, err
 	}
 	return result.MatchedCount == 1, nil
+}
+
+// WithLease runs work while no other process runs work under a lease with the same id in the collection; others wait, and go on half a
+// minute after the holder died. Work must stop when its context ends, as it does when the lease is lost.
+func WithLease(ctx context.Context, collection *mongo.Collection, id string, work func(context.Context) error) error {
+	return newLease(collection, id, leaseTTL).during(ctx, work)
+}
+
+// during waits for the lease, runs work under it and gives it up.
+func (l *lease) during(ctx context.Context, work func(context.Context) error) error {
+	if err := l.acquire(ctx); err != nil {
+		return fmt.Errorf("wait for the lease: %w", err)
+	}
+	err := l.hold(ctx, work)
+	if releaseErr := l.release(ctx); releaseErr != nil {
+		slog.WarnContext(ctx, "a lease runs out by itself", "lease", l.id, "error", releaseErr)
+	}
+	return err
 }

@@ -67,15 +67,7 @@ func (m migrator) run(ctx context.Context) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	l := newLease(m.collection, m.service, m.ttl)
-	if err := l.acquire(ctx); err != nil {
-		return fmt.Errorf("wait for the lease: %w", err)
-	}
-	err = l.hold(ctx, m.applyPending)
-	if releaseErr := l.release(ctx); releaseErr != nil {
-		slog.WarnContext(ctx, "the lease on migrations runs out by itself", "service", m.service, "error", releaseErr)
-	}
-	return err
+	return newLease(m.collection, m.service, m.ttl).during(ctx, m.applyPending)
 }
 
 // applyPending looks again, as another pod may have been at work while this one waited.

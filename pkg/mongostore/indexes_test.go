@@ -1,0 +1,94 @@
+package mongostore_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+)
+
+func declared() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: -1}}},
+		{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
+	}
+}
+
+func TestEnsureIndexes_CreatesWhatIsMissingAndIsDoneTheSecondTime(t *testing.T) {
+	collection := storetest.Mongo(t).Collection("elements")
+	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()[:1]); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert := func(doc bson.D) error {
+		_, err := collection.InsertOne(t.Context(), doc)
+		return err
+	}
+	if err := insert(bson.D{{Key: "_id", Value: 1}, {Key: "key", Value: "Pupil:1"}}); err != nil {
+		t.Error(err)
+	}
+	if err := insert(bson.D{{Key: "_id", Value: 2}, {Key: "key", Value: "Pupil:1"}}); !mongostore.IsDuplicateKey(err) {
+		t.Errorf("the same key again: %v", err)
+	}
+	for id := range 2 {
+		if err := insert(bson.D{{Key: "_id", Value: 10 + id}}); err != nil {
+			t.Errorf("without a key: %v", err)
+		}
+	}
+}
+
+func TestEnsureIndexes_ManyPodsAtOnce(t *testing.T) {
+	db := storetest.Mongo(t)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := mongostore.EnsureIndexes(t.Context(), db.Collection("elements"), declared()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	specifications, err := db.Collection("elements").Indexes().ListSpecifications(t.Context())
+	if err != nil || len(specifications) != 3 {
+		t.Errorf("%d indexes with that of _id, want 3; %v", len(specifications), err)
+	}
+}
+
+func TestEnsureIndexes_AnotherDefinitionUnderTheNameIsAnError(t *testing.T) {
+	collection := storetest.Mongo(t).Collection("elements")
+	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err != nil {
+		t.Fatal(err)
+	}
+	for name, index := range map[string]mongostore.Index{
+		"direction":  {Name: "name", Keys: bson.D{{Key: "name", Value: -1}, {Key: "_id", Value: -1}}},
+		"order":      {Name: "name", Keys: bson.D{{Key: "_id", Value: -1}, {Key: "name", Value: 1}}},
+		"field":      {Name: "name", Keys: bson.D{{Key: "title", Value: 1}, {Key: "_id", Value: -1}}},
+		"uniqueness": {Name: "key", Keys: declared()[1].Keys, Where: declared()[1].Where},
+		"condition":  {Name: "key", Keys: declared()[1].Keys, Unique: true},
+	} {
+		err := mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{index})
+		if err == nil || !strings.Contains(err.Error(), "index "+index.Name+" of elements is (") {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+}
+
+func TestEnsureIndexes_AUniqueIndexOverDuplicatesIsAnError(t *testing.T) {
+	collection := storetest.Mongo(t).Collection("elements")
+	for id := range 2 {
+		if _, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "key", Value: "same"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := mongostore.EnsureIndexes(t.Context(), collection, declared()); err == nil {
+		t.Error("no error")
+	}
+}

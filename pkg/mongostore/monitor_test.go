@@ -1,0 +1,178 @@
+package mongostore_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+)
+
+// observed is a database connected with instruments that the test can read.
+func observed(t *testing.T) (*mongo.Database, *tracetest.SpanRecorder, *metric.ManualReader) {
+	t.Helper()
+	uri, _, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spans, reader := tracetest.NewSpanRecorder(), metric.NewManualReader()
+	client, err := mongostore.Connect(t.Context(), uri, mongostore.Options{
+		TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(spans)),
+		MeterProvider:  metric.NewMeterProvider(metric.WithReader(reader)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Disconnect(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return client.Database(storetest.Mongo(t).Name()), spans, reader
+}
+
+func TestMonitor_ASpanForEachCommandByTheConventions(t *testing.T) {
+	db, spans, _ := observed(t)
+	if _, err := db.Collection("pupils").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	ended := spans.Ended()
+	if len(ended) != 1 {
+		t.Fatalf("%d spans, want one: handshakes and pings have none", len(ended))
+	}
+	span := ended[0]
+	if span.Name() != "insert pupils" || span.SpanKind().String() != "client" || span.Status().Code != codes.Unset {
+		t.Errorf("span %q, kind %v, status %v", span.Name(), span.SpanKind(), span.Status())
+	}
+	got := attribute.NewSet(span.Attributes()...)
+	for key, want := range map[attribute.Key]string{
+		"db.system.name": "mongodb", "db.namespace": db.Name(), "db.collection.name": "pupils", "db.operation.name": "insert",
+	} {
+		if value, _ := got.Value(key); value.AsString() != want {
+			t.Errorf("%s is %q, want %q", key, value.AsString(), want)
+		}
+	}
+	if address, _ := got.Value("server.address"); address.AsString() == "" {
+		t.Error("no server.address")
+	}
+	if port, _ := got.Value("server.port"); port.AsInt64() == 0 {
+		t.Error("no server.port")
+	}
+}
+
+func TestMonitor_SpansAreChildrenOfTheCaller(t *testing.T) {
+	db, spans, _ := observed(t)
+	ctx, parent := trace.NewTracerProvider().Tracer("test").Start(t.Context(), "request")
+	if err := db.Collection("pupils").FindOne(ctx, bson.D{}).Err(); err != mongo.ErrNoDocuments {
+		t.Fatal(err)
+	}
+	if ended := spans.Ended(); len(ended) != 1 || ended[0].Parent().SpanID() != parent.SpanContext().SpanID() {
+		t.Errorf("spans %v", ended)
+	}
+}
+
+func TestMonitor_ACursorsNextBatchNamesItsCollection(t *testing.T) {
+	db, spans, _ := observed(t)
+	documents := make([]any, 250)
+	for i := range documents {
+		documents[i] = bson.D{{Key: "_id", Value: i}}
+	}
+	if _, err := db.Collection("pupils").InsertMany(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	cursor, err := db.Collection("pupils").Find(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []bson.D
+	if err := cursor.All(t.Context(), &all); err != nil || len(all) != 250 {
+		t.Fatalf("%d documents, %v", len(all), err)
+	}
+	var names []string
+	for _, span := range spans.Ended() {
+		names = append(names, span.Name())
+	}
+	if got := strings.Join(names, ", "); !strings.HasPrefix(got, "insert pupils, find pupils, getMore pupils") {
+		t.Errorf("spans: %s", got)
+	}
+}
+
+// Nothing secret may reach a span or a metric: neither from a command nor from an error's message.
+func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
+	db, spans, reader := observed(t)
+	const secret = "hunter2"
+	pupils := db.Collection("pupils")
+	if err := mongostore.EnsureIndexes(t.Context(), pupils, []mongostore.Index{{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true}}); err != nil {
+		t.Fatal(err)
+	}
+	for id := range 2 {
+		_, err := pupils.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "uuid", Value: secret}})
+		if (id == 1) != mongostore.IsDuplicateKey(err) {
+			t.Fatalf("insert %d: %v", id, err)
+		}
+	}
+	if _, err := pupils.Find(t.Context(), bson.D{{Key: "$" + secret, Value: secret}}); err == nil {
+		t.Fatal("an operator that does not exist was accepted")
+	}
+	failed := false
+	for _, span := range spans.Ended() {
+		if text := fmt.Sprint(span.Name(), span.Attributes(), span.Events(), span.Status()); strings.Contains(text, secret) {
+			t.Errorf("span %s", text)
+		}
+		if span.Name() == "find pupils" {
+			failed = span.Status().Code == codes.Error
+			got := attribute.NewSet(span.Attributes()...)
+			if value, ok := got.Value("error.type"); !ok || value.AsString() == "_OTHER" {
+				t.Errorf("error.type of the failed find: %v", value.AsString())
+			}
+			if _, ok := got.Value("db.response.status_code"); !ok {
+				t.Error("the failed find has no db.response.status_code")
+			}
+		}
+	}
+	if !failed {
+		t.Error("the failed find has no span with status error")
+	}
+	var metrics metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &metrics); err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprintf("%+v", metrics); strings.Contains(text, secret) || !strings.Contains(text, "db.client.operation.duration") {
+		t.Errorf("metrics %s", text)
+	}
+}
+
+func TestMonitor_TheDurationIsAHistogramInSeconds(t *testing.T) {
+	db, _, reader := observed(t)
+	if err := db.Collection("pupils").FindOne(t.Context(), bson.D{}).Err(); err != mongo.ErrNoDocuments {
+		t.Fatal(err)
+	}
+	var metrics metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &metrics); err != nil {
+		t.Fatal(err)
+	}
+	if len(metrics.ScopeMetrics) != 1 || len(metrics.ScopeMetrics[0].Metrics) != 1 {
+		t.Fatalf("metrics %+v", metrics)
+	}
+	m := metrics.ScopeMetrics[0].Metrics[0]
+	histogram, ok := m.Data.(metricdata.Histogram[float64])
+	if m.Name != "db.client.operation.duration" || m.Unit != "s" || !ok || len(histogram.DataPoints) != 1 {
+		t.Fatalf("metric %+v", m)
+	}
+	point := histogram.DataPoints[0]
+	operation, _ := point.Attributes.Value("db.operation.name")
+	if point.Count != 1 || point.Sum <= 0 || point.Sum > 5 || operation.AsString() != "find" || point.Bounds[0] != 0.001 {
+		t.Errorf("point %+v", point)
+	}
+}
