@@ -8,41 +8,34 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
+// How many records a page of a list has, when the request does not say and at most (administration).
 const (
-	pageLimit    = 100
-	maxPageLimit = 1000
+	usualPage = 100
+	maxPage   = 1000
 )
 
-// Page is which part of a list in order of id is asked for (administration: lists).
-type Page struct {
-	After int64 // the id to go on after, 0 at the start
-	Limit int
-}
-
-// ReadPage reads limit (100 when absent, at most 1,000) and after from the query; Malformed when they are no such numbers.
-func ReadPage(c *fiber.Ctx) (Page, error) {
-	page := Page{Limit: pageLimit}
+// Page reads which part of a list is asked for: limit records at most, those after the id in after (0: from the start), which is what
+// Next gave before. Malformed when limit is no number from 1 to 1,000 or after is no id.
+func Page(c *fiber.Ctx) (after int64, limit int, err error) {
+	limit = usualPage
 	if text := c.Query("limit"); text != "" {
-		limit, err := strconv.Atoi(text)
-		if err != nil || limit < 1 || limit > maxPageLimit {
-			return Page{}, problem.New(problem.Malformed, "limit is not a number from 1 to %d", maxPageLimit)
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxPage {
+			return 0, 0, problem.New(problem.Malformed, "limit is no number from 1 to %d", maxPage)
 		}
-		page.Limit = limit
 	}
 	if text := c.Query("after"); text != "" {
-		after, ok := ParseID(text)
-		if !ok {
-			return Page{}, problem.New(problem.Malformed, "after is not what an answer gave as next")
+		var ok bool
+		if after, ok = ParseID(text); !ok {
+			return 0, 0, problem.New(problem.Malformed, "after is no id")
 		}
-		page.After = after
 	}
-	return page, nil
+	return after, limit, nil
 }
 
-// Next is the last part of a page's answer: where the next page begins, null after the last one.
-func Next(after int64) Part {
-	if after == 0 {
+// Next is the part of a list's answer that says where the next page begins: null after the last one, for 0.
+func Next(id int64) Part {
+	if id == 0 {
 		return Part{"next", nil}
 	}
-	return Part{"next", after}
+	return Part{"next", id}
 }

@@ -3,8 +3,10 @@ package web
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -29,15 +31,15 @@ func (k Cookies) Name() string {
 }
 
 // Set sends the session's id to the client.
-func (k Cookies) Set(c *fiber.Ctx, token session.Token) { k.write(c, token.Reveal(), 0) }
+func (k Cookies) Set(c *fiber.Ctx, token session.Token) { k.write(c, token.Reveal(), time.Time{}) }
 
 // Clear makes the client forget the cookie.
-func (k Cookies) Clear(c *fiber.Ctx) { k.write(c, "", -1) }
+func (k Cookies) Clear(c *fiber.Ctx) { k.write(c, "", fasthttp.CookieExpireDelete) }
 
-func (k Cookies) write(c *fiber.Ctx, value string, maxAge int) {
+func (k Cookies) write(c *fiber.Ctx, value string, expires time.Time) {
 	c.Cookie(&fiber.Cookie{
-		Name: k.Name(), Value: value, Path: "/", MaxAge: maxAge,
-		Secure: k.Secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode, SessionOnly: maxAge == 0,
+		Name: k.Name(), Value: value, Path: "/", Expires: expires,
+		Secure: k.Secure, HTTPOnly: true, SameSite: fiber.CookieSameSiteLaxMode,
 	})
 }
 

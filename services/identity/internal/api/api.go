@@ -1,0 +1,88 @@
+// Package api is identity's HTTP side: its routes, what it reads from requests and how its answers look.
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/belfry-schools/belfry/pkg/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
+	"github.com/belfry-schools/belfry/services/identity/internal/store"
+	"github.com/belfry-schools/belfry/services/identity/internal/turn"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+// Settings are identity's own, beside service.Config.
+type Settings struct {
+	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is made when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
+}
+
+// Check implements settings.Checker.
+func (s *Settings) Check() error {
+	if !s.Bootstrap.Set() {
+		return nil
+	}
+	if err := user.CheckUUID(s.Bootstrap.Reveal()); err != nil {
+		return fmt.Errorf("BOOTSTRAP_ADMIN_UUID: %w", err)
+	}
+	return nil
+}
+
+// Spec is the identity service.
+func Spec() service.Spec {
+	own := &Settings{}
+	return service.Spec{
+		Name:     "identity",
+		Settings: own,
+		Prepare:  func(ctx context.Context, r *service.Runtime) error { return prepare(ctx, r, own) },
+		Build:    build,
+	}
+}
+
+// prepare makes the indexes and the first administrator.
+func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
+	if err := store.EnsureIndexes(ctx, r.DB); err != nil {
+		return err
+	}
+	if !own.Bootstrap.Set() {
+		return nil
+	}
+	made, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs), own.Bootstrap.Reveal())
+	if err != nil {
+		return fmt.Errorf("make the first administrator: %w", err)
+	}
+	if made {
+		r.Log.InfoContext(ctx, "made the first administrator")
+	}
+	return nil
+}
+
+func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
+	users := &user.Service{
+		Store:    store.New(r.DB, r.IDs),
+		Sessions: sessions{r.Sessions},
+		Elements: r.Elements,
+		Attempts: attempts.New(r.Redis, r.RedisPrefix),
+		Turns:    turn.New(r.Redis, r.RedisPrefix),
+	}
+	h := &handlers{users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies}
+
+	// A user's sessions are told of a change before it is answered. If that fails, the message that the change left does it.
+	stream := outbox.Stream(r.RedisPrefix, "users")
+	relay := outbox.NewRelay(store.Collection(r.DB), r.Redis, stream, outbox.RelayOptions{Log: r.Log})
+	consumer := outbox.NewConsumer(r.Redis, stream, "identity", func(ctx context.Context, m outbox.Message) error {
+		if m.Kind != store.UserChanged {
+			return nil
+		}
+		return users.TellSessions(ctx, m.Subject)
+	}, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
+
+	return service.Surface{
+		Public:   h.public(),
+		Internal: h.internal(),
+		Parts:    []lifecycle.Part{lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run)},
+	}, nil
+}

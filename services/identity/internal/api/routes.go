@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+type handlers struct {
+	users    *user.Service
+	sessions *session.Store
+	cookies  web.Cookies
+	trusted  []netip.Prefix
+}
+
+func (h *handlers) public() []web.Route {
+	return []web.Route{
+		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
+		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
+		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.lookUp},
+		{Method: http.MethodPut, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
+		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
+		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
+		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
+
+		{Method: http.MethodGet, Path: "/api/admin/users", Access: web.Admin, Handler: h.list},
+		{Method: http.MethodPost, Path: "/api/admin/users", Access: web.Admin, Handler: h.create},
+		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.show},
+		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.change},
+		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
+		{Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Handler: h.renewUUID},
+		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
+		importer.Route("users", h.importUsers),
+	}
+}
+
+func (h *handlers) internal() []web.Route {
+	return []web.Route{
+		{Method: http.MethodPost, Path: neighbour.UsersPath, Access: web.Neighbour, Handler: h.facts},
+	}
+}

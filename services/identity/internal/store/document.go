@@ -1,0 +1,50 @@
+package store
+
+import (
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+// schema is the shape of the documents below.
+const schema = 1
+
+// document is a user as stored.
+type document struct {
+	mongostore.Head `bson:",inline"`
+
+	Key        string `bson:"key,omitempty"` // absent, not empty, when made by hand: the index is unique
+	ImportHash string `bson:"import_hash,omitempty"`
+
+	Name        string                `bson:"name"`
+	Email       string                `bson:"email"`
+	EmailFold   string                `bson:"email_fold"` // see user.FoldEmail
+	Kind        principal.Kind        `bson:"kind"`
+	ElementID   int64                 `bson:"element_id,omitempty"`
+	Active      bool                  `bson:"active"`
+	Permissions principal.Permissions `bson:"permissions"`
+
+	UUIDHash      string `bson:"uuid_hash"`
+	SessionsSince int64  `bson:"sessions_since,omitempty"`
+
+	Outbox []outbox.Message `bson:"outbox,omitempty"`
+}
+
+// user is the document as the rules know it.
+func (d *document) user() user.User {
+	return user.User{
+		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
+		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active, Permissions: d.Permissions,
+		UUIDHash: d.UUIDHash, SessionsSince: d.SessionsSince,
+	}
+}
+
+// set takes over all of u but its id and version.
+func (d *document) set(u user.User) {
+	d.Schema = schema
+	d.Key, d.ImportHash = u.Key, u.ImportHash
+	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
+	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, u.Permissions
+	d.UUIDHash, d.SessionsSince = u.UUIDHash, u.SessionsSince
+}

@@ -1,0 +1,47 @@
+package user
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Edit is what a request says about a user; nil means that it says nothing.
+type Edit struct {
+	Name, Email, Kind *string
+	ElementID         *int64 // 0: none
+	Active            *bool
+	Permissions       map[string]bool // by PermissionNames
+	Faults            problem.Fields  // of fields that could not be read
+}
+
+// apply changes u and returns what is wrong with it then.
+func (e Edit) apply(u *User) problem.Fields {
+	if e.Name != nil {
+		u.Name = strings.TrimSpace(*e.Name)
+	}
+	if e.Email != nil {
+		u.Email = strings.TrimSpace(*e.Email)
+	}
+	if e.Kind != nil {
+		u.Kind = principal.Kind(*e.Kind)
+	}
+	if e.ElementID != nil {
+		u.ElementID = *e.ElementID
+	}
+	if e.Active != nil {
+		u.Active = *e.Active
+	}
+	for name, granted := range e.Permissions {
+		*permission(&u.Permissions, name) = granted
+	}
+	faults := problem.Fields{}
+	maps.Copy(faults, e.Faults)
+	u.check(faults)
+	return faults
+}
+
+// newUser is a user of whom nothing has been said yet.
+func newUser() User { return User{Kind: principal.Staff, Active: true} }
