@@ -44,6 +44,9 @@ var postgresSettings = []string{
 	"documentdb.localhost_connection_string=host=" + inside,
 	// createIndexes builds the index before it returns, instead of queueing it for a job that looks every two seconds.
 	"documentdb.force_index_builds_blocking=on",
+	// An index that fits is used however few documents there are, as MongoDB does. Otherwise the plan of a test's small collection would
+	// hang on whether the statistics were just gathered.
+	"enable_seqscan=off",
 	// Rows and statements hold documents: they are not written into the log.
 	"log_error_verbosity=terse",
 	"log_min_error_statement=panic",
