@@ -1,0 +1,97 @@
+package markdown
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// FuzzHTML checks the HTML as a browser reads it: parsed by HTML's own rules, whatever the source was.
+func FuzzHTML(f *testing.F) {
+	for _, source := range []string{
+		"a\nb\n\nc", "# a\n\n- b\n  1. c\n\n> d", "```x\ny\n```", "[a](http://x.org \"t\")", "<script>x</script>", "[a](javascript:x)", "<javascript:x>",
+		"[a](java&Tab;script:x)", "![a](data:text/html,x)", "<b onclick=x>", `[a](http://x/"onclick="x)`, "`<svg/onload=x>`", "<!--><img src=x onerror=x>", "www.x.org me@x.org",
+		"[a]\n\n[a]: <javascript:x> 'y'", "&lt;script&gt;", "<![CDATA[<script>]]>", "<?php <b>?>", "a\x00<\x00script>", "[![a](x)](y)",
+	} {
+		f.Add(source)
+	}
+	r := NewRenderer()
+	f.Fuzz(func(t *testing.T, source string) {
+		out, err := r.HTML(source)
+		if err != nil {
+			t.Fatalf("%q: %v", source, err)
+		}
+		if out != "" && !strings.HasSuffix(out, "\n") {
+			t.Errorf("%q does not end with a newline: %q", source, out)
+		}
+		assertHarmless(t, out)
+	})
+}
+
+// attributes are all that elements may have.
+var attributes = map[string][]string{
+	"p": nil, "br": nil, "hr": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil, "ul": nil, "ol": {"start"}, "li": nil,
+	"pre": nil, "code": {"class"}, "em": nil, "strong": nil, "a": {"href", "title"}, "img": {"src", "alt", "title"},
+}
+
+// assertHarmless parses text as the contents of a page's body and fails the test for any element, attribute, scheme or comment that notes
+// don't have.
+func assertHarmless(t *testing.T, text string) {
+	t.Helper()
+	if strings.Contains(strings.ToLower(text), "<script") {
+		t.Errorf("a script in %q", text)
+	}
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(strings.NewReader(text), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, root := range nodes {
+		assertHarmlessNode(t, root, text)
+		for n := range root.Descendants() {
+			assertHarmlessNode(t, n, text)
+		}
+	}
+}
+
+func assertHarmlessNode(t *testing.T, n *html.Node, text string) {
+	t.Helper()
+	switch n.Type {
+	case html.TextNode:
+		return
+	case html.ElementNode:
+	default:
+		t.Errorf("a node of type %v in %q", n.Type, text)
+		return
+	}
+	allowed, known := attributes[n.Data]
+	if !known {
+		t.Errorf("element %s in %q", n.Data, text)
+	}
+	for _, a := range n.Attr {
+		if !slices.Contains(allowed, a.Key) || strings.HasPrefix(a.Key, "on") {
+			t.Errorf("attribute %s of %s in %q", a.Key, n.Data, text)
+		}
+		if a.Key == "href" || a.Key == "src" {
+			assertHarmlessURL(t, a.Val, text)
+		}
+	}
+}
+
+func assertHarmlessURL(t *testing.T, address, text string) {
+	t.Helper()
+	// Browsers drop these before they look for the scheme.
+	stripped := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(address, func(r rune) bool { return r <= ' ' }))
+	u, err := url.Parse(stripped)
+	if err != nil {
+		t.Errorf("no URL: %q in %q", address, text)
+		return
+	}
+	if u.Scheme != "" && !slices.Contains(schemes, u.Scheme) {
+		t.Errorf("scheme of %q in %q", address, text)
+	}
+}

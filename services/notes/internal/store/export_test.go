@@ -1,0 +1,20 @@
+package store
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Queries are the finds of the store, and the filters of its writes as finds, for explain.
+func Queries() map[string]bson.D {
+	find := func(collection string, filter bson.D, rest ...bson.E) bson.D {
+		return append(bson.D{{Key: "find", Value: collection}, {Key: "filter", Value: filter}}, rest...)
+	}
+	return map[string]bson.D{
+		"notes of an event":       find("notes", ofEvent(17), bson.E{Key: "sort", Value: byID}),
+		"imported notes by key":   find("notes", withKeys([]string{"n4", "n8", "n12"})),
+		"notes of deleted events": find("notes", ofEvents([]int64{3, 5, 8})),
+		"old marks":               find("notes_deleted_events", markedBefore(time.Unix(5, 0)), bson.E{Key: "limit", Value: markBatch}),
+	}
+}

@@ -1,0 +1,250 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+	"github.com/belfry-schools/belfry/services/notes/internal/store"
+)
+
+func open(t *testing.T) (*store.Notes, *mongo.Database) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	s := store.New(db, mongostore.NewIDs(db))
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s, db
+}
+
+func insert(t *testing.T, s *store.Notes, n note.Note) note.Note {
+	t.Helper()
+	stored, err := s.Insert(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+func load(t *testing.T, s *store.Notes, id int64) note.Note {
+	t.Helper()
+	n, err := s.Load(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestPrepare_IsSafeInManyReplicas(t *testing.T) {
+	s, _ := open(t)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if err := s.Prepare(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
+	s, _ := open(t)
+	for _, want := range []note.Note{
+		{EventID: 3, OwnerID: 4, Contents: "a\n🚌 \x00 $set", Visible: note.Visibility{Guest: true, Pupil: true}, HTML: "<p>a</p>\n", Markup: 1},
+		{EventID: 3, Visible: note.Visibility{Staff: true}},
+		{EventID: 1 << 62, OwnerID: 1 << 62, Contents: strings.Repeat("🚌", 65536), Key: "n1", ImportHash: "h"},
+	} {
+		want.ID = insert(t, s, want).ID
+		if diff := cmp.Diff(want, load(t, s, want.ID)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	_, err := s.Load(t.Context(), 999)
+	wantMissing(t, err, 999)
+}
+
+func wantMissing(t *testing.T, err error, id int64) {
+	t.Helper()
+	var p *problem.Error
+	if !errors.As(err, &p) || p.Detail() != fmt.Sprintf("Couldn't find Note with 'id'=%d", id) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOfEvent_IsInOrderOfID(t *testing.T) {
+	s, _ := open(t)
+	var want []int64
+	for range 5 {
+		want = append(want, insert(t, s, note.Note{EventID: 3}).ID)
+		insert(t, s, note.Note{EventID: 4})
+	}
+	notes, err := s.OfEvent(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, ids(notes)); diff != "" || !slices.IsSorted(want) {
+		t.Error(want, diff)
+	}
+	if notes, err := s.OfEvent(t.Context(), 5); err != nil || len(notes) != 0 {
+		t.Errorf("an event without notes has %v, %v", notes, err)
+	}
+}
+
+func ids(notes []note.Note) []int64 {
+	var ids []int64
+	for _, n := range notes {
+		ids = append(ids, n.ID)
+	}
+	return ids
+}
+
+func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
+	s, _ := open(t)
+	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, Key: "k", ImportHash: "h"})
+	const writers = 16
+	var wg sync.WaitGroup
+	for range writers {
+		wg.Go(func() {
+			if _, err := s.Update(t.Context(), n.ID, func(n *note.Note) error { n.Contents += "x"; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	n.Contents = strings.Repeat("x", writers)
+	if diff := cmp.Diff(n, load(t, s, n.ID)); diff != "" {
+		t.Error(diff)
+	}
+	_, err := s.Update(t.Context(), 999, func(*note.Note) error { return nil })
+	wantMissing(t, err, 999)
+	refused := errors.New("refused")
+	if _, err := s.Update(t.Context(), n.ID, func(n *note.Note) error { n.Contents = ""; return refused }); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	if got := load(t, s, n.ID).Contents; got != n.Contents {
+		t.Errorf("a refused change is stored: %q", got)
+	}
+}
+
+func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {
+	s, _ := open(t)
+	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4})
+	system := insert(t, s, note.Note{EventID: 3})
+	wantMissing(t, s.Delete(t.Context(), n.ID, 5), n.ID)
+	wantMissing(t, s.Delete(t.Context(), system.ID, 0), system.ID)
+	if err := s.Delete(t.Context(), n.ID, 4); err != nil {
+		t.Fatal(err)
+	}
+	wantMissing(t, s.Delete(t.Context(), n.ID, 4), n.ID)
+	load(t, s, system.ID)
+}
+
+func TestInsertAll_StoresAllButTakenKeys(t *testing.T) {
+	s, _ := open(t)
+	first := insert(t, s, note.Note{EventID: 3, Key: "b"})
+	insert(t, s, note.Note{EventID: 3}) // notes without a key don't collide
+	notes := []note.Note{{EventID: 3, Key: "a"}, {EventID: 3, Key: "b"}, {EventID: 3, Key: "c"}}
+	taken, err := s.InsertAll(t.Context(), notes)
+	if err != nil || len(taken) != 1 || !taken[1] {
+		t.Fatalf("%v, %v", taken, err)
+	}
+	found, err := s.WithKeys(t.Context(), []string{"a", "b", "c", "d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int64{}
+	for _, n := range found {
+		got[n.Key] = n.ID
+	}
+	if diff := cmp.Diff(map[string]int64{"a": notes[0].ID, "b": first.ID, "c": notes[2].ID}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMarks_AreTakenOldestBeforeATimeAndForgottenOnce(t *testing.T) {
+	s, _ := open(t)
+	now := time.Now()
+	for event, age := range map[int64]time.Duration{1: time.Hour, 2: time.Minute, 3: 0} {
+		if err := s.MarkDeleted(t.Context(), event, now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := now.Add(-time.Second)
+	wantMarks := func(want ...int64) {
+		t.Helper()
+		marked, err := s.MarkedBefore(t.Context(), before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(marked)
+		if !slices.Equal(marked, want) {
+			t.Errorf("marked: %v, want %v", marked, want)
+		}
+	}
+	wantMarks(1, 2)
+	if err := s.MarkDeleted(t.Context(), 2, now); err != nil { // the message came again while a sweep had it in hand
+		t.Fatal(err)
+	}
+	if err := s.Unmark(t.Context(), []int64{1, 2}, before); err != nil {
+		t.Fatal(err)
+	}
+	wantMarks()
+	before = now.Add(time.Second)
+	wantMarks(2, 3)
+}
+
+func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
+	s, _ := open(t)
+	insert(t, s, note.Note{EventID: 3})
+	insert(t, s, note.Note{EventID: 4})
+	stays := insert(t, s, note.Note{EventID: 5})
+	for range 2 {
+		if err := s.DeleteOfEvents(t.Context(), []int64{3, 4, 6}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, event := range []int64{3, 4} {
+		if notes, err := s.OfEvent(t.Context(), event); err != nil || len(notes) > 0 {
+			t.Errorf("event %d keeps %v, %v", event, notes, err)
+		}
+	}
+	load(t, s, stays.ID)
+}
+
+// TestNoRequestScans explains the filters of the store as it sends them.
+func TestNoRequestScans(t *testing.T) {
+	s, db := open(t)
+	const many = 2000
+	notes := make([]note.Note, many)
+	marks := make([]any, many)
+	for i := range notes {
+		notes[i] = note.Note{EventID: int64(i / 4), OwnerID: int64(i % 50), Contents: "a"}
+		if i%2 == 0 {
+			notes[i].Key = fmt.Sprint("n", i)
+		}
+		marks[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "at", Value: time.Unix(int64(i), 0)}}
+	}
+	if _, err := s.InsertAll(t.Context(), notes); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Collection("notes_deleted_events").InsertMany(t.Context(), marks); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range store.Queries() {
+		t.Run(name, func(t *testing.T) { storetest.NoScan(t, db, command) })
+	}
+}
