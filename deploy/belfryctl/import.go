@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/deploy/bundle"
+	"github.com/belfry-schools/belfry/deploy/client"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+const (
+	defaultURL  = "http://127.0.0.1:8080"
+	defaultZone = "Europe/London"
+	maxShown    = 100 // faults, or refused records
+)
+
+// importFlags are what import is told.
+type importFlags struct {
+	url, uuidFile, zone string
+	dryRun, prune, json bool
+	parallel            int
+}
+
+func importCommand(s surroundings) *cobra.Command {
+	var f importFlags
+	command := &cobra.Command{
+		Use:   "import DIR",
+		Short: "Load a bundle of CSV files into a running Belfry",
+		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. With any fault
+nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
+became of the records of each kind.
+
+A bundle is complete in itself: its rows can refer only to rows of its own. Rows are matched by key, so the same bundle
+may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
+service is away, each batch is tried again for about a minute.
+
+The login is the uuid of a user with the admin permission. It is read from the file given by --uuid-file or else
+from the environment variable BELFRY_UUID, never from the command line, where other users of the machine could see it.`,
+		Example: `  BELFRY_UUID=… belfryctl import school/
+  belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
+  belfryctl import school/ --prune --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: does(func(command *cobra.Command, args []string) error {
+			return runImport(command.Context(), args[0], f, s)
+		}),
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL), "address of the deployment (environment: BELFRY_URL)")
+	flags.StringVar(&f.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
+	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
+		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "ask the deployment what would happen, write nothing")
+	flags.BoolVar(&f.prune, "prune", false, "make elements no longer current whose key has gone from a file that the bundle has; deletes nothing")
+	flags.IntVar(&f.parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
+	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
+	return command
+}
+
+func orDefault(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// outcome is what import --json prints.
+type outcome struct {
+	Error    string           `json:"error,omitempty"`
+	DryRun   bool             `json:"dry_run"`
+	Seconds  float64          `json:"seconds"`
+	Faults   int              `json:"faults"` // of the bundle; nothing is written when there are any
+	First    []bundle.Fault   `json:"first_faults"`
+	Kinds    []client.Tally   `json:"kinds"`
+	Refused  int              `json:"refused"` // records that the services did not take
+	Refusals []client.Refusal `json:"first_refused"`
+}
+
+func runImport(ctx context.Context, dir string, f importFlags, s surroundings) error {
+	zone, err := wiretime.LoadZone(f.zone)
+	if err != nil {
+		return &usageError{err}
+	}
+	if f.parallel < 1 || f.parallel > 16 {
+		return &usageError{errors.New("--parallel takes 1 to 16")}
+	}
+	uuid, err := readUUID(f.uuidFile, s.env)
+	if err != nil {
+		return err
+	}
+	show := &progress{out: s.err}
+	c, err := client.New(f.url, client.Options{Wait: s.wait, OnRetry: show.retry, UserAgent: "belfryctl"})
+	if err != nil {
+		return &usageError{fmt.Errorf("--url: %w", err)}
+	}
+	began := time.Now()
+	report, err := load(ctx, c, dir, uuid, zone, f, show)
+	show.done()
+	if err == nil && report.Refused > 0 {
+		err = errRefused
+	}
+	return printOutcome(s, f, report, time.Since(began), err)
+}
+
+// load does the work, in the order that the specification asks for: all is checked before anything is asked or written.
+func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags, show *progress) (client.Report, error) {
+	b, err := bundle.Open(dir, zone)
+	if err != nil {
+		return client.Report{}, err
+	}
+	if err := c.Login(ctx, uuid); err != nil {
+		return client.Report{}, fmt.Errorf("logging in: %w", err)
+	}
+	total := 0
+	for _, kind := range bundle.Kinds() {
+		total += b.Count(kind)
+	}
+	show.start(total)
+	return c.Load(ctx, b, client.LoadOptions{DryRun: f.dryRun, Prune: f.prune, Parallel: f.parallel, Progress: show.add})
+}
+
+// readUUID reads the login. Its text is in no error.
+func readUUID(file string, env func(string) string) (string, error) {
+	if file == "" {
+		if uuid := strings.TrimSpace(env("BELFRY_UUID")); uuid != "" {
+			return uuid, nil
+		}
+		return "", &usageError{errors.New("no login: set BELFRY_UUID or give --uuid-file")}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("reading the login: %w", err)
+	}
+	if uuid := strings.TrimSpace(string(text)); uuid != "" {
+		return uuid, nil
+	}
+	return "", fmt.Errorf("reading the login: %s is empty", file)
+}
+
+// printOutcome shows what was done and found, and passes on the error that the command ends with.
+func printOutcome(s surroundings, f importFlags, report client.Report, took time.Duration, err error) error {
+	var faults *bundle.Faults
+	if !errors.As(err, &faults) {
+		faults = &bundle.Faults{}
+	}
+	if f.json {
+		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total, First: append([]bundle.Fault{}, faults.First...),
+			Kinds: append([]client.Tally{}, report.Kinds...), Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...)}
+		if err != nil {
+			o.Error = err.Error()
+		}
+		return errors.Join(err, printJSON(s.out, o))
+	}
+	list(s.err, faults.First, faults.Total)
+	list(s.err, report.First, report.Refused)
+	if report.Kinds == nil {
+		return err
+	}
+	return errors.Join(err, printTable(s.out, f, report, took))
+}
+
+// list prints the first of many lines.
+func list[T fmt.Stringer](w io.Writer, lines []T, total int) {
+	shown := lines[:min(len(lines), maxShown)]
+	for _, line := range shown {
+		fmt.Fprintln(w, line)
+	}
+	if more := total - len(shown); more > 0 {
+		fmt.Fprintf(w, "… and %s more\n", number(more))
+	}
+}
+
+func printTable(w io.Writer, f importFlags, report client.Report, took time.Duration) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(name string, t client.Tally) {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t", name, number(t.Created), number(t.Updated), number(t.Unchanged))
+		if report.Refused > 0 {
+			fmt.Fprintf(table, "%s\t", number(t.Failed))
+		}
+		if f.prune {
+			fmt.Fprintf(table, "%s\t", number(t.Retired))
+		}
+		fmt.Fprintln(table)
+	}
+	fmt.Fprint(table, "kind\tcreated\tupdated\tunchanged\t")
+	if report.Refused > 0 {
+		fmt.Fprint(table, "refused\t")
+	}
+	if f.prune {
+		fmt.Fprint(table, "no longer current\t")
+	}
+	fmt.Fprintln(table)
+	var sum client.Tally
+	for _, t := range report.Kinds {
+		row(string(t.Kind), t)
+		sum.Created += t.Created
+		sum.Updated += t.Updated
+		sum.Unchanged += t.Unchanged
+		sum.Failed += t.Failed
+		sum.Retired += t.Retired
+	}
+	row("all", sum)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	records := sum.Created + sum.Updated + sum.Unchanged + sum.Failed
+	_, err := fmt.Fprintf(w, "%s records in %s, %s a second\n", number(records), took.Round(time.Second/10),
+		number(int(float64(records)/max(took.Seconds(), 0.001))))
+	if f.prune && report.Refused > 0 {
+		fmt.Fprintln(w, "Nothing was pruned, as records were refused.")
+	}
+	if f.dryRun {
+		fmt.Fprintln(w, "Dry run: nothing was written.")
+	}
+	return err
+}

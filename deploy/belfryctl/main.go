@@ -1,0 +1,16 @@
+// Command belfryctl is the operators' command of Belfry. See docs/belfryctl.md.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], surroundings{out: os.Stdout, err: os.Stderr, env: os.Getenv})
+	stop()
+	os.Exit(code)
+}

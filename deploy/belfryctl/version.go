@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// build is what version prints.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"` // empty when built outside a checkout
+	Go      string `json:"go"`
+}
+
+func versionCommand(s surroundings) *cobra.Command {
+	var asJSON bool
+	command := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  belfryctl version --json",
+		Args:    cobra.NoArgs,
+		RunE: does(func(*cobra.Command, []string) error {
+			b := thisBuild()
+			if asJSON {
+				return printJSON(s.out, b)
+			}
+			_, err := fmt.Fprintf(s.out, "belfryctl %s %s %s\n", b.Version, b.Commit, b.Go)
+			return err
+		}),
+	}
+	command.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return command
+}
+
+// thisBuild reads what the Go toolchain stamps into every binary.
+func thisBuild() build {
+	b := build{Version: "unknown", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Version = info.Main.Version
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			b.Commit = setting.Value
+		}
+	}
+	return b
+}
