@@ -1,0 +1,11 @@
+// Command elements is the elements service; see package service for how it is run.
+package main
+
+import (
+	"os"
+
+	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/services/elements/internal/api"
+)
+
+func main() { os.Exit(service.Main(api.Spec())) }

@@ -1,0 +1,26 @@
+// Package api is the elements service as others see it: its routes on the public and the internal listener.
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+	"github.com/belfry-schools/belfry/services/elements/internal/store"
+)
+
+// Spec is the elements service.
+func Spec() service.Spec {
+	return service.Spec{
+		Name:    "elements",
+		Prepare: func(ctx context.Context, r *service.Runtime) error { return store.Prepare(ctx, r.DB) },
+		Build:   build,
+	}
+}
+
+func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
+	elements := &element.Service{Store: store.New(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
+	h := handlers{elements: elements, zone: r.Zone, now: time.Now}
+	return service.Surface{Public: h.public(), Internal: h.internal()}, nil
+}

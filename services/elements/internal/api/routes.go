@@ -1,0 +1,46 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// public are the routes of clients, all below the service's rows of the route table.
+func (h handlers) public() []web.Route {
+	routes := []web.Route{
+		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Handler: h.search},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id/commitments", Access: web.SignedIn, Handler: h.commitments},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Access: web.SignedIn, Handler: h.requests},
+
+		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},
+		{Method: fiber.MethodPost, Path: "/api/admin/elements", Access: web.Admin, Handler: h.create},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.get},
+		{Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.patch},
+		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.retire},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Access: web.Admin, Handler: h.members},
+		{Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members", Access: web.Admin, Handler: h.addMembers},
+		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member", Access: web.Admin, Handler: h.endMembership},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators", Access: web.Admin, Handler: h.administrators},
+		{Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user", Access: web.Admin, Handler: h.addAdministrator},
+		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user", Access: web.Admin, Handler: h.removeAdministrator},
+
+		importer.Route("memberships", h.importMemberships),
+		importer.Route("administrators", h.importAdministrators),
+	}
+	for _, t := range element.Types() {
+		routes = append(routes, importer.Route(t.ImportKind, h.importElements(t)))
+	}
+	return routes
+}
+
+// internal are the routes of the other services.
+func (h handlers) internal() []web.Route {
+	return []web.Route{
+		{Method: fiber.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, MaxBody: importer.MaxBody, Handler: h.facts},
+	}
+}

@@ -1,0 +1,135 @@
+package element
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// ErrUnchanged is returned by the function given to Store.Change to say that nothing needs to be stored.
+var ErrUnchanged = errors.New("element: unchanged")
+
+// Filter chooses elements of a list, in order of id; zero fields choose all.
+type Filter struct {
+	EntityType string
+	Current    *bool
+	Key        string
+	After      int64 // the id to go on after
+	Limit      int
+}
+
+// Get returns one element.
+func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
+	return s.Store.Element(ctx, id)
+}
+
+// List returns a page of elements in order of id, and where the next one begins, 0 after the last.
+func (s *Service) List(ctx context.Context, f Filter) (page []Element, next int64, err error) {
+	wanted := f.Limit
+	f.Limit++
+	page, err = s.Store.List(ctx, f)
+	if err == nil && len(page) > wanted {
+		page = page[:wanted]
+		next = page[wanted-1].ID
+	}
+	return page, next, err
+}
+
+// Create makes an element by hand. When the draft is invalid, the element comes back as it would be, with an Invalid problem.
+func (s *Service) Create(ctx context.Context, d Draft) (Element, error) {
+	e := fresh("")
+	if d.EntityType != nil {
+		e.EntityType = *d.EntityType
+	}
+	if err := problem.InvalidFields(d.Apply(&e)); err != nil {
+		return e, err
+	}
+	added := []Element{e}
+	taken, err := s.Store.Add(ctx, added)
+	if err == nil && len(taken) > 0 { // an element made by hand has no other key of its own choice
+		err = problem.InvalidFields(problem.Fields{"uuid": {"has already been taken"}})
+	}
+	return added[0], err
+}
+
+// Patch changes the fields that the draft gives. When the result is invalid, it comes back with an Invalid problem and is not kept.
+func (s *Service) Patch(ctx context.Context, id int64, d Draft) (Element, error) {
+	return s.Store.Change(ctx, id, func(e *Element) error { return problem.InvalidFields(d.Apply(e)) })
+}
+
+// Retire makes an element no longer current; its history stays. A later import of the same row brings it back.
+func (s *Service) Retire(ctx context.Context, id int64) error {
+	_, err := s.Store.Change(ctx, id, func(e *Element) error {
+		if !e.Current && e.ImportHash == "" {
+			return ErrUnchanged
+		}
+		e.Current, e.ImportHash = false, ""
+		return nil
+	})
+	return err
+}
+
+// Administrators returns the users who administer the element, in order of id. A user that identity no longer has is left out.
+func (s *Service) Administrators(ctx context.Context, id int64) ([]contract.User, error) {
+	e, err := s.Store.Element(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: e.Administrators})
+	if err != nil {
+		return nil, err
+	}
+	users := make([]contract.User, len(facts))
+	for i, f := range facts {
+		users[i] = f.User
+	}
+	slices.SortFunc(users, func(a, b contract.User) int { return int(a.ID - b.ID) })
+	return users, nil
+}
+
+// AddAdministrator makes the user an administrator of the element, which controls it. Once more changes nothing.
+func (s *Service) AddAdministrator(ctx context.Context, id, userID int64) (contract.User, error) {
+	found, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: []int64{userID}})
+	if err != nil {
+		return contract.User{}, err
+	}
+	if _, err := s.Store.Element(ctx, id); err != nil {
+		return contract.User{}, err
+	}
+	if len(found) == 0 {
+		return contract.User{}, problem.Missing("User", userID)
+	}
+	_, err = s.Store.Change(ctx, id, func(e *Element) error {
+		if !e.addAdministrator(userID) {
+			return ErrUnchanged
+		}
+		return nil
+	})
+	return found[0].User, err
+}
+
+// addAdministrator keeps the order, and says whether the user was none before.
+func (e *Element) addAdministrator(userID int64) bool {
+	i, found := slices.BinarySearch(e.Administrators, userID)
+	if !found {
+		e.Administrators = slices.Insert(e.Administrators, i, userID)
+	}
+	return !found
+}
+
+// RemoveAdministrator ends the user's administration of the element; without the last one the element is free again.
+func (s *Service) RemoveAdministrator(ctx context.Context, id, userID int64) error {
+	_, err := s.Store.Change(ctx, id, func(e *Element) error {
+		i, found := slices.BinarySearch(e.Administrators, userID)
+		if !found {
+			return problem.Missing("User", userID)
+		}
+		e.Administrators = slices.Delete(e.Administrators, i, i+1)
+		return nil
+	})
+	return err
+}

@@ -1,0 +1,139 @@
+package element
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// MembershipRow is a record of all days on which one element is a member of one group.
+type MembershipRow struct {
+	Key    string // "Group:9A/Pupil:17"
+	Hash   string
+	Group  string // its key without the type
+	Member string // its key with the type
+	Spans  []Span
+	Faults problem.Fields
+}
+
+func (r MembershipRow) groupKey() string { return contract.Group + ":" + r.Group }
+
+func (r MembershipRow) check() problem.Fields {
+	faults := problem.Fields{}
+	for field, messages := range r.Faults {
+		faults[field] = slices.Clone(messages)
+	}
+	if r.groupKey() == r.Member {
+		faults.Add("member", "is the group itself")
+	}
+	if len(faults) == 0 && r.Key != r.groupKey()+"/"+r.Member {
+		faults.Add("key", "does not name the group and the member")
+	}
+	for _, span := range r.Spans {
+		if span.Last < span.First {
+			faults.Add("spans", "last_day is before first_day")
+		}
+	}
+	if len(r.Spans) == 0 && len(faults["spans"]) == 0 {
+		faults.Add("spans", "can't be blank")
+	}
+	return faults
+}
+
+// ImportMemberships is ImportElements for memberships. It costs one read of the elements and one of the memberships, a block of ids and one insert for what
+// is new, one bulk write for what changed. In a dry run a reference that leads nowhere is no fault: it may be of the same bundle.
+func (s *Service) ImportMemberships(ctx context.Context, rows []MembershipRow, dry bool) ([]Outcome, error) {
+	outcomes := make([]Outcome, len(rows))
+	var keys []string
+	for i, r := range rows {
+		if faults := r.check(); len(faults) > 0 {
+			outcomes[i].fail(faults)
+			continue
+		}
+		keys = append(keys, r.groupKey(), r.Member)
+	}
+	elements, err := s.byKey(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		if outcomes[i].Result != Failed && !dry {
+			outcomes[i].failMissing(elements, map[string]string{"group": r.groupKey(), "member": r.Member})
+		}
+	}
+	err = s.settle(ctx, func(ctx context.Context) (bool, error) {
+		return s.importMemberships(ctx, rows, elements, outcomes, dry)
+	})
+	return outcomes, err
+}
+
+// failMissing fails a record whose fields refer to elements that do not exist.
+func (o *Outcome) failMissing(elements map[string]Element, references map[string]string) {
+	faults := problem.Fields{}
+	for field, key := range references {
+		if _, exists := elements[key]; !exists {
+			faults.Add(field, "must exist")
+		}
+	}
+	if len(faults) > 0 {
+		o.fail(faults)
+	}
+}
+
+func (s *Service) importMemberships(ctx context.Context, rows []MembershipRow, elements map[string]Element, outcomes []Outcome, dry bool) (bool, error) {
+	existing, err := s.pairsOf(ctx, rows, elements, outcomes)
+	if err != nil {
+		return false, err
+	}
+	var fresh, changed []Membership
+	var freshRows []int
+	for i, r := range rows {
+		if outcomes[i].settled() {
+			continue
+		}
+		group, member := elements[r.groupKey()], elements[r.Member]
+		m, exists := existing[pair{group.ID, member.ID}]
+		if exists && m.ImportHash == r.Hash {
+			outcomes[i].same(m.ID)
+			continue
+		}
+		m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
+		m.Spans, m.ImportHash = Merge(r.Spans), r.Hash
+		if exists {
+			outcomes[i] = Outcome{Result: Updated, ID: m.ID}
+			changed = append(changed, m)
+			continue
+		}
+		outcomes[i] = Outcome{Result: Created}
+		fresh, freshRows = append(fresh, m), append(freshRows, i)
+	}
+	if dry {
+		return true, nil
+	}
+	taken, err := s.Store.AddMemberships(ctx, fresh)
+	if err != nil {
+		return false, err
+	}
+	for i, row := range freshRows {
+		outcomes[row].ID = fresh[i].ID
+	}
+	for _, i := range taken {
+		outcomes[freshRows[i]] = Outcome{}
+	}
+	all, err := s.Store.ReplaceMemberships(ctx, changed)
+	return all && len(taken) == 0, err
+}
+
+// pairsOf reads the memberships of the rows that are still open.
+func (s *Service) pairsOf(ctx context.Context, rows []MembershipRow, elements map[string]Element, outcomes []Outcome) (map[pair]Membership, error) {
+	var groups, members []int64
+	for i, r := range rows {
+		if !outcomes[i].settled() {
+			groups = append(groups, elements[r.groupKey()].ID)
+			members = append(members, elements[r.Member].ID)
+		}
+	}
+	return s.pairs(ctx, distinctIDs(groups), distinctIDs(members))
+}

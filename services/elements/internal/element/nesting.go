@@ -1,0 +1,96 @@
+package element
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Membership is one group's one member, with all the days on which it is one. There is at most one for a pair.
+type Membership struct {
+	ID      int64 `bson:"-"`
+	Version int64 `bson:"-"` // that it was read at; guards its replacement
+
+	Group      int64  `bson:"group"`
+	Member     int64  `bson:"member"`
+	Nested     bool   `bson:"nested"` // the member is a group
+	Spans      []Span `bson:"spans"`  // merged; empty once the membership was taken back altogether
+	ImportHash string `bson:"import_hash,omitempty"`
+}
+
+// level reads the memberships of one level of nesting: those of the elements as members, or as groups.
+type level func(ctx context.Context, of []int64) ([]Membership, error)
+
+// groupsOf returns the groups that an element belongs to, directly or through groups, with the days within the span on which it does:
+// along a chain of groups, those on which every link of it holds; by several chains, those of any. It asks up once for each level of
+// nesting, for elements it has not asked for before, and needs no guard against cycles: the sets of days only grow, and a chain that
+// returns to a group adds no day to it.
+func groupsOf(ctx context.Context, up level, id int64, span Span) (map[int64][]Span, error) {
+	reached := map[int64][]Span{id: {span}}
+	groups := map[int64][]Membership{} // by member, as far as asked
+	for grown := []int64{id}; len(grown) > 0; {
+		var unknown []int64
+		for _, member := range grown {
+			if _, asked := groups[member]; !asked {
+				groups[member] = nil
+				unknown = append(unknown, member)
+			}
+		}
+		if len(unknown) > 0 {
+			found, err := up(ctx, unknown)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range found {
+				groups[m.Member] = append(groups[m.Member], m)
+			}
+		}
+		grown = spread(reached, groups, grown)
+	}
+	delete(reached, id)
+	return reached, nil
+}
+
+// spread hands the days of the members on to their groups, and returns the groups that gained some, in order of id.
+func spread(reached map[int64][]Span, groups map[int64][]Membership, members []int64) []int64 {
+	var grown []int64
+	for _, member := range members {
+		for _, m := range groups[member] {
+			before := reached[m.Group]
+			after := Merge(slices.Concat(before, intersect(reached[member], m.Spans)))
+			if !slices.Equal(before, after) {
+				reached[m.Group] = after
+				grown = append(grown, m.Group)
+			}
+		}
+	}
+	slices.Sort(grown)
+	return slices.Compact(grown)
+}
+
+// peopleAndThings returns the members of a group on a day, nested groups resolved, each once, in order of id. It asks down once for
+// each level of nesting, and never twice for a group.
+func peopleAndThings(ctx context.Context, down level, group int64, on wiretime.Day) ([]int64, error) {
+	opened := map[int64]bool{group: true}
+	var all []int64
+	for groups := []int64{group}; len(groups) > 0; {
+		found, err := down(ctx, groups)
+		if err != nil {
+			return nil, err
+		}
+		groups = nil
+		for _, m := range found {
+			switch {
+			case !slices.ContainsFunc(m.Spans, func(s Span) bool { return s.Holds(on) }):
+			case !m.Nested:
+				all = append(all, m.Member)
+			case !opened[m.Member]:
+				opened[m.Member] = true
+				groups = append(groups, m.Member)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}

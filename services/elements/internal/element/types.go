@@ -1,0 +1,89 @@
+package element
+
+import (
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+)
+
+// Type is one of the entity types, with what tells it from the others.
+type Type struct {
+	Name       string // as in entity_type and in import keys
+	ImportKind string // of the batches that hold its records
+	required   []string
+	optional   []string
+	// name derives the element's name; nil where the name is a field of its own.
+	name func(Details) string
+}
+
+// Fields of elements by their names in the API that are texts, with where they are kept. The name itself is not among them.
+var textFields = []struct {
+	name string
+	at   func(*Details) *string
+	long bool // may have many lines
+}{
+	{"initials", func(d *Details) *string { return &d.Initials }, false},
+	{"title", func(d *Details) *string { return &d.Title }, false},
+	{"forename", func(d *Details) *string { return &d.Forename }, false},
+	{"surname", func(d *Details) *string { return &d.Surname }, false},
+	{"known_as", func(d *Details) *string { return &d.KnownAs }, false},
+	{"year_group", func(d *Details) *string { return &d.YearGroup }, false},
+	{"house_name", func(d *Details) *string { return &d.HouseName }, false},
+	{"tutor_group", func(d *Details) *string { return &d.TutorGroup }, false},
+	{"email", func(d *Details) *string { return &d.Email }, false},
+	{"short_name", func(d *Details) *string { return &d.ShortName }, false},
+	{"description", func(d *Details) *string { return &d.Description }, true},
+}
+
+// types are in the order of decisions, part 3; columns as in administration's bundle.
+var types = []Type{
+	{Name: contract.Staff, ImportKind: "staff", required: []string{"initials", "forename", "surname"}, optional: []string{"title", "email"}, name: staffName},
+	{Name: contract.Pupil, ImportKind: "pupils", required: []string{"forename", "surname"}, optional: []string{"known_as", "year_group", "house_name", "tutor_group", "email"}, name: pupilName},
+	{Name: contract.Location, ImportKind: "locations", required: []string{"name"}, optional: []string{"short_name"}},
+	{Name: contract.Group, ImportKind: "groups", required: []string{"name"}, optional: []string{"description", "resource"}},
+	{Name: contract.Property, ImportKind: "properties", required: []string{"name"}, optional: []string{"make_public"}},
+	{Name: contract.Service, ImportKind: "services", required: []string{"name"}},
+	{Name: contract.Subject, ImportKind: "subjects", required: []string{"name"}},
+}
+
+// Types lists the entity types.
+func Types() []Type { return slices.Clone(types) }
+
+// TypeOf returns the entity type of that name.
+func TypeOf(name string) (Type, bool) {
+	i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name })
+	if i < 0 {
+		return Type{}, false
+	}
+	return types[i], true
+}
+
+// Texts lists the names of all fields that a draft may give as text.
+func Texts() []string {
+	names := []string{"name"}
+	for _, f := range textFields {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Key is an import's key of an element of this type, as it is kept: "Pupil:17".
+func (t Type) Key(key string) string { return t.Name + ":" + key }
+
+func (t Type) has(field string) bool {
+	return slices.Contains(t.required, field) || slices.Contains(t.optional, field)
+}
+
+func staffName(d Details) string { return d.Initials + " - " + d.Forename + " " + d.Surname }
+
+func pupilName(d Details) string {
+	name := d.Forename
+	if d.KnownAs != "" {
+		name = d.KnownAs
+	}
+	name += " " + d.Surname
+	if d.TutorGroup != "" {
+		name += " (" + d.TutorGroup + ")"
+	}
+	return name
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// membershipDocument is a membership as it is stored.
+type membershipDocument struct {
+	mongostore.Head    `bson:",inline"`
+	element.Membership `bson:",inline"`
+	First              wiretime.Day `bson:"first"` // of all spans; without any, after Last, so that no day finds it
+	Last               wiretime.Day `bson:"last"`
+}
+
+// membershipOf makes the document of a membership at the version after the one it was read at.
+func membershipOf(m element.Membership) membershipDocument {
+	d := membershipDocument{
+		Head:       mongostore.Head{ID: m.ID, Version: m.Version + 1, Schema: schema},
+		Membership: m, First: wiretime.LastDay, Last: wiretime.FirstDay,
+	}
+	for _, span := range m.Spans {
+		d.First, d.Last = min(d.First, span.First), max(d.Last, span.Last)
+	}
+	return d
+}
+
+func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Membership, error) {
+	cursor, err := s.memberships.Find(ctx, filter, o)
+	documents, err := all[membershipDocument](ctx, cursor, err)
+	if err != nil {
+		return nil, fmt.Errorf("read memberships: %w", err)
+	}
+	memberships := make([]element.Membership, len(documents))
+	for i, d := range documents {
+		memberships[i] = d.Membership
+		memberships[i].ID, memberships[i].Version = d.Head.ID, d.Head.Version
+	}
+	return memberships, nil
+}
+
+// touching adds the condition that a membership may hold on a day of the span.
+func touching(span element.Span, filter ...bson.E) bson.D {
+	return append(filter,
+		bson.E{Key: "last", Value: bson.D{{Key: "$gte", Value: span.First}}},
+		bson.E{Key: "first", Value: bson.D{{Key: "$lte", Value: span.Last}}})
+}
+
+// GroupsOf reads the memberships of the members that may hold on a day of the span, in one round trip.
+func (s *Store) GroupsOf(ctx context.Context, members []int64, span element.Span) ([]element.Membership, error) {
+	return s.findMemberships(ctx, touching(span, in("member", members)), options.Find())
+}
+
+// MembersOf reads the memberships in the groups that may hold on a day of the span, in one round trip, besides further batches.
+func (s *Store) MembersOf(ctx context.Context, groups []int64, span element.Span) ([]element.Membership, error) {
+	return s.findMemberships(ctx, touching(span, in("group", groups)), options.Find())
+}
+
+// MembersPage reads a page of the memberships in a group that may hold on a day of the span, in order of member.
+func (s *Store) MembersPage(ctx context.Context, group int64, span element.Span, after int64, limit int) ([]element.Membership, error) {
+	return s.findMemberships(ctx, pageOf(group, span, after), options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(limit)))
+}
+
+func pageOf(group int64, span element.Span, after int64) bson.D {
+	return touching(span, bson.E{Key: "group", Value: group}, bson.E{Key: "member", Value: bson.D{{Key: "$gt", Value: after}}})
+}
+
+// Pairs reads all memberships of any of the members in any of the groups.
+func (s *Store) Pairs(ctx context.Context, groups, members []int64) ([]element.Membership, error) {
+	if len(groups) == 0 || len(members) == 0 {
+		return nil, nil
+	}
+	return s.findMemberships(ctx, pairsOf(groups, members), options.Find())
+}
+
+func pairsOf(groups, members []int64) bson.D {
+	return bson.D{in("group", groups), in("member", members)}
+}
+
+// AddMemberships gives new memberships their ids and inserts them, two round trips. It returns the positions of those whose pair there was.
+func (s *Store) AddMemberships(ctx context.Context, memberships []element.Membership) ([]int, error) {
+	if len(memberships) == 0 {
+		return nil, nil
+	}
+	first, err := s.ids.Take(ctx, "memberships", len(memberships))
+	if err != nil {
+		return nil, err
+	}
+	documents := make([]membershipDocument, len(memberships))
+	for i := range memberships {
+		memberships[i].ID = first + int64(i)
+		documents[i] = membershipOf(memberships[i])
+	}
+	return insertAll(ctx, s.memberships, documents)
+}
+
+// ReplaceMemberships is Replace for memberships.
+func (s *Store) ReplaceMemberships(ctx context.Context, memberships []element.Membership) (bool, error) {
+	if len(memberships) == 0 {
+		return true, nil
+	}
+	heads, documents := make([]mongostore.Head, len(memberships)), make([]any, len(memberships))
+	for i, m := range memberships {
+		d := membershipOf(m)
+		heads[i], documents[i] = d.Head, d
+	}
+	return replaceAll(ctx, s.memberships, heads, documents)
+}
