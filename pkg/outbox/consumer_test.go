@@ -1,0 +1,287 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/belfry-schools/belfry/pkg/storetest"
+)
+
+// countingHandler counts what is logged at Info and above.
+type countingHandler struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (h *countingHandler) logger() *slog.Logger                         { return slog.New(h) }
+func (h *countingHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
+func (h *countingHandler) WithAttrs([]slog.Attr) slog.Handler           { return h }
+func (h *countingHandler) WithGroup(string) slog.Handler                { return h }
+func (h *countingHandler) Handle(_ context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, r.Message)
+	return nil
+}
+
+func (h *countingHandler) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.lines)
+}
+
+// publish adds a message to the stream as a relay does.
+func publish(t *testing.T, client redis.UniversalClient, stream string, m Message) {
+	t.Helper()
+	values, err := m.values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: values}).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// acknowledged waits until the group has no message open.
+func acknowledged(t *testing.T, client redis.UniversalClient, stream, group string) {
+	t.Helper()
+	eventually(t, "all acknowledged", func() bool {
+		pending, err := client.XPending(t.Context(), stream, group).Result()
+		return err == nil && pending.Count == 0
+	})
+}
+
+func TestConsumer_GetsWhatWasPublishedBeforeAndAfterItStarted(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	sent := NewMessage(t.Context(), "early", 7, map[string]string{"element_id": "12"})
+	publish(t, client, stream, sent)
+	var b inbox
+	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent()}).Run)
+	eventually(t, "the early one", func() bool { return b.times()["early 7"] == 1 })
+	publish(t, client, stream, NewMessage(t.Context(), "late", 8, nil))
+	eventually(t, "the late one", func() bool { return b.times()["late 8"] == 1 })
+	acknowledged(t, client, stream, "notes")
+	if m := b.got[0]; m.ID != sent.ID || !m.At.Equal(sent.At) || m.Payload["element_id"] != "12" {
+		t.Errorf("got %+v, want %+v", m, sent)
+	}
+}
+
+func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	var b inbox
+	publish(t, client, stream, NewMessage(t.Context(), "first", 1, nil))
+	stop := start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent()}).Run)
+	eventually(t, "the first", func() bool { return b.times()["first 1"] == 1 })
+	stop()
+	publish(t, client, stream, NewMessage(t.Context(), "second", 2, nil))
+	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent()}).Run)
+	eventually(t, "the second", func() bool { return b.times()["second 2"] == 1 })
+	if n := b.times()["first 1"]; n != 1 {
+		t.Errorf("the first came %d times", n)
+	}
+}
+
+func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	var notes, mail inbox
+	for range 3 {
+		start(t, NewConsumer(client, stream, "notes", notes.handle, ConsumerOptions{Log: silent()}).Run)
+	}
+	start(t, NewConsumer(client, stream, "mail", mail.handle, ConsumerOptions{Log: silent()}).Run)
+	const n = 100
+	for id := range int64(n) {
+		publish(t, client, stream, NewMessage(t.Context(), "made", id, nil))
+	}
+	eventually(t, "all of both groups", func() bool { return len(notes.times()) == n && len(mail.times()) == n })
+	acknowledged(t, client, stream, "notes")
+	for message, times := range notes.times() {
+		if times != 1 {
+			t.Errorf("%s came %d times", message, times)
+		}
+	}
+}
+
+func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	left := handlerTries + 1 // more than the tries in a row
+	b := inbox{fail: func(m Message) error {
+		if m.Kind == "hard" && left > 0 {
+			left--
+			return errors.New("not yet")
+		}
+		return nil
+	}}
+	publish(t, client, stream, NewMessage(t.Context(), "hard", 1, nil))
+	publish(t, client, stream, NewMessage(t.Context(), "easy", 2, nil))
+	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: 2 * time.Second}).Run)
+	eventually(t, "the easy one, behind the hard one", func() bool { return b.times()["easy 2"] == 1 })
+	if n := b.times()["hard 1"]; n != handlerTries {
+		t.Errorf("the hard one was tried %d times before the next, want %d", n, handlerTries)
+	}
+	eventually(t, "the hard one to succeed", func() bool { return b.times()["hard 1"] == handlerTries+2 })
+	acknowledged(t, client, stream, "notes")
+}
+
+// A process may die after reading a message, before or after handling it: another one gets it.
+func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	publish(t, client, stream, NewMessage(t.Context(), "made", 1, nil))
+	if err := client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
+	err := client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b inbox
+	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
+	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
+	acknowledged(t, client, stream, "notes")
+}
+
+func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	good := NewMessage(t.Context(), "good", 1, nil)
+	whole, err := good.values()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"id", "kind", "subject", "at", "payload"} {
+		broken := map[string]any{field: "", "other": "x"}
+		for key, value := range whole {
+			if key != field {
+				broken[key] = value
+			}
+		}
+		if err := client.XAdd(t.Context(), &redis.XAddArgs{Stream: stream, Values: broken}).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publish(t, client, stream, good)
+	var b inbox
+	var log countingHandler
+	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: log.logger()}).Run)
+	eventually(t, "the good one", func() bool { return b.times()["good 1"] == 1 })
+	acknowledged(t, client, stream, "notes")
+	if len(b.times()) != 1 {
+		t.Errorf("handled %v", b.times())
+	}
+	unreadable := 0
+	for _, line := range log.lines {
+		if line == "a message in the stream is not readable and is skipped" {
+			unreadable++
+		}
+	}
+	if unreadable != 5 {
+		t.Errorf("%d lines of unreadable messages: %v", unreadable, log.lines)
+	}
+}
+
+func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
+	_, redisURL, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	options, err := redis.ParseURL(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := newGate(t, options.Addr)
+	options.Addr = way.addr
+	gated := redis.NewClient(options)
+	defer func() { _ = gated.Close() }()
+	var b inbox
+	var log countingHandler
+	// A message that Redis had just sent when the connection broke comes again after ClaimAfter.
+	start(t, NewConsumer(gated, stream, "notes", b.handle, ConsumerOptions{Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
+	publish(t, client, stream, NewMessage(t.Context(), "before", 1, nil))
+	eventually(t, "the one before", func() bool { return b.times()["before 1"] == 1 })
+	acknowledged(t, client, stream, "notes")
+
+	before := log.count()
+	way.shut()
+	publish(t, client, stream, NewMessage(t.Context(), "meanwhile", 2, nil))
+	eventually(t, "a warning", func() bool { return log.count() == before+1 })
+	time.Sleep(2 * time.Second)
+	if n := log.count(); n != before+1 {
+		t.Errorf("%d log lines while it is away, want 1", n-before)
+	}
+	way.open()
+	eventually(t, "the one meanwhile", func() bool { return b.times()["meanwhile 2"] == 1 })
+
+	if err := client.Del(t.Context(), stream).Err(); err != nil { // Redis lost its data
+		t.Fatal(err)
+	}
+	publish(t, client, stream, NewMessage(t.Context(), "after", 3, nil))
+	eventually(t, "the one after", func() bool { return b.times()["after 3"] == 1 })
+}
+
+func TestConsumer_TheSpanLinksToTheRequestThatWroteTheMessage(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	spans := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+	ctx, request := sdktrace.NewTracerProvider().Tracer("test").Start(t.Context(), "request")
+	publish(t, client, stream, NewMessage(ctx, "made", 1, nil))
+	publish(t, client, stream, NewMessage(t.Context(), "untraced", 2, nil))
+	b := inbox{fail: func(m Message) error {
+		if m.Kind == "untraced" {
+			return errors.New("secret words")
+		}
+		return nil
+	}}
+	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), TracerProvider: provider}).Run)
+	eventually(t, "both spans", func() bool { return len(spans.Ended()) == 2 })
+	made, untraced := spans.Ended()[0], spans.Ended()[1]
+	if made.Name() != "process made" || len(made.Links()) != 1 || made.Links()[0].SpanContext.TraceID() != request.SpanContext().TraceID() ||
+		made.SpanContext().TraceID() == request.SpanContext().TraceID() || made.Parent().IsValid() || made.Status().Code != codes.Unset {
+		t.Errorf("span %+v", made)
+	}
+	if len(untraced.Links()) != 0 || untraced.Status().Code != codes.Error || untraced.Status().Description != "" || len(untraced.Events()) != 0 {
+		t.Errorf("span %+v", untraced)
+	}
+}
+
+// The whole way, with a relay and a consumer that are stopped and started at random moments.
+func TestOutbox_NothingIsLostWhileProcessesComeAndGo(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	var b inbox
+	run := func() (stop func()) {
+		stopRelay := start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+		stopConsumer := start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
+		return func() { stopRelay(); stopConsumer() }
+	}
+	const n = 60
+	for id := range int64(n) {
+		if id%20 == 0 {
+			defer run()()
+		}
+		put(t, collection, id+1, "made")
+		if id%20 == 10 {
+			stop := run()
+			stop()
+		}
+	}
+	emptied(t, collection)
+	eventually(t, "every message", func() bool { return len(b.times()) == n })
+	acknowledged(t, client, stream, "notes")
+}

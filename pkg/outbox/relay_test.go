@@ -1,0 +1,286 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+)
+
+func kinds(messages []Message) []string {
+	all := make([]string, len(messages))
+	for i, m := range messages {
+		all[i] = m.Kind
+	}
+	return all
+}
+
+// emptied waits until no document has a message.
+func emptied(t *testing.T, collection *mongo.Collection) {
+	t.Helper()
+	eventually(t, "all outboxes empty", func() bool {
+		n, err := collection.CountDocuments(t.Context(), waiting())
+		return err == nil && n == 0
+	})
+}
+
+func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	sent := NewMessage(t.Context(), "entry.pending", 7, map[string]string{"element_id": "12"})
+	doc := record{Head: mongostore.Head{ID: 7}, Title: "kept", Outbox: []Message{sent, NewMessage(t.Context(), "second", 7, nil), NewMessage(t.Context(), "third", 7, nil)}}
+	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
+		t.Fatal(err)
+	}
+	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	emptied(t, collection)
+	got := entries(t, client, stream)
+	if want := []string{"entry.pending", "second", "third"}; !slices.Equal(kinds(got), want) {
+		t.Fatalf("published %v, want %v", kinds(got), want)
+	}
+	if m := got[0]; m.ID != sent.ID || m.Subject != 7 || !m.At.Equal(sent.At) || m.Payload["element_id"] != "12" {
+		t.Errorf("published %+v, want %+v", m, sent)
+	}
+	kept, err := mongostore.Load[record](t.Context(), collection, 7)
+	if err != nil || kept.Title != "kept" || kept.Version != 1 || len(kept.Outbox) != 0 {
+		t.Errorf("the document is %+v, %v", kept, err)
+	}
+}
+
+func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	put(t, collection, 7)
+	_, err := mongostore.Update(t.Context(), collection, 7, func(d *record) error {
+		*d = record{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7, nil)}}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	eventually(t, "the tombstone gone", func() bool {
+		_, err := mongostore.Load[record](t.Context(), collection, 7)
+		return errors.Is(err, mongostore.ErrNotFound)
+	})
+	if got := kinds(entries(t, client, stream)); !slices.Equal(got, []string{"record.deleted"}) {
+		t.Errorf("published %v", got)
+	}
+}
+
+func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	relay := NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+	start(t, relay.Run)
+	var slowest time.Duration
+	for id := range int64(5) {
+		put(t, collection, id+1, "made")
+		written := time.Now()
+		relay.Nudge()
+		relay.Nudge() // twice does no harm
+		eventually(t, "published", func() bool { return len(entries(t, client, stream)) == int(id)+1 })
+		slowest = max(slowest, time.Since(written))
+	}
+	if slowest > relayInterval/2 {
+		t.Errorf("a nudged message took %v", slowest)
+	}
+}
+
+// A process may die after publishing and before emptying: the message is seen twice and not lost.
+func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	put(t, collection, 1, "made")
+	dying := NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+	documents, err := dying.read(t.Context())
+	if err != nil || len(documents) != 1 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	if err := dying.publish(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	emptied(t, collection)
+	got := entries(t, client, stream)
+	if len(got) != 2 || got[0].ID != got[1].ID {
+		t.Errorf("published %+v, want one message twice", got)
+	}
+}
+
+func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	relay := NewRelay(collection, client, Stream(prefix, "records"), RelayOptions{Log: silent()})
+	put(t, collection, 1, "first")
+	documents, err := relay.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = mongostore.Update(t.Context(), collection, 1, func(d *record) error {
+		d.Deleted = true // even when the document became a tombstone meanwhile
+		d.Outbox = append(d.Outbox, NewMessage(t.Context(), "second", 1, nil))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seen := range []bool{false, true} { // the relay that read a tombstone, too, must not delete a later one
+		documents[0].Deleted = seen
+		if err := relay.remove(t.Context(), documents); err != nil {
+			t.Fatal(err)
+		}
+		left, err := mongostore.Load[record](t.Context(), collection, 1)
+		if err != nil || !slices.Equal(kinds(left.Outbox), []string{"second"}) {
+			t.Errorf("left %v, %v", kinds(left.Outbox), err)
+		}
+	}
+}
+
+func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	relays := make([]*Relay, 3)
+	for i := range relays {
+		relays[i] = NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+		start(t, relays[i].Run)
+	}
+	const documents, each = 8, 10
+	var writers sync.WaitGroup
+	for id := range int64(documents) {
+		put(t, collection, id+1, "made")
+		writers.Go(func() {
+			for range each {
+				_, err := mongostore.Update(t.Context(), collection, id+1, func(d *record) error {
+					d.Outbox = append(d.Outbox, NewMessage(t.Context(), "changed", id+1, map[string]string{"version": "x"}))
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				relays[id%3].Nudge()
+			}
+		})
+	}
+	writers.Wait()
+	emptied(t, collection)
+	distinct := map[string]bool{}
+	for _, m := range entries(t, client, stream) {
+		distinct[m.ID] = true
+	}
+	if want := documents * (each + 1); len(distinct) != want {
+		t.Errorf("%d distinct messages, want %d", len(distinct), want)
+	}
+}
+
+func TestRelay_MoreThanOneBatch(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	const n = 2*relayBatch + 30
+	documents := make([]any, n)
+	for i := range documents {
+		id := int64(i + 1)
+		documents[i] = record{Head: mongostore.Head{ID: id, Version: 1}, Outbox: []Message{NewMessage(t.Context(), "made", id, nil)}}
+	}
+	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	emptied(t, collection)
+	if got := len(entries(t, client, stream)); got != n {
+		t.Errorf("%d messages, want %d", got, n)
+	}
+}
+
+func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
+	mongoURI, redisURL, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, away := range []string{"redis", "mongo"} {
+		t.Run(away, func(t *testing.T) {
+			collection := records(t)
+			client, prefix := storetest.Redis(t)
+			stream := Stream(prefix, "records")
+			var log countingHandler
+			var relay *Relay
+			var way *gate
+			if away == "redis" {
+				options, err := redis.ParseURL(redisURL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				way = newGate(t, options.Addr)
+				options.Addr = way.addr
+				gated := redis.NewClient(options)
+				defer func() { _ = gated.Close() }()
+				relay = NewRelay(collection, gated, stream, RelayOptions{Log: log.logger()})
+			} else {
+				parsed, err := url.Parse(mongoURI)
+				if err != nil {
+					t.Fatal(err)
+				}
+				way = newGate(t, parsed.Host)
+				parsed.Host = way.addr
+				parsed.RawQuery = "directConnection=true&serverSelectionTimeoutMS=300&" + parsed.RawQuery
+				gated, err := mongostore.Connect(t.Context(), parsed.String(), mongostore.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = gated.Disconnect(context.Background()) }()
+				relay = NewRelay(gated.Database(collection.Database().Name()).Collection(collection.Name()), client, stream, RelayOptions{Log: log.logger()})
+			}
+			start(t, relay.Run)
+			put(t, collection, 1, "before")
+			emptied(t, collection)
+
+			way.shut()
+			put(t, collection, 2, "meanwhile")
+			relay.Nudge()
+			eventually(t, "a warning", func() bool { return log.count() == 1 })
+			time.Sleep(2 * time.Second)
+			if n := log.count(); n != 1 {
+				t.Errorf("%d log lines while it is away, want 1", n)
+			}
+
+			way.open()
+			emptied(t, collection)
+			eventually(t, "a line that all is well", func() bool { return log.count() == 2 })
+			distinct := map[string]bool{}
+			for _, m := range entries(t, client, stream) {
+				distinct[m.Kind] = true
+			}
+			if len(distinct) != 2 {
+				t.Errorf("published %v", distinct)
+			}
+		})
+	}
+}
+
+func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
+	collection := records(t)
+	documents := make([]any, 2000)
+	for i := range documents {
+		documents[i] = record{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
+	}
+	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	storetest.NoScan(t, collection.Database(), bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: waiting()}, {Key: "limit", Value: relayBatch}})
+}
