@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	log := slog.New(tint.NewHandler(out, &tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
+	log := slog.New(tint.NewTextHandler(out, &tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
 
 	// The port is taken first: nothing is started for an address that cannot be had.
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(cfg.Port)))

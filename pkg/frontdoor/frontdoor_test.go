@@ -41,7 +41,7 @@ func TestFrontDoor(t *testing.T) {
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/elements", Service: "elements"}, {Prefix: "/api/notes", Service: "notes"}, {Prefix: "/api/events", Service: "events"}}}
 	door := httptest.NewServer(frontdoor.New(table, map[string][]string{
 		"elements": {closedAddress(t), replica(t, "elements")}, "notes": {closedAddress(t)},
-	}, slog.New(slog.NewTextHandler(io.Discard, nil))))
+	}, slog.New(slog.DiscardHandler)))
 	defer door.Close()
 	for _, c := range []struct{ path, want string }{
 		{"/api/elements?name=a%20b", "200 elements POST /api/elements?name=a%20b body 127.0.0.1"}, // whichever replica's turn it is
@@ -51,7 +51,7 @@ func TestFrontDoor(t *testing.T) {
 		{"/api/events/1", `404 {"status":"Not found"}`},
 		{"/", `404 {"status":"Not found"}`},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", door.URL+c.path, strings.NewReader("body"))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door.URL+c.path, strings.NewReader("body"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func TestProbes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := health.NewServer(health.Options{
-				Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func() bool { return c.ready },
+				Log: slog.New(slog.DiscardHandler), Ready: func() bool { return c.ready },
 				Checks:  []health.Check{{Name: "mongodb", Test: c.test}},
 				Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "metrics") }),
 			})
@@ -47,7 +47,7 @@ func TestProbes(t *testing.T) {
 func TestReadiness_ManyProbesCostOneCheck(t *testing.T) {
 	checks := 0
 	server := health.NewServer(health.Options{
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Ready: func() bool { return true }, Metrics: http.NotFoundHandler(),
+		Log: slog.New(slog.DiscardHandler), Ready: func() bool { return true }, Metrics: http.NotFoundHandler(),
 		Checks: []health.Check{{Name: "redis", Test: func(context.Context) error { checks++; return nil }}},
 	})
 	for range 50 {

@@ -8,7 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"errors"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// MaxRecords bounds a batch; MaxBody its bytes.
+	// MaxRecords bounds a batch.
 	MaxRecords = 1000
-	MaxBody    = 4 << 20
+	// MaxBody bounds a batch's bytes.
+	MaxBody = 4 << 20
 )
 
 // Results of a record.
@@ -91,7 +92,7 @@ func parse(line []byte) (Record, error) {
 	faults := problem.Fields{}
 	key := fields.Text("key", faults)
 	if key == nil || *key == "" {
-		return Record{}, fmt.Errorf("key is missing")
+		return Record{}, errors.New("key is missing")
 	}
 	hash, err := hashOf(line)
 	if err != nil {

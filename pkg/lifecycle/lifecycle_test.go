@@ -3,7 +3,6 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -34,7 +33,7 @@ func (j *journal) part(name string, startFault error) lifecycle.Part {
 }
 
 func options(r *lifecycle.Readiness) lifecycle.Options {
-	return lifecycle.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Readiness: r, StopDeadline: time.Second}
+	return lifecycle.Options{Log: slog.New(slog.DiscardHandler), Readiness: r, StopDeadline: time.Second}
 }
 
 func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {

@@ -72,7 +72,7 @@ func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (re
 		return nil, errors.Join(err, client.Close())
 	}
 	if err := client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(errors.New("Redis does not answer: is the address right, and is it running?"), client.Close())
+		return nil, errors.Join(errors.New("no answer: is the address right, and is Redis running?"), client.Close())
 	}
 	return client, nil
 }

@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -114,10 +113,6 @@ type Store struct {
 func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{client, o} }
 
 func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
-func (s *Store) userKey(id int64) string       { return s.o.Prefix + "user:" + strconv.FormatInt(id, 10) }
-func (s *Store) versionKey(id int64) string {
-	return s.o.Prefix + "userversion:" + strconv.FormatInt(id, 10)
-}
 
 // load gives the data of a session and pushes its idle end forward, never beyond its absolute end.
 var load = redis.NewScript(`
