@@ -1,0 +1,338 @@
+package note_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+	"github.com/belfry-schools/belfry/services/notes/internal/store"
+)
+
+// school stands for events or identity in the tests of the rules; the tests of the API have the real ones. It counts the questions.
+type school struct {
+	records   map[string]int64 // key → id
+	questions int
+	away      error
+}
+
+func (s *school) Summaries(_ context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error) {
+	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.EventFact {
+		return neighbour.EventFact{Event: contract.Event{ID: &id, Body: key, Valid: true}, Key: key}
+	})
+}
+
+func (s *school) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
+	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.UserFact {
+		return neighbour.UserFact{User: contract.User{ID: id, Name: key, Valid: true}, Key: key}
+	})
+}
+
+func ask[Fact any](s *school, ids []int64, keys []string, fact func(int64, string) Fact) ([]Fact, error) {
+	if len(ids)+len(keys) == 0 {
+		return nil, nil
+	}
+	s.questions++
+	var facts []Fact
+	for key, id := range s.records {
+		if slices.Contains(ids, id) || slices.Contains(keys, key) {
+			facts = append(facts, fact(id, key))
+		}
+	}
+	return facts, s.away
+}
+
+// newService has two events, e1 and e2 with the ids 101 and 102, and two users, u1 and u2 with 1 and 2.
+func newService(t *testing.T) (s *note.Service, events, users *school) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	notes := store.New(db, mongostore.NewIDs(db))
+	if err := notes.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	events = &school{records: map[string]int64{"e1": 101, "e2": 102}}
+	users = &school{records: map[string]int64{"u1": 1, "u2": 2}}
+	return &note.Service{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}, events, users
+}
+
+var author = neighbour.Viewer{UserID: 1, Kind: principal.Staff}
+
+func create(t *testing.T, s *note.Service, eventID int64, contents string) int64 {
+	t.Helper()
+	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
+	if err != nil || n.ID == nil {
+		t.Fatalf("create: %+v, %v", n, err)
+	}
+	return *n.ID
+}
+
+func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
+	s, _, _ := newService(t)
+	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: 101, AuthorID: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := contract.Note{ID: n.ID, VisibleStaff: true, Owner: &contract.User{ID: 1, Name: "u1", Valid: true}, Valid: true}
+	if diff := cmp.Diff(want, n); diff != "" || n.ID == nil {
+		t.Error(diff)
+	}
+}
+
+func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
+	s, _, _ := newService(t)
+	long, yes := strings.Repeat("a", note.MaxContents+1), true
+	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := contract.Note{
+		Contents: long, VisibleStaff: true, VisiblePupil: true, Owner: &contract.User{ID: 1, Name: "u1", Valid: true},
+		Errors: problem.Fields{"contents": {"is too long (maximum is 65536 characters)"}, "visible_guest": {"is not true or false"}},
+	}
+	if diff := cmp.Diff(want, n); diff != "" {
+		t.Error(diff)
+	}
+	if left, err := s.OfEvent(t.Context(), neighbour.Viewer{Admin: true}, 101); err != nil || len(left) > 0 {
+		t.Errorf("stored: %+v, %v", left, err)
+	}
+}
+
+func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
+	s, events, _ := newService(t)
+	id := create(t, s, 101, "a")
+	delete(events.records, "e1") // and no message has come
+	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
+	for _, viewer := range []neighbour.Viewer{author, {UserID: 2, Admin: true}} {
+		_, read := s.Read(t.Context(), viewer, id)
+		_, update := s.Update(t.Context(), viewer, id, note.Change{})
+		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id)} {
+			if p := problem.As(err); p == nil || p.Detail() != missing {
+				t.Errorf("%s by %+v: %v", call, viewer, err)
+			}
+		}
+	}
+}
+
+func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
+	s, events, users := newService(t)
+	id := create(t, s, 101, "a")
+	text := "b"
+	for name, neighbour := range map[string]*school{"events": events, "identity": users} {
+		neighbour.away = problem.New(problem.Unavailable, "%s is away", name)
+		if _, err := s.Read(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
+			t.Errorf("read without %s: %v", name, err)
+		}
+		if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}); !problem.Is(err, problem.Unavailable) {
+			t.Errorf("update without %s: %v", name, err)
+		}
+		neighbour.away = nil
+	}
+	n, err := s.Read(t.Context(), author, id)
+	if err != nil || n.Contents != "a" {
+		t.Errorf("an update that was refused is stored: %+v, %v", n, err)
+	}
+}
+
+func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
+	s, _, _ := newService(t)
+	n, err := s.Store.Insert(t.Context(), note.Note{EventID: 101, OwnerID: 1, Contents: "*a*", HTML: "<script>", Markup: markdown.Version - 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := s.Read(t.Context(), author, n.ID)
+	if err != nil || shown.FormattedContents != "<p><em>a</em></p>\n" {
+		t.Errorf("%+v, %v", shown, err)
+	}
+}
+
+// TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo: the note is stored after the message of the deletion was handled.
+func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
+	s, _, _ := newService(t)
+	create(t, s, 101, "before")
+	other := create(t, s, 102, "of another event")
+	for range 2 { // the message may come twice
+		if err := s.EventDeleted(t.Context(), 101); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := create(t, s, 101, "after")
+
+	if n, err := s.Sweep(t.Context(), time.Now().Add(-time.Minute)); n != 0 || err != nil {
+		t.Errorf("a sweep while requests are under way takes %d events, %v", n, err)
+	}
+	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) != 1 || notes[0].ID != late {
+		t.Fatalf("before the sweep: %+v, %v", notes, err)
+	}
+	for i, want := range []int{1, 0} {
+		if n, err := s.Sweep(t.Context(), time.Now().Add(time.Second)); n != want || err != nil {
+			t.Errorf("sweep %d takes %d events, %v", i, n, err)
+		}
+	}
+	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) > 0 {
+		t.Errorf("after the sweep: %+v, %v", notes, err)
+	}
+	if _, err := s.Store.Load(t.Context(), other); err != nil {
+		t.Error(err)
+	}
+}
+
+// batch makes records of JSON lines; the line is its own hash.
+func batch(t *testing.T, lines ...string) importer.Batch {
+	t.Helper()
+	var b importer.Batch
+	for _, line := range lines {
+		fields, err := web.ParseObject([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Records = append(b.Records, importer.Record{Key: *fields.Text("key", problem.Fields{}), Hash: line, Fields: fields})
+	}
+	return b
+}
+
+func importBatch(t *testing.T, s *note.Service, b importer.Batch) []importer.Result {
+	t.Helper()
+	results, err := s.Import(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
+	s, events, users := newService(t)
+	a, b, c := `{"key":"a","event":"e1","contents":"*A*","owner":"u1","visible_pupil":true}`, `{"key":"b","event":"e1","contents":"B","visible_staff":false}`, `{"key":"c","event":"e2","contents":""}`
+	first := importBatch(t, s, batch(t, a, b, c))
+	for i, key := range []string{"a", "b", "c"} {
+		if want := (importer.Result{Index: i, Key: key, Result: importer.Created, ID: first[i].ID}); !cmp.Equal(want, first[i]) || first[i].ID == 0 {
+			t.Errorf("%+v", first[i])
+		}
+	}
+	if events.questions != 1 || users.questions != 1 {
+		t.Errorf("a batch asked events %d times and identity %d times", events.questions, users.questions)
+	}
+	want := note.Note{
+		ID: first[0].ID, EventID: 101, OwnerID: 1, Contents: "*A*", Visible: note.Visibility{Staff: true, Pupil: true},
+		HTML: "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
+	}
+	if got, err := s.Store.Load(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
+		t.Error(cmp.Diff(want, got), err)
+	}
+
+	events.questions, users.questions = 0, 0
+	for _, r := range importBatch(t, s, batch(t, a, b, c)) {
+		if r.Result != importer.Unchanged || r.ID != first[r.Index].ID {
+			t.Errorf("again: %+v", r)
+		}
+	}
+	if events.questions+users.questions > 0 {
+		t.Error("an unchanged batch asks the neighbours")
+	}
+
+	changed := `{"key":"a","event":"e2","contents":"A2","owner":"u2"}`
+	for _, r := range importBatch(t, s, batch(t, b, changed)) {
+		if want := []string{importer.Unchanged, importer.Updated}[r.Index]; r.Result != want {
+			t.Errorf("changed: %+v", r)
+		}
+	}
+	want = note.Note{
+		ID: first[0].ID, EventID: 102, OwnerID: 2, Contents: "A2", Visible: note.Visibility{Staff: true},
+		HTML: "<p>A2</p>\n", Markup: markdown.Version, Key: "a", ImportHash: changed,
+	}
+	if got, err := s.Store.Load(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
+		t.Error(cmp.Diff(want, got), err)
+	}
+}
+
+func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
+	s, _, _ := newService(t)
+	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
+	id := importBatch(t, s, batch(t, row))[0].ID
+	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}); err != nil {
+		t.Fatal(err)
+	}
+	if r := importBatch(t, s, batch(t, row))[0]; r.Result != importer.Unchanged {
+		t.Errorf("%+v", r)
+	}
+	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != text {
+		t.Errorf("%+v, %v", n, err)
+	}
+}
+
+func TestImport_ABadRecordFailsAlone(t *testing.T) {
+	s, _, _ := newService(t)
+	for i, r := range importBatch(t, s, batch(t,
+		`{"key":"a","event":"e9","contents":"A","owner":"u9"}`,
+		`{"key":"b","contents":5}`,
+		`{"key":"c","event":5,"owner":[],"visible_guest":"perhaps"}`,
+		fmt.Sprintf(`{"key":"d","event":"e1","contents":%q}`, strings.Repeat("a", note.MaxContents+1)),
+		`{"key":"e","event":"e1","contents":"E"}`,
+	)) {
+		want := []problem.Fields{
+			{"event": {"must exist"}, "owner": {"must exist"}},
+			{"event": {"can't be blank"}, "contents": {"is not a string"}},
+			{"event": {"is not a string"}, "owner": {"is not a string"}, "visible_guest": {"is not true or false"}},
+			{"contents": {"is too long (maximum is 65536 characters)"}},
+			nil,
+		}[i]
+		if diff := cmp.Diff(want, r.Errors); diff != "" || (r.Result == importer.Failed) != (want != nil) {
+			t.Errorf("%+v: %s", r, diff)
+		}
+	}
+	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) != 1 {
+		t.Errorf("stored: %+v, %v", notes, err)
+	}
+}
+
+func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
+	s, events, users := newService(t)
+	a := `{"key":"a","event":"e1","contents":"A"}`
+	id := importBatch(t, s, batch(t, a))[0].ID
+	b := batch(t, a, `{"key":"b","event":"not there yet","owner":"nor this"}`, `{"key":"c"}`)
+	b.DryRun = true
+	events.questions, users.questions = 0, 0
+	want := []importer.Result{
+		{Index: 0, Key: "a", Result: importer.Unchanged, ID: id},
+		{Index: 1, Key: "b", Result: importer.Created},
+		{Index: 2, Key: "c", Result: importer.Failed, Errors: problem.Fields{"event": {"can't be blank"}}},
+	}
+	if diff := cmp.Diff(want, importBatch(t, s, b)); diff != "" {
+		t.Error(diff)
+	}
+	b = batch(t, `{"key":"a","event":"e1","contents":"A2"}`)
+	b.DryRun = true
+	if diff := cmp.Diff([]importer.Result{{Key: "a", Result: importer.Updated, ID: id}}, importBatch(t, s, b)); diff != "" {
+		t.Error(diff)
+	}
+	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != "A" {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if found, err := s.Store.WithKeys(t.Context(), []string{"b", "c"}); err != nil || len(found)+events.questions+users.questions > 0 {
+		t.Errorf("%+v, %v, %d questions", found, err, events.questions+users.questions)
+	}
+}
+
+func TestImport_ABatchWithoutItsNeighboursWritesNothing(t *testing.T) {
+	s, events, _ := newService(t)
+	events.away = problem.New(problem.Unavailable, "events is away")
+	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`)); !problem.Is(err, problem.Unavailable) {
+		t.Errorf("%+v, %v", results, err)
+	}
+	if found, err := s.Store.WithKeys(t.Context(), []string{"a"}); err != nil || len(found) > 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
