@@ -15,9 +15,8 @@ import (
 	"strconv"
 	"time"
 
-	"go.opentelemetry.io/otel/propagation"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
