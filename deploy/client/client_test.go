@@ -378,6 +378,20 @@ func TestPruneRetiresWhatHasGoneFromFilesThatAreThere(t *testing.T) {
 	}
 }
 
+func TestEmptyIsASchoolWithoutElements(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	c := signedIn(t, school)
+	if empty, err := c.Empty(t.Context()); err != nil || !empty {
+		t.Errorf("new: %v %v", empty, err)
+	}
+	if _, err := c.Load(t.Context(), open(t, subjects(1)), client.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if empty, err := c.Empty(t.Context()); err != nil || empty {
+		t.Errorf("loaded: %v %v", empty, err)
+	}
+}
+
 func TestInterruptedLoadIsAnError(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	c := signedIn(t, school)

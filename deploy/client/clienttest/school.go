@@ -226,9 +226,14 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := []map[string]any{}
-	for key, r := range s.stored[entityTypes[entity]] {
-		if !r.retired && r.id > after {
-			list = append(list, map[string]any{"id": r.id, "key": entity + ":" + key, "name": key, "entity_type": entity})
+	for name, kind := range entityTypes {
+		if entity != "" && entity != name {
+			continue
+		}
+		for key, r := range s.stored[kind] {
+			if (!r.retired || query.Get("current") != "true") && r.id > after {
+				list = append(list, map[string]any{"id": r.id, "key": name + ":" + key, "name": key, "entity_type": name})
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b map[string]any) int { return cmp.Compare(a["id"].(int64), b["id"].(int64)) })
