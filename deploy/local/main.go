@@ -24,6 +24,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/demo"
 	"github.com/belfry-schools/belfry/deploy/stores"
+	"github.com/belfry-schools/belfry/pkg/checkout"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/routes"
 	"github.com/belfry-schools/belfry/pkg/settings"
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err := settings.Load(&cfg); err != nil {
 		return err
 	}
-	root, err := routes.Checkout()
+	root, err := checkout.Root()
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ import (
 
 // Options says where the stores live.
 type Options struct {
-	// Checkout is the root of the source tree, the folder of go.work: the engine is built from it. See Checkout.
+	// Checkout is the root of the source tree, the folder of go.work: the engine is built from it.
 	Checkout string
 	// Dir keeps data, logs and sockets. Empty means .local/stores in the checkout, where package storetest looks for running stores.
 	Dir string
@@ -50,22 +50,6 @@ func (o Options) complete() Options {
 		o.Out = io.Discard
 	}
 	return o
-}
-
-// Checkout returns the source tree that dir is in: the nearest folder upwards that holds a go.work.
-func Checkout(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.work")); err == nil {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s is not inside a checkout of Belfry (no go.work in it or above)", dir)
-		}
-	}
 }
 
 // Running is a pair of stores that answer.

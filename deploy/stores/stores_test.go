@@ -18,6 +18,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
 // healing is how long stores may take to answer again after one of their processes was killed.
@@ -43,11 +45,11 @@ func ground(t *testing.T) Options {
 	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "STORES_MONGO_PORT", "STORES_REDIS_PORT"} {
 		t.Setenv(name, "")
 	}
-	checkout, err := Checkout(".")
+	root, err := checkout.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Checkout: checkout, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"), Out: &lines{t: t}}
+	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"), Out: &lines{t: t}}
 }
 
 // lines shows what the stores say, and keeps it.

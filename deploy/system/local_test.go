@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/belfry-schools/belfry/pkg/routes"
+	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 
 // localBinary builds the command behind make run, once.
 var localBinary = sync.OnceValues(func() (string, error) {
-	root, err := routes.Checkout()
+	root, err := checkout.Root()
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/routes"
+	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
 // step is a block of commands in the README and the answer that is shown below it, "" when none is.
@@ -26,7 +26,7 @@ var numbered = regexp.MustCompile(`"(id|entity_id|user_id)": ?\d+`)
 // walk returns the steps of the README's section "A walk".
 func walk(t *testing.T) []step {
 	t.Helper()
-	root, err := routes.Checkout()
+	root, err := checkout.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

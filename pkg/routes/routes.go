@@ -3,13 +3,14 @@
 package routes
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
 // Table maps path prefixes to services.
@@ -53,7 +54,7 @@ func (t Table) Service(path string) (string, bool) {
 
 // Find reads the table of the checkout that the working directory is in.
 func Find() (Table, error) {
-	root, err := Checkout()
+	root, err := checkout.Root()
 	if err != nil {
 		return Table{}, err
 	}
@@ -62,22 +63,4 @@ func Find() (Table, error) {
 		return Table{}, err
 	}
 	return Parse(text)
-}
-
-// Checkout returns the root of the checkout that the working directory is in: the folder with go.work.
-func Checkout() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
-			return dir, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", errors.New("not inside a checkout of Belfry: no go.work above the working directory")
-		}
-		dir = parent
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/redis/go-redis/extra/redisotel/v9"
 	"github.com/redis/go-redis/v9"
@@ -64,6 +65,7 @@ func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (re
 	if err != nil {
 		return nil, errors.New("not a redis:// address") // the library's error repeats it, password and all
 	}
+	redis.SetLogger(redisLog{tel.Log}) // the library has one logger for the process
 	client := redis.NewClient(options)
 	err = errors.Join(
 		redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracer), redisotel.WithDBStatement(false), redisotel.WithCallerEnabled(false)),
@@ -75,6 +77,13 @@ func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (re
 		return nil, errors.Join(errors.New("no answer: is the address right, and is Redis running?"), client.Close())
 	}
 	return client, nil
+}
+
+// redisLog takes what the Redis client says about its pool: whoever was affected reports it, so it is of interest only for a closer look.
+type redisLog struct{ log *slog.Logger }
+
+func (l redisLog) Printf(ctx context.Context, format string, v ...any) {
+	l.log.DebugContext(ctx, "redis client", "says", fmt.Sprintf(format, v...))
 }
 
 // close ends the connections, the neighbours' first.

@@ -24,6 +24,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/checkout"
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/routes"
 	"github.com/belfry-schools/belfry/pkg/storetest"
@@ -100,7 +101,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 		o.Services = Services()
 	}
 	o.Replicas = max(o.Replicas, 1)
-	root, err := routes.Checkout()
+	root, err := checkout.Root()
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/checkout"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/routes"
 )
 
 // cleanupTimeout bounds the removal of what a test left in the stores.
@@ -30,7 +30,7 @@ func URIs() (mongoURI, redisURL string, err error) {
 	if mongoURI != "" && redisURL != "" {
 		return mongoURI, redisURL, nil
 	}
-	root, err := routes.Checkout()
+	root, err := checkout.Root()
 	if err != nil {
 		return "", "", err
 	}

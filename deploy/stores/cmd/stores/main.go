@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/belfry-schools/belfry/deploy/stores"
+	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
 const usage = `usage: go run ./deploy/stores/cmd/stores COMMAND
@@ -31,11 +32,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	checkout, err := stores.Checkout(".")
+	root, err := checkout.Root()
 	if err != nil {
 		return err
 	}
-	o := stores.Options{Checkout: checkout, Out: os.Stderr}
+	o := stores.Options{Checkout: root, Out: os.Stderr}
 	if len(args) == 2 && args[0] == stores.SuperviseCommand {
 		o.Dir = args[1]
 		return stores.Supervise(ctx, o)

@@ -1,0 +1,26 @@
+// Package checkout finds the source tree that a developer's command or a test runs in. No service needs it.
+package checkout
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Root returns the checkout that the working directory is in: the nearest folder upwards that holds go.work.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.work")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("not inside a checkout of Belfry: no go.work here or above")
+		}
+		dir = parent
+	}
+}
