@@ -1,0 +1,174 @@
+package element
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// school is a slow, obvious store of memberships that counts how it is asked.
+type school struct {
+	memberships []Membership
+	asked       map[int64]int
+	levels      int
+}
+
+func (s *school) up(_ context.Context, members []int64) ([]Membership, error) {
+	return s.ask(members, func(m Membership) int64 { return m.Member })
+}
+
+func (s *school) down(_ context.Context, groups []int64) ([]Membership, error) {
+	return s.ask(groups, func(m Membership) int64 { return m.Group })
+}
+
+func (s *school) ask(ids []int64, end func(Membership) int64) ([]Membership, error) {
+	s.levels++
+	for _, id := range ids {
+		s.asked[id]++
+	}
+	var found []Membership
+	for _, m := range s.memberships {
+		if slices.Contains(ids, end(m)) {
+			found = append(found, m)
+		}
+	}
+	return found, nil
+}
+
+// groupsOn walks the memberships of one day alone.
+func (s *school) groupsOn(id int64, day wiretime.Day) map[int64]bool {
+	reached := map[int64]bool{id: true}
+	for range s.memberships { // long enough for any chain
+		for _, m := range s.memberships {
+			if reached[m.Member] && slices.ContainsFunc(m.Spans, func(s Span) bool { return s.Holds(day) }) {
+				reached[m.Group] = true
+			}
+		}
+	}
+	delete(reached, id)
+	return reached
+}
+
+const (
+	// Of the drawn schools, 1 to groups are groups and the rest people; days are 0 to lastDay.
+	groups  = 6
+	people  = 3
+	lastDay = 8
+)
+
+func drawSpans(t *rapid.T, label string) []Span {
+	var spans []Span
+	for range rapid.IntRange(0, 3).Draw(t, label) {
+		first := wiretime.Day(rapid.IntRange(-1, lastDay).Draw(t, "first"))
+		last := wiretime.Day(rapid.IntRange(int(first), lastDay+1).Draw(t, "last"))
+		if first < 0 {
+			first = wiretime.FirstDay
+		}
+		if last > lastDay {
+			last = wiretime.LastDay
+		}
+		spans = append(spans, Span{first, last})
+	}
+	return spans
+}
+
+func drawSchool(t *rapid.T) *school {
+	s := &school{asked: map[int64]int{}}
+	for group := int64(1); group <= groups; group++ {
+		for member := int64(1); member <= groups+people; member++ {
+			if member != group && rapid.Bool().Draw(t, "member") {
+				s.memberships = append(s.memberships, Membership{Group: group, Member: member, Nested: member <= groups, Spans: Merge(drawSpans(t, "spans"))})
+			}
+		}
+	}
+	return s
+}
+
+func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchool(t)
+		id := rapid.Int64Range(1, groups+people).Draw(t, "element")
+		first := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "from"))
+		span := Span{first, wiretime.Day(rapid.IntRange(int(first), lastDay).Draw(t, "to"))}
+
+		reached, err := groupsOf(t.Context(), s.up, id, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for day := wiretime.Day(-2); day <= lastDay+2; day++ {
+			want := map[int64]bool{}
+			if span.Holds(day) {
+				want = s.groupsOn(id, day)
+			}
+			for group := int64(1); group <= groups; group++ {
+				got := slices.ContainsFunc(reached[group], func(s Span) bool { return s.Holds(day) })
+				if got != want[group] {
+					t.Fatalf("day %d: element %d in group %d is %v, the model says %v", day, id, group, got, want[group])
+				}
+			}
+		}
+		for id, times := range s.asked {
+			if times > 1 {
+				t.Fatalf("element %d was asked for %d times", id, times)
+			}
+		}
+		if s.levels > groups+1 {
+			t.Fatalf("%d round trips for %d groups", s.levels, groups)
+		}
+	})
+}
+
+func TestDecisionsPart3_MembersAreThoseOfTheSlowModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchool(t)
+		group := rapid.Int64Range(1, groups).Draw(t, "group")
+		on := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "on"))
+
+		got, err := peopleAndThings(t.Context(), s.down, group, on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []int64
+		for person := int64(groups + 1); person <= groups+people; person++ {
+			if s.groupsOn(person, on)[group] {
+				want = append(want, person)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("in group %d on day %d are %v, the model says %v", group, on, got, want)
+		}
+	})
+}
+
+func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
+	// A pupil (10) in ten sets (20 to 29), which are in a year group (2), which is in the school (1).
+	s := &school{asked: map[int64]int{}}
+	always := []Span{{wiretime.FirstDay, wiretime.LastDay}}
+	for set := int64(20); set < 30; set++ {
+		s.memberships = append(s.memberships, Membership{Group: set, Member: 10, Spans: always}, Membership{Group: 2, Member: set, Nested: true, Spans: always})
+	}
+	s.memberships = append(s.memberships, Membership{Group: 1, Member: 2, Nested: true, Spans: always})
+	reached, err := groupsOf(t.Context(), s.up, 10, Span{100, 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(reached) != 12 || s.levels != 4 {
+		t.Errorf("%d groups by %d round trips, not 12 by 4", len(reached), s.levels)
+	}
+}
+
+func TestDecisionsPart3_ANeighboursFaultIsNoAnswer(t *testing.T) {
+	away := fmt.Errorf("away")
+	fail := func(context.Context, []int64) ([]Membership, error) { return nil, away }
+	if _, err := groupsOf(t.Context(), fail, 1, Span{}); err != away {
+		t.Errorf("groups: %v", err)
+	}
+	if _, err := peopleAndThings(t.Context(), fail, 1, 0); err != away {
+		t.Errorf("members: %v", err)
+	}
+}

@@ -1,0 +1,332 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+func open(t *testing.T) (*Store, *mongo.Database) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	if err := Prepare(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return New(db, mongostore.NewIDs(db)), db
+}
+
+func elementNamed(entityType, name string) element.Element {
+	return element.Element{EntityType: entityType, Name: name, UUID: uuid.NewString(), Current: true}
+}
+
+// add stores elements and fails the test unless all are new.
+func add(t *testing.T, s *Store, elements ...element.Element) []element.Element {
+	t.Helper()
+	taken, err := s.Add(t.Context(), elements)
+	if err != nil || len(taken) > 0 {
+		t.Fatal(taken, err)
+	}
+	return elements
+}
+
+func namesOf(elements []element.Element) []string {
+	var names []string
+	for _, e := range elements {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+func TestElements_KeepAllThatTheyAreGiven(t *testing.T) {
+	s, _ := open(t)
+	public := true
+	e := element.Element{
+		Key: "Pupil:17", ImportHash: "h", EntityType: contract.Pupil, Name: "Ann Lee (9A)", UUID: uuid.NewString(), Current: true,
+		Details:        element.Details{Initials: "a", Title: "b", Forename: "c", Surname: "d", KnownAs: "e", YearGroup: "f", HouseName: "g", TutorGroup: "h", Email: "i", ShortName: "j", Description: "k", Resource: true, MakePublic: &public},
+		Administrators: []int64{3, 5}, ImportedAdministrators: []string{"3"},
+	}
+	e = add(t, s, e)[0]
+	e.Version = 1
+	got, err := s.Element(t.Context(), e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", deref(got)) != fmt.Sprintf("%+v", deref(e)) {
+		t.Errorf("stored\n%+v\nread\n%+v", e, got)
+	}
+	byKey, err := s.ElementsByKey(t.Context(), []string{"Pupil:17", "Pupil:18"})
+	if err != nil || len(byKey) != 1 || byKey[0].ID != e.ID {
+		t.Errorf("by key: %+v %v", byKey, err)
+	}
+	if _, err := s.Element(t.Context(), e.ID+1000); !problem.Is(err, problem.NotFound) || problem.As(err).Record != "Element" {
+		t.Errorf("a missing element: %v", err)
+	}
+}
+
+// deref makes pointers comparable as text.
+func deref(e element.Element) any {
+	public := *e.Details.MakePublic
+	e.Details.MakePublic = nil
+	return []any{e, public}
+}
+
+func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
+	s, _ := open(t)
+	first := elementNamed(contract.Staff, "A")
+	first.Key = "Staff:1"
+	add(t, s, first)
+	again, other := elementNamed(contract.Staff, "B"), elementNamed(contract.Staff, "C")
+	again.Key = "Staff:1"
+	taken, err := s.Add(t.Context(), []element.Element{other, again, elementNamed(contract.Staff, "D")})
+	if err != nil || !slices.Equal(taken, []int{1}) {
+		t.Fatal(taken, err)
+	}
+	for _, name := range []string{"A", "C", "D"} {
+		if found, err := s.Named(t.Context(), name); err != nil || len(found) != 1 {
+			t.Errorf("%s: %v %v", name, found, err)
+		}
+	}
+}
+
+func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
+	s, _ := open(t)
+	both := add(t, s, elementNamed(contract.Group, "A"), elementNamed(contract.Group, "B"))
+	read, err := s.ElementsByID(t.Context(), []int64{both[0].ID, both[1].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Change(t.Context(), read[0].ID, func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	read[0].Name, read[1].Name = "changed", "changed"
+	all, err := s.Replace(t.Context(), read)
+	if err != nil || all {
+		t.Fatalf("all were replaced: %v %v", all, err)
+	}
+	if e, err := s.Element(t.Context(), read[0].ID); err != nil || e.Name == "changed" || len(e.Administrators) != 1 {
+		t.Errorf("the other write is lost: %+v %v", e, err)
+	}
+	if e, err := s.Element(t.Context(), read[1].ID); err != nil || e.Name != "changed" {
+		t.Errorf("not replaced: %+v %v", e, err)
+	}
+}
+
+func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
+	s, _ := open(t)
+	e := add(t, s, elementNamed(contract.Property, "Calendar"))[0]
+	const writers = 12
+	var wg sync.WaitGroup
+	for user := range int64(writers) {
+		wg.Go(func() {
+			_, err := s.Change(t.Context(), e.ID, func(e *element.Element) error { e.Administrators = append(e.Administrators, user); return nil })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got, err := s.Element(t.Context(), e.ID); err != nil || len(got.Administrators) != writers {
+		t.Errorf("%d of %d are left: %v", len(got.Administrators), writers, err)
+	}
+}
+
+func TestElements_AUUIDIsOfOneElement(t *testing.T) {
+	s, _ := open(t)
+	both := add(t, s, elementNamed(contract.Group, "A"), elementNamed(contract.Group, "B"))
+	_, err := s.Change(t.Context(), both[1].ID, func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
+	if !problem.Is(err, problem.Invalid) || len(problem.As(err).Fields["uuid"]) != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
+	s, _ := open(t)
+	names := []string{"zeta", "Zeta", "alpha zeta", "Élan zeta", "zeta", "10 zeta", "ZETA", "_zeta"}
+	var elements []element.Element
+	for _, name := range names {
+		elements = append(elements, elementNamed(contract.Subject, name))
+	}
+	gone := elementNamed(contract.Subject, "zeta")
+	gone.Current = false
+	elements = add(t, s, append(elements, gone)...)
+
+	slices.Sort(names)
+	for _, part := range []string{"z", "ET", "zet", "Zeta"} {
+		found, err := s.Like(t.Context(), element.NewNeedle(part), 100)
+		if err != nil || !slices.Equal(namesOf(found), names) {
+			t.Errorf("%s: %q, not %q (%v)", part, namesOf(found), names, err)
+		}
+		for i := 1; i < len(found); i++ {
+			if found[i-1].Name == found[i].Name && found[i-1].ID > found[i].ID {
+				t.Errorf("%s: ids of one name are not in order", part)
+			}
+		}
+	}
+	first, err := s.Like(t.Context(), element.NewNeedle("zeta"), 3)
+	if err != nil || !slices.Equal(namesOf(first), names[:3]) {
+		t.Errorf("the first three are %q (%v)", namesOf(first), err)
+	}
+	exact, err := s.Named(t.Context(), "zeta")
+	if err != nil || len(exact) != 2 || exact[0].ID != elements[0].ID {
+		t.Errorf("exactly zeta: %+v %v", exact, err)
+	}
+}
+
+func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
+	s, _ := open(t)
+	var elements []element.Element
+	for i := range 150 { // before the hit in order of name, more than a batch of the cursor
+		elements = append(elements, elementNamed(contract.Subject, fmt.Sprintf("%03d abcX bcd", i)))
+	}
+	add(t, s, append(elements, elementNamed(contract.Subject, "zz abcd"))...)
+	found, err := s.Like(t.Context(), element.NewNeedle("abcd"), 100)
+	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
+		t.Errorf("%q %v", namesOf(found), err)
+	}
+}
+
+func TestElements_ListByTypeAndCurrency(t *testing.T) {
+	s, _ := open(t)
+	gone := elementNamed(contract.Staff, "gone")
+	gone.Current = false
+	all := add(t, s, elementNamed(contract.Staff, "A"), elementNamed(contract.Pupil, "B"), gone, elementNamed(contract.Staff, "D"))
+	yes, no := true, false
+	for _, c := range []struct {
+		filter element.Filter
+		want   []string
+	}{
+		{element.Filter{}, []string{"A", "B", "gone", "D"}},
+		{element.Filter{EntityType: contract.Staff}, []string{"A", "gone", "D"}},
+		{element.Filter{EntityType: contract.Staff, Current: &yes}, []string{"A", "D"}},
+		{element.Filter{Current: &no}, []string{"gone"}},
+		{element.Filter{After: all[1].ID}, []string{"gone", "D"}},
+		{element.Filter{Current: &yes, After: all[0].ID}, []string{"B", "D"}},
+	} {
+		c.filter.Limit = 10
+		if found, err := s.List(t.Context(), c.filter); err != nil || !slices.Equal(namesOf(found), c.want) {
+			t.Errorf("%+v: %q, not %q (%v)", c.filter, namesOf(found), c.want, err)
+		}
+	}
+}
+
+func TestMemberships_OnePairHasOneDocument(t *testing.T) {
+	s, _ := open(t)
+	m := element.Membership{Group: 1, Member: 2, Spans: []element.Span{{First: 5, Last: 9}}}
+	if taken, err := s.AddMemberships(t.Context(), []element.Membership{m}); err != nil || len(taken) > 0 {
+		t.Fatal(taken, err)
+	}
+	taken, err := s.AddMemberships(t.Context(), []element.Membership{m, {Group: 2, Member: 1, Spans: m.Spans}})
+	if err != nil || !slices.Equal(taken, []int{0}) {
+		t.Errorf("%v %v", taken, err)
+	}
+}
+
+func TestMemberships_AreFoundByTheirDays(t *testing.T) {
+	s, _ := open(t)
+	spans := func(days ...wiretime.Day) (all []element.Span) {
+		for i := 0; i < len(days); i += 2 {
+			all = append(all, element.Span{First: days[i], Last: days[i+1]})
+		}
+		return all
+	}
+	_, err := s.AddMemberships(t.Context(), []element.Membership{
+		{Group: 1, Member: 10, Spans: spans(5, 9)},
+		{Group: 2, Member: 10, Spans: spans(wiretime.FirstDay, 4)},
+		{Group: 3, Member: 10, Nested: true, Spans: spans(10, wiretime.LastDay)},
+		{Group: 4, Member: 10}, // taken back
+		{Group: 1, Member: 11, Spans: spans(-5, -1)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := func(first, last wiretime.Day) (all []int64) {
+		found, err := s.GroupsOf(t.Context(), []int64{10}, element.Span{First: first, Last: last})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range found {
+			all = append(all, m.Group)
+			if m.Version != 1 || m.ID == 0 || m.Nested != (m.Group == 3) {
+				t.Errorf("read %+v", m)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	for _, c := range []struct {
+		first, last wiretime.Day
+		want        []int64
+	}{{4, 4, []int64{2}}, {5, 5, []int64{1}}, {9, 10, []int64{1, 3}}, {4, 5, []int64{1, 2}}, {-1000, -999, []int64{2}}, {20000, 20001, []int64{3}}} {
+		if got := groups(c.first, c.last); !slices.Equal(got, c.want) {
+			t.Errorf("groups from %d to %d are %v, not %v", c.first, c.last, got, c.want)
+		}
+	}
+	members, err := s.MembersOf(t.Context(), []int64{1}, element.Span{First: 0, Last: 100})
+	if err != nil || len(members) != 1 || members[0].Member != 10 {
+		t.Errorf("members of 1: %+v %v", members, err)
+	}
+}
+
+// TestNoRequestReadsACollection explains every find of a request against a school of some size.
+func TestNoRequestReadsACollection(t *testing.T) {
+	s, db := open(t)
+	var elements []element.Element
+	for i := range 3000 {
+		e := elementNamed(contract.Pupil, fmt.Sprintf("Forename%d Surname%d (%d)", i*7919%3000, i*104729%3000, i%13))
+		e.Key, e.Current = fmt.Sprintf("Pupil:%d", i), i%10 > 0
+		elements = append(elements, e)
+	}
+	elements = add(t, s, elements...)
+	var memberships []element.Membership
+	for i, e := range elements {
+		for group := range int64(5) {
+			memberships = append(memberships, element.Membership{Group: 100000 + int64(i)/25*5 + group, Member: e.ID, Spans: []element.Span{{First: 20000, Last: 20300}}})
+		}
+	}
+	if taken, err := s.AddMemberships(t.Context(), memberships); err != nil || len(taken) > 0 {
+		t.Fatal(taken, err)
+	}
+	day, yes := element.Span{First: 20100, Last: 20100}, true
+	byID := bson.D{{Key: "_id", Value: 1}}
+	some := []int64{elements[0].ID, elements[1500].ID}
+	for _, c := range []struct {
+		name, collection string
+		filter, sort     bson.D
+	}{
+		{"by id", "elements", bson.D{in("_id", some)}, nil},
+		{"by key", "elements", byKeys([]string{"Pupil:17", "Pupil:1900"}), nil},
+		{"name", "elements", named("Forename17 Surname1"), byID},
+		{"namelike of one character", "elements", like(element.NewNeedle("7")), byName},
+		{"namelike of two characters", "elements", like(element.NewNeedle("99")), byName},
+		{"namelike of many characters", "elements", like(element.NewNeedle("surname29")), byName},
+		{"list of a type", "elements", listed(element.Filter{EntityType: contract.Pupil, Current: &yes, After: 100, Limit: 10}), byID},
+		{"list of what is current", "elements", listed(element.Filter{Current: &yes, After: 100, Limit: 10}), byID},
+		{"list", "elements", listed(element.Filter{After: 2900, Limit: 10}), byID},
+		{"by key in a list", "elements", listed(element.Filter{Key: "Pupil:17", Limit: 10}), byID},
+		{"up", "memberships", touching(day, in("member", some)), nil},
+		{"down", "memberships", touching(day, in("group", []int64{100000, 100007})), nil},
+		{"a page of members", "memberships", pageOf(100000, day, 5), bson.D{{Key: "member", Value: 1}}},
+		{"pairs", "memberships", pairsOf([]int64{100000, 100001}, some), nil},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			command := bson.D{{Key: "find", Value: c.collection}, {Key: "filter", Value: c.filter}}
+			if c.sort != nil {
+				command = append(command, bson.E{Key: "sort", Value: c.sort})
+			}
+			storetest.NoScan(t, db, command)
+		})
+	}
+}
