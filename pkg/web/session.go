@@ -44,7 +44,9 @@ func (k Cookies) write(c *fiber.Ctx, value string, expires time.Time) {
 }
 
 // Token returns the session id that the client sent, and false when it sent none that could be one.
-func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) { return session.ParseToken(c.Cookies(k.Name())) }
+func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) {
+	return session.ParseToken(c.Cookies(k.Name()))
+}
 
 // signIn loads the session, one round trip, and lets only those pass who may use the API (contract 5.8), and admins where asked.
 func signIn(o Options, admin bool) fiber.Handler {

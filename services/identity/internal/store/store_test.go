@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+func open(t *testing.T) (*Store, *mongo.Database) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	if err := EnsureIndexes(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return New(db, mongostore.NewIDs(db)), db
+}
+
+// person is a user whose values are all set, different for each n.
+func person(n int) *user.User {
+	return &user.User{
+		Key: fmt.Sprint("k", n), ImportHash: fmt.Sprint("h", n), Name: fmt.Sprint("Person ", n), Email: fmt.Sprintf("P%d@School.example", n),
+		Kind: principal.Guest, ElementID: int64(n), Active: true, Permissions: principal.Permissions{CanAPI: true, Admin: n == 1},
+		UUIDHash: user.HashUUID(fmt.Sprint("uuid-of-person-", n)), SessionsSince: 1,
+	}
+}
+
+func insert(t *testing.T, s *Store, users ...*user.User) {
+	t.Helper()
+	refused, err := s.Insert(t.Context(), users)
+	if err := errors.Join(append(refused, err)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsStoredComesBack(t *testing.T) {
+	s, _ := open(t)
+	a, b := person(1), person(2)
+	insert(t, s, a, b)
+	if a.ID == 0 || a.ID == b.ID || a.Version != 1 {
+		t.Errorf("ids %d and %d, version %d", a.ID, b.ID, a.Version)
+	}
+	for name, read := range map[string]func() ([]user.User, error){
+		"by id":    func() ([]user.User, error) { return s.ByIDs(t.Context(), []int64{a.ID, 999}) },
+		"by key":   func() ([]user.User, error) { return s.ByKeys(t.Context(), []string{"k1", "", "k9"}) },
+		"by uuid":  func() ([]user.User, error) { return s.ByUUIDHashes(t.Context(), []string{a.UUIDHash, ""}) },
+		"by email": func() ([]user.User, error) { return s.ByEmail(t.Context(), "p1@school.example") },
+		"paged":    func() ([]user.User, error) { return s.After(t.Context(), a.ID-1, 1) },
+	} {
+		found, err := read()
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s: %d users, %v", name, len(found), err)
+			continue
+		}
+		if diff := cmp.Diff(*a, found[0]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if found, err := s.ByIDs(t.Context(), nil); len(found) != 0 || err != nil {
+		t.Errorf("no ids give %v, %v", found, err)
+	}
+}
+
+func TestPart5_6_AllWithAnAddressComeByID(t *testing.T) {
+	s, _ := open(t)
+	var want []int64
+	for n := range 5 {
+		u := person(n)
+		u.Email = []string{"Shared@School.example", "shared@school.EXAMPLE"}[n%2]
+		insert(t, s, u)
+		want = append(want, u.ID)
+	}
+	found, err := s.ByEmail(t.Context(), user.FoldEmail("SHARED@school.example"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, u := range found {
+		got = append(got, u.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestUUIDsAndKeysAreUnique(t *testing.T) {
+	s, _ := open(t)
+	insert(t, s, person(1))
+	sameUUID, sameKey, good := person(2), person(3), person(4)
+	sameUUID.UUIDHash, sameKey.Key = person(1).UUIDHash, person(1).Key
+	refused, err := s.Insert(t.Context(), []*user.User{sameUUID, good, sameKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(refused[0], user.ErrUUIDTaken) || refused[1] != nil || !errors.Is(refused[2], user.ErrKeyTaken) {
+		t.Errorf("refused %v", refused)
+	}
+	if _, err := s.Update(t.Context(), good.ID, func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil }); !errors.Is(err, user.ErrUUIDTaken) {
+		t.Errorf("a change to another's uuid: %v", err)
+	}
+	byHand, another := person(5), person(6)
+	byHand.Key, another.Key = "", ""
+	insert(t, s, byHand, another) // those without a key do not collide
+	if found, err := s.ByKeys(t.Context(), []string{""}); err != nil || len(found) != 0 {
+		t.Errorf("the empty key finds %v, %v", found, err)
+	}
+}
+
+func TestUpdate_LosesNoneOfManyChanges(t *testing.T) {
+	s, _ := open(t)
+	u := person(1)
+	u.ElementID = 0
+	insert(t, s, u)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			if _, err := s.Update(context.WithoutCancel(t.Context()), u.ID, func(u *user.User) error { u.ElementID++; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if found, err := s.ByIDs(t.Context(), []int64{u.ID}); err != nil || found[0].ElementID != 16 || found[0].Version != 17 {
+		t.Errorf("got %+v, %v", found, err)
+	}
+}
+
+func TestUpdate_LeavesAMessageWhereSessionsHaveToBeTold(t *testing.T) {
+	s, db := open(t)
+	u := person(1)
+	insert(t, s, u)
+	for _, c := range []struct {
+		name     string
+		change   func(*user.User) error
+		messages int
+		version  int64
+	}{
+		{"nothing", func(*user.User) error { return user.ErrUnchanged }, 0, 1},
+		{"a name", func(u *user.User) error { u.Name = "Other"; return nil }, 0, 2},
+		{"a permission", func(u *user.User) error { u.Permissions.CanSU = true; return nil }, 1, 3},
+		{"a name, with a message waiting", func(u *user.User) error { u.Name = "Third"; return nil }, 1, 4},
+		{"deactivation", func(u *user.User) error { u.Active = false; return nil }, 2, 5},
+	} {
+		changed, err := s.Update(t.Context(), u.ID, c.change)
+		if err != nil || changed.Version != c.version {
+			t.Fatalf("%s: version %d, %v; want %d", c.name, changed.Version, err, c.version)
+		}
+		d, err := mongostore.Load[document](t.Context(), Collection(db), u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Outbox) != c.messages {
+			t.Errorf("%s: %d messages, want %d", c.name, len(d.Outbox), c.messages)
+		}
+		for _, m := range d.Outbox {
+			if m.Kind != UserChanged || m.Subject != u.ID {
+				t.Errorf("%s: message %+v", c.name, m)
+			}
+		}
+	}
+	failure := errors.New("no")
+	if _, err := s.Update(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {
+		t.Errorf("the change's error became %v", err)
+	}
+	if _, err := s.Update(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err, user.ErrNone) {
+		t.Errorf("an unknown id: %v", err)
+	}
+}
+
+func TestGovernorsAreActiveAdmins(t *testing.T) {
+	s, _ := open(t)
+	governor, inactive, plain := person(1), person(2), person(3)
+	inactive.Permissions.Admin, inactive.Active = true, false
+	insert(t, s, governor, inactive, plain)
+	if ids, err := s.Governors(t.Context()); err != nil || !slices.Equal(ids, []int64{governor.ID}) {
+		t.Errorf("got %v, %v", ids, err)
+	}
+}
+
+func TestNoRequestScansTheUsers(t *testing.T) {
+	s, db := open(t)
+	users := make([]*user.User, 3000)
+	for n := range users {
+		users[n] = person(n)
+	}
+	insert(t, s, users...)
+	for name, command := range map[string]bson.D{
+		"by ids":    {{Key: "filter", Value: withIDs([]int64{users[5].ID, users[6].ID})}},
+		"by keys":   {{Key: "filter", Value: withKeys([]string{"k5", "k7"})}},
+		"by uuids":  {{Key: "filter", Value: withUUIDHashes([]string{users[5].UUIDHash})}},
+		"by email":  {{Key: "filter", Value: withEmail("p5@school.example")}, {Key: "sort", Value: byID()}},
+		"a page":    {{Key: "filter", Value: above(users[2900].ID)}, {Key: "sort", Value: byID()}, {Key: "limit", Value: 100}},
+		"governing": {{Key: "filter", Value: governing()}, {Key: "limit", Value: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, append(bson.D{{Key: "find", Value: "users"}}, command...))
+		})
+	}
+}
+
+func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {
+	s, db := open(t)
+	const uuid = "bootstrap-uuid-of-the-test"
+	var made atomic.Int64
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			// Each as a process of its own, with ids of its own.
+			first, err := user.EnsureFirst(context.WithoutCancel(t.Context()), New(db, mongostore.NewIDs(db)), uuid)
+			if err != nil {
+				t.Error(err)
+			}
+			if first {
+				made.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	found, err := s.After(t.Context(), 0, 10)
+	if err != nil || made.Load() != 1 || len(found) != 1 {
+		t.Fatalf("made %d times; %d users, %v", made.Load(), len(found), err)
+	}
+	if u := found[0]; u.Permissions != principal.All() || !u.MayLogIn() || u.UUIDHash != user.HashUUID(uuid) {
+		t.Errorf("the first administrator is %+v", u)
+	}
+	if again, err := user.EnsureFirst(t.Context(), s, "another-uuid-some-day"); again || err != nil {
+		t.Errorf("with a user there: made %t, %v", again, err)
+	}
+}
