@@ -1,0 +1,115 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// create is POST /api/events. The session, then category and elements at the same time, then one write: three round trips in a row.
+func (h handlers) create(c *fiber.Ctx) error {
+	body, err := web.Body(c)
+	if err != nil {
+		return err
+	}
+	o, err := body.Object("event")
+	if err != nil {
+		return err
+	}
+	fields := readFields(o)
+	submitted, err := readElements(body, fields.Faults)
+	if err != nil {
+		return err
+	}
+	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submitted)
+	if err != nil {
+		return h.refuse(c, err)
+	}
+	return web.Answer(c, fiber.StatusOK, "Created", web.Part{Name: "event", Value: h.shape.event(v)},
+		web.Part{Name: "failures", Value: failures(failed, v.Elements)})
+}
+
+// add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned change of the event:
+// five round trips in a row.
+func (h handlers) add(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	body, err := web.Body(c)
+	if err != nil {
+		return err
+	}
+	if !body.Has("elements") {
+		return problem.New(problem.Malformed, "elements is missing")
+	}
+	faults := problem.Fields{}
+	submitted, err := readElements(body, faults)
+	if err == nil {
+		err = problem.InvalidFields(faults)
+	}
+	if err != nil {
+		return err
+	}
+	v, failed, err := h.events.Add(c.UserContext(), web.Principal(c), id, submitted)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "event", Value: h.shape.event(v)}, web.Part{Name: "failures", Value: failures(failed, v.Elements)})
+}
+
+// read is GET /api/events/<id>. The session, one document, then elements and users at the same time.
+func (h handlers) read(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	v, err := h.events.Get(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "event", Value: h.shape.full(v)})
+}
+
+// change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same time, then one versioned
+// change of the event: five round trips in a row.
+func (h handlers) change(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	o, err := web.Wrapped(c, "event")
+	if err != nil {
+		return err
+	}
+	v, err := h.events.Change(c.UserContext(), web.Principal(c), id, readFields(o))
+	if err != nil {
+		return h.refuse(c, err)
+	}
+	return web.OK(c, web.Part{Name: "event", Value: h.shape.full(v)})
+}
+
+// remove is DELETE /api/events/<id>. The session and one versioned change: three round trips.
+func (h handlers) remove(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := h.events.Delete(c.UserContext(), web.Principal(c), id); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// refuse answers an invalid event with the event; other errors go on.
+func (h handlers) refuse(c *fiber.Ctx, err error) error {
+	var invalid *event.InvalidError[event.Event]
+	if errors.As(err, &invalid) {
+		return web.InvalidRecord(c, "event", h.shape.invalid(invalid.Record, invalid.Faults))
+	}
+	return err
+}

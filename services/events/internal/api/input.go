@@ -1,0 +1,131 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// The two spellings of an event's category (decisions, part 4); errors use the first.
+const (
+	categoryField = "event_category_id"
+	categoryOther = "eventcategory_id"
+)
+
+// readFields reads the basic fields of an event (contract 4.2).
+func readFields(o web.Object) event.Fields {
+	faults := problem.Fields{}
+	return event.Fields{
+		Body:        o.Text("body", faults),
+		CategoryID:  readCategoryID(o, faults),
+		OrganiserID: readOrganiserID(o, faults),
+		Span: wiretime.SpanFields{
+			AllDayField: readAllDay(o, "all_day_field", faults), StartsAtText: readMoment(o, "starts_at_text"), EndsAtText: readMoment(o, "ends_at_text"),
+			AllDay: readAllDay(o, "all_day", faults), StartsAt: readMoment(o, "starts_at"), EndsAt: readMoment(o, "ends_at"),
+		},
+		Faults: faults,
+	}
+}
+
+func readCategoryID(o web.Object, faults problem.Fields) *int64 {
+	var given []int64
+	for _, spelling := range []string{categoryField, categoryOther} {
+		if !o.Has(spelling) {
+			continue
+		}
+		id, ok := web.ParseBodyID(o[spelling])
+		switch {
+		case string(o[spelling]) == `""`:
+			faults[categoryField] = []string{"can't be blank"}
+			return nil
+		case !ok:
+			faults[categoryField] = []string{"must exist"}
+			return nil
+		}
+		given = append(given, id)
+	}
+	switch {
+	case len(given) == 0:
+		return nil
+	case len(given) == 2 && given[0] != given[1]:
+		faults.Add(categoryField, "differs from "+categoryOther)
+		return nil
+	}
+	return &given[0]
+}
+
+// readOrganiserID takes null and "" as none.
+func readOrganiserID(o web.Object, faults problem.Fields) *int64 {
+	const field = "organiser_id"
+	raw, given := o[field]
+	if !given {
+		return nil
+	}
+	id, ok := web.ParseBodyID(raw)
+	if !ok && o.Has(field) && string(raw) != `""` {
+		faults.Add(field, "must be a staff element")
+		return nil
+	}
+	return &id
+}
+
+// readAllDay reports faults of both spellings as all_day.
+func readAllDay(o web.Object, field string, faults problem.Fields) *bool {
+	unreadable := problem.Fields{}
+	value := o.Bool(field, unreadable)
+	for _, message := range unreadable[field] {
+		faults.Add("all_day", message)
+	}
+	return value
+}
+
+// readMoment returns a date or date-time as it was sent; a value that is no string is one that is not a date.
+func readMoment(o web.Object, field string) *string {
+	if !o.Has(field) {
+		return nil
+	}
+	text := textOf(o[field])
+	return &text
+}
+
+// textOf is the value as text: of a string its characters, of anything else its JSON.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
+}
+
+// readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none. Malformed when it is anything
+// else, and a fault of elements when there are more than may be.
+func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error) {
+	if !o.Has("elements") {
+		return nil, nil
+	}
+	raw := bytes.TrimSpace(o["elements"])
+	values := []json.RawMessage{raw}
+	switch raw[0] {
+	case '[':
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return nil, problem.Wrap(problem.Malformed, err, "elements cannot be read")
+		}
+	case '{', 't', 'f':
+		return nil, problem.New(problem.Malformed, "elements is not an array of ids")
+	}
+	if len(values) > event.MaxSubmitted {
+		faults.Add("elements", fmt.Sprintf("has more than %d entries", event.MaxSubmitted))
+		return nil, nil
+	}
+	submitted := make([]event.Submitted, len(values))
+	for i, value := range values {
+		id, _ := web.ParseBodyID(value)
+		submitted[i] = event.Submitted{Text: textOf(value), ID: id}
+	}
+	return submitted, nil
+}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// commitments answers neighbour.Events.Commitments: one read of about as many documents as it returns.
+func (h handlers) commitments(c *fiber.Ctx) error {
+	var q neighbour.CommitmentsQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	found, err := h.events.CommitmentsIn(c.UserContext(), q.Reaches)
+	if err != nil {
+		return err
+	}
+	facts := make([]neighbour.CommitmentFact, len(found))
+	for i, f := range found {
+		facts[i] = neighbour.CommitmentFact{ID: f.Item.ID, Status: string(f.Item.Status), ElementID: f.Item.ElementID, Event: h.shape.summary(f.Event)}
+		if q.Involved {
+			facts[i].Involved = f.Event.Involved()
+		}
+	}
+	return web.OK(c, web.Part{Name: "commitments", Value: facts})
+}
+
+// requests answers neighbour.Events.Requests: one read of about as many documents as it returns.
+func (h handlers) requests(c *fiber.Ctx) error {
+	var q neighbour.RequestsQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	found, err := h.events.RequestsIn(c.UserContext(), q.ElementID, q.Days)
+	if err != nil {
+		return err
+	}
+	shown := make([]contract.Request, len(found))
+	for i, f := range found {
+		summary := h.shape.summary(f.Event)
+		shown[i] = contract.Request{ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary, Valid: true}
+	}
+	return web.OK(c, web.Part{Name: "requests", Value: shown})
+}
+
+// summaries answers neighbour.Events.Summaries: up to two reads of as many documents as it returns.
+func (h handlers) summaries(c *fiber.Ctx) error {
+	var q neighbour.SummariesQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	events, err := h.events.Find(c.UserContext(), q.IDs, q.Keys)
+	if err != nil {
+		return err
+	}
+	facts := make([]neighbour.EventFact, len(events))
+	for i, e := range events {
+		facts[i] = neighbour.EventFact{Event: h.shape.summary(e), Key: e.Key}
+	}
+	return web.OK(c, web.Part{Name: "events", Value: facts})
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// handlers parse requests and shape answers; what is right is decided by the use cases.
+type handlers struct {
+	events     *event.Service
+	categories *event.Categories
+	shape      shape
+}
+
+// public are the routes for clients.
+func (h handlers) public() []web.Route {
+	return []web.Route{
+		{Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn, Handler: h.create},
+		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
+		{Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
+		{Method: fiber.MethodPut, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
+		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
+		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn, Handler: h.add},
+		{Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.notes},
+		{Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.addNote},
+
+		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
+		{Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.removeCommitment},
+		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.changeQuantity},
+		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
+
+		{Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn, Handler: h.listCategories},
+		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
+
+		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.pageOfCategories},
+		{Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.createCategory},
+		{Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.Admin, Handler: h.changeCategory},
+		importer.Route("eventcategories", h.importCategories),
+		importer.Route("events", h.importEvents),
+	}
+}
+
+// internal are the routes for the other services.
+func (h handlers) internal() []web.Route {
+	return []web.Route{
+		{Method: fiber.MethodPost, Path: neighbour.CommitmentsPath, Access: web.Neighbour, Handler: h.commitments},
+		{Method: fiber.MethodPost, Path: neighbour.RequestsPath, Access: web.Neighbour, Handler: h.requests},
+		{Method: fiber.MethodPost, Path: neighbour.SummariesPath, Access: web.Neighbour, Handler: h.summaries},
+	}
+}

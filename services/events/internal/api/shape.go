@@ -1,0 +1,106 @@
+package api
+
+import (
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// shape makes the contract's forms of records, with times in the configured zone.
+type shape struct{ zone wiretime.Zone }
+
+// summary is the event summary of commitment listings and of a note's parent.
+func (s shape) summary(e event.Event) contract.Event {
+	shown := contract.Event{Body: e.Body, AllDay: e.Span.AllDay, Valid: true}
+	if e.ID != 0 {
+		shown.ID = &e.ID
+	}
+	if !e.Span.Starts.IsZero() {
+		starts, ends := s.zone.Format(e.Span.Starts), s.zone.Format(e.Span.Ends)
+		shown.StartsAt, shown.EndsAt = &starts, &ends
+	}
+	return shown
+}
+
+// event is the form of create and add answers: the summary with commitments and requests.
+func (s shape) event(v event.View) contract.Event {
+	shown := s.summary(v.Event)
+	shown.Commitments = make([]contract.Commitment, len(v.Commitments))
+	for i, c := range v.Commitments {
+		shown.Commitments[i] = commitment(c, v.Elements[c.ElementID])
+	}
+	shown.Requests = make([]contract.Request, len(v.Requests))
+	for i, r := range v.Requests {
+		shown.Requests[i] = request(event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]})
+	}
+	return shown
+}
+
+// full is the form of get: owner and organiser too, where the event has them.
+func (s shape) full(v event.View) contract.Event {
+	shown := s.event(v)
+	shown.Owner = v.Owner
+	if organiser, exists := v.Elements[v.OrganiserID]; exists {
+		shown.Organiser = &organiser.Element
+	}
+	return shown
+}
+
+func (s shape) invalid(e event.Event, faults problem.Fields) contract.Event {
+	shown := s.summary(e)
+	shown.Valid, shown.Errors = false, faults
+	return shown
+}
+
+// commitment is a commitment shown inside its event.
+func commitment(c event.Commitment, element neighbour.ElementFact) contract.Commitment {
+	return contract.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
+}
+
+// decided is a commitment shown by itself.
+func (s shape) decided(v event.CommitmentView) contract.Commitment {
+	shown := commitment(v.Commitment, v.Element)
+	summary := s.summary(v.Event)
+	shown.Event = &summary
+	return shown
+}
+
+func request(v event.RequestView) contract.Request {
+	return contract.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
+}
+
+// failure is an entry of failures (contract 2.8), its keys in the order of that table.
+type failure struct {
+	Index     int    `json:"index"`
+	ElementID string `json:"element_id"`
+	ItemType  string `json:"item_type"`
+	Item      any    `json:"item"`
+}
+
+// notFound is the item of a failure for want of the element.
+type notFound struct {
+	Status string `json:"status"`
+}
+
+func failures(all []event.Failure, elements map[int64]neighbour.ElementFact) []failure {
+	shown := make([]failure, len(all))
+	for i, f := range all {
+		element := elements[f.Submitted.ID]
+		shown[i] = failure{Index: f.Index, ElementID: f.Submitted.Text}
+		switch {
+		case f.Commitment != nil:
+			c := commitment(*f.Commitment, element)
+			c.ID, c.Valid, c.Errors = nil, false, f.Errors
+			shown[i].ItemType, shown[i].Item = "Commitment", c
+		case f.Request != nil:
+			r := request(event.RequestView{Request: *f.Request, Allocated: f.Allocated, Element: element})
+			r.ID, r.Valid, r.Errors = nil, false, f.Errors
+			shown[i].ItemType, shown[i].Item = "Request", r
+		default:
+			shown[i].ItemType, shown[i].Item = "Hash", notFound{problem.NotFound.Status()}
+		}
+	}
+	return shown
+}

@@ -1,0 +1,137 @@
+package event
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events, and for a privileged
+// category without privileged; InvalidError when the fields are not right. Category and elements are asked for at the same time; the event
+// and all that is added are one write.
+func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submitted []Submitted) (View, []Failure, error) {
+	if !p.Permissions.CanAddEvents {
+		return View{}, nil, forbidden()
+	}
+	k := newKnown()
+	refs, err := s.resolve(ctx, p, k, f, elementsOf(submitted))
+	if err != nil {
+		return View{}, nil, err
+	}
+	e := Event{OwnerID: p.UserID}
+	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
+		return View{}, nil, invalid(e, faults)
+	}
+	new, err := s.newIDs(ctx, k, submitted)
+	if err != nil {
+		return View{}, nil, err
+	}
+	numbers, err := s.store.NewEvents(ctx, 1)
+	if err != nil {
+		return View{}, nil, err
+	}
+	e.ID = numbers[0]
+	failures := e.add(p, submitted, k.elements, new)
+	if _, err := s.store.Insert(ctx, []Event{e}); err != nil {
+		return View{}, nil, err
+	}
+	v, err := s.view(e, k)
+	return v, failures, err
+}
+
+// Add adds the submitted elements to an event; Forbidden without edit rights on it. It reads the event, asks for all its elements and those
+// submitted in one call, then reads and replaces it.
+func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submitted []Submitted) (View, []Failure, error) {
+	e, err := s.store.Event(ctx, id)
+	if err != nil {
+		return View{}, nil, err
+	}
+	if !mayEdit(p, &e) {
+		return View{}, nil, forbidden()
+	}
+	k := newKnown()
+	if err := s.learn(ctx, k, append(e.elementIDs(), elementsOf(submitted)...)); err != nil {
+		return View{}, nil, err
+	}
+	new, err := s.newIDs(ctx, k, submitted)
+	if err != nil {
+		return View{}, nil, err
+	}
+	var failures []Failure
+	e, err = s.change(ctx, id, k, func(e *Event) (bool, error) {
+		if !mayEdit(p, e) {
+			return false, forbidden()
+		}
+		failures = e.add(p, submitted, k.elements, new)
+		return len(failures) < len(submitted), nil
+	})
+	if err != nil {
+		return View{}, nil, err
+	}
+	v, err := s.view(e, k)
+	return v, failures, err
+}
+
+// newIDs takes as many ids as the submitted elements can need.
+func (s *Service) newIDs(ctx context.Context, k *known, submitted []Submitted) (new ids, err error) {
+	commitments, requests := 0, 0
+	for _, id := range elementsOf(submitted) {
+		switch fact, exists := k.elements[id]; {
+		case !exists:
+		case fact.Resource:
+			requests++
+		default:
+			commitments++
+		}
+	}
+	if new.commitments, err = s.store.NewCommitments(ctx, commitments); err != nil {
+		return ids{}, err
+	}
+	new.requests, err = s.store.NewRequests(ctx, requests)
+	return new, err
+}
+
+// resolve finds the records that the fields name, and learns of the elements and users besides, all at the same time. A privileged category
+// is Forbidden to those who are not.
+func (s *Service) resolve(ctx context.Context, p principal.Principal, k *known, f Fields, elements []int64, users ...int64) (references, error) {
+	var refs references
+	g, gctx := errgroup.WithContext(ctx)
+	if f.CategoryID != nil {
+		g.Go(func() error {
+			c, err := s.categories.Category(gctx, *f.CategoryID)
+			if problem.Is(err, problem.NotFound) {
+				return nil
+			}
+			refs.category = &c
+			return err
+		})
+	}
+	g.Go(func() error {
+		if f.OrganiserID != nil && *f.OrganiserID != 0 {
+			elements = append(elements, *f.OrganiserID)
+		}
+		return s.learn(gctx, k, elements, users...)
+	})
+	if err := g.Wait(); err != nil {
+		return references{}, err
+	}
+	if refs.category != nil && refs.category.Privileged && !seesPrivileged(p) {
+		return references{}, forbidden()
+	}
+	if f.OrganiserID != nil {
+		refs.organiser = factOf(k, *f.OrganiserID)
+	}
+	return refs, nil
+}
+
+// factOf returns what is known of an element, nil when there is no such.
+func factOf(k *known, id int64) *neighbour.ElementFact {
+	if fact, exists := k.elements[id]; exists {
+		return &fact
+	}
+	return nil
+}

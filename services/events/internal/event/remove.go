@@ -1,0 +1,85 @@
+package event
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11). Forbidden without edit
+// rights on it. One read and one write.
+func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64) error {
+	return s.store.Delete(ctx, id, func(e *Event) error {
+		if !mayEdit(p, e) {
+			return forbidden()
+		}
+		return nil
+	})
+}
+
+// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract 4.2 rule 12 and 7.2), not
+// NotFound as everywhere else. Two reads and one write; elements is asked only when neither the event's owner nor its organiser acts.
+func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
+	missing := &problem.Error{Kind: problem.Malformed, Record: "Commitment", ID: strconv.FormatInt(id, 10)}
+	e, err := s.store.OfCommitment(ctx, id)
+	if problem.Is(err, problem.NotFound) {
+		return missing
+	}
+	if err != nil {
+		return err
+	}
+	element, err := s.administered(ctx, p, &e, e.Commitment(id).ElementID)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Change(ctx, e.ID, func(e *Event) (bool, error) {
+		if e.Commitment(id) == nil {
+			return false, missing
+		}
+		if !mayRemove(p, e, element) {
+			return false, forbidden()
+		}
+		e.removeCommitment(id)
+		return true, nil
+	})
+	if problem.Is(err, problem.NotFound) { // the event went meanwhile
+		return missing
+	}
+	return err
+}
+
+// DeleteRequest takes a request off its event, with its allocations. Round trips as for DeleteCommitment; NotFound when it is missing.
+func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
+	e, err := s.store.OfRequest(ctx, id)
+	if err != nil {
+		return err
+	}
+	element, err := s.administered(ctx, p, &e, e.Request(id).ElementID)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Change(ctx, e.ID, func(e *Event) (bool, error) {
+		if e.Request(id) == nil {
+			return false, problem.Missing("Request", id)
+		}
+		if !mayRemove(p, e, element) {
+			return false, forbidden()
+		}
+		e.removeRequest(id)
+		return true, nil
+	})
+	return err
+}
+
+// administered returns the fact of an element when p's right to it may depend on its administrators, and the zero fact otherwise.
+func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elementID int64) (neighbour.ElementFact, error) {
+	if mayRemove(p, e, neighbour.ElementFact{}) {
+		return neighbour.ElementFact{}, nil
+	}
+	k := newKnown()
+	err := s.learn(ctx, k, []int64{elementID})
+	return k.elements[elementID], err
+}

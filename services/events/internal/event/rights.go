@@ -1,0 +1,32 @@
+package event
+
+import (
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// forbidden is the one answer to all that is not allowed.
+func forbidden() error { return problem.New(problem.Forbidden, "") }
+
+// mayEdit says whether p has edit rights on the event (decisions, part 4): an admin, one who may edit all events, or its owner.
+func mayEdit(p principal.Principal, e *Event) bool {
+	return p.Permissions.Admin || p.Permissions.EditAllEvents || (e.OwnerID != 0 && e.OwnerID == p.UserID)
+}
+
+// organises says whether p is the event's organiser: the user who is that staff element.
+func organises(p principal.Principal, e *Event) bool {
+	return e.OrganiserID != 0 && e.OrganiserID == p.ElementID
+}
+
+// mayRemove says whether p may delete an element's commitment or request: with edit rights, as the event's organiser, or as an
+// administrator of the element (decisions, part 4).
+func mayRemove(p principal.Principal, e *Event, element neighbour.ElementFact) bool {
+	return mayEdit(p, e) || organises(p, e) || p.Administers(element.Administrators)
+}
+
+// mayAsk says whether p may change the quantity of a request for an element: with edit rights, which adding needs too, or as an
+// administrator of the element, who gives the items.
+func mayAsk(p principal.Principal, e *Event, element neighbour.ElementFact) bool {
+	return mayEdit(p, e) || p.Administers(element.Administrators)
+}

@@ -1,0 +1,66 @@
+package event
+
+import (
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+// Status of a commitment (contract 3.1).
+type Status string
+
+// The statuses.
+const (
+	Uncontrolled Status = "uncontrolled"
+	Confirmed    Status = "confirmed"
+	Requested    Status = "requested"
+	Rejected     Status = "rejected"
+	Noted        Status = "noted"
+)
+
+// Statuses lists every status.
+func Statuses() []Status { return []Status{Uncontrolled, Confirmed, Requested, Rejected, Noted} }
+
+// Known says whether s is a status.
+func (s Status) Known() bool { return slices.Contains(Statuses(), s) }
+
+// decisions returns the statuses to which an administrator of the element may move a commitment from s (decisions, part 5).
+func (s Status) decisions() []Status {
+	switch s {
+	case Requested:
+		return []Status{Confirmed, Rejected, Noted}
+	case Noted:
+		return []Status{Confirmed, Rejected, Requested}
+	case Rejected:
+		return []Status{Confirmed, Noted, Requested}
+	case Confirmed:
+		return []Status{Rejected, Requested}
+	}
+	return nil // uncontrolled never moves
+}
+
+// MayBecome says whether an administrator's decision may move a commitment from s to next.
+func (s Status) MayBecome(next Status) bool { return slices.Contains(s.decisions(), next) }
+
+// decided says whether an administrator has acted on a commitment of status s.
+func (s Status) decided() bool { return s == Confirmed || s == Rejected || s == Noted }
+
+// statusFor is the status of a new commitment to an element (contract 3.1, decisions part 5).
+func statusFor(p principal.Principal, element neighbour.ElementFact) Status {
+	if element.Controlled() && !p.Administers(element.Administrators) {
+		return Requested
+	}
+	return Uncontrolled
+}
+
+// reconsider returns the decided commitments of a re-timed event to requested where their element is controlled, unless p administers it
+// (decisions, part 4). Elements that facts lacks count as not controlled.
+func (e *Event) reconsider(p principal.Principal, facts map[int64]neighbour.ElementFact) {
+	for i, c := range e.Commitments {
+		fact := facts[c.ElementID]
+		if c.Status.decided() && fact.Controlled() && !p.Administers(fact.Administrators) {
+			e.Commitments[i] = Commitment{ID: c.ID, ElementID: c.ElementID, Status: Requested, RequestID: c.RequestID}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Package store keeps events and event categories in MongoDB: collections events, event_categories and event_settings. An event with its
+// commitments and requests is one document, each change of which is one atomic write.
+package store
+
+import (
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// schema is the shape of the documents.
+const schema = 1
+
+// eventDocument is an event as it is stored. A tombstone has only the head, deleted, and the outbox that its relay empties.
+type eventDocument struct {
+	mongostore.Head `bson:",inline"`
+
+	Key         string               `bson:"key,omitempty"`
+	ImportHash  string               `bson:"import_hash,omitempty"`
+	Body        string               `bson:"body"`
+	CategoryID  int64                `bson:"category_id"`
+	Starts      time.Time            `bson:"starts"`
+	Ends        time.Time            `bson:"ends"`
+	AllDay      bool                 `bson:"all_day"`
+	OwnerID     int64                `bson:"owner_id,omitempty"`
+	OrganiserID int64                `bson:"organiser_id,omitempty"`
+	Commitments []commitmentDocument `bson:"commitments,omitempty"`
+	Requests    []requestDocument    `bson:"requests,omitempty"`
+
+	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
+	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
+
+	Deleted bool             `bson:"deleted,omitempty"`
+	Outbox  []outbox.Message `bson:"outbox,omitempty"`
+}
+
+type commitmentDocument struct {
+	ID        int64        `bson:"id"`
+	ElementID int64        `bson:"element_id"`
+	Status    event.Status `bson:"status"`
+	RequestID int64        `bson:"request_id,omitempty"`
+	Reason    string       `bson:"reason,omitempty"`
+	DecidedBy int64        `bson:"decided_by,omitempty"`
+	DecidedAt time.Time    `bson:"decided_at,omitempty"`
+}
+
+type requestDocument struct {
+	ID        int64 `bson:"id"`
+	ElementID int64 `bson:"element_id"`
+	Quantity  int   `bson:"quantity"`
+}
+
+// event returns what the document says.
+func (d *eventDocument) event() event.Event {
+	e := event.Event{
+		ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
+		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
+		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID,
+	}
+	for _, c := range d.Commitments {
+		e.Commitments = append(e.Commitments, event.Commitment(c))
+	}
+	for _, r := range d.Requests {
+		e.Requests = append(e.Requests, event.Request(r))
+	}
+	return e
+}
+
+// set makes the document say e, periods included; head and outbox stay.
+func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
+	*d = eventDocument{
+		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},
+		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
+		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Outbox: d.Outbox,
+	}
+	var committed, requested []int64
+	for _, c := range e.Commitments {
+		d.Commitments = append(d.Commitments, commitmentDocument(c))
+		committed = append(committed, c.ElementID)
+	}
+	for _, r := range e.Requests {
+		d.Requests = append(d.Requests, requestDocument(r))
+		requested = append(requested, r.ElementID)
+	}
+	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends))
+	d.CommitmentPeriods = keysOf(committed, periods)
+	d.RequestPeriods = keysOf(requested, periods)
+}
+
+// categoryDocument is an event category as it is stored.
+type categoryDocument struct {
+	mongostore.Head `bson:",inline"`
+
+	Key          string        `bson:"key,omitempty"`
+	ImportHash   string        `bson:"import_hash,omitempty"`
+	Name         string        `bson:"name"`
+	PeckingOrder int           `bson:"pecking_order"`
+	Flags        flagsDocument `bson:",inline"`
+}
+
+type flagsDocument struct {
+	Schoolwide  bool `bson:"schoolwide"`
+	Publish     bool `bson:"publish"`
+	Visible     bool `bson:"visible"`
+	Unimportant bool `bson:"unimportant"`
+	CanMerge    bool `bson:"can_merge"`
+	CanBorrow   bool `bson:"can_borrow"`
+	Compactable bool `bson:"compactable"`
+	Privileged  bool `bson:"privileged"`
+	ClashCheck  bool `bson:"clash_check"`
+	Busy        bool `bson:"busy"`
+	Timetable   bool `bson:"timetable"`
+}
+
+// category returns what the document says.
+func (d *categoryDocument) category() event.Category {
+	return event.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: event.Flags(d.Flags)}
+}
+
+// set makes the document say c; the version stays.
+func (d *categoryDocument) set(c event.Category) {
+	*d = categoryDocument{
+		Head: mongostore.Head{ID: c.ID, Version: d.Version, Schema: schema},
+		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags),
+	}
+}

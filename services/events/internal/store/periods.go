@@ -1,0 +1,103 @@
+package store
+
+import (
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A period is a local day of the
+// configured zone (0 to 84005, from 1970-01-01), a month (90000 and up) or a year (99000 and up). An event of up to maxDays days carries its
+// days and its months; a longer one only its years. A range of days is then a set of numbers for one $in on one index, for a day as for
+// ten years: whole months by their months, the rest by days, and the years for the long events. What it reads beyond the range is at most
+// what a month has that the range covers for the most part, and the long events of its years.
+const (
+	perElement = 100000
+	monthBase  = 90000
+	yearBase   = 99000
+
+	// maxDays is how many days an event may touch to be found by days.
+	maxDays = 42
+	// mostOfMonth is how many days of a month make it cheaper to read the month.
+	mostOfMonth = 15
+
+	firstDay wiretime.Day = 0     // 1970-01-01
+	lastDay  wiretime.Day = 84005 // 2199-12-31
+)
+
+// periodsOf returns the periods that an event carries which touches these days.
+func periodsOf(first, last wiretime.Day) []int64 {
+	var periods []int64
+	if last-first >= maxDays {
+		return appendRun(periods, yearBase, year(first), year(last))
+	}
+	periods = appendRun(periods, 0, int64(first), int64(last))
+	return appendRun(periods, monthBase, month(first), month(last))
+}
+
+// covering returns the periods that find every event which touches the days. Days outside those that an event may touch have none.
+func covering(days neighbour.Days) []int64 {
+	first, last := max(days.First, firstDay), min(days.Last, lastDay)
+	if first > last {
+		return nil
+	}
+	periods := appendRun(nil, yearBase, year(first), year(last))
+	for m := month(first); m <= month(last); m++ {
+		from, to := max(first, startOf(m)), min(last, startOf(m+1)-1)
+		if to-from+1 >= mostOfMonth {
+			periods = append(periods, monthBase+m)
+		} else {
+			periods = appendRun(periods, 0, int64(from), int64(to))
+		}
+	}
+	return periods
+}
+
+func appendRun(periods []int64, base, from, to int64) []int64 {
+	for n := from; n <= to; n++ {
+		periods = append(periods, base+n)
+	}
+	return periods
+}
+
+// date is midnight UTC of the day: only its calendar date counts.
+func date(d wiretime.Day) time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
+
+// year counts from 1970, month from 1970-01; both from 0.
+func year(d wiretime.Day) int64 { return int64(date(d).Year() - 1970) }
+
+func month(d wiretime.Day) int64 { return year(d)*12 + int64(date(d).Month()-time.January) }
+
+// startOf is the first day of a month.
+func startOf(month int64) wiretime.Day {
+	return wiretime.Day(time.Date(1970, time.January+time.Month(month), 1, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+}
+
+// keysOf combines every element with every period.
+func keysOf(elements, periods []int64) []int64 {
+	keys := make([]int64, 0, len(elements)*len(periods))
+	for _, element := range elements {
+		for _, period := range periods {
+			keys = append(keys, element*perElement+period)
+		}
+	}
+	return keys
+}
+
+// reachKeys returns the keys that find every event which touches a reach, each once.
+func reachKeys(reaches []neighbour.Reach) []int64 {
+	var keys []int64
+	seen := map[int64]bool{}
+	for _, r := range reaches {
+		for _, days := range r.Days {
+			for _, key := range keysOf([]int64{r.ElementID}, covering(days)) {
+				if !seen[key] {
+					seen[key] = true
+					keys = append(keys, key)
+				}
+			}
+		}
+	}
+	return keys
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// importKey is the name of the indexes that keep import keys unique.
+const importKey = "import_key"
+
+// rekeyers is how many events are given new periods at a time.
+const rekeyers = 8
+
+func eventIndexes() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: hasKey()},
+		{Name: "commitment_id", Keys: bson.D{{Key: "commitments.id", Value: 1}}},
+		{Name: "request_id", Keys: bson.D{{Key: "requests.id", Value: 1}}},
+		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
+		{Name: "request_periods", Keys: bson.D{{Key: "request_periods", Value: 1}}},
+		outbox.Index(),
+	}
+}
+
+func categoryIndexes() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: hasKey()},
+		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true},
+	}
+}
+
+func hasKey() bson.D {
+	return bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}
+}
+
+// Prepare makes the indexes, and brings the periods to the configured zone. Any number of pods may call it at once.
+func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
+	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), eventIndexes()); err != nil {
+		return err
+	}
+	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
+		return err
+	}
+	return prepareZone(ctx, db, zone)
+}
+
+// zoneDocument records, under the id "zone", which zone the periods of all events are made for.
+type zoneDocument struct {
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+const zoneID = "zone"
+
+// prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a lease, the others wait for
+// it. An all-day event keeps its days: it moves to their midnights in the new zone. It takes two round trips an event, which only a
+// deployment that changes its zone has to wait for; it must do so in all replicas at once, for the old ones write periods of the old zone.
+func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
+	settings := db.Collection("event_settings")
+	made, err := zoneOf(ctx, settings)
+	if err != nil || made == zone.String() {
+		return err
+	}
+	return mongostore.WithLease(ctx, settings, "zone-lease", func(ctx context.Context) error {
+		made, err := zoneOf(ctx, settings) // another pod may have been at work meanwhile
+		if err != nil || made == zone.String() {
+			return err
+		}
+		if made != "" {
+			if err := rekey(ctx, EventsCollection(db), made, zone); err != nil {
+				return err
+			}
+		}
+		_, err = settings.ReplaceOne(ctx, bson.D{{Key: "_id", Value: zoneID}}, zoneDocument{zoneID, zone.String()}, options.Replace().SetUpsert(true))
+		if err != nil {
+			return fmt.Errorf("record the zone: %w", err)
+		}
+		return nil
+	})
+}
+
+// zoneOf returns the recorded zone, "" in a new database.
+func zoneOf(ctx context.Context, settings *mongo.Collection) (string, error) {
+	var d zoneDocument
+	err := settings.FindOne(ctx, bson.D{{Key: "_id", Value: zoneID}}).Decode(&d)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the zone: %w", err)
+	}
+	return d.Name, nil
+}
+
+// rekey rewrites all events. When it is interrupted, the next start does it again over what it had done.
+func rekey(ctx context.Context, events *mongo.Collection, made string, zone wiretime.Zone) error {
+	old, err := wiretime.LoadZone(made)
+	if err != nil {
+		return fmt.Errorf("the zone that events were stored for: %w", err)
+	}
+	cursor, err := events.Find(ctx, bson.D{}, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil {
+		return fmt.Errorf("list events: %w", err)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(rekeyers)
+	for cursor.Next(gctx) {
+		var d struct {
+			ID int64 `bson:"_id"`
+		}
+		if err := cursor.Decode(&d); err != nil {
+			return errors.Join(fmt.Errorf("list events: %w", err), g.Wait())
+		}
+		g.Go(func() error { return rekeyEvent(gctx, events, d.ID, old, zone) })
+	}
+	return errors.Join(g.Wait(), cursor.Err(), cursor.Close(ctx))
+}
+
+func rekeyEvent(ctx context.Context, events *mongo.Collection, id int64, old, zone wiretime.Zone) error {
+	_, err := mongostore.Update(ctx, events, id, func(d *eventDocument) error {
+		if d.Deleted {
+			return mongostore.ErrUnchanged
+		}
+		e := d.event()
+		if e.Span.AllDay && midnights(old, e.Span) {
+			first, last := old.Days(e.Span.Starts, e.Span.Ends)
+			e.Span.Starts, e.Span.Ends = zone.Midnight(first), zone.Midnight(last+1)
+		}
+		d.set(e, zone)
+		return nil
+	})
+	if errors.Is(err, mongostore.ErrNotFound) { // deleted since it was listed
+		return nil
+	}
+	return err
+}
+
+// midnights says whether an all-day span still lies at the midnights of a zone: when not, an interrupted run has moved it already.
+func midnights(zone wiretime.Zone, s wiretime.Span) bool {
+	return s.Starts.Equal(zone.Midnight(zone.DayOf(s.Starts))) && s.Ends.Equal(zone.Midnight(zone.DayOf(s.Ends)))
+}
