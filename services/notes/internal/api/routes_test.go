@@ -1,0 +1,25 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/routes"
+)
+
+func TestPublicPathsLieInTheRowsOfTheRouteTable(t *testing.T) {
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range (handlers{}).public() {
+		if service, _ := table.Service(r.Path); service != "notes" {
+			t.Errorf("%s %s is routed to %q", r.Method, r.Path, service)
+		}
+	}
+	for _, r := range (handlers{}).internal() {
+		if service, routed := table.Service(r.Path); routed || !strings.HasPrefix(r.Path, "/internal/") {
+			t.Errorf("%s %s is routed to %q", r.Method, r.Path, service)
+		}
+	}
+}
