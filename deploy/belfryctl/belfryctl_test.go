@@ -234,7 +234,7 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 	file := filepath.Join(folder(t, map[string]string{"uuid": wrong}), "uuid")
 	twice := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n2,B,b@b.example," + users + "\n3,C,c@b.example," + users + "x\n"}
 	once := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n"}
-	school.Refuse = func(kind, _ string) map[string][]string {
+	school.Refuse = func(_, _ string) map[string][]string {
 		return map[string][]string{"uuid": {"has already been taken"}}
 	}
 	for _, c := range []struct {

@@ -79,7 +79,7 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 		err := work(command, args)
 		var (
 			wrong  *usageError
-			faults *bundle.Faults
+			faults *bundle.FaultsError
 		)
 		switch {
 		case err == nil, errors.As(err, &wrong):

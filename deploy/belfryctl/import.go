@@ -147,9 +147,9 @@ func readUUID(file string, env func(string) string) (string, error) {
 
 // printOutcome shows what was done and found, and passes on the error that the command ends with.
 func printOutcome(s surroundings, f importFlags, report client.Report, took time.Duration, err error) error {
-	var faults *bundle.Faults
+	var faults *bundle.FaultsError
 	if !errors.As(err, &faults) {
-		faults = &bundle.Faults{}
+		faults = &bundle.FaultsError{}
 	}
 	if f.json {
 		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total, First: append([]bundle.Fault{}, faults.First...),

@@ -85,11 +85,11 @@ type Bundle struct {
 	counts  map[Kind]int
 }
 
-// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *Faults; any other error is one of
+// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *FaultsError; any other error is one of
 // reading. Local times of events are those of zone.
 func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{dir: dir, zone: zone, index: newIndex(), present: map[Kind]bool{}, counts: map[Kind]int{}}
-	faults := &Faults{}
+	faults := &FaultsError{}
 	if err := b.list(faults); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 }
 
 // list finds the files. A CSV file that is none of the bundle's is a fault: it is most likely one misspelt.
-func (b *Bundle) list(faults *Faults) error {
+func (b *Bundle) list(faults *FaultsError) error {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
 		return fmt.Errorf("reading the bundle: %w", err)
@@ -154,7 +154,7 @@ func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 			return
 		}
 		s := sheetOf(kind)
-		faults := &Faults{}
+		faults := &FaultsError{}
 		stopped := false
 		err := b.read(s, newPass(s, &b.index, b.zone, faults), func(row Row) bool {
 			if faults.Total == 0 {

@@ -75,7 +75,7 @@ func faultsOf(t *testing.T, files map[string]string) []string {
 	if err == nil {
 		return nil
 	}
-	var faults *bundle.Faults
+	var faults *bundle.FaultsError
 	if !errors.As(err, &faults) {
 		t.Fatalf("Open: %v, want faults", err)
 	}
@@ -333,7 +333,7 @@ func TestFaultsAreAllCountedButNotAllKept(t *testing.T) {
 		fmt.Fprintf(&text, "%d,\n", i)
 	}
 	_, err := bundle.Open(folder(t, map[string]string{"subjects.csv": text.String()}), london(t))
-	var faults *bundle.Faults
+	var faults *bundle.FaultsError
 	if !errors.As(err, &faults) || faults.Total != 5000 || len(faults.First) != 1000 {
 		t.Fatalf("got %v", err)
 	}

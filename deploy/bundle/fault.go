@@ -18,21 +18,21 @@ func (f Fault) String() string {
 // maxKept bounds the memory that a hopeless bundle takes: faults beyond it are counted, not kept.
 const maxKept = 1000
 
-// Faults is the error of a bundle that can't be imported.
-type Faults struct {
+// FaultsError is the error of a bundle that can't be imported.
+type FaultsError struct {
 	Total int     // all of them
 	First []Fault // the first 1,000, by file in the order of import, then by line
 }
 
 // Error gives the number of faults; the caller lists them.
-func (f *Faults) Error() string {
+func (f *FaultsError) Error() string {
 	if f.Total == 1 {
 		return "the bundle has 1 fault"
 	}
 	return fmt.Sprintf("the bundle has %d faults", f.Total)
 }
 
-func (f *Faults) add(fault Fault) {
+func (f *FaultsError) add(fault Fault) {
 	f.Total++
 	if len(f.First) < maxKept {
 		f.First = append(f.First, fault)

@@ -64,7 +64,7 @@ type pass struct {
 	sheet     *sheet
 	index     *index // of the files before
 	zone      wiretime.Zone
-	faults    *Faults
+	faults    *FaultsError
 	position  map[string]int            // column to its place in a row
 	unique    map[string]map[string]int // column to value to line
 	resources map[string]bool
@@ -72,7 +72,7 @@ type pass struct {
 	unsure    bool
 }
 
-func newPass(s *sheet, x *index, zone wiretime.Zone, faults *Faults) *pass {
+func newPass(s *sheet, x *index, zone wiretime.Zone, faults *FaultsError) *pass {
 	return &pass{sheet: s, index: x, zone: zone, faults: faults, position: map[string]int{},
 		unique: map[string]map[string]int{"key": {}}, resources: map[string]bool{}, pairs: newPairs()}
 }

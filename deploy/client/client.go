@@ -157,9 +157,8 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	if err != nil {
 		return &networkError{fmt.Errorf("%s %s: %w", r.method, r.path, c.withoutURL(err))}
 	}
-	defer res.Body.Close() // only read from
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
+	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return &networkError{fmt.Errorf("%s %s: reading the answer: %w", r.method, r.path, c.withoutURL(err))}
 	}
 	if res.StatusCode != http.StatusOK {
