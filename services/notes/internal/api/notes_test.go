@@ -174,6 +174,9 @@ func TestDecisionsPart6_ContentsThatAreTooLongAreInvalid(t *testing.T) {
 	if a := author.Get(t, paths(id)[0]); !strings.Contains(a.Body, `"visible_guest":false`) {
 		t.Error("an invalid change is stored")
 	}
+	// About the longest body that a client may send, of characters that JSON may write in six bytes, on its way through two services.
+	raw := `{"note":{"visible_guest":true,"contents":"` + strings.Repeat("<", 1_000_000) + `"}}`
+	author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), raw).Want(t, 422, invalid("null", strings.Repeat("<", 1_000_000), "", tooLong))
 }
 
 func TestDecisionsPart1_RequestsThatCannotBeRead(t *testing.T) {
