@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -95,10 +94,11 @@ func readMoment(o web.Object, field string) *string {
 
 // textOf is the value as text: of a string its characters, of anything else its JSON.
 func textOf(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
+	if raw[0] != '"' {
 		return string(raw)
 	}
+	var text string
+	_ = json.Unmarshal(raw, &text) // it was read as JSON before, and is a string
 	return text
 }
 
@@ -108,15 +108,16 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 	if !o.Has("elements") {
 		return nil, nil
 	}
-	raw := bytes.TrimSpace(o["elements"])
-	values := []json.RawMessage{raw}
-	switch raw[0] {
+	var values []json.RawMessage
+	switch raw := o["elements"]; raw[0] {
 	case '[':
 		if err := json.Unmarshal(raw, &values); err != nil {
 			return nil, problem.Wrap(problem.Malformed, err, "elements cannot be read")
 		}
 	case '{', 't', 'f':
 		return nil, problem.New(problem.Malformed, "elements is not an array of ids")
+	default:
+		values = []json.RawMessage{raw}
 	}
 	if len(values) > event.MaxSubmitted {
 		faults.Add("elements", fmt.Sprintf("has more than %d entries", event.MaxSubmitted))

@@ -1,0 +1,221 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+var system *servicetest.System
+
+// TestMain runs all four services, two replicas of each, for all tests here.
+func TestMain(m *testing.M) {
+	os.Exit(servicetest.Run(m, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { system = s }))
+}
+
+// school is what the tests book: it is loaded once through the import calls. Its fields are ids, as they stand in answers.
+type school struct {
+	teacher, colleague, leaver, room, set, pupil, minibuses, minibus, calendar int64
+	lesson, trip, privileged                                                   int64
+	uuids                                                                      map[string]string // by user
+	users                                                                      map[string]int64
+}
+
+var (
+	loadOnce sync.Once
+	loaded   school
+)
+
+// loadSchool returns the school; the first test that asks loads it.
+func loadSchool(t *testing.T) school {
+	t.Helper()
+	loadOnce.Do(func() { loaded = importSchool(t) })
+	if loaded.teacher == 0 {
+		t.Fatal("the school could not be loaded")
+	}
+	return loaded
+}
+
+func importSchool(t *testing.T) school {
+	t.Helper()
+	admin := system.Admin(t)
+	staff := admin.Import(t, "staff",
+		map[string]any{"key": "1", "initials": "ABC", "forename": "Anna", "surname": "Bell"},
+		map[string]any{"key": "2", "initials": "DEF", "forename": "Dan", "surname": "Eve"},
+		map[string]any{"key": "3", "initials": "OLD", "forename": "Olga", "surname": "Dean", "current": false})
+	pupils := admin.Import(t, "pupils", map[string]any{"key": "1", "forename": "Pat", "surname": "Quill"})
+	rooms := admin.Import(t, "locations", map[string]any{"key": "1", "name": "Room 1", "short_name": "R1"})
+	groups := admin.Import(t, "groups",
+		map[string]any{"key": "9A", "name": "9A"},
+		map[string]any{"key": "buses", "name": "Minibuses", "resource": true})
+	services := admin.Import(t, "services", map[string]any{"key": "1", "name": "Minibus 1"})
+	properties := admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"})
+	categories := admin.Import(t, "eventcategories",
+		map[string]any{"key": "lesson", "name": "Lesson", "pecking_order": 20, "busy": true, "timetable": true},
+		map[string]any{"key": "trip", "name": "Trip"},
+		map[string]any{"key": "secret", "name": "Secret", "privileged": true})
+
+	s := school{
+		teacher: staff["1"], colleague: staff["2"], leaver: staff["3"], room: rooms["1"], set: groups["9A"], pupil: pupils["1"],
+		minibuses: groups["buses"], minibus: services["1"], calendar: properties["1"],
+		lesson: categories["lesson"], trip: categories["trip"], privileged: categories["secret"],
+		uuids: map[string]string{},
+	}
+	var records []map[string]any
+	for name, more := range map[string]map[string]any{
+		"owner":      {"can_add_events": true, "can_add_notes": true},
+		"organiser":  {"element": "Staff:1"},
+		"editor":     {"edit_all_events": true},
+		"privileged": {"can_add_events": true, "privileged": true},
+		"keeper":     {"can_add_events": true}, // administers the public calendar
+		"driver":     {},                       // administers the minibuses
+		"nobody":     {},
+		"admin":      {"admin": true},
+	} {
+		s.uuids[name] = uuid.NewString()
+		record := map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": s.uuids[name], "can_api": true}
+		for field, value := range more {
+			record[field] = value
+		}
+		records = append(records, record)
+	}
+	s.users = admin.Import(t, "users", records...)
+	admin.Import(t, "administrators",
+		map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"},
+		map[string]any{"key": "Group:buses/driver", "element": "Group:buses", "user": "driver"})
+	return s
+}
+
+// as returns a client signed in as one of the school's users.
+func (s school) as(t *testing.T, user string) *servicetest.Client {
+	t.Helper()
+	return system.Login(t, s.uuids[user])
+}
+
+// fields are the least that an event needs, and more.
+func (s school) fields(more ...any) map[string]any {
+	fields := map[string]any{"body": "Maths", "event_category_id": s.lesson, "starts_at_text": "2026-09-07 09:00"}
+	for i := 0; i+1 < len(more); i += 2 {
+		if more[i+1] == nil {
+			delete(fields, more[i].(string))
+		} else {
+			fields[more[i].(string)] = more[i+1]
+		}
+	}
+	return fields
+}
+
+// created is what create, add and get answer.
+type created struct {
+	Status string
+	Event  struct {
+		ID          int64
+		Body        string
+		StartsAt    string `json:"starts_at"`
+		EndsAt      string `json:"ends_at"`
+		AllDay      bool   `json:"all_day"`
+		Valid       bool
+		Errors      map[string][]string
+		Commitments []struct {
+			ID      int64
+			Status  string
+			Element struct{ ID int64 }
+		}
+		Requests []struct {
+			ID           int64
+			Quantity     int
+			NumAllocated int `json:"num_allocated"`
+			Element      struct{ ID int64 }
+		}
+		Owner     *struct{ ID int64 }
+		Organiser *struct{ ID int64 }
+	}
+	Failures []struct {
+		Index     int
+		ElementID string `json:"element_id"`
+		ItemType  string `json:"item_type"`
+		Item      struct {
+			ID     *int64
+			Status string
+			Errors map[string][]string
+		}
+	}
+}
+
+// book creates an event and fails the test unless it was created.
+func book(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...any) created {
+	t.Helper()
+	a := c.Post(t, "/api/events", map[string]any{"event": fields, "elements": append([]any{}, elements...)})
+	var got created
+	a.Decode(t, &got)
+	if a.Code != 200 || got.Status != "Created" {
+		t.Fatalf("create: %d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+func add(t *testing.T, c *servicetest.Client, id int64, elements ...any) created {
+	t.Helper()
+	a := c.Post(t, path("/api/events/%d/add", id), map[string]any{"elements": append([]any{}, elements...)})
+	var got created
+	a.Decode(t, &got)
+	if a.Code != 200 || got.Status != "OK" {
+		t.Fatalf("add: %d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+func get(t *testing.T, c *servicetest.Client, id int64) created {
+	t.Helper()
+	a := c.Get(t, path("/api/events/%d", id))
+	var got created
+	a.Decode(t, &got)
+	if a.Code != 200 {
+		t.Fatalf("get: %d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+// wantInvalid fails the test unless the answer is 422 with exactly that message on that field of the record.
+func wantInvalid(t *testing.T, a servicetest.Answer, record, field, message string) {
+	t.Helper()
+	var got map[string]struct {
+		ID     *int64
+		Valid  *bool
+		Errors map[string][]string
+	}
+	if a.Code != 422 {
+		t.Errorf("%d %s, want 422", a.Code, a.Body)
+		return
+	}
+	var status struct{ Status string }
+	a.Decode(t, &status)
+	var parts map[string]any
+	a.Decode(t, &parts)
+	delete(parts, "status")
+	servicetest.Answer{Body: encode(t, parts)}.Decode(t, &got)
+	r := got[record]
+	if status.Status != "Unprocessable entity" || r.Valid == nil || *r.Valid || len(r.Errors) != 1 || len(r.Errors[field]) != 1 || r.Errors[field][0] != message {
+		t.Errorf("%s\nwant the %s with errors {%s: [%s]}", a.Body, record, field, message)
+	}
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
+}
+
+func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+func text(id int64) string { return strconv.FormatInt(id, 10) }
