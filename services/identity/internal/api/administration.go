@@ -134,7 +134,7 @@ func created(c *fiber.Ctx, part web.Part) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", part)
 }
 
-// change: four round trips, one document, read and written; one round trip more with an element.
+// change: five round trips at most, one document, read and written; one round trip more with an element.
 func (h *handlers) change(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -152,10 +152,10 @@ func (h *handlers) change(c *fiber.Ctx) error {
 	return answerAccount(c, u, err)
 }
 
-// deactivate: four round trips, one document, read and written.
+// deactivate: five round trips, one document, read and written.
 func (h *handlers) deactivate(c *fiber.Ctx) error { return h.act(c, h.users.Deactivate) }
 
-// endSessions: four round trips, one document, read and written.
+// endSessions: five round trips, one document, read and written.
 func (h *handlers) endSessions(c *fiber.Ctx) error { return h.act(c, h.users.EndSessions) }
 
 func (h *handlers) act(c *fiber.Ctx, do func(context.Context, int64) error) error {
@@ -169,7 +169,7 @@ func (h *handlers) act(c *fiber.Ctx, do func(context.Context, int64) error) erro
 	return web.OK(c)
 }
 
-// renewUUID: four round trips, one document, read and written.
+// renewUUID: five round trips, one document, read and written.
 func (h *handlers) renewUUID(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

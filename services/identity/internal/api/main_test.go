@@ -1,10 +1,17 @@
 package api_test
 
 import (
+	"fmt"
+	"net/url"
 	"os"
+	"strconv"
+	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/belfry-schools/belfry/pkg/servicetest"
+	_ "github.com/belfry-schools/belfry/services/identity/internal/api" // so that go test runs again when the service has changed
 )
 
 // system is two replicas of identity, which the tests share; each makes users of its own.
@@ -13,6 +20,88 @@ var system *servicetest.System
 func TestMain(m *testing.M) {
 	os.Exit(servicetest.Run(m, servicetest.Options{
 		Services: []string{"identity"}, Replicas: 2,
+		// The tests choose the addresses they come from.
 		Env: map[string]string{"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8"},
 	}, func(s *servicetest.System) { system = s }))
+}
+
+const (
+	ok           = `{"status":"OK"}`
+	accessDenied = `{"status":"Access denied"}`
+	forbidden    = `{"status":"Forbidden"}`
+	notFound     = `{"status":"Not found"}`
+)
+
+var sequence atomic.Int64
+
+// person is a user that a test has made.
+type person struct {
+	ID    int64
+	UUID  string
+	Email string
+}
+
+// newPerson makes a user with those permissions.
+func newPerson(t *testing.T, permissions ...string) person {
+	t.Helper()
+	p := person{UUID: uuid.NewString(), Email: fmt.Sprintf("person%d@school.example", sequence.Add(1))}
+	granted := map[string]bool{}
+	for _, name := range permissions {
+		granted[name] = true
+	}
+	a := system.Admin(t).Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
+		"name": "Person", "email": p.Email, "uuid": p.UUID, "permissions": granted,
+	}})
+	if a.Code != 201 {
+		t.Fatalf("create a user: %d %s", a.Code, a.Body)
+	}
+	var reply struct{ User struct{ ID int64 } }
+	a.Decode(t, &reply)
+	p.ID = reply.User.ID
+	return p
+}
+
+// replica returns a client of one replica that is not signed in.
+func replica(t *testing.T, i int) *servicetest.Client {
+	return servicetest.NewClient(t, system.Replica("identity", i))
+}
+
+// login tries to log in and returns the answer.
+func login(t *testing.T, c *servicetest.Client, uuid string, headers ...string) servicetest.Answer {
+	t.Helper()
+	return c.Do(t, "GET", "/api/login?uuid="+url.QueryEscape(uuid), nil, headers...)
+}
+
+// from says which address a request to a replica comes from.
+func from(address string) []string { return []string{"X-Forwarded-For", address} }
+
+// freshAddress is one that no other test comes from.
+func freshAddress() string {
+	n := sequence.Add(1)
+	return fmt.Sprintf("198.51.%d.%d", n/250, n%250+1)
+}
+
+// as sends a session cookie of the test's choice, whatever the client holds.
+func as(cookie string) []string { return []string{"Cookie", "scheduling_session=" + cookie} }
+
+// wantUser fails the test unless the session with that cookie belongs to that user; 0: to nobody.
+func wantUser(t *testing.T, cookie string, id int64, why string) {
+	t.Helper()
+	a := system.Client(t).Do(t, "GET", "/sessions/1/whoami", nil, as(cookie)...)
+	want := accessDenied
+	if id != 0 {
+		want = `{"status":"OK","user_id":` + strconv.FormatInt(id, 10) + `}`
+	}
+	if a.Body != want {
+		t.Errorf("%s: got %s, want %s", why, a.Body, want)
+	}
+}
+
+func switchTo(t *testing.T, c *servicetest.Client, id int64) servicetest.Answer {
+	t.Helper()
+	return c.Put(t, "/api/sessions/1", switchBody(id))
+}
+
+func switchBody(id int64) any {
+	return map[string]any{"session": map[string]any{"user_id": strconv.FormatInt(id, 10)}}
 }

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -141,6 +142,14 @@ func TestUpdate_LeavesAMessageWhereSessionsHaveToBeTold(t *testing.T) {
 	s, db := open(t)
 	u := person(1)
 	insert(t, s, u)
+	outboxOf := func() []outbox.Message {
+		t.Helper()
+		d, err := mongostore.Load[document](t.Context(), Collection(db), u.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Outbox
+	}
 	for _, c := range []struct {
 		name     string
 		change   func(*user.User) error
@@ -157,18 +166,21 @@ func TestUpdate_LeavesAMessageWhereSessionsHaveToBeTold(t *testing.T) {
 		if err != nil || changed.Version != c.version {
 			t.Fatalf("%s: version %d, %v; want %d", c.name, changed.Version, err, c.version)
 		}
-		d, err := mongostore.Load[document](t.Context(), Collection(db), u.ID)
-		if err != nil {
-			t.Fatal(err)
+		messages := outboxOf()
+		if len(messages) != c.messages {
+			t.Errorf("%s: %d messages, want %d", c.name, len(messages), c.messages)
 		}
-		if len(d.Outbox) != c.messages {
-			t.Errorf("%s: %d messages, want %d", c.name, len(d.Outbox), c.messages)
-		}
-		for _, m := range d.Outbox {
+		for _, m := range messages {
 			if m.Kind != UserChanged || m.Subject != u.ID {
 				t.Errorf("%s: message %+v", c.name, m)
 			}
 		}
+	}
+	if err := s.Told(t.Context(), user.User{ID: u.ID, Version: 4}); err != nil || len(outboxOf()) != 2 {
+		t.Errorf("told of an older version: %d messages are left, %v", len(outboxOf()), err)
+	}
+	if err := s.Told(t.Context(), user.User{ID: u.ID, Version: 5}); err != nil || len(outboxOf()) != 0 {
+		t.Errorf("told of this version: %d messages are left, %v", len(outboxOf()), err)
 	}
 	failure := errors.New("no")
 	if _, err := s.Update(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {

@@ -55,7 +55,7 @@ func (s *Service) Create(ctx context.Context, e Edit, uuid *string) (User, strin
 }
 
 // Change edits a user; what the edit does not mention stays. Its sessions follow before this returns. NotFound; Invalid, with
-// the user as it would have been; Conflict when nobody would be left to administer. Three round trips, one more with an element.
+// the user as it would have been; Conflict when nobody would be left to administer. Four round trips at most, one more with an element.
 func (s *Service) Change(ctx context.Context, id int64, e Edit) (User, error) {
 	faults := problem.Fields{}
 	if err := s.checkElement(ctx, e, faults); err != nil {
@@ -128,14 +128,14 @@ func (s *Service) checkElement(ctx context.Context, e Edit, faults problem.Field
 // change edits a stored user and makes its sessions follow, even when nothing changed: an earlier try may have stopped between the two.
 // When it fails after the write, the message that the write left makes the sessions follow.
 func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) (User, error) {
-	u, err := s.update(ctx, id, edit, false)
+	u, tell, err := s.update(ctx, id, edit, false)
 	if errors.Is(err, errGoverns) {
 		// Two governors who retire each other at once would both see the other still there: one after the other.
 		err = s.Turns.Take(ctx, "governors", func(ctx context.Context) error {
 			if err := s.checkOthersGovern(ctx, id); err != nil {
 				return err
 			}
-			u, err = s.update(ctx, id, edit, true)
+			u, tell, err = s.update(ctx, id, edit, true)
 			return err
 		})
 	}
@@ -148,23 +148,30 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	if err := s.Sessions.Refresh(ctx, u); err != nil {
 		return User{}, problem.Wrap(problem.Unavailable, err, "the change is stored; the user's sessions follow as soon as possible")
 	}
+	if tell {
+		_ = s.Store.Told(ctx, u) // if this fails the sessions are told once more
+	}
 	return u, nil
 }
 
-func (s *Service) update(ctx context.Context, id int64, edit func(*User) error, mayRetireGovernor bool) (User, error) {
-	return s.Store.Update(ctx, id, func(u *User) error {
+// update edits a stored user, unless that takes away somebody who governs and the caller has not taken the turn for that (errGoverns),
+// and says whether its sessions have to be told.
+func (s *Service) update(ctx context.Context, id int64, edit func(*User) error, hasTurn bool) (u User, tell bool, err error) {
+	u, err = s.Store.Update(ctx, id, func(u *User) error {
 		before := *u
 		if err := edit(u); err != nil {
 			return err
 		}
+		tell = !u.SameToSessions(before)
 		if *u == before {
 			return ErrUnchanged
 		}
-		if before.Governs() && !u.Governs() && !mayRetireGovernor {
+		if before.Governs() && !u.Governs() && !hasTurn {
 			return errGoverns
 		}
 		return nil
 	})
+	return u, tell, err
 }
 
 // checkOthersGovern returns a Conflict when nobody but that user governs.

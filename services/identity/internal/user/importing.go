@@ -42,7 +42,7 @@ const (
 // Import makes the users agree with the rows, matched by key, and returns an outcome for each. A row like the one imported last leaves
 // the user as it is, with what was changed by hand since. Otherwise the row is the truth, and what it leaves out is at its default; only a
 // uuid or active that it leaves out stays, so that nobody who was locked out comes back by a change of name. A bad row fails alone. A
-// dry run writes nothing, and takes references that do not exist for ones that will. Up to six round trips for a batch, and three for
+// dry run writes nothing, and takes references that do not exist for ones that will. Up to five round trips for a batch, and four for
 // each user that changes.
 func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]Outcome, error) {
 	batch, err := s.read(ctx, rows)

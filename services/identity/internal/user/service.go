@@ -39,6 +39,8 @@ type Store interface {
 	// Update changes a user; the change may run several times and does nothing else. Its errors are returned as they are, but for
 	// ErrUnchanged. ErrNone, ErrUUIDTaken.
 	Update(ctx context.Context, id int64, change func(*User) error) (User, error)
+	// Told takes the message for the relay back, now that the sessions live by this version of the user; a later version's stays.
+	Told(ctx context.Context, u User) error
 }
 
 // Sessions makes all sessions of a user live by its present state, or end (decisions, part 2: permissions are read live).

@@ -1,0 +1,215 @@
+package api_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// none is the permissions of a user without any, as the API shows them.
+const none = `{"can_api":false,"can_su":false,"can_add_events":false,"can_add_notes":false,"edit_all_events":false,"privileged":false,"admin":false}`
+
+func TestAdministration_EveryPathNeedsAdmin(t *testing.T) {
+	plain := system.Login(t, newPerson(t, "can_api", "can_su", "privileged", "edit_all_events").UUID)
+	for _, call := range [][2]string{
+		{"GET", "/api/admin/users"},
+		{"POST", "/api/admin/users"},
+		{"GET", "/api/admin/users/1"},
+		{"PATCH", "/api/admin/users/1"},
+		{"DELETE", "/api/admin/users/1"},
+		{"POST", "/api/admin/users/1/uuid"},
+		{"DELETE", "/api/admin/users/1/sessions"},
+		{"POST", "/api/admin/import/users"},
+	} {
+		plain.Do(t, call[0], call[1], nil).Want(t, 403, forbidden)
+		system.Client(t).Do(t, call[0], call[1], nil).Want(t, 401, accessDenied)
+	}
+}
+
+func TestAdministration_CreateUser(t *testing.T) {
+	admin := system.Admin(t)
+	a := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": " Ann ", "email": " Ann@school.example "}})
+	var reply struct {
+		User struct {
+			ID   int64
+			UUID string
+		}
+	}
+	a.Decode(t, &reply)
+	shown := fmt.Sprintf(`"id":%d,"key":null,"name":"Ann","email":"Ann@school.example","kind":"staff","element_id":null,"active":true,"permissions":%s`, reply.User.ID, none)
+	a.Want(t, 201, `{"status":"Created","user":{`+shown+`,"uuid":"`+reply.User.UUID+`","valid":true}}`)
+	if uuid.Validate(reply.User.UUID) != nil {
+		t.Errorf("uuid %q", reply.User.UUID)
+	}
+	address := "/api/admin/users/" + strconv.FormatInt(reply.User.ID, 10)
+	admin.Get(t, address).Want(t, 200, `{"status":"OK","user":{`+shown+`,"valid":true}}`)
+	login(t, system.Client(t), reply.User.UUID).Want(t, 401, accessDenied) // without can_api
+	admin.Patch(t, address, map[string]any{"user": map[string]any{"permissions": map[string]any{"can_api": true}, "kind": "pupil"}}).Want(t, 200,
+		`{"status":"OK","user":{`+strings.NewReplacer(`"can_api":false`, `"can_api":true`, `"staff"`, `"pupil"`).Replace(shown)+`,"valid":true}}`)
+	login(t, system.Client(t), reply.User.UUID).Want(t, 200, ok)
+}
+
+func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
+	admin := system.Admin(t)
+	p := newPerson(t, "can_api")
+	for _, c := range []struct {
+		name string
+		user map[string]any
+		want string
+	}{
+		{"nothing", map[string]any{}, `{"id":null,"key":null,"name":"","email":"","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"email":["can't be blank"],"name":["can't be blank"]}}`},
+		{"other types", map[string]any{"name": 5, "email": "a@b.example", "active": "perhaps", "permissions": map[string]any{"admin": 1}},
+			`{"id":null,"key":null,"name":"","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"active":["is not true or false"],"admin":["is not true or false"],"name":["is not a string"]}}`},
+		{"permissions no object", map[string]any{"name": "A", "email": "a@b.example", "permissions": []string{"admin"}},
+			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"permissions":["is not an object"]}}`},
+		{"a short uuid", map[string]any{"name": "A", "email": "a@b.example", "uuid": "short"},
+			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"uuid":["must have 16 to 255 characters"]}}`},
+		{"another's uuid", map[string]any{"name": "A", "email": "a@b.example", "uuid": p.UUID},
+			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"uuid":["has already been taken"]}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			admin.Post(t, "/api/admin/users", map[string]any{"user": c.user}).Want(t, 422, `{"status":"Unprocessable entity","user":`+c.want+`}`)
+		})
+	}
+	admin.Post(t, "/api/admin/users", map[string]any{}).Want(t, 400, `{"status":"Bad request","message":"user is missing"}`)
+	a := admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"email": "", "uuid": uuid.NewString()}})
+	a.Want(t, 422, fmt.Sprintf(`{"status":"Unprocessable entity","user":{"id":%d,"key":null,"name":"Person","email":"","kind":"staff","element_id":null,"active":true,"permissions":%s,"valid":false,"errors":{"email":["can't be blank"],"uuid":["is renewed by POST to the user's uuid"]}}}`,
+		p.ID, strings.Replace(none, `"can_api":false`, `"can_api":true`, 1)))
+	login(t, system.Client(t), p.UUID).Want(t, 200, ok)
+	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, p.Email) {
+		t.Errorf("the refused change was stored: %s", a.Body)
+	}
+}
+
+func TestAdministration_UnknownUsers(t *testing.T) {
+	admin := system.Admin(t)
+	const missing = `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find User with 'id'=999999"}`
+	admin.Get(t, "/api/admin/users/999999").Want(t, 404, missing)
+	admin.Patch(t, "/api/admin/users/999999", map[string]any{"user": map[string]any{}}).Want(t, 404, missing)
+	admin.Delete(t, "/api/admin/users/999999").Want(t, 404, missing)
+	admin.Post(t, "/api/admin/users/999999/uuid", nil).Want(t, 404, missing)
+	admin.Delete(t, "/api/admin/users/999999/sessions").Want(t, 404, missing)
+	for _, id := range []string{"x", "01", "-1", "9223372036854775808"} {
+		admin.Get(t, "/api/admin/users/"+id).Want(t, 404, notFound)
+	}
+}
+
+func TestAdministration_ANewUUIDEndsTheOldOne(t *testing.T) {
+	p := newPerson(t, "can_api")
+	a := system.Admin(t).Post(t, path(p, "/uuid"), nil)
+	var renewed struct{ UUID string }
+	a.Decode(t, &renewed)
+	a.Want(t, 201, `{"status":"Created","uuid":"`+renewed.UUID+`"}`)
+	login(t, system.Client(t), p.UUID).Want(t, 401, accessDenied)
+	login(t, system.Client(t), renewed.UUID).Want(t, 200, ok)
+}
+
+func TestAdministration_ADeletedUserStaysAsInactive(t *testing.T) {
+	p := newPerson(t, "can_api")
+	admin := system.Admin(t)
+	for range 2 { // again is no error
+		admin.Delete(t, path(p, "")).Want(t, 200, ok)
+	}
+	login(t, system.Client(t), p.UUID).Want(t, 401, accessDenied)
+	if a := admin.Get(t, path(p, "")); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	patch(t, p, map[string]any{"active": true})
+	login(t, system.Client(t), p.UUID).Want(t, 200, ok)
+}
+
+func TestAdministration_ListsArePaged(t *testing.T) {
+	want := map[int64]bool{}
+	for range 5 {
+		want[newPerson(t).ID] = true
+	}
+	admin := system.Admin(t)
+	last, seen := int64(0), 0
+	for after := ""; after != "null"; {
+		var page struct {
+			Users []struct{ ID int64 }
+			Next  *int64
+		}
+		admin.Get(t, "/api/admin/users?limit=2&after="+after).Decode(t, &page)
+		if len(page.Users) == 0 || len(page.Users) > 2 {
+			t.Fatalf("a page of %d", len(page.Users))
+		}
+		for _, u := range page.Users {
+			if u.ID <= last {
+				t.Fatalf("%d comes after %d", u.ID, last)
+			}
+			last = u.ID
+			if want[u.ID] {
+				seen++
+			}
+		}
+		if after = "null"; page.Next != nil {
+			after = strconv.FormatInt(*page.Next, 10)
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d of %d users were listed", seen, len(want))
+	}
+	admin.Get(t, "/api/admin/users?after=999999").Want(t, 200, `{"status":"OK","users":[],"next":null}`)
+	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "after=-1"} {
+		if a := admin.Get(t, "/api/admin/users?"+query); a.Code != 400 {
+			t.Errorf("%s: %d", query, a.Code)
+		}
+	}
+}
+
+// TestAdministration_TheLastActiveAdministratorStays has a system of its own, whose administrators it knows.
+func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
+	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Replicas: 2})
+	admin := own.Admin(t)
+	const last = `{"status":"Conflict","message":"the last active administrator can't be deactivated or lose admin"}`
+	admin.Delete(t, "/api/admin/users/1").Want(t, 409, last)
+	admin.Patch(t, "/api/admin/users/1", map[string]any{"user": map[string]any{"active": false}}).Want(t, 409, last)
+	admin.Patch(t, "/api/admin/users/1", map[string]any{"user": map[string]any{"permissions": map[string]any{"admin": false}}}).Want(t, 409, last)
+	if a := admin.Patch(t, "/api/admin/users/1", map[string]any{"user": map[string]any{"name": "Head"}}); a.Code != 200 {
+		t.Errorf("another change: %d %s", a.Code, a.Body)
+	}
+
+	// The two that there are now delete each other at once, again and again: one is always left.
+	record := map[string]any{"key": "1", "name": "B", "email": "b@school.example", "uuid": uuid.NewString(), "admin": true}
+	second := admin.Import(t, "users", record)["1"]
+	ids := []int64{1, second}
+	uuids := []string{own.AdminUUID, record["uuid"].(string)}
+	for round := range 10 {
+		clients := []*servicetest.Client{own.Login(t, uuids[0]), own.Login(t, uuids[1])}
+		codes := make([]int, 2)
+		parallel(2, func(i int) {
+			codes[i] = clients[i].Delete(t, "/api/admin/users/"+strconv.FormatInt(ids[1-i], 10)).Code
+		})
+		left := -1
+		for i := range clients {
+			if clients[i].Get(t, "/api/admin/users").Code == 200 {
+				left = i
+			}
+		}
+		if left < 0 || codes[left] != 200 {
+			t.Fatalf("round %d: codes %v, left %d", round, codes, left)
+		}
+		clients[left].Patch(t, "/api/admin/users/"+strconv.FormatInt(ids[1-left], 10), map[string]any{"user": map[string]any{"active": true}})
+	}
+
+	// An import cannot do it either.
+	admin = own.Login(t, uuids[1])
+	admin.Delete(t, "/api/admin/users/1").Want(t, 200, ok)
+	record["admin"] = false
+	admin.ImportBatch(t, "/api/admin/import/users", record).Want(t, 200,
+		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"failed","errors":{"admin":["the last active administrator can't be deactivated or lose admin"]}}]}`)
+
+	// A restart makes no other one, although the first is inactive.
+	own.Kill(t, "identity")
+	own.Restart(t, "identity")
+	login(t, own.Client(t), own.AdminUUID).Want(t, 401, accessDenied)
+	if a := own.Login(t, uuids[1]).Get(t, "/api/admin/users"); strings.Count(a.Body, `"id"`) != 2 {
+		t.Errorf("users after a restart: %s", a.Body)
+	}
+}

@@ -1,0 +1,156 @@
+package api_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+const importPath = "/api/admin/import/users"
+
+// row is a record of users.csv with a key of its own.
+func row(fields map[string]any) map[string]any {
+	n := sequence.Add(1)
+	record := map[string]any{"key": fmt.Sprint("row", n), "name": "Imported", "email": fmt.Sprintf("row%d@school.example", n), "uuid": uuid.NewString(), "can_api": true}
+	for name, value := range fields {
+		record[name] = value
+	}
+	return record
+}
+
+func with(record map[string]any, name string, value any) map[string]any {
+	changed := map[string]any{}
+	for n, v := range record {
+		changed[n] = v
+	}
+	if changed[name] = value; value == nil {
+		delete(changed, name)
+	}
+	return changed
+}
+
+func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
+	admin := system.Admin(t)
+	record := row(map[string]any{"kind": "pupil"})
+	key := record["key"].(string)
+	id := admin.Import(t, "users", record)[key]
+	answer := func(result string, counts string) string {
+		return fmt.Sprintf(`{"status":"OK",%s,"records":[{"index":0,"key":"%s","result":"%s","id":%d}]}`, counts, key, result, id)
+	}
+	login(t, system.Client(t), record["uuid"].(string)).Want(t, 200, ok)
+	admin.ImportBatch(t, importPath, record).Want(t, 200, answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
+
+	// What is changed by hand stays until the row changes.
+	p := person{ID: id}
+	patch(t, p, map[string]any{"name": "By hand"})
+	admin.ImportBatch(t, importPath, record).Want(t, 200, answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
+	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, `"name":"By hand"`) || !strings.Contains(a.Body, `"key":"`+key+`"`) || !strings.Contains(a.Body, `"kind":"pupil"`) {
+		t.Error(a.Body)
+	}
+	admin.ImportBatch(t, importPath, with(record, "name", "By row")).Want(t, 200, answer("updated", `"created":0,"updated":1,"unchanged":0,"failed":0`))
+	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, `"name":"By row"`) {
+		t.Error(a.Body)
+	}
+}
+
+func TestImport_OneBadRecordFailsAlone(t *testing.T) {
+	admin := system.Admin(t)
+	taken := newPerson(t, "can_api")
+	good, bad, stolen, first, twice := row(nil), row(map[string]any{"email": "nonsense", "name": "", "admin": "perhaps"}), row(map[string]any{"uuid": taken.UUID}), row(nil), row(nil)
+	twice["uuid"] = first["uuid"]
+	a := admin.ImportBatch(t, importPath, good, bad, stolen, first, twice)
+	var reply struct {
+		Created, Failed int
+		Records         []struct {
+			ID     int64
+			Result string
+			Errors map[string][]string
+		}
+	}
+	a.Decode(t, &reply)
+	if reply.Created != 2 || reply.Failed != 3 {
+		t.Fatal(a.Body)
+	}
+	for i, want := range []string{"map[]", "map[admin:[is not true or false] email:[is not an e-mail address] name:[can't be blank]]", "map[uuid:[has already been taken]]", "map[]", "map[uuid:[has already been taken]]"} {
+		if got := fmt.Sprint(reply.Records[i].Errors); got != want || (reply.Records[i].ID == 0) != (want != "map[]") {
+			t.Errorf("record %d: %s, id %d; want %s", i, got, reply.Records[i].ID, want)
+		}
+	}
+	login(t, system.Client(t), good["uuid"].(string)).Want(t, 200, ok)
+	login(t, system.Client(t), taken.UUID).Want(t, 200, ok)
+}
+
+func TestImport_ADryRunWritesNothing(t *testing.T) {
+	admin := system.Admin(t)
+	known := row(nil)
+	id := admin.Import(t, "users", known)[known["key"].(string)]
+	fresh, bad := row(nil), row(map[string]any{"name": ""})
+	a := admin.ImportBatch(t, importPath+"?dry_run=true", with(known, "name", "Changed"), fresh, bad)
+	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","created":1,"updated":1,"unchanged":0,"failed":1,"records":[{"index":0,"key":%q,"result":"updated","id":%d},{"index":1,"key":%q,"result":"created"},{"index":2,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}]}`,
+		known["key"], id, fresh["key"], bad["key"]))
+	login(t, system.Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
+	admin.ImportBatch(t, importPath, known).Want(t, 200, fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":%q,"result":"unchanged","id":%d}]}`, known["key"], id))
+}
+
+func TestImport_AMalformedLineRefusesTheBatch(t *testing.T) {
+	admin := system.Admin(t)
+	good := row(nil)
+	line := fmt.Sprintf(`{"key":%q,"name":"A","email":"a@b.example","uuid":%q,"can_api":true}`, good["key"], good["uuid"])
+	admin.Do(t, "POST", importPath, line+"\n{\n", "Content-Type", "application/x-ndjson").Want(t, 400, `{"status":"Bad request","message":"line 2: Bad request: not a JSON object"}`)
+	login(t, system.Client(t), good["uuid"].(string)).Want(t, 401, accessDenied)
+	admin.Do(t, "POST", importPath, "", "Content-Type", "application/x-ndjson").Want(t, 200, `{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
+}
+
+func TestImport_ANewUUIDEndsTheOldOneAndItsSessions(t *testing.T) {
+	admin := system.Admin(t)
+	record := row(nil)
+	admin.Import(t, "users", record)
+	c := system.Login(t, record["uuid"].(string))
+	admin.Import(t, "users", with(record, "uuid", nil)) // no uuid: it stays
+	if a := c.Get(t, "/sessions/1/whoami"); a.Code != 200 {
+		t.Errorf("a row without uuid ended the session: %d", a.Code)
+	}
+	changed := with(record, "uuid", uuid.NewString())
+	admin.Import(t, "users", changed)
+	c.Get(t, "/sessions/1/whoami").Want(t, 401, accessDenied)
+	login(t, system.Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)
+	login(t, system.Client(t), changed["uuid"].(string)).Want(t, 200, ok)
+}
+
+func TestImport_PermissionsFollowTheRowAndItsSessions(t *testing.T) {
+	admin := system.Admin(t)
+	record := row(map[string]any{"can_su": true})
+	id := admin.Import(t, "users", record)[record["key"].(string)]
+	c := system.Login(t, record["uuid"].(string))
+	c.Get(t, "/api/users").Want(t, 200, `{"status":"OK","users":[]}`)
+	admin.Import(t, "users", with(record, "can_su", nil))
+	c.Get(t, "/api/users").Want(t, 403, forbidden)
+
+	// Who was locked out by hand does not come back by a change of name.
+	admin.Delete(t, "/api/admin/users/"+strconv.FormatInt(id, 10)).Want(t, 200, ok)
+	admin.Import(t, "users", with(record, "name", "Renamed"))
+	login(t, system.Client(t), record["uuid"].(string)).Want(t, 401, accessDenied)
+	admin.Import(t, "users", with(record, "active", true))
+	login(t, system.Client(t), record["uuid"].(string)).Want(t, 200, ok)
+}
+
+func TestImport_AFullBatchIsQuickAndTwiceTheSame(t *testing.T) {
+	admin := system.Admin(t)
+	records := make([]map[string]any, 1000)
+	for i := range records {
+		records[i] = row(nil)
+	}
+	admin.Import(t, "users", records...)
+	for i := range records {
+		records[i]["kind"] = "guest"
+	}
+	if a := admin.ImportBatch(t, importPath, records...); !strings.HasPrefix(a.Body, `{"status":"OK","created":0,"updated":1000,"unchanged":0,"failed":0,`) {
+		t.Errorf("%d %.200s", a.Code, a.Body)
+	}
+	if a := admin.ImportBatch(t, importPath, records...); !strings.HasPrefix(a.Body, `{"status":"OK","created":0,"updated":0,"unchanged":1000,"failed":0,`) {
+		t.Errorf("%d %.200s", a.Code, a.Body)
+	}
+}

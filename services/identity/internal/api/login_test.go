@@ -1,0 +1,248 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+func TestPart5_1_LoginSetsASessionCookie(t *testing.T) {
+	p := newPerson(t, "can_api")
+	c := system.Client(t)
+	a := login(t, c, p.UUID)
+	a.Want(t, 200, ok)
+	header := a.Header.Get("Set-Cookie")
+	for _, want := range []string{"scheduling_session=" + c.Cookie(t), "HttpOnly", "SameSite=Lax", "path=/"} {
+		if !strings.Contains(header, want) {
+			t.Errorf("Set-Cookie %q lacks %s", header, want)
+		}
+	}
+	if strings.Contains(header, "ecure") || len(c.Cookie(t)) != 43 {
+		t.Errorf("Set-Cookie %q", header)
+	}
+	wantUser(t, c.Cookie(t), p.ID, "after login")
+}
+
+func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
+	secure := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
+	a := login(t, secure.Client(t), secure.AdminUUID)
+	a.Want(t, 200, ok)
+	header := a.Header.Get("Set-Cookie")
+	if !strings.HasPrefix(header, "__Host-scheduling_session=") || !strings.Contains(header, "secure") || strings.Contains(strings.ToLower(header), "domain") {
+		t.Errorf("Set-Cookie %q", header)
+	}
+}
+
+func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
+	p := newPerson(t, "can_api")
+	system.Client(t).Get(t, "/api/login?uid="+p.UUID).Want(t, 200, ok)
+}
+
+func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
+	withoutAPI, inactive := newPerson(t, "can_su"), newPerson(t, "can_api")
+	system.Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
+	c := replica(t, 0)
+	var first http.Header
+	for name, query := range map[string]string{
+		"unknown": "?uuid=" + uuid.NewString(), "none": "", "empty": "?uuid=", "not UTF-8": "?uuid=%ff%00", "two": "?uuid=a&uuid=b",
+		"without can_api": "?uuid=" + withoutAPI.UUID, "inactive": "?uuid=" + inactive.UUID, "other letter case": "?uuid=" + strings.ToUpper(newPerson(t, "can_api").UUID),
+	} {
+		a := c.Do(t, "GET", "/api/login"+query, nil, from(freshAddress())...)
+		if a.Code != 401 || a.Body != accessDenied {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+		for _, changing := range []string{"Date", "X-Request-Id"} {
+			a.Header.Del(changing)
+		}
+		if first == nil {
+			first = a.Header
+		}
+		for header := range a.Header {
+			if a.Header.Get(header) != first.Get(header) || len(a.Header) != len(first) {
+				t.Errorf("%s: header %s differs: %v and %v", name, header, a.Header, first)
+			}
+		}
+	}
+}
+
+func TestDecisionsPart2_AdminImpliesCanAPI(t *testing.T) {
+	login(t, system.Client(t), newPerson(t, "admin").UUID).Want(t, 200, ok)
+}
+
+func TestDecisionsPart2_AFailedLoginLeavesTheSessionAlone(t *testing.T) {
+	p := newPerson(t, "can_api")
+	c := system.Login(t, p.UUID)
+	cookie := c.Cookie(t)
+	if a := login(t, c, uuid.NewString()); a.Code != 401 || a.Header.Get("Set-Cookie") != "" {
+		t.Errorf("%d, Set-Cookie %q", a.Code, a.Header.Get("Set-Cookie"))
+	}
+	wantUser(t, cookie, p.ID, "after a failed login")
+}
+
+func TestPart5_4_LoginEndsTheSessionThatCameWithIt(t *testing.T) {
+	a, b := newPerson(t, "can_api"), newPerson(t, "can_api")
+	c := system.Login(t, a.UUID)
+	old := c.Cookie(t)
+	login(t, c, b.UUID).Want(t, 200, ok)
+	wantUser(t, old, 0, "the old session")
+	wantUser(t, c.Cookie(t), b.ID, "the new session")
+}
+
+func TestPart5_3_LogoutAlwaysSucceeds(t *testing.T) {
+	p := newPerson(t, "can_api")
+	c := system.Login(t, p.UUID)
+	cookie := c.Cookie(t)
+	c.Get(t, "/api/logout").Want(t, 200, ok)
+	wantUser(t, cookie, 0, "after logout")
+	if left := c.Cookie(t); left != "" {
+		t.Errorf("the client still holds %q", left)
+	}
+	for name, headers := range map[string][]string{"no cookie": nil, "a dead cookie": as(cookie), "nonsense": as("nonsense")} {
+		if a := system.Client(t).Do(t, "GET", "/api/logout", nil, headers...); a.Code != 200 || a.Body != ok {
+			t.Errorf("with %s: %d %s", name, a.Code, a.Body)
+		}
+	}
+}
+
+func TestPart5_3_LogoutWorksWhileSwitchedAndWithoutCanAPI(t *testing.T) {
+	su, other := newPerson(t, "can_api", "can_su"), newPerson(t)
+	c := system.Login(t, su.UUID)
+	switchTo(t, c, other.ID).Want(t, 200, ok)
+	cookie := c.Cookie(t)
+	c.Get(t, "/api/logout").Want(t, 200, ok)
+	wantUser(t, cookie, 0, "after logout")
+}
+
+func TestDecisionsPart2_CrossSiteLoginAndLogoutAreRefused(t *testing.T) {
+	p := newPerson(t, "can_api")
+	login(t, system.Client(t), p.UUID, "Sec-Fetch-Site", "cross-site").Want(t, 403, forbidden)
+	c := system.Login(t, p.UUID)
+	c.Do(t, "GET", "/api/logout", nil, "Sec-Fetch-Site", "cross-site").Want(t, 403, forbidden)
+	wantUser(t, c.Cookie(t), p.ID, "after a refused logout")
+}
+
+// parallel calls do n times at once.
+func parallel(n int, do func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { do(i) })
+	}
+	wg.Wait()
+}
+
+func TestDecisionsPart2_TenFailedLoginsAMinuteExactOverTwoReplicas(t *testing.T) {
+	p := newPerson(t, "can_api")
+	address := freshAddress()
+	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
+	var mu sync.Mutex
+	codes := map[int]int{}
+	parallel(30, func(i int) {
+		a := login(t, replicas[i%2], uuid.NewString(), from(address)...)
+		mu.Lock()
+		defer mu.Unlock()
+		codes[a.Code]++
+		if a.Code == http.StatusTooManyRequests {
+			wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
+			if err != nil || wait < 1 || wait > 60 || a.Body != `{"status":"Too many requests"}` {
+				t.Errorf("Retry-After %q, body %s", a.Header.Get("Retry-After"), a.Body)
+			}
+		}
+	})
+	if codes[401] != 10 || codes[429] != 20 {
+		t.Errorf("codes %v, want ten 401 and twenty 429", codes)
+	}
+	if a := login(t, replica(t, 0), p.UUID, from(address)...); a.Code != 429 {
+		t.Errorf("the right uuid from that address: %d", a.Code)
+	}
+	login(t, replica(t, 1), p.UUID, from(freshAddress())...).Want(t, 200, ok)
+}
+
+func TestDecisionsPart2_SuccessfulLoginsAreNotLimited(t *testing.T) {
+	p := newPerson(t, "can_api")
+	address := freshAddress()
+	for i := range 30 {
+		if a := login(t, replica(t, i%2), p.UUID, from(address)...); a.Code != 200 {
+			t.Fatalf("login %d: %d %s", i, a.Code, a.Body)
+		}
+	}
+}
+
+// TestSecretsAreNeitherLoggedNorStored looks for every secret that it has made the service see.
+func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
+	p, wrong := newPerson(t, "can_api", "can_su"), uuid.NewString()
+	c := system.Login(t, p.UUID)
+	login(t, system.Client(t), wrong)
+	first := c.Cookie(t)
+	switchTo(t, c, newPerson(t).ID).Want(t, 200, ok)
+	imported := uuid.NewString()
+	admin := system.Admin(t)
+	admin.Import(t, "users", map[string]any{"key": "secret", "name": "S", "email": "s@school.example", "uuid": imported})
+	admin.ImportBatch(t, "/api/admin/import/users", map[string]any{"key": "secret2", "name": "S", "email": "nonsense", "uuid": wrong})
+	var renewed struct{ UUID string }
+	admin.Post(t, "/api/admin/users/"+strconv.FormatInt(p.ID, 10)+"/uuid", nil).Decode(t, &renewed)
+	secrets := []string{p.UUID, wrong, imported, renewed.UUID, system.AdminUUID, first, c.Cookie(t), admin.Cookie(t)}
+
+	places := map[string]string{"the logs": system.Logs(), "the database": databaseDump(t), "redis": redisDump(t)}
+	for place, content := range places {
+		if content == "" {
+			t.Errorf("%s is empty: nothing was looked at", place)
+		}
+		for i, secret := range secrets {
+			if secret == "" || strings.Contains(content, secret) {
+				t.Errorf("secret %d of %d is in %s, or empty", i+1, len(secrets), place)
+			}
+		}
+	}
+}
+
+// databaseDump is all that the test's database holds.
+func databaseDump(t *testing.T) string {
+	t.Helper()
+	names, err := system.DB.ListCollectionNames(t.Context(), map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		cursor, err := system.DB.Collection(name).Find(t.Context(), map[string]any{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for cursor.Next(t.Context()) {
+			all.WriteString(cursor.Current.String())
+		}
+		if err := cursor.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+// redisDump is all that Redis holds below the test's prefix, in its own serialised form.
+func redisDump(t *testing.T) string {
+	t.Helper()
+	keys, err := system.Redis.Keys(t.Context(), system.Prefix+"*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, key := range keys {
+		all.WriteString(key)
+		for _, read := range []func(context.Context, string) any{
+			func(ctx context.Context, key string) any { return system.Redis.Get(ctx, key).Val() },
+			func(ctx context.Context, key string) any { return system.Redis.HGetAll(ctx, key).Val() },
+			func(ctx context.Context, key string) any { return system.Redis.SMembers(ctx, key).Val() },
+			func(ctx context.Context, key string) any { return system.Redis.XRange(ctx, key, "-", "+").Val() },
+		} {
+			all.WriteString(text(read(t.Context(), key)))
+		}
+	}
+	return all.String()
+}
