@@ -1,0 +1,339 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// record is the administrators' form of an element as far as the tests look.
+type record struct {
+	ID         *int64
+	Key        string
+	Name       string
+	EntityType string `json:"entity_type"`
+	UUID       string
+	Current    bool
+	TutorGroup string `json:"tutor_group"`
+	Resource   *bool
+	Controlled bool
+	Valid      bool
+	Errors     map[string][]string
+}
+
+func (s *school) record(t *testing.T, id int64) record {
+	t.Helper()
+	var reply struct{ Element record }
+	s.Get(t, path("/api/admin/elements/%d", id)).Decode(t, &reply)
+	return reply.Element
+}
+
+func TestAdministration_CreatingAnElement(t *testing.T) {
+	s := newSchool(t)
+	own := uuid.NewString()
+	a := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Pupil", "uuid": strings.ToUpper(own), "forename": "Ann", "surname": s.mark, "tutor_group": "9A", "unknown": 1}})
+	var reply struct {
+		Status  string
+		Element record
+	}
+	a.Decode(t, &reply)
+	e := reply.Element
+	if a.Code != http.StatusCreated || reply.Status != "Created" || e.ID == nil || e.Name != "Ann "+s.mark+" (9A)" || e.UUID != own || !e.Current || !e.Valid || e.Key != "" {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	if got := s.names(t, "name", e.Name); len(got) != 1 {
+		t.Errorf("it is not found: %q", got)
+	}
+	a = s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Group", "uuid": own, "name": "x"}})
+	a.Decode(t, &reply)
+	if a.Code != http.StatusUnprocessableEntity || !slices.Equal(reply.Element.Errors["uuid"], []string{"has already been taken"}) {
+		t.Errorf("a uuid twice: %d %s", a.Code, a.Body)
+	}
+}
+
+func TestAdministration_AnInvalidElementComesBack(t *testing.T) {
+	s := newSchool(t)
+	a := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Staff", "initials": "A", "surname": 5}})
+	var reply struct{ Element record }
+	a.Decode(t, &reply)
+	e := reply.Element
+	if a.Code != http.StatusUnprocessableEntity || e.ID != nil || e.Valid || len(e.Errors) != 2 || e.Errors["forename"][0] != "can't be blank" || e.Errors["surname"][0] != "is not a string" {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if !strings.Contains(a.Body, `"status":"Unprocessable entity","element":{"id":null,`) {
+		t.Errorf("id is not null: %s", a.Body)
+	}
+	for body, code := range map[string]int{`{`: 400, `{}`: 400, `{"element":5}`: 400, `{"element":{}}`: 422, `{"element":{"entity_type":"Ghost"}}`: 422} {
+		if a := s.Post(t, "/api/admin/elements", body); a.Code != code {
+			t.Errorf("%s: %d %s", body, a.Code, a.Body)
+		}
+	}
+}
+
+func TestAdministration_PatchKeepsWhatIsNotGiven(t *testing.T) {
+	s := newSchool(t)
+	ann := s.add(t, "pupils", "ann", fields{"forename": "Ann", "surname": s.mark, "tutor_group": "9A", "email": "a@b.org"})
+	before := s.record(t, ann)
+	a := s.Patch(t, path("/api/admin/elements/%d", ann), fields{"element": fields{"known_as": "Nan", "tutor_group": nil}})
+	after := s.record(t, ann)
+	if a.Code != http.StatusOK || after.Name != "Nan "+s.mark || after.TutorGroup != "" || after.UUID != before.UUID || after.Key != before.Key {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if got := s.names(t, "name", before.Name); len(got) != 0 {
+		t.Errorf("found by the old name: %q", got)
+	}
+	if got := s.names(t, "namelike", "nan "+s.mark); len(got) != 1 {
+		t.Errorf("not found by the new name: %q", got)
+	}
+	a = s.Patch(t, path("/api/admin/elements/%d", ann), fields{"element": fields{"surname": " ", "entity_type": "Staff"}})
+	if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"errors":{"entity_type":["can't be changed"],"surname":["can't be blank"]}`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if s.record(t, ann).Name != after.Name {
+		t.Error("an invalid change was kept")
+	}
+}
+
+func TestAdministration_ListsArePaged(t *testing.T) {
+	s := newSchool(t)
+	var ids []int64
+	for _, key := range []string{"1", "2", "3"} {
+		ids = append(ids, s.add(t, "services", key, fields{"name": key}))
+	}
+	s.Delete(t, path("/api/admin/elements/%d", ids[1]))
+	var page struct {
+		Elements []record
+		Next     *int64
+	}
+	s.Get(t, path("/api/admin/elements?entity_type=Service&current=true&limit=1&after=%d", ids[0]-1)).Decode(t, &page)
+	if len(page.Elements) != 1 || page.Elements[0].Key != "Service:"+s.mark+"1" || page.Next == nil || *page.Next != ids[0] {
+		t.Errorf("the first page: %+v", page)
+	}
+	s.Get(t, path("/api/admin/elements?entity_type=Service&current=true&limit=100&after=%d", *page.Next)).Decode(t, &page)
+	if len(page.Elements) != 1 || *page.Elements[0].ID != ids[2] || page.Next != nil {
+		t.Errorf("the last page: %+v", page)
+	}
+	s.Get(t, "/api/admin/elements?key=Service:"+s.mark+"2").Decode(t, &page)
+	if len(page.Elements) != 1 || page.Elements[0].Current {
+		t.Errorf("by key: %+v", page)
+	}
+	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "entity_type=Ghost", "current=maybe"} {
+		if a := s.Get(t, "/api/admin/elements?"+query); a.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+}
+
+// members lists a group's members as "id first..last".
+func (s *school) members(t *testing.T, group int64, query string) string {
+	t.Helper()
+	a := s.Get(t, path("/api/admin/elements/%d/members%s", group, query))
+	var reply struct {
+		Members []struct {
+			ElementID int64   `json:"element_id"`
+			FirstDay  *string `json:"first_day"`
+			LastDay   *string `json:"last_day"`
+			Element   struct{ Name string }
+		}
+	}
+	a.Decode(t, &reply)
+	var all []string
+	for _, m := range reply.Members {
+		text := func(day *string) string {
+			if day == nil {
+				return ""
+			}
+			return *day
+		}
+		all = append(all, fmt.Sprintf("%d %s..%s", m.ElementID, text(m.FirstDay), text(m.LastDay)))
+		if m.Element.Name == "" {
+			t.Errorf("without a name: %s", a.Body)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestAdministration_OverlappingMembershipsAreMerged(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	for _, c := range []struct{ first, last, want string }{
+		{"2026-05-04", "2026-05-08", "2026-05-04..2026-05-08"},
+		{"2026-05-06", "2026-05-10", "2026-05-04..2026-05-10"},
+		{"2026-05-11", "2026-05-12", "2026-05-04..2026-05-12"},                            // adjacent
+		{"2026-05-20", "2026-05-21", "2026-05-04..2026-05-12, %d 2026-05-20..2026-05-21"}, // apart
+		{"2026-05-12", "2026-05-20", "2026-05-04..2026-05-21"},
+		{"", "2026-01-01", "..2026-01-01, %d 2026-05-04..2026-05-21"},
+		{"2026-05-21", "", "..2026-01-01, %d 2026-05-04.."},
+		{"", "", ".."},
+	} {
+		s.member(t, set, ann, c.first, c.last)
+		if got, want := s.members(t, set, ""), strings.ReplaceAll(fmt.Sprintf("%d ", ann)+c.want, "%d", fmt.Sprint(ann)); got != want {
+			t.Errorf("after %s..%s: %q, not %q", c.first, c.last, got, want)
+		}
+	}
+}
+
+func TestAdministration_MembersThatCannotBe(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	url := path("/api/admin/elements/%d/members", set)
+	s.Post(t, url, fields{"members": []fields{
+		{"element_id": ann}, {"element_id": set}, {"element_id": 1 << 60}, {"element_id": ann, "first_day": "2026-05-04", "last_day": "2026-05-03"},
+		{"element_id": ann, "first_day": "2026-02-30"}, {}, {"element_id": "x"},
+	}}).Want(t, http.StatusUnprocessableEntity, path(`{"status":"Unprocessable entity","members":[`+
+		`{"element_id":%d,"first_day":null,"last_day":null,"valid":true},`+
+		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["is the group itself"]}},`+
+		`{"element_id":1152921504606846976,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}},`+
+		`{"element_id":%d,"first_day":"2026-05-04","last_day":"2026-05-03","valid":false,"errors":{"last_day":["is before first_day"]}},`+
+		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"first_day":["is not a date"]}},`+
+		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["can't be blank"]}},`+
+		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}}]}`, ann, set, ann, ann))
+	if got := s.members(t, set, ""); got != "" {
+		t.Errorf("with faults in some, others were added: %q", got)
+	}
+	for _, body := range []string{`{}`, `{"members":5}`, `{"members":[5]}`, `[]`} {
+		if a := s.Post(t, url, body); a.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", body, a.Code, a.Body)
+		}
+	}
+	if a := s.Get(t, path("/api/admin/elements/%d/members", ann)); a.Code != http.StatusMethodNotAllowed || a.Header.Get("Allow") == "" {
+		t.Errorf("members of a pupil: %d %s", a.Code, a.Body)
+	}
+}
+
+func TestAdministration_MembersOfADayAndNested(t *testing.T) {
+	s := newSchool(t)
+	year, set, ann, bob := s.group(t, "year"), s.group(t, "set"), s.pupil(t, "Ann"), s.pupil(t, "Bob")
+	s.member(t, year, set, "", "")
+	s.member(t, set, ann, "2026-05-04", "2026-05-08")
+	s.member(t, year, bob, "2026-05-08", "")
+	for query, want := range map[string]string{
+		"":                                 path("%d .., %d 2026-05-08..", set, bob),
+		"?on=2026-05-04":                   path("%d ..", set),
+		"?on=2026-05-04&nested=true":       path("%d ..", ann),
+		"?on=2026-05-08&nested=true":       path("%d .., %d ..", ann, bob),
+		"?on=2026-05-09&nested=true":       path("%d ..", bob),
+		"?limit=1":                         path("%d ..", set),
+		path("?limit=1&after=%d", set):     path("%d 2026-05-08..", bob),
+		path("?nested=true&after=%d", bob): "",
+	} {
+		if got := s.members(t, year, query); got != want {
+			t.Errorf("%s: %q, not %q", query, got, want)
+		}
+	}
+	if a := s.Get(t, path("/api/admin/elements/%d/members?limit=1", year)); !strings.HasSuffix(a.Body, path(`"next":%d}`, set)) {
+		t.Errorf("next: %s", a.Body)
+	}
+	if a := s.Get(t, path("/api/admin/elements/%d/members?on=yesterday", year)); a.Code != http.StatusBadRequest {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+func TestAdministration_EndingAMembership(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	url := path("/api/admin/elements/%d/members/%d", set, ann)
+	s.Delete(t, url).Want(t, http.StatusNotFound, path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Membership with 'id'=%d"}`, ann))
+	s.member(t, set, ann, "2026-05-04", "2026-05-08")
+	s.member(t, set, ann, "2026-06-01", "")
+
+	if a := s.Delete(t, url+"?from=soon"); a.Code != http.StatusBadRequest {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	s.Delete(t, url+"?from=2026-06-02").Want(t, http.StatusOK, `{"status":"OK"}`)
+	if got, want := s.members(t, set, ""), path("%d 2026-05-04..2026-05-08, %d 2026-06-01..2026-06-01", ann, ann); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	s.Delete(t, url+"?from=2026-05-06")
+	if got, want := s.members(t, set, ""), path("%d 2026-05-04..2026-05-05", ann); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	s.Delete(t, url+"?from=2026-05-04")
+	if got := s.members(t, set, ""); got != "" {
+		t.Errorf("one that never began: %q", got)
+	}
+	if a := s.Delete(t, url); a.Code != http.StatusNotFound {
+		t.Errorf("once more: %d %s", a.Code, a.Body)
+	}
+	s.member(t, set, ann, "", "")
+	s.Delete(t, url)
+	london, err := time.LoadLocation("Europe/London")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.members(t, set, ""), path("%d ..%s", ann, time.Now().In(london).AddDate(0, 0, -1).Format(time.DateOnly)); got != want {
+		t.Errorf("from today: %q, not %q", got, want)
+	}
+}
+
+func TestDecisionsPart5_AdministratorsControlAnElement(t *testing.T) {
+	s := newSchool(t)
+	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})
+	user := s.Import(t, "users", fields{"key": s.mark, "name": "Una", "email": strings.ToLower(s.mark) + "@school.org"})[s.mark]
+	una := path(`{"id":%d,"name":"Una","email":"%s@school.org","valid":true}`, user, strings.ToLower(s.mark))
+	url := path("/api/admin/elements/%d/administrators", calendar)
+
+	s.Get(t, url).Want(t, http.StatusOK, `{"status":"OK","administrators":[],"next":null}`)
+	for range 2 {
+		s.Put(t, path("%s/%d", url, user), nil).Want(t, http.StatusOK, `{"status":"OK","administrator":`+una+`}`)
+	}
+	s.Get(t, url).Want(t, http.StatusOK, `{"status":"OK","administrators":[`+una+`],"next":null}`)
+	if !s.record(t, calendar).Controlled {
+		t.Error("not controlled")
+	}
+	s.Put(t, url+"/1152921504606846976", nil).Want(t, http.StatusNotFound, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find User with 'id'=1152921504606846976"}`)
+	s.Delete(t, path("%s/%d", url, user)).Want(t, http.StatusOK, `{"status":"OK"}`)
+	if s.record(t, calendar).Controlled {
+		t.Error("controlled without an administrator")
+	}
+	if a := s.Delete(t, path("%s/%d", url, user)); a.Code != http.StatusNotFound {
+		t.Errorf("once more: %d %s", a.Code, a.Body)
+	}
+}
+
+func TestAdministration_NeedsTheAdminPermission(t *testing.T) {
+	s := newSchool(t)
+	own := uuid.NewString()
+	s.Import(t, "users", fields{"key": s.mark, "name": "Una", "email": strings.ToLower(s.mark) + "@school.org", "uuid": own, "can_api": true, "privileged": true})
+	una := system.Login(t, own)
+	for _, c := range []struct{ method, path string }{
+		{"GET", "/api/admin/elements"}, {"POST", "/api/admin/elements"}, {"GET", "/api/admin/elements/1"}, {"PATCH", "/api/admin/elements/1"}, {"DELETE", "/api/admin/elements/1"},
+		{"GET", "/api/admin/elements/1/members"}, {"POST", "/api/admin/elements/1/members"}, {"DELETE", "/api/admin/elements/1/members/2"},
+		{"GET", "/api/admin/elements/1/administrators"}, {"PUT", "/api/admin/elements/1/administrators/1"}, {"DELETE", "/api/admin/elements/1/administrators/1"},
+		{"POST", "/api/admin/import/staff"}, {"POST", "/api/admin/import/memberships"}, {"POST", "/api/admin/import/administrators"},
+	} {
+		una.Do(t, c.method, c.path, nil).Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
+	}
+}
+
+func TestAdministration_MembersAddedAtOnceAreAllKept(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			day := path("2026-05-%02d", 1+2*i)
+			for range 10 { // the front door sends them to the replicas in turn; others may win for a while: 409
+				a := s.Post(t, path("/api/admin/elements/%d/members", set), fields{"members": []fields{{"element_id": ann, "first_day": day, "last_day": day}}})
+				if a.Code == http.StatusCreated {
+					return
+				}
+				if a.Code != http.StatusConflict {
+					t.Errorf("%d %s", a.Code, a.Body)
+					return
+				}
+			}
+			t.Errorf("day %s was never added", day)
+		})
+	}
+	wg.Wait()
+	if got := strings.Count(s.members(t, set, ""), ","); got != 9 {
+		t.Errorf("%d of 10 days are left: %s", got+1, s.members(t, set, ""))
+	}
+}

@@ -1,0 +1,255 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// batch is the answer to an import.
+type batch struct {
+	Status                              string
+	Created, Updated, Unchanged, Failed int
+	Records                             []struct {
+		Index  int
+		Key    string
+		Result string
+		ID     int64
+		Errors map[string][]string
+	}
+}
+
+func (s *school) batch(t *testing.T, kind string, records ...fields) batch {
+	t.Helper()
+	a := s.ImportBatch(t, "/api/admin/import/"+kind, records...)
+	var b batch
+	a.Decode(t, &b)
+	if a.Code != http.StatusOK || b.Status != "OK" || len(b.Records) != len(records) {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	return b
+}
+
+func (b batch) results() string {
+	var all []string
+	for _, r := range b.Records {
+		all = append(all, r.Result)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestImport_IsIdempotentAndFailsRecordByRecord(t *testing.T) {
+	s := newSchool(t)
+	ann := fields{"key": s.mark + "1", "forename": "Ann", "surname": s.mark}
+	bob := fields{"key": s.mark + "2", "forename": "Bob", "surname": s.mark}
+	bad := fields{"key": s.mark + "3", "forename": "Cat", "email": "nobody"}
+	if got := s.batch(t, "pupils", ann, bad, bob); got.results() != "created failed created" || got.Created != 2 || got.Failed != 1 ||
+		!slices.Equal(got.Records[1].Errors["surname"], []string{"can't be blank"}) || len(got.Records[1].Errors["email"]) != 1 || got.Records[1].ID != 0 {
+		t.Errorf("%+v", got)
+	}
+	first := s.batch(t, "pupils", ann, bob)
+	if first.results() != "unchanged unchanged" || first.Records[0].ID == 0 {
+		t.Errorf("%+v", first)
+	}
+	ann["tutor_group"] = "9A"
+	again := s.batch(t, "pupils", bob, ann)
+	if again.results() != "unchanged updated" || again.Records[1].ID != first.Records[0].ID {
+		t.Errorf("%+v", again)
+	}
+	if got := s.record(t, first.Records[0].ID); got.Name != "Ann "+s.mark+" (9A)" || got.Key != "Pupil:"+s.mark+"1" {
+		t.Errorf("%+v", got)
+	}
+	delete(ann, "tutor_group") // the record is the whole truth
+	s.batch(t, "pupils", ann)
+	if got := s.record(t, first.Records[0].ID); got.Name != "Ann "+s.mark || got.TutorGroup != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestImport_TheSameKeyOfAnotherTypeIsAnotherElement(t *testing.T) {
+	s := newSchool(t)
+	if a, b := s.add(t, "subjects", "1", fields{"name": "x"}), s.add(t, "services", "1", fields{"name": "x"}); a == b {
+		t.Error("one element")
+	}
+}
+
+func TestImport_AChangeByHandStaysUntilTheSourceChanges(t *testing.T) {
+	s := newSchool(t)
+	row := fields{"key": s.mark, "name": s.mark + " Maths"}
+	id := s.batch(t, "subjects", row).Records[0].ID
+	s.Patch(t, path("/api/admin/elements/%d", id), fields{"element": fields{"name": s.mark + " Mathematics"}})
+	if got := s.batch(t, "subjects", row).results(); got != "unchanged" || s.record(t, id).Name != s.mark+" Mathematics" {
+		t.Errorf("%s, named %s", got, s.record(t, id).Name)
+	}
+	row["name"] = s.mark + " Further Maths"
+	if got := s.batch(t, "subjects", row).results(); got != "updated" || s.record(t, id).Name != s.mark+" Further Maths" {
+		t.Errorf("%s, named %s", got, s.record(t, id).Name)
+	}
+}
+
+func TestImport_BringsADeletedElementBack(t *testing.T) {
+	s := newSchool(t)
+	row := fields{"key": s.mark, "name": s.mark + " Maths"}
+	id := s.batch(t, "subjects", row).Records[0].ID
+	s.Delete(t, path("/api/admin/elements/%d", id))
+	if got := s.batch(t, "subjects", row); got.results() != "updated" || got.Records[0].ID != id || !s.record(t, id).Current {
+		t.Errorf("%+v", got)
+	}
+	if got := s.names(t, "namelike", s.mark); len(got) != 1 {
+		t.Errorf("not found: %q", got)
+	}
+}
+
+func TestImport_KeepsAdministratorsWhenTheElementChanges(t *testing.T) {
+	s := newSchool(t)
+	row := fields{"key": s.mark, "name": s.mark + " Calendar"}
+	id := s.batch(t, "properties", row).Records[0].ID
+	user := s.Import(t, "users", fields{"key": s.mark, "name": "Una", "email": strings.ToLower(s.mark) + "@school.org"})[s.mark]
+	s.Put(t, path("/api/admin/elements/%d/administrators/%d", id, user), nil)
+	row["make_public"] = true
+	s.batch(t, "properties", row)
+	if !s.record(t, id).Controlled {
+		t.Error("the administrators are lost")
+	}
+}
+
+func TestImport_ADryRunWritesNothing(t *testing.T) {
+	s := newSchool(t)
+	known := fields{"key": s.mark + "1", "name": s.mark + " a"}
+	id := s.batch(t, "groups", known).Records[0].ID
+	known["name"] = s.mark + " b"
+	b := s.batch(t, "groups?dry_run=true", known, fields{"key": s.mark + "2", "name": s.mark + " c"}, fields{"key": s.mark + "3"})
+	if b.results() != "updated created failed" || b.Records[0].ID != id || b.Records[1].ID != 0 {
+		t.Errorf("%+v", b)
+	}
+	if got := s.names(t, "namelike", s.mark); !slices.Equal(got, []string{s.mark + " a"}) {
+		t.Errorf("%q", got)
+	}
+	b = s.batch(t, "memberships?dry_run=true", fields{"key": path("Group:%s2/Pupil:%s9", s.mark, s.mark), "group": s.mark + "2", "member": "Pupil:" + s.mark + "9", "spans": []fields{{}}})
+	if b.results() != "created" || b.Records[0].ID != 0 {
+		t.Errorf("references of the same bundle: %+v", b)
+	}
+	b = s.batch(t, "administrators?dry_run=true", fields{"key": "Group:" + s.mark + "2/x", "element": "Group:" + s.mark + "2", "user": "x"})
+	if b.results() != "created" {
+		t.Errorf("references of the same bundle: %+v", b)
+	}
+}
+
+func TestImport_Memberships(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	row := func(group, member string, spans ...fields) fields {
+		return fields{"key": "Group:" + group + "/" + member, "group": group, "member": member, "spans": spans}
+	}
+	group, member := s.mark+"set", "Pupil:"+s.mark+"Ann"
+	good := row(group, member, fields{"first_day": "2026-05-06", "last_day": "2026-05-10"}, fields{"first_day": nil, "last_day": "2026-05-07"})
+	b := s.batch(t, "memberships", good,
+		row(group, "Group:"+group, fields{}), row(group, "Pupil:"+s.mark, fields{}), row(s.mark, member, fields{}), row(group, "Staff:1"),
+		row(group, "Staff:2", fields{"first_day": "2026-05-06", "last_day": "2026-05-05"}), row(group, "Staff:3", fields{"first_day": "May"}),
+		fields{"key": "x", "group": group, "member": member, "spans": []fields{{}}})
+	if b.results() != "created"+strings.Repeat(" failed", 7) {
+		t.Errorf("%+v", b)
+	}
+	for i, field := range map[int]string{1: "member", 2: "member", 3: "group", 4: "spans", 5: "spans", 6: "spans", 7: "key"} {
+		if len(b.Records[i].Errors[field]) != 1 {
+			t.Errorf("record %d: %v", i, b.Records[i].Errors)
+		}
+	}
+	if got, want := s.members(t, set, ""), path("%d ..2026-05-10", ann); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+	if got := s.batch(t, "memberships", good).results(); got != "unchanged" {
+		t.Error(got)
+	}
+	if got := s.batch(t, "memberships", row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "updated" {
+		t.Error(got)
+	}
+	if got, want := s.members(t, set, ""), path("%d 2026-09-01..", ann); got != want {
+		t.Errorf("the record is the pair's whole truth: %q, not %q", got, want)
+	}
+	s.Delete(t, path("/api/admin/elements/%d/members/%d?from=2026-09-01", set, ann))
+	if got := s.batch(t, "memberships", row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "unchanged" || s.members(t, set, "") != "" {
+		t.Errorf("taken back by hand: %s, %s", got, s.members(t, set, ""))
+	}
+}
+
+func TestImport_Administrators(t *testing.T) {
+	s := newSchool(t)
+	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})
+	users := s.Import(t, "users", fields{"key": s.mark + "1", "name": "Una", "email": "u" + s.mark + "@school.org"}, fields{"key": s.mark + "2", "name": "Vic", "email": "v" + s.mark + "@school.org"})
+	row := func(user string) fields {
+		return fields{"key": "Property:" + s.mark + "C/" + user, "element": "Property:" + s.mark + "C", "user": user}
+	}
+	una, vic := row(s.mark+"1"), row(s.mark+"2")
+	b := s.batch(t, "administrators", una, vic, row("nobody"), fields{"key": "Property:x/1", "element": "Property:x", "user": "1"}, fields{"key": "x"})
+	if b.results() != "created created failed failed failed" || b.Records[0].ID != calendar || len(b.Records[2].Errors["user"]) != 1 || len(b.Records[3].Errors["element"]) != 1 {
+		t.Errorf("%+v", b)
+	}
+	s.Delete(t, path("/api/admin/elements/%d/administrators/%d", calendar, users[s.mark+"1"])) // by hand
+	if got := s.batch(t, "administrators", una, vic).results(); got != "unchanged unchanged" {
+		t.Error(got)
+	}
+	var reply struct{ Administrators []struct{ ID int64 } }
+	s.Get(t, path("/api/admin/elements/%d/administrators", calendar)).Decode(t, &reply)
+	if len(reply.Administrators) != 1 || reply.Administrators[0].ID != users[s.mark+"2"] {
+		t.Errorf("%+v", reply)
+	}
+}
+
+func TestImport_AMalformedLineWritesNothing(t *testing.T) {
+	s := newSchool(t)
+	body := path(`{"key":"%[1]s","name":"%[1]s"}`+"\n{\n", s.mark)
+	a := s.Do(t, "POST", "/api/admin/import/subjects", body, "Content-Type", "application/x-ndjson")
+	if a.Code != http.StatusBadRequest || !strings.Contains(a.Body, "line 2") {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	s.Get(t, "/api/elements?name="+s.mark).Want(t, http.StatusNotFound, notFound)
+}
+
+func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {
+	s := newSchool(t)
+	var elements, members []fields
+	s.group(t, "set")
+	for i := range 300 {
+		key := path("%s-%03d", s.mark, i)
+		elements = append(elements, fields{"key": key, "forename": "F", "surname": key})
+		members = append(members, fields{"key": path("Group:%sset/Pupil:%s", s.mark, key), "group": s.mark + "set", "member": "Pupil:" + key, "spans": []fields{{}}})
+	}
+	s.allAtOnce(t, "pupils", elements)
+	s.allAtOnce(t, "memberships", members)
+	var page struct{ Members []struct{} }
+	group := s.batch(t, "groups", fields{"key": s.mark + "set", "name": s.mark + " set"}).Records[0].ID
+	s.Get(t, path("/api/admin/elements/%d/members?limit=1000", group)).Decode(t, &page)
+	if len(page.Members) != 300 {
+		t.Errorf("%d members", len(page.Members))
+	}
+}
+
+// allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that each was created once and has one id.
+func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
+	t.Helper()
+	var wg sync.WaitGroup
+	answers := make([]batch, 4)
+	for i := range answers {
+		wg.Go(func() { s.ImportBatch(t, "/api/admin/import/"+kind, rows...).Decode(t, &answers[i]) })
+	}
+	wg.Wait()
+	created := 0
+	for _, a := range answers {
+		created += a.Created
+		if a.Failed > 0 || len(a.Records) != len(rows) {
+			t.Fatalf("%s: %d failed of %d: %s", kind, a.Failed, len(a.Records), fmt.Sprint(a.Records[:min(3, len(a.Records))]))
+		}
+		for i, r := range a.Records {
+			if r.ID == 0 || r.ID != answers[0].Records[i].ID {
+				t.Fatalf("%s: record %d has the ids %d and %d", kind, i, r.ID, answers[0].Records[i].ID)
+			}
+		}
+	}
+	if created != len(rows) {
+		t.Errorf("%s: %d were created, not %d", kind, created, len(rows))
+	}
+}

@@ -1,0 +1,19 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/routes"
+)
+
+func TestPublicPathsAreInTheServicesRows(t *testing.T) {
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range (handlers{}).public() {
+		if service, ok := table.Service(r.Path); !ok || service != "elements" {
+			t.Errorf("%s %s goes to %q", r.Method, r.Path, service)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// system is two replicas of each service that takes part in the flows of elements, which the tests share.
+var system *servicetest.System
+
+func TestMain(m *testing.M) {
+	os.Exit(servicetest.Run(m, servicetest.Options{Services: []string{"identity", "elements", "events", "notes"}, Replicas: 2}, func(s *servicetest.System) { system = s }))
+}
+
+type fields = map[string]any
+
+// school is what one test makes for itself: all its keys and names carry a mark of their own.
+type school struct {
+	*servicetest.Client
+	mark     string
+	category int64
+}
+
+func newSchool(t *testing.T) *school {
+	t.Helper()
+	return &school{Client: system.Admin(t), mark: strings.ToUpper(uuid.NewString()[:8])}
+}
+
+// add imports one record and returns its id. Its key, and its name where it has one, get the mark.
+func (s *school) add(t *testing.T, kind, key string, record fields) int64 {
+	t.Helper()
+	key = s.mark + key
+	all := fields{"key": key}
+	for name, value := range record {
+		if name == "name" {
+			value = s.mark + " " + value.(string)
+		}
+		all[name] = value
+	}
+	return s.Import(t, kind, all)[key]
+}
+
+func (s *school) staff(t *testing.T, initials string) int64 {
+	t.Helper()
+	return s.add(t, "staff", initials, fields{"initials": initials, "forename": "Fore" + initials, "surname": s.mark})
+}
+
+func (s *school) pupil(t *testing.T, forename string) int64 {
+	t.Helper()
+	return s.add(t, "pupils", forename, fields{"forename": forename, "surname": s.mark})
+}
+
+func (s *school) group(t *testing.T, name string) int64 {
+	t.Helper()
+	return s.add(t, "groups", name, fields{"name": name})
+}
+
+// member makes the element a member of the group from first to last, open where "".
+func (s *school) member(t *testing.T, group, member int64, first, last string) {
+	t.Helper()
+	line := fields{"element_id": member}
+	if first != "" {
+		line["first_day"] = first
+	}
+	if last != "" {
+		line["last_day"] = last
+	}
+	if a := s.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group), fields{"members": []fields{line}}); a.Code != http.StatusCreated {
+		t.Fatalf("add a member: %d %s", a.Code, a.Body)
+	}
+}
+
+// event books the elements from one clock time to another and returns the event's id. Both are as in set B.
+func (s *school) event(t *testing.T, body, starts, ends string, elements ...int64) int64 {
+	t.Helper()
+	if s.category == 0 {
+		s.category = s.Import(t, "eventcategories", fields{"key": s.mark, "name": s.mark})[s.mark]
+	}
+	ids := make([]string, len(elements))
+	for i, id := range elements {
+		ids[i] = fmt.Sprint(id)
+	}
+	a := s.Post(t, "/api/events", fields{"event": fields{"body": body, "event_category_id": s.category, "starts_at": starts, "ends_at": ends}, "elements": ids})
+	var reply struct {
+		Event    struct{ ID int64 }
+		Failures []any
+	}
+	a.Decode(t, &reply)
+	if a.Code != http.StatusOK || len(reply.Failures) > 0 {
+		t.Fatalf("create an event: %d %s", a.Code, a.Body)
+	}
+	return reply.Event.ID
+}
+
+// listing is a listing of commitments as far as most tests look.
+type listing struct {
+	Status      string
+	Commitments []struct {
+		ID      int64
+		Status  string
+		Element *struct {
+			ID   int64
+			Name string
+		}
+		Event struct {
+			ID               int64
+			Body             string
+			Staff, Locations *string
+		}
+	}
+}
+
+func (s *school) commitments(t *testing.T, element int64, query string) listing {
+	t.Helper()
+	a := s.Get(t, fmt.Sprintf("/api/elements/%d/commitments%s", element, query))
+	if a.Code != http.StatusOK {
+		t.Fatalf("commitments%s: %d %s", query, a.Code, a.Body)
+	}
+	var l listing
+	a.Decode(t, &l)
+	return l
+}
+
+// bodies are the titles of the events listed, joined, with the group's id where the commitment is through one.
+func (l listing) bodies() string {
+	var all []string
+	for _, c := range l.Commitments {
+		text := c.Event.Body
+		if c.Element != nil {
+			text += fmt.Sprintf("@%d", c.Element.ID)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " ")
+}
+
+// names are those of a search.
+func (s *school) names(t *testing.T, parameter, value string) []string {
+	t.Helper()
+	a := s.Get(t, "/api/elements?"+parameter+"="+url.QueryEscape(value))
+	var reply struct{ Elements []struct{ Name string } }
+	a.Decode(t, &reply)
+	names := []string{}
+	for _, e := range reply.Elements {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+func path(format string, arguments ...any) string { return fmt.Sprintf(format, arguments...) }
