@@ -107,6 +107,7 @@ var categories = []category{
 	{"holiday", "School Holiday", 140, "schoolwide publish visible privileged"},
 	{"inset", "Training Day", 150, "schoolwide visible privileged"},
 	{"works", "Building Works", 160, "busy privileged"},
+	{"run", "Minibus Run", 170, "busy"},
 }
 
 func (s *school) writeCategories() {

@@ -45,6 +45,16 @@ func (y *year) allDay(category, body string, first, last time.Time, elements ...
 		owner: officeUser, elements: elements})
 }
 
+// runs takes pupils from the station and back on every day of school, by the first minibus.
+func (y *year) runs() {
+	for _, day := range y.days {
+		for _, run := range []struct{ body, from, to string }{{"Station run", "07:40", "08:20"}, {"Late bus", "17:30", "18:15"}} {
+			y.write(event{category: "run", body: run.body, starts: at(day, run.from), ends: at(day, run.to), organiser: nobody, owner: transportUser,
+				elements: []string{"Service:minibus1"}})
+		}
+	}
+}
+
 // gatherings writes the assemblies and the meetings of the houses.
 func (y *year) gatherings() {
 	for i, week := range y.weeks {

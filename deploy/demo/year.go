@@ -44,6 +44,7 @@ func (y *year) build() {
 	y.teachesNow = y.staffed
 	y.lessons()
 	y.dates()
+	y.runs()
 	y.gatherings()
 	y.meetings()
 	y.duties()
