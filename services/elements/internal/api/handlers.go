@@ -21,8 +21,8 @@ type handlers struct {
 	now      func() time.Time
 }
 
-// search answers GET /api/elements (contract 4.1 rules 1 to 3). One read, of the elements that it returns, and for a needle of more than three characters of those that
-// have all its parts of three, but elsewhere.
+// search answers GET /api/elements (contract 4.1 rules 1 to 3). One read, of the elements that it returns, and for a needle of more than
+// three characters of those that have all its parts of three, but elsewhere.
 func (h handlers) search(c *fiber.Ctx) error {
 	by := h.elements.SearchByName
 	text, err := web.Query(c, "name")
@@ -59,8 +59,9 @@ func (h handlers) detail(c *fiber.Ctx) error {
 	return web.OK(c, web.Part{Name: "element", Value: detailOf(e, members)})
 }
 
-// commitments answers GET /api/elements/ID/commitments (contract 4.1 rules 4 to 9). The day of a pupil: one read of the element, one for each level of nesting of its groups
-// (four in a big school), one call to events, and one read of the groups and the staff and locations that the answer names.
+// commitments answers GET /api/elements/ID/commitments (contract 4.1 rules 4 to 9). The day of a pupil: one read of the element, one for
+// each level of nesting of its groups (four in a big school), one call to events, and one read of the groups and the staff and locations
+// that the answer names.
 func (h handlers) commitments(c *fiber.Ctx) error {
 	id, days, err := h.query(c)
 	if err != nil {

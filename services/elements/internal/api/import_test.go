@@ -228,7 +228,8 @@ func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {
 	}
 }
 
-// allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that each was created once and has one id.
+// allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that each was created once
+// and has one id.
 func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
 	t.Helper()
 	var wg sync.WaitGroup

@@ -14,8 +14,9 @@ import (
 // membersMethods are those of the members of a group.
 const membersMethods = "GET, HEAD, POST"
 
-// members answers GET /api/admin/elements/ID/members: the group's own members with their days, those of the day in on where given; with nested=true, the
-// people and things in the group on that day, or today. A read of the group, one of its memberships or one for each level of nesting, and one of the elements shown.
+// members answers GET /api/admin/elements/ID/members: the group's own members with their days, those of the day in on where given; with
+// nested=true, the people and things in the group on that day, or today. A read of the group, one of its memberships or one for each level
+// of nesting, and one of the elements shown.
 func (h handlers) members(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

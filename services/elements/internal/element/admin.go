@@ -1,6 +1,7 @@
 package element
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -87,7 +88,7 @@ func (s *Service) Administrators(ctx context.Context, id int64) ([]contract.User
 	for i, f := range facts {
 		users[i] = f.User
 	}
-	slices.SortFunc(users, func(a, b contract.User) int { return int(a.ID - b.ID) })
+	slices.SortFunc(users, func(a, b contract.User) int { return cmp.Compare(a.ID, b.ID) })
 	return users, nil
 }
 

@@ -27,8 +27,8 @@ func (r AdministratorRow) check() problem.Fields {
 	return faults
 }
 
-// ImportAdministrators is ImportElements for administrators; the outcome's id is the element's. It costs a call to identity, one read of the elements and one bulk write. An
-// administrator who was removed by hand after an import stays so.
+// ImportAdministrators is ImportElements for administrators; the outcome's id is the element's. It costs a call to identity, one read of
+// the elements and one bulk write. An administrator who was removed by hand after an import stays so.
 func (s *Service) ImportAdministrators(ctx context.Context, rows []AdministratorRow, dry bool) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(rows))
 	var users []string

@@ -46,8 +46,9 @@ type ElementRow struct {
 	Draft Draft
 }
 
-// ImportElements writes a batch of elements of one type, each record by itself, and returns their outcomes in order. A batch costs one read, two blocks of ids and one
-// insert for what is new, one bulk write for what changed; as much again for those that lost a race to another writer. Dry writes nothing.
+// ImportElements writes a batch of elements of one type, each record by itself, and returns their outcomes in order. A batch costs one
+// read, two blocks of ids and one insert for what is new, one bulk write for what changed; as much again for those that lost a race to
+// another writer. Dry writes nothing.
 func (s *Service) ImportElements(ctx context.Context, t Type, rows []ElementRow, dry bool) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(rows))
 	err := s.settle(ctx, func(ctx context.Context) (bool, error) { return s.importElements(ctx, t, rows, outcomes, dry) })

@@ -42,8 +42,9 @@ func (r MembershipRow) check() problem.Fields {
 	return faults
 }
 
-// ImportMemberships is ImportElements for memberships. It costs one read of the elements and one of the memberships, a block of ids and one insert for what
-// is new, one bulk write for what changed. In a dry run a reference that leads nowhere is no fault: it may be of the same bundle.
+// ImportMemberships is ImportElements for memberships. It costs one read of the elements and one of the memberships, a block of ids and
+// one insert for what is new, one bulk write for what changed. In a dry run a reference that leads nowhere is no fault: it may be of the
+// same bundle.
 func (s *Service) ImportMemberships(ctx context.Context, rows []MembershipRow, dry bool) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(rows))
 	var keys []string

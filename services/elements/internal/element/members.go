@@ -26,8 +26,8 @@ type Member struct {
 // always is every day.
 var always = Span{wiretime.FirstDay, wiretime.LastDay}
 
-// Members returns a page of a group's own members in order of element id, then first day, on the day where one is given, and the id after which the
-// next page begins, 0 after the last. The limit counts elements.
+// Members returns a page of a group's own members in order of element id, then first day, on the day where one is given, and the id after
+// which the next page begins, 0 after the last. The limit counts elements.
 func (s *Service) Members(ctx context.Context, group int64, on *wiretime.Day, after int64, limit int) (page []Member, next int64, err error) {
 	if err := s.group(ctx, group); err != nil {
 		return nil, 0, err
@@ -54,8 +54,8 @@ func (s *Service) Members(ctx context.Context, group int64, on *wiretime.Day, af
 	return page, next, s.nameMembers(ctx, page)
 }
 
-// PeopleAndThings returns a page of the people and things in a group on a day, today when nil, nested groups resolved, in order of id, and the
-// id after which the next page begins, 0 after the last.
+// PeopleAndThings returns a page of the people and things in a group on a day, today when nil, nested groups resolved, in order of id, and
+// the id after which the next page begins, 0 after the last.
 func (s *Service) PeopleAndThings(ctx context.Context, group int64, on *wiretime.Day, after int64, limit int) (page []Member, next int64, err error) {
 	if err := s.group(ctx, group); err != nil {
 		return nil, 0, err
@@ -113,9 +113,9 @@ func (s *Service) nameMembers(ctx context.Context, page []Member) error {
 	return nil
 }
 
-// AddMembers adds days to memberships of a group; days that overlap or adjoin are merged. They are checked together before anything is written:
-// with a fault in any, they come back with their faults and an Invalid problem. Each pair is written whole; a call cut
-// off between two of them can be repeated.
+// AddMembers adds days to memberships of a group; days that overlap or adjoin are merged. They are checked together before anything is
+// written: with a fault in any, they come back with their faults and an Invalid problem. Each pair is written whole; a call cut off
+// between two of them can be repeated.
 func (s *Service) AddMembers(ctx context.Context, group int64, members []Member) ([]Member, error) {
 	if err := s.group(ctx, group); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package element
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func (s *Service) reaches(ctx context.Context, id int64, days wiretime.Range) ([
 		}
 		reaches = append(reaches, reach)
 	}
-	slices.SortFunc(reaches[1:], func(a, b neighbour.Reach) int { return int(a.ElementID - b.ElementID) })
+	slices.SortFunc(reaches[1:], func(a, b neighbour.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
 	return reaches, nil
 }
 

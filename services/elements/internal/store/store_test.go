@@ -234,6 +234,34 @@ func TestMemberships_OnePairHasOneDocument(t *testing.T) {
 	}
 }
 
+func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
+	s, _ := open(t)
+	var all []element.Membership
+	for group := range int64(4) {
+		for member := range int64(4) {
+			all = append(all, element.Membership{Group: 1 + group, Member: 10 + member})
+		}
+	}
+	if _, err := s.AddMemberships(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ groups, members []int64 }{
+		{[]int64{1}, []int64{10}}, {[]int64{1}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10}}, {[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},
+	} {
+		found, err := s.Pairs(t.Context(), c.groups, c.members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, group := range c.groups {
+			for _, member := range c.members {
+				if !slices.ContainsFunc(found, func(m element.Membership) bool { return m.Group == group && m.Member == member }) {
+					t.Errorf("%v and %v: without %d in %d", c.groups, c.members, member, group)
+				}
+			}
+		}
+	}
+}
+
 func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 	s, _ := open(t)
 	spans := func(days ...wiretime.Day) (all []element.Span) {
@@ -319,7 +347,9 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"up", "memberships", touching(day, in("member", some)), nil},
 		{"down", "memberships", touching(day, in("group", []int64{100000, 100007})), nil},
 		{"a page of members", "memberships", pageOf(100000, day, 5), bson.D{{Key: "member", Value: 1}}},
-		{"pairs", "memberships", pairsOf([]int64{100000, 100001}, some), nil},
+		{"pairs of a group", "memberships", pairsOf([]int64{100000}, some), nil},
+		{"pairs of groups", "memberships", pairsOf([]int64{100000, 100001}, some), nil},
+		{"pairs of members", "memberships", pairsOf([]int64{100000, 100001, 100002}, some), nil},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			command := bson.D{{Key: "find", Value: c.collection}, {Key: "filter", Value: c.filter}}
