@@ -1,6 +1,7 @@
 package note
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 const (
@@ -118,11 +119,11 @@ func TestDecisionsPart6_ContentsHaveAtMost65536Characters(t *testing.T) {
 
 func contents(text string) string { return fmt.Sprintf(`{"contents":%q}`, text) }
 
-func object(t *testing.T, text string) web.Object {
+func object(t *testing.T, text string) Fields {
 	t.Helper()
-	o, err := web.ParseObject([]byte(text))
-	if err != nil {
+	var r importer.Record
+	if err := json.Unmarshal([]byte(text), &r.Fields); err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return r.Fields
 }

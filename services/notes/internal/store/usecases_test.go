@@ -1,7 +1,8 @@
-package note_test
+package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,15 +13,11 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/storetest"
-	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
-	"github.com/belfry-schools/belfry/services/notes/internal/store"
 )
 
 // school stands for events or identity in the tests of the rules; the tests of the API have the real ones. It counts the questions.
@@ -56,14 +53,10 @@ func ask[Fact any](s *school, ids []int64, keys []string, fact func(int64, strin
 	return facts, s.away
 }
 
-// newService has two events, e1 and e2 with the ids 101 and 102, and two users, u1 and u2 with 1 and 2.
+// newService is the use cases on the real store. It has two events, e1 and e2 with the ids 101 and 102, and two users, u1 and u2 with 1 and 2.
 func newService(t *testing.T) (s *note.Service, events, users *school) {
 	t.Helper()
-	db := storetest.Mongo(t)
-	notes := store.New(db, mongostore.NewIDs(db))
-	if err := notes.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	notes, _ := open(t)
 	events = &school{records: map[string]int64{"e1": 101, "e2": 102}}
 	users = &school{records: map[string]int64{"u1": 1, "u2": 2}}
 	return &note.Service{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}, events, users
@@ -195,11 +188,12 @@ func batch(t *testing.T, lines ...string) importer.Batch {
 	t.Helper()
 	var b importer.Batch
 	for _, line := range lines {
-		fields, err := web.ParseObject([]byte(line))
-		if err != nil {
+		r := importer.Record{Hash: line}
+		if err := json.Unmarshal([]byte(line), &r.Fields); err != nil {
 			t.Fatal(err)
 		}
-		b.Records = append(b.Records, importer.Record{Key: *fields.Text("key", problem.Fields{}), Hash: line, Fields: fields})
+		r.Key = *r.Fields.Text("key", problem.Fields{})
+		b.Records = append(b.Records, r)
 	}
 	return b
 }
