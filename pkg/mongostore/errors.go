@@ -45,6 +45,7 @@ func Unavailable(err error) bool {
 
 // unavailableCodes are the server's own words for "not now".
 var unavailableCodes = [...]int{
+	1,     // InternalError: the server failed, not the request; servers that keep their data elsewhere say so when that is away
 	6,     // HostUnreachable
 	7,     // HostNotFound
 	64,    // WriteConcernTimeout

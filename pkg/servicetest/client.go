@@ -36,6 +36,9 @@ func NewClient(t testing.TB, base string) *Client {
 	return &Client{base: base, http: &http.Client{Jar: jar}}
 }
 
+// At returns the client, cookies included, at another address of the same system: that of one replica, say.
+func (c *Client) At(base string) *Client { return &Client{base: base, http: c.http} }
+
 // Login returns a client that is signed in as the user with that uuid.
 func (s *System) Login(t testing.TB, uuid string) *Client {
 	t.Helper()

@@ -68,7 +68,7 @@ func Start(t testing.TB, o Options) *System {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("logs of the services:\n%s", s.Logs())
+			t.Logf("what the services complained of:\n%s", s.complaints())
 		}
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -87,7 +87,7 @@ func Run(m *testing.M, o Options, use func(*System)) int {
 	use(s)
 	code := m.Run()
 	if code != 0 {
-		fmt.Fprintf(os.Stderr, "logs of the services:\n%s", s.Logs())
+		fmt.Fprintf(os.Stderr, "what the services complained of:\n%s", s.complaints())
 	}
 	if err := s.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -245,6 +245,17 @@ func (s *System) Logs() string {
 		}
 	}
 	return all.String()
+}
+
+// complaints are the lines of the logs that are not routine.
+func (s *System) complaints() string {
+	var lines strings.Builder
+	for line := range strings.Lines(s.Logs()) {
+		if !strings.Contains(line, `"level":"INFO"`) && !strings.Contains(line, `"level":"DEBUG"`) {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
 }
 
 // process is one replica of a service.
