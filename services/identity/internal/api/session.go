@@ -107,7 +107,7 @@ func (h *handlers) revert(c *fiber.Ctx) error {
 
 // begin makes a session of those whom decide names, in place of the one that came with the request, and sends its cookie. When one
 // of them has changed since it was read, it is decided again.
-func (h *handlers) begin(c *fiber.Ctx, make func(context.Context, session.Record, session.Token) (session.Token, error),
+func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Record, session.Token) (session.Token, error),
 	decide func(context.Context) (user.Actors, error),
 ) error {
 	ctx := c.UserContext()
@@ -120,7 +120,7 @@ func (h *handlers) begin(c *fiber.Ctx, make func(context.Context, session.Record
 		if err != nil {
 			return err
 		}
-		token, err := make(ctx, record(actors), old)
+		token, err := store(ctx, record(actors), old)
 		switch {
 		case errors.Is(err, session.ErrStale):
 			continue
