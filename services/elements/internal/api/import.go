@@ -19,9 +19,9 @@ func (h handlers) importElements(t element.Type) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		rows := make([]element.ElementRow, len(batch.Records))
+		rows := make([]element.Row, len(batch.Records))
 		for i, r := range batch.Records {
-			rows[i] = element.ElementRow{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
+			rows[i] = element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
 		}
 		outcomes, err := h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
 		return imported(c, batch, outcomes, err)

@@ -39,8 +39,8 @@ func (o *Outcome) same(id int64) {
 	o.ID = id
 }
 
-// ElementRow is a record of an element: its whole truth.
-type ElementRow struct {
+// Row is a record of an element: its whole truth.
+type Row struct {
 	Key   string // without the type
 	Hash  string // of its content
 	Draft Draft
@@ -49,13 +49,13 @@ type ElementRow struct {
 // ImportElements writes a batch of elements of one type, each record by itself, and returns their outcomes in order. A batch costs one
 // read, two blocks of ids and one insert for what is new, one bulk write for what changed; as much again for those that lost a race to
 // another writer. Dry writes nothing.
-func (s *Service) ImportElements(ctx context.Context, t Type, rows []ElementRow, dry bool) ([]Outcome, error) {
+func (s *Service) ImportElements(ctx context.Context, t Type, rows []Row, dry bool) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(rows))
 	err := s.settle(ctx, func(ctx context.Context) (bool, error) { return s.importElements(ctx, t, rows, outcomes, dry) })
 	return outcomes, err
 }
 
-func (s *Service) importElements(ctx context.Context, t Type, rows []ElementRow, outcomes []Outcome, dry bool) (bool, error) {
+func (s *Service) importElements(ctx context.Context, t Type, rows []Row, outcomes []Outcome, dry bool) (bool, error) {
 	var keys []string
 	for i, r := range rows {
 		if !outcomes[i].settled() {
@@ -97,7 +97,7 @@ func (s *Service) importElements(ctx context.Context, t Type, rows []ElementRow,
 }
 
 // element is what the record starts from: the element as it is, or a new one, without any details.
-func (r ElementRow) element(t Type, existing Element) Element {
+func (r Row) element(t Type, existing Element) Element {
 	e := fresh(t.Name)
 	if existing.ID != 0 {
 		e = existing
@@ -107,7 +107,7 @@ func (r ElementRow) element(t Type, existing Element) Element {
 	return e
 }
 
-func (r ElementRow) apply(e *Element) problem.Fields {
+func (r Row) apply(e *Element) problem.Fields {
 	d := r.Draft
 	d.EntityType, d.UUID = nil, nil // no columns of the bundle
 	faults := d.Apply(e)

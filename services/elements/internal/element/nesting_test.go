@@ -79,9 +79,10 @@ func drawSpans(t *rapid.T, label string) []Span {
 
 func drawSchool(t *rapid.T) *school {
 	s := &school{asked: map[int64]int{}}
+	sparse := rapid.IntRange(1, 5).Draw(t, "sparse")
 	for group := int64(1); group <= groups; group++ {
 		for member := int64(1); member <= groups+people; member++ {
-			if member != group && rapid.Bool().Draw(t, "member") {
+			if member != group && rapid.IntRange(0, sparse).Draw(t, "member") == 0 {
 				s.memberships = append(s.memberships, Membership{Group: group, Member: member, Nested: member <= groups, Spans: Merge(drawSpans(t, "spans"))})
 			}
 		}
