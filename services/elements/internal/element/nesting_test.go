@@ -2,7 +2,7 @@ package element
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"testing"
 
@@ -164,12 +164,12 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 }
 
 func TestDecisionsPart3_ANeighboursFaultIsNoAnswer(t *testing.T) {
-	away := fmt.Errorf("away")
+	away := errors.New("away")
 	fail := func(context.Context, []int64) ([]Membership, error) { return nil, away }
-	if _, err := groupsOf(t.Context(), fail, 1, Span{}); err != away {
+	if _, err := groupsOf(t.Context(), fail, 1, Span{}); !errors.Is(err, away) {
 		t.Errorf("groups: %v", err)
 	}
-	if _, err := peopleAndThings(t.Context(), fail, 1, 0); err != away {
+	if _, err := peopleAndThings(t.Context(), fail, 1, 0); !errors.Is(err, away) {
 		t.Errorf("members: %v", err)
 	}
 }
