@@ -93,10 +93,10 @@ func spawn(ctx context.Context, o Options) error {
 			if _, readErr := readRecord(o.Dir); readErr == nil { // another one was quicker, and this one left the field to it
 				return nil
 			}
-			return fmt.Errorf("the stores did not come up (%v)", err)
+			return fmt.Errorf("the stores did not come up: %w", err)
 		case <-ctx.Done():
 			err := cmd.Process.Signal(syscall.SIGTERM)
-			<-ended
+			_ = <-ended // it was told to end
 			return errors.Join(ctx.Err(), err)
 		case <-time.After(50 * time.Millisecond):
 			if err := show(); err != nil {

@@ -215,5 +215,5 @@ type speaker struct {
 func (s *speaker) line(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n")) //nolint:errcheck // a closed terminal is no reason to stop
+	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n")) // a closed terminal is no reason to stop
 }

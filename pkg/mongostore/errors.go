@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	// ErrNotFound: there is no document with the id.
+	// ErrNotFound means that there is no document with the id.
 	ErrNotFound = errors.New("mongostore: no such document")
-	// ErrConflict: other writers kept winning the document for as long as Update was willing to try.
+	// ErrConflict means that other writers kept winning the document for as long as Update was willing to try.
 	ErrConflict = errors.New("mongostore: the document kept changing")
 	// ErrUnchanged is returned by the function given to Update to say that nothing needs to be written.
 	ErrUnchanged = errors.New("mongostore: unchanged")

@@ -64,7 +64,7 @@ func TestMigrate_ManyPodsAtOnceRunEachOnce(t *testing.T) {
 	db := storetest.Mongo(t)
 	var j journal
 	var working atomic.Int32
-	alone := func(ctx context.Context) error {
+	alone := func(context.Context) error {
 		if working.Add(1) != 1 {
 			t.Error("two pods migrate at once")
 		}

@@ -2,6 +2,7 @@ package mongostore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func TestMonitor_ASpanForEachCommandByTheConventions(t *testing.T) {
 func TestMonitor_SpansAreChildrenOfTheCaller(t *testing.T) {
 	db, spans, _ := observed(t)
 	ctx, parent := trace.NewTracerProvider().Tracer("test").Start(t.Context(), "request")
-	if err := db.Collection("pupils").FindOne(ctx, bson.D{}).Err(); err != mongo.ErrNoDocuments {
+	if err := db.Collection("pupils").FindOne(ctx, bson.D{}).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
 		t.Fatal(err)
 	}
 	if ended := spans.Ended(); len(ended) != 1 || ended[0].Parent().SpanID() != parent.SpanContext().SpanID() {
@@ -155,7 +156,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 
 func TestMonitor_TheDurationIsAHistogramInSeconds(t *testing.T) {
 	db, _, reader := observed(t)
-	if err := db.Collection("pupils").FindOne(t.Context(), bson.D{}).Err(); err != mongo.ErrNoDocuments {
+	if err := db.Collection("pupils").FindOne(t.Context(), bson.D{}).Err(); !errors.Is(err, mongo.ErrNoDocuments) {
 		t.Fatal(err)
 	}
 	var metrics metricdata.ResourceMetrics

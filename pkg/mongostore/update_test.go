@@ -143,7 +143,7 @@ func TestUpdate_GivesUpWithAConflictWhenOthersKeepWinning(t *testing.T) {
 	collection := stored(t)
 	runs := 0
 	started := time.Now()
-	_, err := mongostore.Update(t.Context(), collection, 7, func(d *tally) error {
+	_, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error {
 		runs++
 		_, err := collection.UpdateByID(t.Context(), 7, bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}}})
 		return err
@@ -159,7 +159,7 @@ func TestUpdate_GivesUpWithAConflictWhenOthersKeepWinning(t *testing.T) {
 func TestUpdate_StopsWithItsContext(t *testing.T) {
 	collection := stored(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := mongostore.Update(ctx, collection, 7, func(d *tally) error {
+	_, err := mongostore.Update(ctx, collection, 7, func(*tally) error {
 		cancel()
 		return nil
 	})

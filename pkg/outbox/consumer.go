@@ -158,7 +158,7 @@ func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) error {
 	for _, entry := range entries {
 		if ctx.Err() != nil {
-			return nil // the rest is claimed later
+			return nil //nolint:nilerr // told to stop: the rest is claimed later
 		}
 		if !c.process(ctx, entry) {
 			continue

@@ -51,11 +51,11 @@ func publish(t *testing.T, client redis.UniversalClient, stream string, m Messag
 	}
 }
 
-// acknowledged waits until the group has no message open.
-func acknowledged(t *testing.T, client redis.UniversalClient, stream, group string) {
+// acknowledged waits until the group notes has no message open.
+func acknowledged(t *testing.T, client redis.UniversalClient, stream string) {
 	t.Helper()
 	eventually(t, "all acknowledged", func() bool {
-		pending, err := client.XPending(t.Context(), stream, group).Result()
+		pending, err := client.XPending(t.Context(), stream, "notes").Result()
 		return err == nil && pending.Count == 0
 	})
 }
@@ -70,7 +70,7 @@ func TestConsumer_GetsWhatWasPublishedBeforeAndAfterItStarted(t *testing.T) {
 	eventually(t, "the early one", func() bool { return b.times()["early 7"] == 1 })
 	publish(t, client, stream, NewMessage(t.Context(), "late", 8, nil))
 	eventually(t, "the late one", func() bool { return b.times()["late 8"] == 1 })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 	if m := b.got[0]; m.ID != sent.ID || !m.At.Equal(sent.At) || m.Payload["element_id"] != "12" {
 		t.Errorf("got %+v, want %+v", m, sent)
 	}
@@ -105,7 +105,7 @@ func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
 		publish(t, client, stream, NewMessage(t.Context(), "made", id, nil))
 	}
 	eventually(t, "all of both groups", func() bool { return len(notes.times()) == n && len(mail.times()) == n })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 	for message, times := range notes.times() {
 		if times != 1 {
 			t.Errorf("%s came %d times", message, times)
@@ -132,7 +132,7 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 		t.Errorf("the hard one was tried %d times before the next, want %d", n, handlerTries)
 	}
 	eventually(t, "the hard one to succeed", func() bool { return b.times()["hard 1"] == handlerTries+2 })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 }
 
 // A process may die after reading a message, before or after handling it: another one gets it.
@@ -150,7 +150,7 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	var b inbox
 	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
 	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 }
 
 func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
@@ -177,7 +177,7 @@ func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
 	var log countingHandler
 	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: log.logger()}).Run)
 	eventually(t, "the good one", func() bool { return b.times()["good 1"] == 1 })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 	if len(b.times()) != 1 {
 		t.Errorf("handled %v", b.times())
 	}
@@ -213,7 +213,7 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	start(t, NewConsumer(gated, stream, "notes", b.handle, ConsumerOptions{Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
 	publish(t, client, stream, NewMessage(t.Context(), "before", 1, nil))
 	eventually(t, "the one before", func() bool { return b.times()["before 1"] == 1 })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 
 	before := log.count()
 	way.shut()
@@ -283,5 +283,5 @@ func TestOutbox_NothingIsLostWhileProcessesComeAndGo(t *testing.T) {
 	}
 	emptied(t, collection)
 	eventually(t, "every message", func() bool { return len(b.times()) == n })
-	acknowledged(t, client, stream, "notes")
+	acknowledged(t, client, stream)
 }

@@ -31,7 +31,7 @@ func ParseDay(text string) (Day, error) {
 
 // dayOfDate counts in the proleptic Gregorian calendar.
 func dayOfDate(y int, m time.Month, d int) Day {
-	return Day(floorDiv(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix(), secondsOfDay))
+	return Day(daysIn(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()))
 }
 
 // String gives YYYY-MM-DD; "open" for FirstDay and LastDay.
@@ -50,9 +50,10 @@ func (d Day) AddDays(n int) Day {
 	return d + Day(n)
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
+// daysIn is how many whole days lie before the instant, rounded down before 1970 as well.
+func daysIn(seconds int64) int64 {
+	q := seconds / secondsOfDay
+	if seconds%secondsOfDay < 0 {
 		q--
 	}
 	return q

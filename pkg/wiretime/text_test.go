@@ -23,7 +23,7 @@ func parseByTheBook(z Zone, text string) (time.Time, bool) {
 		case strings.HasSuffix(layout, "Z07:00"):
 			return wall.Truncate(time.Second), true
 		case len(layout) == len("2006-01-02"):
-			return z.Midnight(Day(floorDiv(wall.Unix(), secondsOfDay))), true
+			return z.Midnight(Day(daysIn(wall.Unix()))), true
 		default:
 			return z.local(wall.Unix()), true
 		}

@@ -156,7 +156,7 @@ func firstMinute(z Zone, around int64, holds func(wall int64) bool) (time.Time, 
 func TestMidnightAgreesWithGoingThroughTheMinutes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, d := drawZone(t), drawDay(t)
-		want, _ := firstMinute(z, int64(d)*secondsOfDay, func(wall int64) bool { return floorDiv(wall, secondsOfDay) >= int64(d) })
+		want, _ := firstMinute(z, int64(d)*secondsOfDay, func(wall int64) bool { return daysIn(wall) >= int64(d) })
 		if got := z.Midnight(d); !got.Equal(want) {
 			t.Fatalf("Midnight(%v) in %v = %v, want %v", d, z, got, want)
 		}
@@ -166,9 +166,9 @@ func TestMidnightAgreesWithGoingThroughTheMinutes(t *testing.T) {
 func TestDayOfIsTheLatestDayTheWallCalendarHasShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, at := drawZone(t), drawMinute(t)
-		want := Day(floorDiv(wall(z, at), secondsOfDay))
+		want := Day(daysIn(wall(z, at)))
 		for m := 0; m < 26*60; m++ {
-			want = max(want, Day(floorDiv(wall(z, at.Add(-time.Duration(m)*time.Minute)), secondsOfDay)))
+			want = max(want, Day(daysIn(wall(z, at.Add(-time.Duration(m)*time.Minute)))))
 		}
 		if got := z.DayOf(at); got != want {
 			t.Fatalf("DayOf(%v) in %v = %v, want %v", at, z, got, want)

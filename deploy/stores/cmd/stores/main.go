@@ -3,10 +3,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/belfry-schools/belfry/deploy/stores"
@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 		return stores.Supervise(ctx, o)
 	}
 	if len(args) != 1 {
-		return errors.New("one command is needed\n" + usage)
+		return fmt.Errorf("one command is needed\n%s", strings.TrimSpace(usage))
 	}
 	switch args[0] {
 	case "up":
