@@ -96,7 +96,7 @@ func spawn(ctx context.Context, o Options) error {
 			return fmt.Errorf("the stores did not come up: %w", err)
 		case <-ctx.Done():
 			err := cmd.Process.Signal(syscall.SIGTERM)
-			_ = <-ended // it was told to end
+			<-ended //nolint:errcheck // it was told to end
 			return errors.Join(ctx.Err(), err)
 		case <-time.After(50 * time.Millisecond):
 			if err := show(); err != nil {

@@ -50,7 +50,7 @@ func step(ctx context.Context, say *speaker, cmd *exec.Cmd) error {
 			say.line("… %s, %s", newest(output.Name()), time.Since(begin).Round(time.Second))
 		case <-ctx.Done():
 			killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-			_ = <-ended // it was killed
+			<-ended //nolint:errcheck // it was killed
 			return errors.Join(ctx.Err(), killErr)
 		}
 	}
