@@ -43,6 +43,16 @@ func Unavailable(err error) bool {
 	return false
 }
 
+// Conflicted tells whether the server gave a write up because it stood in another's way. Nothing of it was written, and it may be tried again
+// at once. MongoDB itself tries again outside transactions; PostgreSQL below other servers ends one of two writers that wait for each other.
+func Conflicted(err error) bool {
+	var server mongo.ServerError
+	return errors.As(err, &server) && (server.HasErrorCode(writeConflict) || server.HasErrorMessage("deadlock detected"))
+}
+
+// writeConflict is the server's code WriteConflict.
+const writeConflict = 112
+
 // unavailableCodes are the server's own words for "not now".
 var unavailableCodes = [...]int{
 	1,     // InternalError: the server failed, not the request; servers that keep their data elsewhere say so when that is away

@@ -50,10 +50,18 @@ func Load[T any, P document[T]](ctx context.Context, collection *mongo.Collectio
 // unique index in the way.
 func Insert[T any, P document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
 	doc.head().Version = 1
-	if _, err := collection.InsertOne(ctx, doc); err != nil {
-		return fmt.Errorf("insert into %s: %w", collection.Name(), err)
+	for pause := firstPause; ; pause *= 2 {
+		_, err := collection.InsertOne(ctx, doc)
+		if err == nil {
+			return nil
+		}
+		if !Conflicted(err) || pause > longestPause {
+			return fmt.Errorf("insert into %s: %w", collection.Name(), err)
+		}
+		if err := sleep(ctx, rand.N(pause)); err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 // Update changes one document as a whole and loses no concurrent change: it loads it, lets change decide in plain Go,
@@ -81,10 +89,10 @@ func Update[T any, P document[T]](ctx context.Context, collection *mongo.Collect
 		}
 		*P(&doc).head() = Head{ID: loaded.ID, Version: loaded.Version + 1, Schema: P(&doc).head().Schema}
 		result, err := collection.ReplaceOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "version", Value: loaded.Version}}, &doc)
-		if err != nil {
+		if err != nil && !Conflicted(err) {
 			return doc, fmt.Errorf("replace in %s: %w", collection.Name(), err)
 		}
-		if result.MatchedCount == 1 {
+		if err == nil && result.MatchedCount == 1 {
 			return doc, nil
 		}
 		if time.Since(started) > updatePatience {

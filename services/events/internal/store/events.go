@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ const (
 	requestIDs    = "requests"
 	categoryIDs   = "event_categories"
 )
+
+// insertTries is how often documents that the server gave up are inserted again.
+const insertTries = 10
 
 // fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and then.
 const fewIDs = 20
@@ -192,29 +196,56 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 	return taken, nil
 }
 
-// Insert stores new events in one round trip, each as a whole.
+// Insert stores new events in one round trip, each as a whole; those that the server gives up are tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
-	documents := make([]any, len(events))
-	for i, e := range events {
-		d := eventDocument{Head: mongostore.Head{Version: 1}}
-		d.set(e, s.zone)
-		documents[i] = &d
+	waiting := make([]int, len(events))
+	for i := range events {
+		waiting[i] = i
 	}
-	_, err = s.collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
-	var refused mongo.BulkWriteException
-	if errors.As(err, &refused) && refused.WriteConcernError == nil {
-		for _, w := range refused.WriteErrors {
-			if !mongo.IsDuplicateKeyError(w) || !strings.Contains(w.Message, importKey) {
-				return nil, fmt.Errorf("insert events: %w", err)
-			}
-			taken = append(taken, w.Index)
+	for try := 0; len(waiting) > 0; try++ {
+		documents := make([]any, len(waiting))
+		for n, i := range waiting {
+			d := eventDocument{Head: mongostore.Head{Version: 1}}
+			d.set(events[i], s.zone)
+			documents[n] = &d
 		}
-		return taken, nil
+		_, err := s.collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
+		refused, givenUp, err := sortRefusals(err)
+		if err != nil || (len(givenUp) > 0 && try == insertTries) {
+			return nil, fmt.Errorf("insert events: %w", cmp.Or(err, mongostore.ErrConflict))
+		}
+		taken = append(taken, pick(waiting, refused)...)
+		waiting = pick(waiting, givenUp)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("insert events: %w", err)
+	return taken, nil
+}
+
+// sortRefusals tells of an unordered insert which documents another's import key kept out, and which the server gave up because they
+// stood in another write's way. Any other failure is an error.
+func sortRefusals(err error) (taken, givenUp []int, _ error) {
+	var bulk mongo.BulkWriteException
+	if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {
+		return nil, nil, err
 	}
-	return nil, nil
+	for _, w := range bulk.WriteErrors {
+		switch {
+		case mongostore.Conflicted(w):
+			givenUp = append(givenUp, w.Index)
+		case mongostore.IsDuplicateKey(w) && strings.Contains(w.Message, importKey):
+			taken = append(taken, w.Index)
+		default:
+			return nil, nil, err
+		}
+	}
+	return taken, givenUp, nil
+}
+
+func pick(from, at []int) []int {
+	picked := make([]int, len(at))
+	for n, i := range at {
+		picked[n] = from[i]
+	}
+	return picked
 }
 
 // Change is event.Store's: two round trips when no other writer comes between.
