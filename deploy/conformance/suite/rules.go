@@ -1,0 +1,29 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+)
+
+// Rule is one sentence of the contract, of decisions or of administration that can be kept or broken.
+type Rule struct {
+	ID     string // part and place, such as "4.2 rule 5" or "decisions 2 cookie"
+	Text   string // in our words
+	Silent bool   // the contract says "not shown" and nothing was decided, or decided elsewhere as the text says: there is nothing to check
+	Inside string // the test of a package that proves what no client can see, or can see only by disturbing others
+	Awaits string // what has to be built before the rule can be kept
+}
+
+// Part is that of the rule: "4.2", "decisions 2", "administration".
+func (r Rule) Part() string {
+	words := strings.Fields(r.ID)
+	if words[0] == "decisions" {
+		return "decisions " + words[1]
+	}
+	return words[0]
+}
+
+// Rules returns every rule, in the order of the documents.
+func Rules() []Rule {
+	return slices.Concat(fieldRules(), stateRules(), endpointRules(), sessionRules(), envelopeDecisions(), elementDecisions(), eventDecisions(), administrationRules())
+}
