@@ -6,6 +6,7 @@ require (
 	github.com/belfry-schools/belfry/pkg v0.0.0
 	github.com/gofiber/fiber/v2 v2.52.15
 	go.mongodb.org/mongo-driver/v2 v2.9.3
+	pgregory.net/rapid v1.3.0
 )
 
 require github.com/goccy/go-yaml v1.19.2 // indirect

@@ -1,0 +1,323 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+func london(t testing.TB) wiretime.Zone { return zone(t, "Europe/London") }
+
+func zone(t testing.TB, name string) wiretime.Zone {
+	t.Helper()
+	z, err := wiretime.LoadZone(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// open returns the stores of a new database.
+func open(t testing.TB) (*mongo.Database, *Events) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	if err := Prepare(t.Context(), db, london(t)); err != nil {
+		t.Fatal(err)
+	}
+	return db, NewEvents(db, mongostore.NewIDs(db), london(t), func() {})
+}
+
+func insert(t testing.TB, s *Events, events ...event.Event) {
+	t.Helper()
+	taken, err := s.Insert(t.Context(), events)
+	if err != nil || len(taken) > 0 {
+		t.Fatal(taken, err)
+	}
+}
+
+func span(starts, ends string) wiretime.Span {
+	parse := func(text string) time.Time {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			panic(err)
+		}
+		return at
+	}
+	return wiretime.Span{Starts: parse(starts), Ends: parse(ends)}
+}
+
+// lesson is the event of that id: an hour on one of 400 days, with four elements and a request.
+func lesson(id int64) event.Event {
+	starts := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, int(id%400))
+	e := event.Event{ID: id, Key: fmt.Sprint("k", id), Body: "Maths", CategoryID: 1, Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}}
+	for n := range int64(4) {
+		e.Commitments = append(e.Commitments, event.Commitment{ID: id*10 + n, ElementID: 1 + (id*7+n*31)%300, Status: event.Uncontrolled})
+	}
+	e.Requests = []event.Request{{ID: id, ElementID: 500 + id%5, Quantity: 2}}
+	return e
+}
+
+func TestNoRequestReadsAWholeCollection(t *testing.T) {
+	db, s := open(t)
+	events := make([]event.Event, 3000)
+	for i := range events {
+		events[i] = lesson(int64(i + 1))
+	}
+	insert(t, s, events...)
+	reaches := func(first, last string) bson.D {
+		var all []neighbour.Reach
+		for element := range int64(13) {
+			all = append(all, neighbour.Reach{ElementID: element + 1, Days: []neighbour.Days{days(t, first, last)}})
+		}
+		return touchingFilter(reachKeys(all))
+	}
+	for name, filter := range map[string]bson.D{
+		"by id":            {{Key: "_id", Value: int64(7)}},
+		"by ids":           idsFilter([]int64{1, 7, 9}),
+		"by keys":          keysFilter([]string{"k1", "k7"}),
+		"of a commitment":  commitmentFilter(70),
+		"of a request":     requestFilter(7),
+		"a day":            reaches("2026-09-07", "2026-09-07"),
+		"a week":           reaches("2026-09-07", "2026-09-13"),
+		"a month":          reaches("2026-09-10", "2026-10-09"),
+		"a year":           reaches("2026-09-01", "2027-08-31"),
+		"requests of days": requestingFilter(keysOf([]int64{501}, covering(days(t, "2026-09-07", "2026-09-09")))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
+		})
+	}
+}
+
+func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
+	db, _ := open(t)
+	var documents []any
+	for i := range 2000 {
+		d := categoryDocument{}
+		d.set(event.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
+		documents = append(documents, &d)
+	}
+	if _, err := categoriesCollection(db).InsertMany(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	for field, value := range map[string]any{"_id": int64(7), "key": "k7", "name": "Category 7"} {
+		filter := bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: bson.A{value}}}}}
+		storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"}, {Key: "filter", Value: filter}})
+	}
+}
+
+// The listing agrees with a model that looks at every event, and reads little besides what it returns.
+func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
+	_, s := open(t)
+	z := london(t)
+	var id int64
+	rapid.Check(t, func(rt *rapid.T) {
+		base := id
+		begin := rapid.SampledFrom([]string{"2026-03-27", "2026-10-23", "2026-12-20"}).Draw(rt, "around")
+		origin, _ := wiretime.ParseDay(begin)
+		var stored []event.Event
+		for range rapid.IntRange(1, 12).Draw(rt, "events") {
+			id++
+			starts := z.Midnight(origin).Add(time.Duration(rapid.IntRange(-100, 12*24*4).Draw(rt, "quarters")) * 15 * time.Minute)
+			length := rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 200), rapid.IntRange(0, 6000)).Draw(rt, "length")
+			stored = append(stored, event.Event{ID: id, Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Duration(length) * 15 * time.Minute)},
+				Commitments: []event.Commitment{{ID: id, ElementID: base + rapid.Int64Range(1, 3).Draw(rt, "element")}}})
+		}
+		insert(t, s, stored...)
+		first := origin + wiretime.Day(rapid.IntRange(-3, 12).Draw(rt, "first"))
+		asked := neighbour.Days{First: first, Last: first + wiretime.Day(rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 40)).Draw(rt, "days"))}
+		element := base + rapid.Int64Range(1, 3).Draw(rt, "asked")
+
+		from, to := z.Bounds(wiretime.Range{First: asked.First, Last: asked.Last})
+		var want []int64
+		for _, e := range stored {
+			if e.Commitments[0].ElementID == element && wiretime.Overlaps(e.Span.Starts, e.Span.Ends, from, to) {
+				want = append(want, e.ID)
+			}
+		}
+		service := event.NewService(s, nil, nil, nil, nil, z)
+		found, err := service.CommitmentsIn(t.Context(), []neighbour.Reach{{ElementID: element, Days: []neighbour.Days{asked}}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var got []int64
+		for _, f := range found {
+			got = append(got, f.Event.ID)
+		}
+		if !slices.IsSortedFunc(found, func(a, b event.Placed[event.Commitment]) int { return a.Event.Span.Starts.Compare(b.Event.Span.Starts) }) {
+			rt.Fatalf("not in order of start: %v", got)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			rt.Fatalf("found %v, the model says %v, of %v to %v", got, want, asked.First, asked.Last)
+		}
+		id += 3
+	})
+}
+
+func TestEventsComeBackAsStored(t *testing.T) {
+	_, s := open(t)
+	e := event.Event{ID: 1, Key: "k", ImportHash: "h", Body: "Maths", CategoryID: 3, Span: wiretime.Span{Starts: time.Unix(1788768000, 0).UTC(), Ends: time.Unix(1788854400, 0).UTC(), AllDay: true},
+		OwnerID: 4, OrganiserID: 5, Requests: []event.Request{{ID: 6, ElementID: 7, Quantity: 8}},
+		Commitments: []event.Commitment{{ID: 9, ElementID: 10, Status: event.Noted, RequestID: 6, Reason: "why", DecidedBy: 11, DecidedAt: time.Unix(1788768001, 0).UTC()}}}
+	insert(t, s, e)
+	read := map[string]func() (event.Event, error){
+		"by id":           func() (event.Event, error) { return s.Event(t.Context(), 1) },
+		"by a commitment": func() (event.Event, error) { return s.OfCommitment(t.Context(), 9) },
+		"by a request":    func() (event.Event, error) { return s.OfRequest(t.Context(), 6) },
+		"unchanged": func() (event.Event, error) {
+			return s.Change(t.Context(), 1, func(*event.Event) (bool, error) { return false, nil })
+		},
+		"changed": func() (event.Event, error) {
+			return s.Change(t.Context(), 1, func(*event.Event) (bool, error) { return true, nil })
+		},
+	}
+	for name, load := range read {
+		if got, err := load(); err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", e) {
+			t.Errorf("%s: %+v, %v\nwant %+v", name, got, err, e)
+		}
+	}
+	for record, err := range map[string]error{
+		"Event":      second(s.Event(t.Context(), 2)),
+		"Commitment": second(s.OfCommitment(t.Context(), 2)),
+		"Request":    second(s.OfRequest(t.Context(), 2)),
+	} {
+		if p := problem.As(err); p.Kind != problem.NotFound || p.Record != record || p.ID != "2" {
+			t.Errorf("a missing %s: %v", record, err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestAnErrorOfAChangeWritesNothing(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1))
+	refused := errors.New("no")
+	_, err := s.Change(t.Context(), 1, func(e *event.Event) (bool, error) { e.Body = "x"; return true, refused })
+	if !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return refused }); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	if e, err := s.Event(t.Context(), 1); err != nil || e.Body != "Maths" {
+		t.Error(e, err)
+	}
+}
+
+func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1), lesson(2))
+	batch := []event.Event{lesson(3), lesson(11), lesson(4), lesson(12), {ID: 13}, {ID: 14}}
+	batch[1].Key, batch[3].Key = "k1", "k2"
+	taken, err := s.Insert(t.Context(), batch)
+	slices.Sort(taken)
+	if err != nil || !slices.Equal(taken, []int{1, 3}) {
+		t.Fatal(taken, err)
+	}
+	found, err := s.Find(t.Context(), []int64{3, 4, 11, 12, 13, 14}, []string{"k1"})
+	if err != nil || len(found) != 5 {
+		t.Errorf("%d found, %v", len(found), err)
+	}
+}
+
+func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
+	db, s := open(t)
+	told := 0
+	s.wrote = func() { told++ }
+	insert(t, s, lesson(1))
+	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var tombstone struct {
+		Deleted bool
+		Outbox  []outbox.Message
+	}
+	if err := db.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone); err != nil {
+		t.Fatal(err)
+	}
+	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != neighbour.EventDeleted || tombstone.Outbox[0].Subject != 1 {
+		t.Errorf("told %d times, tombstone %+v", told, tombstone)
+	}
+	for name, err := range map[string]error{
+		"read":   second(s.Event(t.Context(), 1)),
+		"change": second(s.Change(t.Context(), 1, func(*event.Event) (bool, error) { return true, nil })),
+		"delete": s.Delete(t.Context(), 1, func(*event.Event) error { return nil }),
+	} {
+		if !problem.Is(err, problem.NotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	all, err := s.Find(t.Context(), []int64{1}, []string{"k1"})
+	if err != nil || len(all) != 0 {
+		t.Error(all, err)
+	}
+	again := lesson(2)
+	again.Key = "k1" // the key is free again
+	insert(t, s, again)
+}
+
+func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1))
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 10 {
+				if _, err := s.Change(context.Background(), 1, func(e *event.Event) (bool, error) { e.CategoryID++; return true, nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if e, err := s.Event(t.Context(), 1); err != nil || e.CategoryID != 161 {
+		t.Errorf("%d changes counted, %v", e.CategoryID-1, err)
+	}
+}
+
+func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T) {
+	db, s := open(t)
+	late := event.Event{ID: 1, Span: span("2026-09-07T21:30:00Z", "2026-09-07T22:30:00Z"), Commitments: []event.Commitment{{ID: 1, ElementID: 5}}}
+	allDay := event.Event{ID: 2, Span: span("2026-09-07T23:00:00Z", "2026-09-08T23:00:00Z"), Commitments: []event.Commitment{{ID: 2, ElementID: 5}}}
+	allDay.Span.AllDay = true
+	insert(t, s, late, allDay)
+	tokyo := zone(t, "Asia/Tokyo")
+	var wg sync.WaitGroup
+	for range 3 { // three pods
+		wg.Go(func() {
+			if err := Prepare(t.Context(), db, tokyo); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	service := event.NewService(NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), nil, nil, nil, nil, tokyo)
+	found, err := service.CommitmentsIn(t.Context(), []neighbour.Reach{{ElementID: 5, Days: []neighbour.Days{days(t, "2026-09-08", "2026-09-08")}}})
+	if err != nil || len(found) != 2 {
+		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
+	}
+	if got := found[0].Event.Span; found[0].Event.ID != 2 || tokyo.Format(got.Starts) != "2026-09-08T00:00:00.000+09:00" || tokyo.Format(got.Ends) != "2026-09-09T00:00:00.000+09:00" {
+		t.Errorf("the all-day event is at %+v", got)
+	}
+	if got := found[1].Event.Span; !got.Equal(late.Span) {
+		t.Errorf("the timed event moved to %+v", got)
+	}
+}
