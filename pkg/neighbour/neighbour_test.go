@@ -1,0 +1,158 @@
+package neighbour_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+const token = "the-token-that-services-show-each-other"
+
+func transport(t *testing.T, shown string) *neighbour.Transport {
+	t.Helper()
+	wire := neighbour.NewTransport(neighbour.Options{
+		Token: settings.NewSecret(shown), Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+	})
+	t.Cleanup(wire.Close)
+	return wire
+}
+
+// owner serves the facts of elements as a service does, by the one HTTP constructor.
+func owner(t *testing.T, handler fiber.Handler) string {
+	t.Helper()
+	app, err := web.New(web.Options{
+		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second, Token: settings.NewSecret(token),
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+	}, []web.Route{{Method: http.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, Handler: handler}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = app.Listener(listener) }()
+	t.Cleanup(func() { _ = app.Shutdown() })
+	return "http://" + listener.Addr().String()
+}
+
+func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
+	base := owner(t, func(c *fiber.Ctx) error {
+		var q neighbour.FactsQuestion
+		if err := web.Decode(c, &q); err != nil {
+			return err
+		}
+		if len(q.IDs) != 2 || q.Keys[0] != "Staff:<1>" {
+			return problem.New(problem.Malformed, "%v", q)
+		}
+		return web.OK(c, web.Part{Name: "elements", Value: []neighbour.ElementFact{{Element: contract.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
+	})
+	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
+	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {
+		t.Errorf("got %+v, %v", facts, err)
+	}
+}
+
+func TestNothingAskedCostsNoCall(t *testing.T) {
+	nowhere := transport(t, token)
+	if _, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), neighbour.FactsQuestion{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), neighbour.UsersQuestion{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), neighbour.SummariesQuestion{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		raised error
+		shown  string
+		want   problem.Kind
+		check  func(*problem.Error) bool
+	}{
+		{"a missing record", problem.Missing("Event", 7), token, problem.NotFound, func(p *problem.Error) bool { return p.Record == "Event" && p.ID == "7" }},
+		{"an invalid one", problem.InvalidFields(problem.Fields{"contents": {"is too long"}}), token, problem.Invalid, func(p *problem.Error) bool { return p.Fields["contents"][0] == "is too long" }},
+		{"its stores are away", problem.New(problem.Unavailable, ""), token, problem.Unavailable, nil},
+		{"a fault over there is one here", errors.New("secret detail"), token, problem.Internal, func(p *problem.Error) bool { return p.Detail() == "" }},
+		{"another token", nil, "another", problem.Internal, func(p *problem.Error) bool { return p.Detail() == "" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base := owner(t, func(*fiber.Ctx) error { return c.raised })
+			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}})
+			p := problem.As(err)
+			if p == nil || p.Kind != c.want || (c.check != nil && !c.check(p)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
+	slow := owner(t, func(*fiber.Ctx) error { time.Sleep(5 * time.Second); return nil })
+	for name, base := range map[string]string{"nobody listens": "http://127.0.0.1:1", "it stalls": slow} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			begun := time.Now()
+			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, neighbour.FactsQuestion{IDs: []int64{1}})
+			if !problem.Is(err, problem.Unavailable) || time.Since(begun) > 2*time.Second {
+				t.Errorf("got %v after %v", err, time.Since(begun))
+			}
+			if strings.Contains(problem.As(err).Detail(), "127.0.0.1") {
+				t.Errorf("the client would be told %q", problem.As(err).Detail())
+			}
+		})
+	}
+}
+
+// A neighbour that restarts closes connections that the pool still holds: a question that changes nothing is asked again.
+func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 2 { // the connection has answered once: it dies now
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_ = connection.Close()
+			}
+			return
+		}
+		_ = json.NewEncoder(w).Encode(neighbour.FactsReply{})
+	})}
+	go func() { _ = server.Serve(listener) }()
+	defer func() { _ = server.Close() }()
+	elements := neighbour.NewElements(transport(t, token), "http://"+listener.Addr().String())
+	for i := range 2 {
+		if _, err := elements.Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}}); err != nil {
+			t.Fatalf("question %d: %v", i+1, err)
+		}
+	}
+	if asked.Load() != 3 {
+		t.Errorf("asked %d times", asked.Load())
+	}
+}

@@ -1,0 +1,202 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// log is what a service writes, read while it runs.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// freeAddress is one that nobody listens on now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// environment sets what a service needs to run on the test's stores, and returns its addresses.
+func environment(t *testing.T) (public, health string) {
+	t.Helper()
+	mongoURI, redisURL, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, health = freeAddress(t), freeAddress(t)
+	for name, value := range map[string]string{
+		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": storetest.Mongo(t).Name(), "REDIS_URL": redisURL, "BELFRY_INTERNAL_TOKEN": strings.Repeat("t", minToken),
+		"BELFRY_LISTEN": public, "BELFRY_INTERNAL_LISTEN": freeAddress(t), "BELFRY_HEALTH_LISTEN": health, "BELFRY_DRAIN_DELAY": "200ms", "BELFRY_STOP_DEADLINE": "5s",
+	} {
+		t.Setenv(name, value)
+	}
+	return public, health
+}
+
+func bells(prepared *int) Spec {
+	return Spec{
+		Name:    "bells",
+		Prepare: func(context.Context, *Runtime) error { *prepared++; return nil },
+		Build: func(context.Context, *Runtime) (Surface, error) {
+			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring", Handler: func(c *fiber.Ctx) error { return web.OK(c) }}}}, nil
+		},
+	}
+}
+
+func get(url string) (int, error) {
+	answer, err := http.Get(url) //nolint:gosec // an address of this test's own
+	if err != nil {
+		return 0, err
+	}
+	return answer.StatusCode, answer.Body.Close()
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
+	public, health := environment(t)
+	ctx, stop := context.WithCancel(t.Context())
+	prepared := 0
+	var out log
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, bells(&prepared), nil, &out) }()
+	eventually(t, "it is ready", func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 200 })
+	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
+		t.Errorf("%d, %v", code, err)
+	}
+	stop()
+	eventually(t, "it stops being ready", func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 503 })
+	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
+		t.Errorf("it stopped serving before whoever routes to it could notice: %d, %v", code, err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := get("http://" + public + "/api/ring"); err == nil {
+		t.Error("it still listens")
+	}
+	if prepared != 1 {
+		t.Errorf("it prepared the stores %d times", prepared)
+	}
+	for line := range strings.Lines(out.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the log is no JSON: %s", line)
+		}
+	}
+}
+
+func TestRun_MigrateOnlyPrepares(t *testing.T) {
+	public, _ := environment(t)
+	prepared := 0
+	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &log{}); err != nil || prepared != 1 {
+		t.Errorf("prepared %d times, %v", prepared, err)
+	}
+	if _, err := get("http://" + public + "/api/ring"); err == nil {
+		t.Error("it serves")
+	}
+}
+
+func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
+	const secret = "hunter2"
+	for name, c := range map[string]struct {
+		variables map[string]string
+		arguments []string
+		want      string
+	}{
+		"a short token":      {map[string]string{"BELFRY_INTERNAL_TOKEN": secret}, nil, "BELFRY_INTERNAL_TOKEN: has 7 characters, needs at least 32"},
+		"no such zone":       {map[string]string{"BELFRY_TIMEZONE": "Europe/Londn"}, nil, "BELFRY_TIMEZONE"},
+		"no address":         {map[string]string{"BELFRY_EVENTS_URL": "events"}, nil, "BELFRY_EVENTS_URL: not an http or https address"},
+		"no time":            {map[string]string{"BELFRY_SESSION_IDLE": "0s"}, nil, "BELFRY_SESSION_IDLE: must be longer than nothing"},
+		"MongoDB is away":    {map[string]string{"MONGODB_URI": "mongodb://u:" + secret + "@127.0.0.1:1/?serverSelectionTimeoutMS=200"}, nil, "MONGODB_URI"},
+		"no URI":             {map[string]string{"MONGODB_URI": secret}, nil, "MONGODB_URI"},
+		"Redis is away":      {map[string]string{"REDIS_URL": "redis://:" + secret + "@127.0.0.1:1/0"}, nil, "REDIS_URL"},
+		"no URL":             {map[string]string{"REDIS_URL": secret}, nil, "REDIS_URL"},
+		"a taken port":       {nil, nil, "address already in use"},
+		"a word it can't do": {nil, []string{"ring"}, `unknown command "ring"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			public, _ := environment(t)
+			for name, value := range c.variables {
+				t.Setenv(name, value)
+			}
+			if name == "a taken port" {
+				taken, err := net.Listen("tcp", public)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = taken.Close() }()
+			}
+			var out log
+			prepared := 0
+			err := run(t.Context(), bells(&prepared), c.arguments, &out)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("got %v, want %q", err, c.want)
+			}
+			if strings.Contains(err.Error()+out.String(), secret) {
+				t.Errorf("it shows the secret: %v\n%s", err, out.String())
+			}
+		})
+	}
+}
+
+func TestRun_APartThatFailsEndsTheServiceInOrder(t *testing.T) {
+	environment(t)
+	prepared := 0
+	spec := bells(&prepared)
+	spec.Prepare = func(context.Context, *Runtime) error { return errors.New("an index can't be made") }
+	if err := run(t.Context(), spec, nil, &log{}); err == nil || !strings.Contains(err.Error(), "an index can't be made") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSettingsAndVersionNeedNoStore(t *testing.T) {
+	for _, command := range []string{"settings", "version"} {
+		var out log
+		prepared := 0
+		if err := run(t.Context(), bells(&prepared), []string{command}, &out); err != nil || out.String() == "" {
+			t.Errorf("%s: %v, %q", command, err, out.String())
+		}
+		if command == "settings" && !strings.Contains(out.String(), fmt.Sprintf("| `%s` | required |", "MONGODB_URI")) {
+			t.Errorf("the table is\n%s", out.String())
+		}
+	}
+}
