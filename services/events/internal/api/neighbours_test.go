@@ -1,0 +1,103 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	e := book(t, owner, s.fields(), s.room).Event
+	one := path("/api/events/%d", e.ID)
+	for service, requests := range map[string][][3]any{
+		"elements": {
+			{"POST", "/api/events", map[string]any{"event": s.fields(), "elements": []any{s.room}}},
+			{"POST", one + "/add", map[string]any{"elements": []any{s.teacher}}},
+			{"PATCH", one, map[string]any{"event": map[string]any{"body": "x"}}},
+			{"GET", one, nil},
+		},
+		"identity": {{"GET", one, nil}, {"PATCH", one, map[string]any{"event": map[string]any{"body": "x"}}}},
+		"notes":    {{"GET", one + "/notes", nil}, {"POST", one + "/notes", map[string]any{"note": map[string]any{"contents": "x"}}}},
+	} {
+		t.Run(service, func(t *testing.T) {
+			before := count(t)
+			system.Kill(t, service)
+			for _, r := range requests {
+				if a := owner.Do(t, r[0].(string), r[1].(string), r[2]); a.Code != 503 || !strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
+					t.Errorf("%s %s: %d %s", r[0], r[1], a.Code, a.Body)
+				}
+			}
+			system.Restart(t, service)
+			if got := get(t, owner, e.ID).Event; got.Body != "Maths" || len(got.Commitments) != 1 || count(t) != before {
+				t.Errorf("something was written: %+v", got)
+			}
+		})
+	}
+}
+
+func count(t *testing.T) int64 {
+	t.Helper()
+	n, err := system.DB.Collection("events").CountDocuments(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestPart4_3_NotesOfAnEventAreAskedOfNotes(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	e := book(t, owner, s.fields()).Event
+	address := path("/api/events/%d/notes", e.ID)
+	owner.Get(t, address).Want(t, 200, `{"status":"OK","notes":[]}`)
+	s.as(t, "nobody").Post(t, address, map[string]any{"note": map[string]any{"contents": "x"}}).Want(t, 403, `{"status":"Forbidden"}`)
+	a := owner.Post(t, address, map[string]any{"note": map[string]any{"contents": "Bring *boots*"}})
+	var got struct{ Note struct{ ID int64 } }
+	a.Decode(t, &got)
+	note := fmt.Sprintf(`{"id":%d,"contents":"Bring *boots*","visible_guest":false,"visible_staff":true,"visible_pupil":false,"formatted_contents":"\u003cp\u003eBring \u003cem\u003eboots\u003c/em\u003e\u003c/p\u003e\n",`+
+		`"owner":{"id":%d,"name":"owner","email":"owner@school.example","valid":true},"valid":true}`, got.Note.ID, s.users["owner"])
+	a.Want(t, 200, `{"status":"OK","note":`+note+`}`)
+	owner.Get(t, address).Want(t, 200, `{"status":"OK","notes":[`+note+`]}`)
+	wantInvalid(t, owner.Post(t, address, map[string]any{"note": map[string]any{"contents": 7}}), "note", "contents", "is not a string")
+	if a := owner.Get(t, "/api/events/99999999/notes"); a.Code != 404 || !strings.Contains(a.Body, "Couldn't find Event with 'id'=99999999") {
+		t.Errorf("notes of no event: %d %s", a.Code, a.Body)
+	}
+}
+
+func TestPart4_1_ListingsThroughElements(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	fields := func(starts, ends string) map[string]any {
+		return s.fields("starts_at_text", nil, "starts_at", starts, "ends_at", ends)
+	}
+	want := []int64{
+		book(t, owner, fields("2030-04-29 09:00", "2030-05-01 00:01"), s.pupil, s.minibuses).Event.ID,
+		book(t, owner, fields("2030-03-01", "2030-06-01"), s.pupil, s.minibuses).Event.ID, // longer than is found by days
+		book(t, owner, fields("2030-05-01 00:00", "2030-05-01 00:00"), s.pupil, s.minibuses).Event.ID,
+	}
+	want[0], want[1] = want[1], want[0] // in order of start
+	book(t, owner, fields("2030-04-30 09:00", "2030-05-01 00:00"), s.pupil, s.minibuses)
+	book(t, owner, fields("2030-05-02 00:00", "2030-05-02 00:00"), s.pupil, s.minibuses)
+	if got := day(t, owner, s.pupil, "2030-05-01"); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("commitments of %v, want %v", got, want)
+	}
+	var requests struct {
+		Requests []struct {
+			Quantity int
+			Event    struct{ ID int64 }
+		}
+	}
+	owner.Get(t, path("/api/elements/%d/requests?start_date=2030-05-01", s.minibuses)).Decode(t, &requests)
+	for i, r := range requests.Requests {
+		if r.Event.ID != want[i] || r.Quantity != 1 {
+			t.Errorf("request %d: %+v, want event %d", i, r, want[i])
+		}
+	}
+	if len(requests.Requests) != len(want) {
+		t.Errorf("requests %+v", requests)
+	}
+}

@@ -1,0 +1,218 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+const (
+	ann, bob = 101, 102 // users
+	room     = 1        // free
+	calendar = 2        // controlled by ann
+	buses    = 3        // a resource group, controlled by bob
+	bus      = 4        // one of its items, free
+)
+
+func facts() map[int64]neighbour.ElementFact {
+	fact := func(id int64, resource bool, administrators ...int64) neighbour.ElementFact {
+		return neighbour.ElementFact{Element: contract.Element{ID: id}, Resource: resource, Administrators: administrators}
+	}
+	return map[int64]neighbour.ElementFact{room: fact(room, false), calendar: fact(calendar, false, ann), buses: fact(buses, true, bob), bus: fact(bus, false)}
+}
+
+func user(id int64) principal.Principal { return principal.Principal{UserID: id} }
+
+func submit(elements ...int64) []Submitted {
+	var all []Submitted
+	for _, id := range elements {
+		all = append(all, Submitted{Text: fmt.Sprint(id), ID: id})
+	}
+	return all
+}
+
+func someIDs() ids {
+	return ids{commitments: []int64{11, 12, 13, 14, 15}, requests: []int64{21, 22}}
+}
+
+func TestDecisionsPart5_EveryTransition(t *testing.T) {
+	allowed := map[Status][]Status{
+		Requested: {Confirmed, Rejected, Noted},
+		Noted:     {Confirmed, Rejected, Requested},
+		Rejected:  {Confirmed, Noted, Requested},
+		Confirmed: {Rejected, Requested},
+	}
+	for _, from := range Statuses() {
+		for _, to := range append(Statuses(), "", "maybe") {
+			if got, want := from.MayBecome(to), slices.Contains(allowed[from], to); got != want {
+				t.Errorf("%s to %s: %v, want %v", from, to, got, want)
+			}
+		}
+	}
+}
+
+func TestPart3_1_StatusOfANewCommitment(t *testing.T) {
+	admin := principal.Principal{UserID: bob, Permissions: principal.All()}
+	for _, c := range []struct {
+		element int64
+		p       principal.Principal
+		want    Status
+	}{
+		{room, user(bob), Uncontrolled}, {calendar, user(bob), Requested}, {calendar, user(ann), Uncontrolled}, {calendar, admin, Requested},
+	} {
+		if got := statusFor(c.p, facts()[c.element]); got != c.want {
+			t.Errorf("element %d by user %d: %s, want %s", c.element, c.p.UserID, got, c.want)
+		}
+	}
+}
+
+func TestPart4_2_Adding(t *testing.T) {
+	taken := map[string][]string{"element_id": {"has already been taken"}}
+	for name, c := range map[string]struct {
+		event     Event
+		submitted []Submitted
+		after     Event
+		failures  []string
+	}{
+		"nothing": {},
+		"each kind in order": {
+			submitted: submit(calendar, buses, room, buses),
+			after: Event{Commitments: []Commitment{{ID: 11, ElementID: calendar, Status: Requested}, {ID: 12, ElementID: room, Status: Uncontrolled}},
+				Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}}},
+		},
+		"none such": {
+			submitted: []Submitted{{Text: "x"}, {Text: "99", ID: 99}},
+			failures:  []string{"0 x nothing", "1 99 nothing"},
+		},
+		"twice": {
+			submitted: submit(room, room),
+			after:     Event{Commitments: []Commitment{{ID: 11, ElementID: room, Status: Uncontrolled}}},
+			failures:  []string{fmt.Sprint("1 1 uncontrolled ", taken)},
+		},
+		"an item that was allocated": {
+			event:     Event{Commitments: []Commitment{{ID: 5, ElementID: bus, RequestID: 6, Status: Uncontrolled}}},
+			submitted: submit(bus),
+			after:     Event{Commitments: []Commitment{{ID: 5, ElementID: bus, RequestID: 6, Status: Uncontrolled}}},
+			failures:  []string{fmt.Sprint("0 4 uncontrolled ", taken)},
+		},
+		"one too many of a group": {
+			event:     Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 999}}},
+			submitted: submit(buses, buses, room),
+			after:     Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 1000}}, Commitments: []Commitment{{ID: 11, ElementID: room, Status: Uncontrolled}}},
+			failures:  []string{"1 3 1001 map[quantity:[must be at most 1000]]"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := c.event
+			var failures []string
+			for _, f := range e.add(user(bob), c.submitted, facts(), someIDs()) {
+				what := "nothing"
+				switch {
+				case f.Commitment != nil:
+					what = fmt.Sprint(f.Commitment.Status, " ", f.Errors)
+				case f.Request != nil:
+					what = fmt.Sprint(f.Request.Quantity, " ", f.Errors)
+				}
+				failures = append(failures, fmt.Sprintf("%d %s %s", f.Index, f.Submitted.Text, what))
+			}
+			if fmt.Sprint(e) != fmt.Sprint(c.after) || !slices.Equal(failures, c.failures) {
+				t.Errorf("got  %+v %q\nwant %+v %q", e, failures, c.after, c.failures)
+			}
+		})
+	}
+}
+
+func TestAnEventHasAtMost3000Elements(t *testing.T) {
+	e := Event{}
+	for i := range maxElements - 1 {
+		e.Commitments = append(e.Commitments, Commitment{ElementID: int64(1000 + i)})
+	}
+	failures := e.add(user(bob), submit(room, calendar, buses), facts(), someIDs())
+	if len(e.Commitments) != maxElements || len(failures) != 2 || failures[0].Commitment == nil || failures[1].Request == nil {
+		t.Errorf("%d commitments, failures %+v", len(e.Commitments), failures)
+	}
+}
+
+func TestDecisionsPart4_ReconsideringARetimedEvent(t *testing.T) {
+	for _, before := range Statuses() {
+		for _, c := range []struct {
+			element int64
+			by      int64
+			want    bool // returns to requested
+		}{
+			{calendar, bob, before == Confirmed || before == Noted || before == Rejected}, {calendar, ann, false}, {room, bob, false},
+		} {
+			e := Event{Commitments: []Commitment{{ID: 1, ElementID: c.element, Status: before, RequestID: 9, Reason: "r", DecidedBy: ann}}}
+			e.reconsider(user(c.by), facts())
+			got := e.Commitments[0]
+			if c.want && got != (Commitment{ID: 1, ElementID: c.element, Status: Requested, RequestID: 9}) || !c.want && (got.Status != before || got.Reason != "r") {
+				t.Errorf("%s to element %d, re-timed by %d: %+v", before, c.element, c.by, got)
+			}
+		}
+	}
+}
+
+func TestPart3_2_NumAllocatedCountsTheRequestsCommitments(t *testing.T) {
+	e := Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 3}}, Commitments: []Commitment{{ID: 1, ElementID: bus, RequestID: 6}, {ID: 2, ElementID: room}, {ID: 3, ElementID: 5, RequestID: 6}}}
+	if e.Allocated(6) != 2 || e.Allocated(0) != 0 {
+		t.Errorf("allocated %d, and %d without a request", e.Allocated(6), e.Allocated(0))
+	}
+	for quantity, right := range map[int]bool{-1: false, 0: false, 1: false, 2: true, 1000: true, 1001: false} {
+		if why := e.checkQuantity(6, quantity); (why == nil) != right {
+			t.Errorf("quantity %d: %v", quantity, why)
+		}
+	}
+	e.removeCommitment(1)
+	if e.Allocated(6) != 1 {
+		t.Errorf("allocated %d after deleting one of 2", e.Allocated(6))
+	}
+	e.removeRequest(6)
+	if len(e.Requests) != 0 || len(e.Commitments) != 1 || e.Commitments[0].ID != 2 {
+		t.Errorf("after deleting the request: %+v", e)
+	}
+}
+
+func TestDecisionsPart4_Rights(t *testing.T) {
+	e := &Event{OwnerID: ann, OrganiserID: 7}
+	ownerless := &Event{}
+	fact := neighbour.ElementFact{Administrators: []int64{bob}}
+	for name, c := range map[string]struct {
+		p                 principal.Principal
+		e                 *Event
+		edit, remove, ask bool
+	}{
+		"owner":            {user(ann), e, true, true, true},
+		"another":          {user(103), e, false, false, false},
+		"admin":            {principal.Principal{UserID: 103, Permissions: principal.Permissions{Admin: true}}, e, true, true, true},
+		"edits all events": {principal.Principal{UserID: 103, Permissions: principal.Permissions{EditAllEvents: true}}, e, true, true, true},
+		"organiser":        {principal.Principal{UserID: 103, ElementID: 7}, e, false, true, false},
+		"administrator":    {user(bob), e, false, true, true},
+		"nobody's event":   {principal.Principal{}, ownerless, false, false, false},
+	} {
+		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact), mayAsk(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {
+			t.Errorf("%s: edit, remove, ask %v", name, got)
+		}
+	}
+}
+
+func TestBecome(t *testing.T) {
+	e := Event{
+		Commitments: []Commitment{{ID: 1, ElementID: room, Status: Uncontrolled}, {ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6}, {ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
+		Requests:    []Request{{ID: 6, ElementID: buses, Quantity: 3}},
+	}
+	failures := e.become(user(bob), submit(calendar, buses), facts(), someIDs())
+	want := Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6}, {ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
+		Requests: []Request{{ID: 6, ElementID: buses, Quantity: 2}}} // not below what is allocated
+	if len(failures) != 0 || fmt.Sprint(e) != fmt.Sprint(want) {
+		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
+	}
+	failures = e.become(user(bob), submit(room, calendar, room), facts(), someIDs())
+	want = Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 11, ElementID: room, Status: Uncontrolled}}}
+	if len(failures) != 1 || fmt.Sprint(e.Commitments) != fmt.Sprint(want.Commitments) || len(e.Requests) != 0 {
+		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
+	}
+}
