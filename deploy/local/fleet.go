@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/deploy/progress"
 	"github.com/belfry-schools/belfry/deploy/stores"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
@@ -45,14 +46,9 @@ type fleet struct {
 
 // newFleet builds the services and gives each replica its addresses and its environment.
 func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret, log *slog.Logger) (*fleet, error) {
-	log.Info("building the services")
 	bin := filepath.Join(local, "bin")
-	for _, name := range services {
-		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(bin, name), "./services/"+name+"/cmd/"+name)
-		build.Dir = root
-		if out, err := build.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("build %s: %w\n%s", name, err, out)
-		}
+	if err := buildServices(ctx, root, bin, log); err != nil {
+		return nil, err
 	}
 	shared := append(os.Environ(),
 		"MONGODB_URI="+at.MongoURI, "MONGODB_DATABASE="+cfg.Database, "REDIS_URL="+at.RedisURL, "BELFRY_REDIS_PREFIX="+cfg.Database+":",
@@ -85,6 +81,21 @@ func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Ru
 		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal, "BELFRY_HEALTH_LISTEN="+r.health)
 	}
 	return f, nil
+}
+
+// buildServices builds what has changed; the first time takes a minute or two, and says where it is.
+func buildServices(ctx context.Context, root, bin string, log *slog.Logger) error {
+	log.Info("building the services")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return err
+	}
+	arguments := []string{"build", "-v", "-o", bin + string(filepath.Separator)}
+	for _, name := range services {
+		arguments = append(arguments, "./services/"+name+"/cmd/"+name)
+	}
+	build := exec.Command("go", arguments...)
+	build.Dir = root
+	return progress.Run(ctx, func(format string, values ...any) { log.Info(fmt.Sprintf(format, values...)) }, build)
 }
 
 // internalVariable names the setting that tells where a service listens for the others. One replica answers them all here: spreading

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/belfry-schools/belfry/deploy/progress"
 )
 
 // debian is a root folder with Debian's PostgreSQL, DocumentDB extension and Redis in it.
@@ -71,7 +73,7 @@ func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
 		return err
 	}
-	if err := step(ctx, say, unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
+	if err := progress.Run(ctx, say.line, unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
 		return fmt.Errorf("making a Debian %s root folder: %w", suite, err)
 	}
 	if err := install(ctx, say, debian{draft}); err != nil {
@@ -85,10 +87,10 @@ func needDebootstrap(ctx context.Context, say *speaker) error {
 		return nil
 	}
 	say.line("installing debootstrap")
-	if err := step(ctx, say, aptGet("apt-get", "update")); err != nil {
+	if err := progress.Run(ctx, say.line, aptGet("apt-get", "update")); err != nil {
 		return err
 	}
-	return step(ctx, say, aptGet("apt-get", "install", "-y", "--no-install-recommends", "debootstrap"))
+	return progress.Run(ctx, say.line, aptGet("apt-get", "install", "-y", "--no-install-recommends", "debootstrap"))
 }
 
 // install puts the packages into the root folder, without starting a service or making a database cluster, and the mark.
@@ -105,10 +107,10 @@ func install(ctx context.Context, say *speaker, d debian) error {
 	argv := append([]string{"apt-get", "install", "-y", "--no-install-recommends"}, packages...)
 	cmd := d.command(contained, "root", os.TempDir(), argv...)
 	cmd.Env = append(cmd.Env, "DEBIAN_FRONTEND=noninteractive")
-	if err := step(ctx, say, cmd); err != nil {
+	if err := progress.Run(ctx, say.line, cmd); err != nil {
 		return err
 	}
-	if err := step(ctx, say, d.command(contained, "root", os.TempDir(), "apt-get", "clean")); err != nil {
+	if err := progress.Run(ctx, say.line, d.command(contained, "root", os.TempDir(), "apt-get", "clean")); err != nil {
 		return err
 	}
 	query := append([]string{"dpkg-query", "-W", "-f", "${Package} ${Version}\n", "postgresql-18"}, packages...)

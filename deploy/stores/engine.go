@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+
+	"github.com/belfry-schools/belfry/deploy/progress"
 )
 
 // postgresMajor is the version of PostgreSQL in the root folder; data of another one cannot be opened.
@@ -116,7 +118,7 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 		}
 		initdb := root.command(contained, "postgres", folder, postgresPrograms+"initdb", "-D", inside+"/data.draft",
 			"--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
-		if err := step(ctx, at.say, initdb); err != nil {
+		if err := progress.Run(ctx, at.say.line, initdb); err != nil {
 			return errors.Join(fmt.Errorf("making the database cluster: %w", err), os.RemoveAll(draft))
 		}
 		return os.Rename(draft, data)
@@ -155,7 +157,7 @@ func engineBinary(ctx context.Context, at site) (binary string, err error) {
 	build := exec.Command("go", "build", "-v", "-buildvcs=false", "-o", draft, ".")
 	build.Dir = source
 	build.Env = append(os.Environ(), "GOWORK=off") // its own go.mod and go.sum decide, not the workspace
-	if err := step(ctx, at.say, build); err != nil {
+	if err := progress.Run(ctx, at.say.line, build); err != nil {
 		return "", errors.Join(fmt.Errorf("building the engine: %w", err), os.RemoveAll(draft))
 	}
 	return binary, os.Rename(draft, binary)

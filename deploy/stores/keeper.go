@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -172,14 +171,4 @@ func openLog(path string) (*os.File, error) {
 		}
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-}
-
-// tail returns the last lines of a file, or why it cannot.
-func tail(path string, lines int) string {
-	text, err := os.ReadFile(path) // at most logLimit and one run
-	if err != nil {
-		return err.Error()
-	}
-	all := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return "  " + strings.Join(all[max(0, len(all)-lines):], "\n  ")
 }

@@ -22,6 +22,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/belfry-schools/belfry/deploy/progress"
 )
 
 // Options says where the stores live.
@@ -133,7 +135,7 @@ func (r *Running) await(ctx context.Context, s store) error {
 		go func() {
 			select {
 			case <-k.hopeless:
-				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, tail(k.logPath, 8))
+				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, progress.Tail(k.logPath, 8))
 				cancel()
 			case <-ctx.Done():
 			}
@@ -194,7 +196,7 @@ func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
 		if !errors.Is(err, errNotRunning) {
 			return nil, fmt.Errorf("the stores that process %d runs: %w", h.pid, err)
 		}
-		if time.Since(told) > showEvery {
+		if time.Since(told) > progress.Every {
 			told = time.Now()
 			say.line("… process %d is starting the stores; waiting for it", h.pid)
 		}
