@@ -184,6 +184,13 @@ func (a Answer) Must(code int) Answer {
 	return a
 }
 
+// Equal fails the check unless the JSON text at a path is exactly that.
+func (a Answer) Equal(path, want string) {
+	if got := a.At(path); got != want {
+		a.t.Errorf("%s, at %s\n  expected: %s\n  got:      %s", a.request, path, want, got)
+	}
+}
+
 // At returns the JSON text at a path such as "event.commitments.0.id", byte for byte, and ends the check when there is nothing.
 func (a Answer) At(path string) string {
 	text, ok := at(json.RawMessage(a.Body), path)

@@ -27,3 +27,17 @@ func (r Rule) Part() string {
 func Rules() []Rule {
 	return slices.Concat(fieldRules(), stateRules(), endpointRules(), sessionRules(), envelopeDecisions(), elementDecisions(), eventDecisions(), administrationRules())
 }
+
+// Parts returns the parts of the rules, in the order of the documents.
+func Parts() []string {
+	var parts []string
+	for _, r := range Rules() {
+		if !slices.Contains(parts, r.Part()) {
+			parts = append(parts, r.Part())
+		}
+	}
+	return parts
+}
+
+// Part is the part that the check is reported under: that of its first rule.
+func (c Check) Part() string { return Rule{ID: c.Rules[0]}.Part() }

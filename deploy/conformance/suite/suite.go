@@ -34,6 +34,8 @@ func prove(name string, run func(t *T), rules ...string) Check {
 // Checks returns all checks, in the order of the report.
 func Checks() []Check {
 	return slices.Concat(
+		sessionChecks(),
+		switchChecks(),
 		elementChecks(),
 		eventChecks(),
 		noteChecks(),

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// test is a Go test beside the suite, such as one of a service.
+type test struct {
+	Name    string
+	Package string // folder below the checkout
+}
+
+var (
+	declared   = regexp.MustCompile(`(?m)^func (Test\w+)\(\w+ \*testing\.T\)`)
+	ofPart5    = regexp.MustCompile(`^TestPart5_(\d+)_`) // part 5 has rules and no sections
+	ofRules    = regexp.MustCompile(`^TestPart(\d)(?:_(\d))?_Rules?((?:\d\d_)+)`)
+	ofPart     = regexp.MustCompile(`^TestPart(\d)(?:_(\d))?_`)
+	ofDecision = regexp.MustCompile(`^TestDecisionsPart(\d)_`)
+)
+
+// findTests returns the tests of the packages and services, by their files' order.
+func findTests(root string) ([]test, error) {
+	var tests []test
+	for _, dir := range []string{"pkg", "services"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			folder, err := filepath.Rel(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			for _, m := range declared.FindAllStringSubmatch(string(source), -1) {
+				tests = append(tests, test{m[1], filepath.ToSlash(folder)})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tests, nil
+}
+
+// rules are the ids of the rules that the test's name names, none when it names a part alone.
+func (t test) rules() []string {
+	if m := ofPart5.FindStringSubmatch(t.Name); m != nil {
+		return []string{"5 rule " + m[1]}
+	}
+	m := ofRules.FindStringSubmatch(t.Name)
+	if m == nil {
+		return nil
+	}
+	var ids []string
+	for number := range strings.SplitSeq(strings.TrimSuffix(m[3], "_"), "_") {
+		n, _ := strconv.Atoi(number) // two digits
+		ids = append(ids, t.part()+" rule "+strconv.Itoa(n))
+	}
+	return ids
+}
+
+// names says whether the test's name names that rule, or one that it is a half of ("5 rule 8" and "5 rule 8 API").
+func (t test) names(id string) bool {
+	return slices.ContainsFunc(t.rules(), func(rule string) bool { return id == rule || strings.HasPrefix(id, rule+" ") })
+}
+
+// part is the part that the test's name names, "" when none.
+func (t test) part() string {
+	if m := ofDecision.FindStringSubmatch(t.Name); m != nil {
+		return "decisions " + m[1]
+	}
+	if strings.HasPrefix(t.Name, "TestAdministration_") || strings.HasPrefix(t.Name, "TestImport_") {
+		return "administration"
+	}
+	m := ofPart.FindStringSubmatch(t.Name)
+	switch {
+	case m == nil:
+		return ""
+	case m[1] == "5", m[2] == "":
+		return m[1]
+	default:
+		return m[1] + "." + m[2]
+	}
+}
