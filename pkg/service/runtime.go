@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/answers"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -107,7 +108,7 @@ func classify(err error) *problem.Error {
 func (r *Runtime) webOptions(name string) web.Options {
 	return web.Options{
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
-		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
+		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken, Answers: answers.New(r.Redis, r.RedisPrefix, r.InternalToken),
 		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, Classify: classify,
 	}
 }

@@ -23,7 +23,10 @@ func ParseID(text string) (int64, bool) {
 		}
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil
+	if err != nil {
+		return 0, false
+	}
+	return id, true
 }
 
 // PathID returns the id in the path's parameter of that name, and a NotFound problem when it is none.

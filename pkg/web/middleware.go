@@ -25,6 +25,7 @@ const (
 	tokenKey                // session.Token
 	faultKey                // error: what was answered with an error
 	requestIDKey            // string
+	ticketKey               // idempotency.Ticket
 )
 
 // headerRequestID names a request in the logs; clients may choose it.

@@ -36,6 +36,8 @@ type Route struct {
 	Body string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB.
 	MaxBody int
+	// Repeatable marks a POST that takes an Idempotency-Key; see Ticket.
+	Repeatable bool
 	// ActsOnGet marks a GET that changes something (login, logout): browsers of other sites may not send it either.
 	ActsOnGet bool
 }
@@ -67,6 +69,9 @@ func register(app *fiber.App, o Options, r Route) {
 	switch r.Method {
 	case fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch:
 		handlers = append(handlers, checkBody(r))
+	}
+	if r.Repeatable {
+		handlers = append(handlers, repeatable(o))
 	}
 	handlers = append(handlers, r.Handler)
 	if r.Method == fiber.MethodGet {

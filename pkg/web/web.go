@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/belfry-schools/belfry/pkg/answers"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
@@ -46,6 +47,7 @@ type Options struct {
 	Sessions Sessions        // not needed by a listener without routes for those signed in
 	Cookies  Cookies         // likewise
 	Token    settings.Secret // shared by the services; needed for routes for neighbours
+	Answers  *answers.Store  // needed for repeatable routes
 
 	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and answers 503.
 	Timeout time.Duration
@@ -56,7 +58,8 @@ type Options struct {
 }
 
 // New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace, answers for
-// errors and panics, deadline, security headers, cross-site check; then, by the route: session or token, body checks, handler.
+// errors and panics, deadline, security headers, cross-site check; then, by the route: session or token, body checks, Idempotency-Key,
+// handler.
 func New(o Options, routes []Route) (*fiber.App, error) {
 	app := fiber.New(fiber.Config{
 		AppName:               o.Name,

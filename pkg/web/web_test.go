@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/belfry-schools/belfry/pkg/answers"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
@@ -75,9 +76,16 @@ func (r *record) shows(text string) bool {
 // serve runs routes on a real listener and returns its address and its log.
 func serve(t *testing.T, s sessions, routes ...web.Route) (string, *record) {
 	t.Helper()
+	return serveWith(t, s, nil, routes...)
+}
+
+// serveWith is serve with a memory of answers.
+func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Route) (string, *record) {
+	t.Helper()
 	var log record
 	app, err := web.New(web.Options{
-		Name: "test", Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Answers: memory,
+		Name:    "test", Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
 		Sessions: s, Token: settings.NewSecret(internalToken), Timeout: 200 * time.Millisecond,
 		Classify: func(err error) *problem.Error {

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math/big"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+)
+
+var (
+	digits  = regexp.MustCompile(`^[1-9][0-9]*$`)
+	largest = new(big.Int).SetUint64(1<<63 - 1)
+)
+
+// idByTheBook is the slow model of ids: digits that fit 63 bits, without leading zeros.
+func idByTheBook(text string) (int64, bool) {
+	n, _ := new(big.Int).SetString(text, 10)
+	if !digits.MatchString(text) || n.Cmp(largest) > 0 {
+		return 0, false
+	}
+	return n.Int64(), true
+}
+
+func FuzzParseID(f *testing.F) {
+	for _, text := range []string{"1", "0", "01", "-1", "+1", " 1", "9223372036854775807", "9223372036854775808", "1e3", "١", "1_0", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := ParseID(text)
+		want, wantOK := idByTheBook(text)
+		if got != want || ok != wantOK {
+			t.Fatalf("%q: %d, %v; by the book %d, %v", text, got, ok, want, wantOK)
+		}
+		if ok && strconv.FormatInt(got, 10) != text {
+			t.Fatalf("%q: does not come back from %d", text, got)
+		}
+	})
+}
+
+// FuzzParseBodyID compares with a decoder that takes the value as any JSON.
+func FuzzParseBodyID(f *testing.F) {
+	for _, text := range []string{`1`, `"1"`, `"\u0031"`, `1.0`, `1e3`, `"01"`, `null`, `[1]`, `""`, `"`, `-1`, `true`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := ParseObject([]byte(`{"id":` + string(raw) + `}`))
+		if err != nil || len(o) != 1 { // it was no value
+			return
+		}
+		var value any
+		decoder := json.NewDecoder(bytes.NewReader(o["id"]))
+		decoder.UseNumber()
+		if err := decoder.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		var want int64
+		wantOK := false
+		switch v := value.(type) {
+		case json.Number:
+			want, wantOK = idByTheBook(v.String())
+		case string:
+			want, wantOK = idByTheBook(v)
+		}
+		if got, ok := ParseBodyID(o["id"]); got != want || ok != wantOK {
+			t.Fatalf("%s: %d, %v; by the book %d, %v", raw, got, ok, want, wantOK)
+		}
+	})
+}
+
+// objectByTheBook is the slow model of ParseObject: one value from a stream, and then its end.
+func objectByTheBook(text []byte) (map[string]any, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if !utf8.Valid(text) || decoder.Decode(&value) != nil {
+		return nil, false
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, false
+	}
+	object, ok := value.(map[string]any)
+	return object, ok
+}
+
+func FuzzParseObject(f *testing.F) {
+	for _, text := range []string{
+		`{}`, ` {"a":1}` + "\n", `{"a":1} x`, `{"a":1}{}`, `[]`, `null`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1,"a":2}`, `{"A":1,"a":2}`,
+		"{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{"":""}`, `{"a":1e999}`, `{a:1}`, "\ufeff{}",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := ParseObject(text)
+		want, ok := objectByTheBook(text)
+		if (err == nil) != ok {
+			t.Fatalf("%q: %v; by the book %v", text, err, ok)
+		}
+		if !ok {
+			return
+		}
+		// Written and read again, it is the same to the book.
+		written, err := json.Marshal(got)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if again, _ := objectByTheBook(written); !reflect.DeepEqual(again, want) {
+			t.Fatalf("%q: became %s", text, written)
+		}
+		for name := range want {
+			if (got.Null(name) || !got.Has(name)) != (want[name] == nil) {
+				t.Fatalf("%q: %s is null or not there", text, name)
+			}
+		}
+	})
+}
+
+// FuzzQuery compares the value that a handler reads with that of net/url, for queries that both can read.
+func FuzzQuery(f *testing.F) {
+	for _, query := range []string{"name=a", "name=a+b%20c", "name=%ff", "name=%C3%A9", "name", "name=a&name=b", "x=1&name=a", "name=a%26b=c", "%6eame=a", "name=a%"} {
+		f.Add(query)
+	}
+	app := fiber.New(fiber.Config{Immutable: true})
+	f.Fuzz(func(t *testing.T, query string) {
+		values, err := url.ParseQuery(query)
+		if err != nil || strings.ContainsAny(query, "#\x00") {
+			return
+		}
+		var request fasthttp.RequestCtx
+		request.Request.URI().SetQueryString(query)
+		c := app.AcquireCtx(&request)
+		defer app.ReleaseCtx(c)
+		got, err := Query(c, "name")
+		want := values.Get("name")
+		if utf8.ValidString(want) != (err == nil) || (err == nil && got != want) {
+			t.Fatalf("%q: %q, %v; by the book %q", query, got, err, want)
+		}
+	})
+}
+
+// FuzzParseTags holds that what is read as tags, written as tags, is read as the same.
+func FuzzParseTags(f *testing.F) {
+	for _, text := range []string{`"a"`, `W/"a", "b,c"`, `*`, ` ,"",, "a"`, `"a`, `a`, `"a""b"`, `"a" x`, "", `w/"a"`, `W/*`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		list, star, ok := parseTags(text)
+		if ok && star == (len(list) > 0) || !ok && (star || list != nil) {
+			t.Fatalf("%q: %q, %v, %v", text, list, star, ok)
+		}
+		if len(list) == 0 {
+			return
+		}
+		written := `W/"` + strings.Join(list, `" , "`) + `"`
+		again, _, ok := parseTags(written)
+		if !ok || !reflect.DeepEqual(again, list) {
+			t.Fatalf("%q: %q, written as %s: %q, %v", text, list, written, again, ok)
+		}
+		if strings.Count(text, `"`) != 2*len(list) {
+			t.Fatalf("%q: %d tags", text, len(list))
+		}
+	})
+}
