@@ -34,6 +34,8 @@ type Message struct {
 	At      time.Time         `bson:"at"`
 	Payload map[string]string `bson:"payload,omitempty"` // small: a few ids
 	Trace   string            `bson:"trace,omitempty"`   // W3C traceparent of the request that wrote it
+	// Detail is for the writing service's own recorder (RelayOptions.Record); it is not published.
+	Detail string `bson:"detail,omitempty"`
 }
 
 // NewMessage makes a message with a fresh id that remembers the trace of ctx.

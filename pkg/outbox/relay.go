@@ -31,6 +31,7 @@ type Relay struct {
 	collection *mongo.Collection
 	redis      redis.UniversalClient
 	stream     string
+	record     func(context.Context, []Message) error
 	nudge      chan struct{}
 	health     *health
 }
@@ -38,6 +39,9 @@ type Relay struct {
 // RelayOptions tune a relay. The zero value is usable.
 type RelayOptions struct {
 	Log *slog.Logger // nil: the default one
+	// Record, if set, is given the messages of a document, in their order, before they are published; while it fails they wait. It may be given
+	// a message again, and by several relays at once, but never one before it was given those ahead of it in the document.
+	Record func(ctx context.Context, messages []Message) error
 }
 
 // NewRelay makes a relay from the collection, which has [Index], to the stream with the Redis key.
@@ -46,6 +50,7 @@ func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream
 		collection: collection,
 		redis:      client,
 		stream:     stream,
+		record:     o.Record,
 		nudge:      make(chan struct{}, 1),
 		health:     newHealth(o.Log, "outbox relay", "collection", collection.Name(), "stream", stream),
 	}
@@ -122,10 +127,15 @@ func (r *Relay) read(ctx context.Context) ([]waitingDocument, error) {
 	return documents, nil
 }
 
-// publish adds the messages to the stream. After an error some may have been.
+// publish has the messages recorded and adds them to the stream. After an error some may have been.
 func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error {
 	pipeline := r.redis.Pipeline()
 	for _, document := range documents {
+		if r.record != nil {
+			if err := r.record(ctx, document.Outbox); err != nil {
+				return fmt.Errorf("record: %w", err)
+			}
+		}
 		for _, message := range document.Outbox {
 			values, err := message.values()
 			if err != nil {

@@ -48,7 +48,7 @@ func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int6
 				failures = append(failures, Failure{Index: i, Submitted: s, Request: &refused, Allocated: e.Allocated(refused.ID), Errors: why})
 			}
 		default:
-			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact)}
+			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
 			if why := e.refuse(committed[fact.ID]); why != nil {
 				failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: why})
 				continue
@@ -76,7 +76,7 @@ func (e *Event) refuse(taken bool) problem.Fields {
 func (e *Event) ask(group int64, new *ids) (Request, problem.Fields) {
 	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group })
 	if i < 0 {
-		r := Request{ElementID: group, Quantity: 1}
+		r := Request{ElementID: group, Quantity: 1, AddedBy: e.Actor}
 		if why := e.refuse(false); why != nil {
 			return r, why
 		}

@@ -39,6 +39,7 @@ func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f
 		if !mayEdit(p, e) {
 			return false, forbidden()
 		}
+		e.Actor = p.UserID
 		before := *e
 		if faults := f.apply(e, s.zone, refs, false); len(faults) > 0 {
 			return false, invalid(*e, faults)

@@ -22,7 +22,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 	if err != nil {
 		return View{}, nil, err
 	}
-	e := Event{OwnerID: p.UserID}
+	e := Event{OwnerID: p.UserID, Actor: p.UserID}
 	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
 		return View{}, nil, invalid(e, faults)
 	}
@@ -66,6 +66,7 @@ func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, subm
 		if !mayEdit(p, e) {
 			return false, forbidden()
 		}
+		e.Actor = p.UserID
 		failures = e.add(p, submitted, k.elements, new)
 		return len(failures) < len(submitted), nil
 	})

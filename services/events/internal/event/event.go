@@ -36,6 +36,7 @@ type Event struct {
 	OrganiserID int64        // an element of type Staff; 0: none
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
+	Actor       int64        // the user who is changing the event; 0: nobody, or an import. It is not stored
 }
 
 // Commitment links an element to an event.
@@ -47,6 +48,7 @@ type Commitment struct {
 	Reason    string
 	DecidedBy int64 // the user who made the last decision; 0: none was made
 	DecidedAt time.Time
+	AddedBy   int64 // the user who added the element; 0: not known
 }
 
 // Request asks for a quantity of items of a resource group.
@@ -54,6 +56,7 @@ type Request struct {
 	ID        int64
 	ElementID int64
 	Quantity  int
+	AddedBy   int64 // the user who first asked; 0: not known
 }
 
 // Commitment returns the commitment of that id, nil when the event has none such.

@@ -16,6 +16,7 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64) e
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
+		e.Actor = p.UserID
 		return nil
 	})
 }
@@ -42,6 +43,7 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 		if !mayRemove(p, e, element) {
 			return false, forbidden()
 		}
+		e.Actor = p.UserID
 		e.removeCommitment(id)
 		return true, nil
 	})
@@ -68,6 +70,7 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 		if !mayRemove(p, e, element) {
 			return false, forbidden()
 		}
+		e.Actor = p.UserID
 		e.removeRequest(id)
 		return true, nil
 	})

@@ -60,7 +60,7 @@ func (e *Event) reconsider(p principal.Principal, facts map[int64]neighbour.Elem
 	for i, c := range e.Commitments {
 		fact := facts[c.ElementID]
 		if c.Status.decided() && fact.Controlled() && !p.Administers(fact.Administrators) {
-			e.Commitments[i] = Commitment{ID: c.ID, ElementID: c.ElementID, Status: Requested, RequestID: c.RequestID}
+			e.Commitments[i] = Commitment{ID: c.ID, ElementID: c.ElementID, Status: Requested, RequestID: c.RequestID, AddedBy: c.AddedBy}
 		}
 	}
 }

@@ -45,12 +45,14 @@ type commitmentDocument struct {
 	Reason    string       `bson:"reason,omitempty"`
 	DecidedBy int64        `bson:"decided_by,omitempty"`
 	DecidedAt time.Time    `bson:"decided_at,omitempty"`
+	AddedBy   int64        `bson:"added_by,omitempty"`
 }
 
 type requestDocument struct {
 	ID        int64 `bson:"id"`
 	ElementID int64 `bson:"element_id"`
 	Quantity  int   `bson:"quantity"`
+	AddedBy   int64 `bson:"added_by,omitempty"`
 }
 
 // event returns what the document says.

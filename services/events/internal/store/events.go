@@ -202,10 +202,12 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 	for i := range events {
 		waiting[i] = i
 	}
+	told := false
 	for try := 0; len(waiting) > 0; try++ {
 		documents := make([]any, len(waiting))
 		for n, i := range waiting {
 			d := eventDocument{Head: mongostore.Head{Version: 1}}
+			told = tell(ctx, &d, d.Version, event.Notices(event.Event{}, events[i])) || told
 			d.set(events[i], s.zone)
 			documents[n] = &d
 		}
@@ -216,6 +218,9 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		}
 		taken = append(taken, pick(waiting, refused)...)
 		waiting = pick(waiting, givenUp)
+	}
+	if told {
+		s.wrote()
 	}
 	return taken, nil
 }
@@ -250,11 +255,13 @@ func pick(from, at []int) []int {
 
 // Change is event.Store's: two round trips when no other writer comes between.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) (bool, error)) (event.Event, error) {
+	told := false
 	d, err := mongostore.Update(ctx, s.collection, id, func(d *eventDocument) error {
 		if d.Deleted {
 			return mongostore.ErrNotFound
 		}
 		e := d.event()
+		told = false
 		changed, err := change(&e)
 		if err != nil {
 			return err
@@ -262,11 +269,15 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		if !changed {
 			return mongostore.ErrUnchanged
 		}
+		told = tell(ctx, d, d.Version+1, event.Notices(d.event(), e))
 		d.set(e, s.zone)
 		return nil
 	})
 	if err != nil {
 		return event.Event{}, missing(err, "Event", id)
+	}
+	if told {
+		s.wrote()
 	}
 	return d.event(), nil
 }
@@ -281,8 +292,11 @@ func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) er
 		if err := may(&e); err != nil {
 			return err
 		}
-		told := append(d.Outbox, outbox.NewMessage(ctx, neighbour.EventDeleted, id, nil))
-		*d = eventDocument{Head: d.Head, Deleted: true, Outbox: told}
+		message := outbox.NewMessage(ctx, neighbour.EventDeleted, id, nil)
+		if lost := event.Deletion(e); len(lost.Entries) > 0 {
+			message.Detail = detail(d.Version+1, 0, lost)
+		}
+		*d = eventDocument{Head: d.Head, Deleted: true, Outbox: append(d.Outbox, message)}
 		return nil
 	})
 	if err != nil {

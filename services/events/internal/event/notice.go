@@ -1,0 +1,135 @@
+package event
+
+import (
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+)
+
+// NoticeKind is what a notice tells of.
+type NoticeKind string
+
+// The kinds of notice.
+const (
+	// CommitmentRequested: entries wait for a decision by the administrators of their elements.
+	CommitmentRequested NoticeKind = "commitment.requested"
+	// CommitmentDecided: an administrator confirmed, rejected or noted entries, or returned them to requested.
+	CommitmentDecided NoticeKind = "commitment.decided"
+	// CommitmentDeleted: confirmed entries were taken off an event that stays.
+	CommitmentDeleted NoticeKind = "commitment.deleted"
+	// RequestAllocated: items of a resource group were allocated to a request.
+	RequestAllocated NoticeKind = "request.allocated"
+	// EventDeleted: an event was deleted that had confirmed entries; they are its entries.
+	EventDeleted NoticeKind = neighbour.EventDeleted
+)
+
+// NoticeKinds lists every kind.
+func NoticeKinds() []NoticeKind {
+	return []NoticeKind{CommitmentRequested, CommitmentDecided, CommitmentDeleted, RequestAllocated, EventDeleted}
+}
+
+// Notice tells what one change did to entries of an event. It carries what telling takes, as it was with the change: later the event may be
+// another, or gone.
+type Notice struct {
+	Kind     NoticeKind  `json:"kind"`
+	Position int64       `json:"position"` // rises from one notice of an event to the next; the store's to set
+	Event    NoticeEvent `json:"event"`
+	Actor    int64       `json:"actor,omitempty"` // the user who made the change; 0: nobody, or an import
+	Entries  []Entry     `json:"entries"`
+}
+
+// NoticeEvent is the event of a notice.
+type NoticeEvent struct {
+	ID      int64     `json:"id"`
+	Body    string    `json:"body"`
+	Starts  time.Time `json:"starts"`
+	Ends    time.Time `json:"ends"`
+	AllDay  bool      `json:"all_day,omitempty"`
+	OwnerID int64     `json:"owner_id,omitempty"`
+}
+
+// Entry is a commitment as a notice tells of it.
+type Entry struct {
+	CommitmentID int64  `json:"commitment_id"`
+	ElementID    int64  `json:"element_id"`
+	Status       Status `json:"status"`
+	Reason       string `json:"reason,omitempty"`
+	DecidedBy    int64  `json:"decided_by,omitempty"`
+	AddedBy      int64  `json:"added_by,omitempty"` // who asked for it: of an allocation, who asked for the items
+	RequestID    int64  `json:"request_id,omitempty"`
+	GroupID      int64  `json:"group_id,omitempty"` // the resource group of that request, and the two numbers of it
+	Quantity     int    `json:"quantity,omitempty"`
+	Allocated    int    `json:"allocated,omitempty"`
+}
+
+// Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a change from the zero Event.
+func Notices(before, after Event) []Notice {
+	entries := map[NoticeKind][]Entry{}
+	was := make(map[int64]Commitment, len(before.Commitments))
+	for _, c := range before.Commitments {
+		was[c.ID] = c
+	}
+	for _, c := range after.Commitments {
+		old, existed := was[c.ID]
+		delete(was, c.ID)
+		if kind := noticeOf(old, c, existed); kind != "" {
+			entries[kind] = append(entries[kind], after.entry(c))
+		}
+	}
+	for _, c := range before.Commitments {
+		if _, gone := was[c.ID]; gone && c.Status == Confirmed {
+			entries[CommitmentDeleted] = append(entries[CommitmentDeleted], before.entry(c))
+		}
+	}
+	var notices []Notice
+	for _, kind := range NoticeKinds() {
+		if len(entries[kind]) > 0 {
+			notices = append(notices, after.notice(kind, entries[kind]))
+		}
+	}
+	return notices
+}
+
+// noticeOf says what the change of a commitment gives notice of, "" when of nothing.
+func noticeOf(old, c Commitment, existed bool) NoticeKind {
+	switch {
+	case !existed && c.RequestID != 0:
+		return RequestAllocated
+	case existed && old.Status == c.Status:
+		return ""
+	case c.DecidedBy != 0:
+		return CommitmentDecided
+	case c.Status == Requested:
+		return CommitmentRequested
+	}
+	return ""
+}
+
+// Deletion is the notice that an event is deleted, with its confirmed entries.
+func Deletion(e Event) Notice {
+	var confirmed []Entry
+	for _, c := range e.Commitments {
+		if c.Status == Confirmed {
+			confirmed = append(confirmed, e.entry(c))
+		}
+	}
+	return e.notice(EventDeleted, confirmed)
+}
+
+func (e *Event) notice(kind NoticeKind, entries []Entry) Notice {
+	return Notice{
+		Kind: kind, Actor: e.Actor, Entries: entries,
+		Event: NoticeEvent{ID: e.ID, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, OwnerID: e.OwnerID},
+	}
+}
+
+func (e *Event) entry(c Commitment) Entry {
+	told := Entry{
+		CommitmentID: c.ID, ElementID: c.ElementID, Status: c.Status, Reason: c.Reason, DecidedBy: c.DecidedBy, AddedBy: c.AddedBy,
+	}
+	if r := e.Request(c.RequestID); r != nil {
+		told.RequestID, told.GroupID, told.Quantity, told.Allocated = r.ID, r.ElementID, r.Quantity, e.Allocated(r.ID)
+		told.AddedBy = r.AddedBy
+	}
+	return told
+}
