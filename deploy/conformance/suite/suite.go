@@ -36,6 +36,7 @@ func Checks() []Check {
 	return slices.Concat(
 		sessionChecks(),
 		switchChecks(),
+		fieldChecks(),
 		elementChecks(),
 		eventChecks(),
 		noteChecks(),
@@ -106,7 +107,7 @@ func (t *T) place() string {
 	line := ""
 	for {
 		frame, more := frames.Next()
-		if strings.HasSuffix(frame.Function, "suite.(*T).run") || !more {
+		if strings.HasPrefix(frame.Function[strings.LastIndexByte(frame.Function, '/')+1:], "suite.(*T).run.") || !more {
 			return line
 		}
 		line = fmt.Sprintf("%s:%d: ", frame.File[strings.LastIndexByte(frame.File, '/')+1:], frame.Line)
