@@ -15,6 +15,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/routes"
 )
 
+// maxBody is above what any service takes, so that it answers what is too large itself. A service ends the connection on what is larger
+// still, which could reach a client as a fault.
+const maxBody = 4 << 20
+
 // New returns the handler. Targets maps each service of the table to its replicas' addresses (host:port).
 func New(table routes.Table, targets map[string][]string, log *slog.Logger) http.Handler {
 	doors := map[string]http.Handler{}
@@ -28,6 +32,10 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 			},
 			Transport: newReplicas(replicas),
 			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+				if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+					answer(w, problem.TooLarge)
+					return
+				}
 				if r.Context().Err() == nil {
 					log.Warn("no answer", "service", service, "error", err.Error())
 				}
@@ -43,6 +51,11 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 			answer(w, problem.NotFound)
 			return
 		}
+		if r.ContentLength > maxBody {
+			answer(w, problem.TooLarge)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		door.ServeHTTP(w, r)
 	})
 }

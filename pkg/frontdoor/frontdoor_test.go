@@ -70,3 +70,25 @@ func TestFrontDoor(t *testing.T) {
 		_ = answer.Body.Close()
 	}
 }
+
+func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // ends early when the door does
+	}))
+	defer service.Close()
+	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/events", Service: "events"}}}
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{"events": {service.Listener.Addr().String()}}, slog.New(slog.DiscardHandler)))
+	defer door.Close()
+	large := strings.Repeat("x", 5<<20)
+	for name, body := range map[string]io.Reader{"of known length": strings.NewReader(large), "in chunks": io.MultiReader(strings.NewReader(large))} {
+		answer, err := http.Post(door.URL+"/api/events", "application/json", body)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge || string(text) != `{"status":"Payload too large"}` {
+			t.Errorf("%s: %d %s %v", name, answer.StatusCode, text, err)
+		}
+		_ = answer.Body.Close()
+	}
+}
