@@ -3,6 +3,7 @@ package suite
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -146,3 +147,10 @@ func (t *T) sameDay(began time.Time) {
 }
 
 func date(at time.Time) string { return at.Format(time.DateOnly) }
+
+// sortedList puts the entries of a comma-separated header in order.
+func sortedList(header string) string {
+	entries := strings.Split(strings.ReplaceAll(header, " ", ""), ",")
+	slices.Sort(entries)
+	return strings.Join(entries, ", ")
+}

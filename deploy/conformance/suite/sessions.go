@@ -13,7 +13,6 @@ const (
 	okBody       = `{"status":"OK"}`
 	accessDenied = `{"status":"Access denied"}`
 	notFound     = `{"status":"Not found"}`
-	badRequest   = `{"status":"Bad request"}`
 )
 
 // sessionChecks are those of parts 3.3, 4.5 and 5 and of decisions, part 2, but for switching.

@@ -37,6 +37,7 @@ func Checks() []Check {
 		sessionChecks(),
 		switchChecks(),
 		fieldChecks(),
+		envelopeChecks(),
 		elementChecks(),
 		eventChecks(),
 		noteChecks(),
