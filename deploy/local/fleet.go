@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/progress"
 	"github.com/belfry-schools/belfry/deploy/stores"
+	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
@@ -102,17 +102,14 @@ func buildServices(ctx context.Context, root, bin string, log *slog.Logger) erro
 // internal calls is the cluster's work.
 func internalVariable(service string) string { return "BELFRY_" + strings.ToUpper(service) + "_URL=" }
 
-// chooseAddresses takes free ports; all are held until the last is chosen, so that they differ.
+// chooseAddresses gives each replica its own.
 func chooseAddresses(replicas []*replica) error {
-	for _, r := range replicas {
-		for _, address := range []*string{&r.public, &r.internal, &r.health} {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				return err
-			}
-			defer func() { _ = listener.Close() }() // nothing was accepted
-			*address = listener.Addr().String()
-		}
+	addresses, err := frontdoor.Addresses(3 * len(replicas))
+	if err != nil {
+		return err
+	}
+	for i, r := range replicas {
+		r.public, r.internal, r.health = addresses[3*i], addresses[3*i+1], addresses[3*i+2]
 	}
 	return nil
 }

@@ -14,8 +14,6 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/gofiber/fiber/v2"
-
 	"github.com/belfry-schools/belfry/pkg/health"
 	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/settings"
@@ -126,8 +124,8 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay, StopDeadline: r.StopDeadline}, parts...)
 }
 
-// listen makes a part of a fiber app. Stopping it refuses new connections and waits for the requests in flight.
-func listen(name string, app *fiber.App, address string) lifecycle.Part {
+// listen makes a part of a listener's application. Stopping it refuses new connections and waits for the requests in flight.
+func listen(name string, app *web.App, address string) lifecycle.Part {
 	return lifecycle.Part{
 		Name: name,
 		Start: func(ctx context.Context, failed func(error)) error {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -270,16 +269,11 @@ type process struct {
 }
 
 func newProcess(binary string) (*process, error) {
-	p := &process{binary: binary}
-	for _, address := range []*string{&p.public, &p.internal, &p.health} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = listener.Close() }() // all are held until the last is chosen, so that they differ
-		*address = listener.Addr().String()
+	addresses, err := frontdoor.Addresses(3)
+	if err != nil {
+		return nil, err
 	}
-	return p, nil
+	return &process{binary: binary, public: addresses[0], internal: addresses[1], health: addresses[2]}, nil
 }
 
 // start returns once the process is ready.

@@ -60,7 +60,7 @@ type Options struct {
 // New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace, answers for
 // errors and panics, deadline, security headers, cross-site check; then, by the route: session or token, body checks, Idempotency-Key,
 // handler.
-func New(o Options, routes []Route) (*fiber.App, error) {
+func New(o Options, routes []Route) (*App, error) {
 	app := fiber.New(fiber.Config{
 		AppName:               o.Name,
 		BodyLimit:             maxBatch,
@@ -83,7 +83,7 @@ func New(o Options, routes []Route) (*fiber.App, error) {
 		register(app, o, r)
 	}
 	refuseOddMethods(app)
-	return app, nil
+	return &App{App: app, unused: map[*connection]struct{}{}}, nil
 }
 
 // refuseOddMethods answers methods that HTTP does not know with the envelope. fiber answers them with plain text, before any middleware.
