@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
 )
 
 // Client is one client of a system, with its own cookies.
@@ -52,7 +54,8 @@ func (s *System) Login(t testing.TB, uuid string) *Client {
 // Admin returns a client that is signed in as the first administrator.
 func (s *System) Admin(t testing.TB) *Client { t.Helper(); return s.Login(t, s.AdminUUID) }
 
-// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil. Headers come in pairs.
+// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil. Headers come in pairs. An exchange
+// that is not as the interface's document says fails the test.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
 	var text string
@@ -86,6 +89,10 @@ func (c *Client) Do(t testing.TB, method, path string, body any, headers ...stri
 	received, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
+	}
+	err = apidoctest.Check(apidoctest.Exchange{Request: r, Body: []byte(text), Code: answer.StatusCode, Header: answer.Header, Answer: received})
+	if err != nil {
+		t.Errorf("not as the interface's document says: %v", err)
 	}
 	return Answer{answer.StatusCode, string(received), answer.Header}
 }

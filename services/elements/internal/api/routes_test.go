@@ -3,6 +3,7 @@ package api
 import (
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/routes"
 )
 
@@ -16,4 +17,8 @@ func TestPublicPathsAreInTheServicesRows(t *testing.T) {
 			t.Errorf("%s %s goes to %q", r.Method, r.Path, service)
 		}
 	}
+}
+
+func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
+	apidoctest.SameOperations(t, "../../openapi.yaml", (handlers{}).public())
 }

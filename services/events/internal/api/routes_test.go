@@ -3,6 +3,7 @@ package api
 import (
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/routes"
 )
 
@@ -16,4 +17,8 @@ func TestEveryPublicPathLiesInThisServicesRows(t *testing.T) {
 			t.Errorf("%s is routed to %q", r.Path, owner)
 		}
 	}
+}
+
+func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
+	apidoctest.SameOperations(t, "../../openapi.yaml", (handlers{}).public())
 }

@@ -3,7 +3,9 @@ package api
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/session"
@@ -18,8 +20,9 @@ type handlers struct {
 	trusted  []netip.Prefix
 }
 
+// public are the routes for clients, and those of the description of all services' interface.
 func (h *handlers) public() []web.Route {
-	return []web.Route{
+	return slices.Concat(apidoc.Routes(), []web.Route{
 		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
 		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.lookUp},
@@ -36,7 +39,7 @@ func (h *handlers) public() []web.Route {
 		{Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Handler: h.renewUUID},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
 		importer.Route("users", h.importUsers),
-	}
+	})
 }
 
 func (h *handlers) internal() []web.Route {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/routes"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
@@ -41,4 +42,8 @@ func TestAdministration_TheFirstAdministratorsUUIDIsChecked(t *testing.T) {
 			t.Errorf("%d characters: got %q, want %q", len(value), got, want)
 		}
 	}
+}
+
+func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
+	apidoctest.SameOperations(t, "../../openapi.yaml", (&handlers{}).public())
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/routes"
 )
 
@@ -22,4 +23,8 @@ func TestPublicPathsLieInTheRowsOfTheRouteTable(t *testing.T) {
 			t.Errorf("%s %s is routed to %q", r.Method, r.Path, service)
 		}
 	}
+}
+
+func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
+	apidoctest.SameOperations(t, "../../openapi.yaml", (handlers{}).public())
 }

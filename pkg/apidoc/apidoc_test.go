@@ -1,0 +1,92 @@
+package apidoc_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/apidoc"
+)
+
+func get(t *testing.T, path, known string) (*http.Response, []byte) {
+	t.Helper()
+	app := fiber.New()
+	for _, r := range apidoc.Routes() {
+		app.Get(r.Path, r.Handler)
+	}
+	request := httptest.NewRequest(http.MethodGet, path, nil)
+	if known != "" {
+		request.Header.Set("If-None-Match", known)
+	}
+	answer, err := app.Test(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := answer.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return answer, body
+}
+
+func TestRoutes_AreServedOnceAndThenOnlyWhenChanged(t *testing.T) {
+	for path, media := range map[string]string{"/api/openapi.json": "application/json; charset=utf-8", "/api/docs": "text/html; charset=utf-8"} {
+		first, body := get(t, path, "")
+		tag := first.Header.Get("ETag")
+		if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != media || len(body) < 10000 || tag == "" {
+			t.Errorf("%s: %d %v, %d bytes", path, first.StatusCode, first.Header, len(body))
+		}
+		if again, body := get(t, path, tag); again.StatusCode != http.StatusNotModified || len(body) != 0 || again.Header.Get("ETag") != tag {
+			t.Errorf("%s again: %d, %d bytes", path, again.StatusCode, len(body))
+		}
+		if changed, _ := get(t, path, `"other"`); changed.StatusCode != http.StatusOK {
+			t.Errorf("%s with another tag: %d", path, changed.StatusCode)
+		}
+	}
+}
+
+func TestPage_AsksNoOtherSiteAndRunsNothing(t *testing.T) {
+	answer, body := get(t, "/api/docs", "")
+	style, err := os.ReadFile("page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(body, append(append([]byte("<style>"), style...), "</style>"...)) {
+		t.Error("the page's style is not page.css to the letter: run make gen")
+	}
+	sum := sha256.Sum256(style)
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	if got := answer.Header.Get("Content-Security-Policy"); got != policy {
+		t.Errorf("the policy is %s", got)
+	}
+	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " style=", "javascript:", " onclick="} {
+		if bytes.Contains(body, []byte(bad)) {
+			t.Errorf("the page has %s", bad)
+		}
+	}
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(` id="([^"]+)"`).FindAllSubmatch(body, -1) {
+		if ids[string(id[1])] {
+			t.Errorf("the id %s comes twice", id[1])
+		}
+		ids[string(id[1])] = true
+	}
+	for _, link := range regexp.MustCompile(` href="([^"]+)"`).FindAllSubmatch(body, -1) {
+		target, local := strings.CutPrefix(string(link[1]), "#")
+		if local && !ids[target] || !local && target != "/api/openapi.json" {
+			t.Errorf("the link %s leads nowhere", link[1])
+		}
+	}
+}

@@ -1,0 +1,294 @@
+// Package apidoctest holds Belfry to its interface's document: what a test sends and receives is checked against it. Only tests may import it.
+package apidoctest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/belfry-schools/belfry/pkg/apidoc"
+)
+
+// Exchange is a request with its answer.
+type Exchange struct {
+	Request *http.Request // its body is not looked at
+	Body    []byte        // of the request
+	Code    int
+	Header  http.Header // of the answer
+	Answer  []byte      // its body
+}
+
+// Check returns what is wrong with an exchange, naming the operation and the fields; nil when it is as Belfry's document says. The answer must be one that
+// the document has. The request is checked when the answer is a success: bad ones are sent on purpose. A path or method that the document does not have
+// must be answered so: 404, 405, or what is refused before anyone looks at the path.
+func Check(e Exchange) error {
+	checker, err := ours()
+	if err != nil {
+		return err
+	}
+	return checker.Check(e)
+}
+
+var ours = sync.OnceValues(func() (*Checker, error) { return NewChecker(apidoc.Document()) })
+
+// Checker checks exchanges against one document. It may be used by many goroutines at once.
+type Checker struct {
+	router  routers.Router
+	schemas schemas
+}
+
+// NewChecker makes a checker of an OpenAPI 3.1 document. kin-openapi judges the document and finds the operation and its parameters; bodies are
+// judged by jsonschema itself, with every schema compiled once: kin-openapi would compile it for each body, and fall back to the rules of
+// OpenAPI 3.0 for schemas that it can't compile.
+func NewChecker(document []byte) (*Checker, error) {
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(document)
+	if err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	if err := doc.Validate(loader.Context); err != nil {
+		return nil, fmt.Errorf("the document is no OpenAPI 3.1: %w", err)
+	}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		return nil, err
+	}
+	compiler, err := newSchemas(document)
+	if err != nil {
+		return nil, err
+	}
+	return &Checker{router, compiler}, nil
+}
+
+// Check does what the function of that name does, by this document.
+func (c *Checker) Check(e Exchange) error {
+	method := e.Request.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	asked := e.Request.Clone(e.Request.Context())
+	asked.Method, asked.Body = method, http.NoBody
+	asked.URL.Host, asked.URL.Scheme, asked.Host = "", "", ""
+	route, parameters, err := c.router.FindRoute(asked)
+	if err != nil {
+		return c.undocumented(e)
+	}
+	name := fmt.Sprintf("%s (%s %s)", route.Operation.OperationID, method, route.Path)
+	answer := route.Operation.Responses.Status(e.Code)
+	if answer == nil {
+		return fmt.Errorf("%s: the document has no answer %d", name, e.Code)
+	}
+	at := pointer("paths", route.Path, strings.ToLower(method), "responses", fmt.Sprint(e.Code))
+	if answer.Ref != "" {
+		at = strings.TrimPrefix(answer.Ref, "#")
+	}
+	if err := c.checkAnswer(e, answer.Value, at); err != nil {
+		return fmt.Errorf("%s: answer %d: %w", name, e.Code, err)
+	}
+	if e.Code >= http.StatusBadRequest || e.Code == http.StatusNotModified {
+		return nil
+	}
+	if err := c.checkRequest(e, asked, route, parameters); err != nil {
+		return fmt.Errorf("%s: the request succeeded, but by the document: %w", name, err)
+	}
+	return nil
+}
+
+// undocumented checks what is answered to a call that the document does not have.
+func (c *Checker) undocumented(e Exchange) error {
+	name := fmt.Sprintf("%s %s", e.Request.Method, e.Request.URL.Path)
+	shapes := map[int]string{
+		http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed",
+		// These come before the path is looked at.
+		http.StatusBadRequest: "BadRequest", http.StatusForbidden: "Forbidden", http.StatusRequestEntityTooLarge: "TooLarge",
+	}
+	shape, refused := shapes[e.Code]
+	if !refused {
+		return fmt.Errorf("%s is not in the document, but the answer is %d", name, e.Code)
+	}
+	if e.Request.Method == http.MethodHead {
+		return nil
+	}
+	if err := c.schemas.check(pointer("components", "schemas", shape), e.Answer); err != nil {
+		return fmt.Errorf("%s, which is not in the document: answer %d: %w", name, e.Code, err)
+	}
+	return nil
+}
+
+func (c *Checker) checkAnswer(e Exchange, answer *openapi3.Response, at string) error {
+	for name, header := range answer.Headers {
+		if header.Value.Required && e.Header.Get(name) == "" {
+			return fmt.Errorf("the header %s is missing", name)
+		}
+	}
+	if e.Request.Method == http.MethodHead || len(answer.Content) == 0 {
+		if len(e.Answer) > 0 {
+			return errors.New("it has a body")
+		}
+		return nil
+	}
+	media, err := mediaOf(e.Header, answer.Content)
+	if err != nil || media != "application/json" {
+		return err
+	}
+	return c.schemas.check(at+pointer("content", media, "schema"), e.Answer)
+}
+
+// checkRequest checks path, query, cookie and body of a request that succeeded. Of an import, the lines whose records succeeded.
+func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.Route, parameters map[string]string) error {
+	err := openapi3filter.ValidateRequest(asked.Context(), &openapi3filter.RequestValidationInput{
+		Request: asked, PathParams: parameters, Route: route,
+		Options: &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
+	})
+	if err != nil {
+		return err
+	}
+	body := route.Operation.RequestBody
+	if body == nil {
+		return nil
+	}
+	if len(bytes.TrimSpace(e.Body)) == 0 {
+		if body.Value.Required {
+			return errors.New("the body is missing")
+		}
+		return nil
+	}
+	media := "application/json" // what an absent type is taken as
+	if e.Request.Header.Get("Content-Type") != "" {
+		if media, err = mediaOf(e.Request.Header, body.Value.Content); err != nil {
+			return err
+		}
+	}
+	at := pointer("paths", route.Path, strings.ToLower(asked.Method), "requestBody", "content", media, "schema")
+	if media == "application/x-ndjson" {
+		return c.checkLines(e, at)
+	}
+	return c.schemas.check(at, e.Body)
+}
+
+func (c *Checker) checkLines(e Exchange, at string) error {
+	var answer struct{ Records []struct{ Result string } }
+	if err := json.Unmarshal(e.Answer, &answer); err != nil {
+		return err
+	}
+	index := 0
+	for line := range bytes.Lines(e.Body) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if index >= len(answer.Records) {
+			return fmt.Errorf("record %d has no result", index)
+		}
+		if answer.Records[index].Result != "failed" {
+			if err := c.schemas.check(at, line); err != nil {
+				return fmt.Errorf("record %d: %w", index, err)
+			}
+		}
+		index++
+	}
+	return nil
+}
+
+// mediaOf returns the declared media type when content has it.
+func mediaOf(header http.Header, content openapi3.Content) (string, error) {
+	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || content[media] == nil {
+		return "", fmt.Errorf("the Content-Type is %q", header.Get("Content-Type"))
+	}
+	return media, nil
+}
+
+// pointer is a JSON pointer in a URL's fragment, without the #.
+func pointer(steps ...string) string {
+	var b strings.Builder
+	for _, step := range steps {
+		b.WriteString("/" + url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(step)))
+	}
+	return b.String()
+}
+
+// schemas compiles the schemas of a document when they are first needed.
+type schemas struct {
+	mu       *sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema // by pointer
+}
+
+const documentURL = "belfry:openapi.json"
+
+func newSchemas(document []byte) (schemas, error) {
+	content, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		return schemas{}, err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource(documentURL, content); err != nil {
+		return schemas{}, err
+	}
+	return schemas{&sync.Mutex{}, compiler, map[string]*jsonschema.Schema{}}, nil
+}
+
+func (s schemas) at(pointer string) (*jsonschema.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if schema, done := s.compiled[pointer]; done {
+		return schema, nil
+	}
+	schema, err := s.compiler.Compile(documentURL + "#" + pointer)
+	if err != nil {
+		return nil, err
+	}
+	s.compiled[pointer] = schema
+	return schema, nil
+}
+
+// check says whether text is JSON that the schema allows; its error names the field.
+func (s schemas) check(pointer string, text []byte) error {
+	schema, err := s.at(pointer)
+	if err != nil {
+		return err
+	}
+	content, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%w in %s", err, shortened(text))
+	}
+	var invalid *jsonschema.ValidationError
+	err = schema.Validate(content)
+	if errors.As(err, &invalid) {
+		return fmt.Errorf("%s\nin %s", strings.Join(faults(invalid), "\n"), shortened(text))
+	}
+	return err
+}
+
+// faults are the innermost causes, each with the place in the body.
+func faults(e *jsonschema.ValidationError) []string {
+	if len(e.Causes) == 0 {
+		return []string{fmt.Sprintf("/%s: %s", strings.Join(e.InstanceLocation, "/"), e.ErrorKind.LocalizedString(english))}
+	}
+	var all []string
+	for _, cause := range e.Causes {
+		all = append(all, faults(cause)...)
+	}
+	return all
+}
+
+func shortened(text []byte) string {
+	const enough = 2000
+	if len(text) > enough {
+		return string(text[:enough]) + "…"
+	}
+	return string(text)
+}

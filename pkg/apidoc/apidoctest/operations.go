@@ -1,0 +1,64 @@
+package apidoctest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// english words the faults.
+var english = message.NewPrinter(language.English)
+
+// SameOperations fails the test unless a service's openapi.yaml lists exactly the methods and paths of its public routes.
+func SameOperations(t testing.TB, file string, routes []web.Route) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Paths map[string]map[string]any `yaml:"paths"`
+	}
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	var documented, served []string
+	for path, item := range document.Paths {
+		for method := range item {
+			if method != "parameters" {
+				documented = append(documented, strings.ToUpper(method)+" "+path)
+			}
+		}
+	}
+	for _, r := range routes {
+		served = append(served, r.Method+" "+braced(r.Path))
+	}
+	for _, one := range served {
+		if !slices.Contains(documented, one) {
+			t.Errorf("%s is served, but not in %s", one, file)
+		}
+	}
+	for _, one := range documented {
+		if !slices.Contains(served, one) {
+			t.Errorf("%s is in %s, but not served", one, file)
+		}
+	}
+}
+
+// braced writes a route's path as OpenAPI does: {id} for :id.
+func braced(path string) string {
+	steps := strings.Split(path, "/")
+	for i, step := range steps {
+		if name, variable := strings.CutPrefix(step, ":"); variable {
+			steps[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(steps, "/")
+}
