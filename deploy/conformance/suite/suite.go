@@ -38,6 +38,8 @@ func Checks() []Check {
 		switchChecks(),
 		fieldChecks(),
 		envelopeChecks(),
+		permissionChecks(),
+		administrationChecks(),
 		elementChecks(),
 		eventChecks(),
 		noteChecks(),
