@@ -87,6 +87,11 @@ func (c *Client) send(method, path string, body any, headers ...string) (Answer,
 	if err != nil {
 		return Answer{}, err
 	}
+	if observe := c.t.School.observe; observe != nil {
+		if err := observe(Exchange{Request: r, Sent: text, Code: res.StatusCode, Header: res.Header, Answer: received}); err != nil {
+			c.t.Errorf("%v", err)
+		}
+	}
 	a := Answer{t: c.t, request: method + " " + redacted(path), Code: res.StatusCode, Body: string(received), Header: res.Header, Cookies: res.Cookies()}
 	for _, cookie := range a.Cookies {
 		if cookie.Name != sessionCookie && cookie.Name != secureSessionCookie {

@@ -21,6 +21,17 @@ type Options struct {
 	Zone      *time.Location // of the deployment; nil: Europe/London
 	Run       *regexp.Regexp // only checks whose name or one of whose rules matches; nil: all
 	Parallel  int            // checks at once; 0: 4
+	// Observe, if set, sees every exchange; what it finds wrong fails the check. Several goroutines call it at once.
+	Observe func(Exchange) error
+}
+
+// Exchange is a request and its answer.
+type Exchange struct {
+	Request *http.Request // its body has been read
+	Sent    []byte
+	Code    int
+	Header  http.Header
+	Answer  []byte
 }
 
 // Verdict is how a check ended.
@@ -62,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 		}
 	}
 	s := &Session{ctx: ctx, school: &School{
-		Prefix: newPrefix(), Zone: zone, url: strings.TrimSuffix(o.URL, "/"),
+		Prefix: newPrefix(), Zone: zone, observe: o.Observe, url: strings.TrimSuffix(o.URL, "/"),
 		http: &http.Client{
 			Timeout:       requestTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -25,6 +25,7 @@ type School struct {
 	Privileged Category       // a privileged one
 
 	url                     string
+	observe                 func(Exchange) error
 	http                    *http.Client
 	admin                   *http.Cookie
 	count                   atomic.Int64

@@ -1,10 +1,12 @@
 package suite_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
 	"github.com/belfry-schools/belfry/deploy/conformance/suite"
+	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/servicetest"
 )
 
@@ -17,7 +19,7 @@ func TestMain(m *testing.M) {
 
 // TestContract runs each check as a subtest of its name. The checks that may are run four at a time, as in RunAll.
 func TestContract(t *testing.T) {
-	session, err := suite.Open(t.Context(), suite.Options{URL: system.URL, AdminUUID: system.AdminUUID})
+	session, err := suite.Open(t.Context(), suite.Options{URL: system.URL, AdminUUID: system.AdminUUID, Observe: asDocumented})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +28,15 @@ func TestContract(t *testing.T) {
 	if err := session.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// asDocumented holds every exchange to the OpenAPI document.
+func asDocumented(e suite.Exchange) error {
+	err := apidoctest.Check(apidoctest.Exchange{Request: e.Request, Body: e.Sent, Code: e.Code, Header: e.Header, Answer: e.Answer})
+	if err != nil {
+		return fmt.Errorf("not as the interface's document says: %w", err)
+	}
+	return nil
 }
 
 func runChecks(t *testing.T, session *suite.Session, alone bool) {
