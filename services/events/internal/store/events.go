@@ -37,6 +37,7 @@ const fewIDs = 20
 type Events struct {
 	collection *mongo.Collection
 	ids        *mongostore.IDs
+	turns      *mongostore.Turns
 	zone       wiretime.Zone
 	wrote      func()
 }
@@ -47,7 +48,7 @@ func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collecti
 // NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a message for other
 // services; it must not block.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
-	return &Events{EventsCollection(db), ids, zone, wrote}
+	return &Events{EventsCollection(db), ids, mongostore.NewTurns(), zone, wrote}
 }
 
 // Event returns the event of that id. One document by its id.
@@ -255,6 +256,11 @@ func pick(from, at []int) []int {
 
 // Change is event.Store's: two round trips when no other writer comes between.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) (bool, error)) (event.Event, error) {
+	done, err := s.turns.Take(ctx, id)
+	if err != nil {
+		return event.Event{}, err
+	}
+	defer done()
 	told := false
 	d, err := mongostore.Update(ctx, s.collection, id, func(d *eventDocument) error {
 		if d.Deleted {
