@@ -43,9 +43,8 @@ type (
 		Headers, Fields      []field
 	}
 	field struct {
-		Name, Place string
-		Required    bool
-		Type, About template.HTML
+		Name, Place, Mark string
+		Type, About       template.HTML
 	}
 	record struct {
 		Name        string
@@ -53,6 +52,12 @@ type (
 		Fields      []field
 		Example     string
 	}
+)
+
+// Marks of fields: those that a request must have, and those that an answer may lack. An answer's schemas allow no other fields.
+const (
+	required  = "required"
+	sometimes = "may be absent"
 )
 
 // renderer shows a document.
@@ -112,8 +117,11 @@ func (r *renderer) operation(o operation) shownOperation {
 	}
 	for _, value := range append(slices.Clone(o.item.list("parameters")), o.list("parameters")...) {
 		parameter := r.resolve(value)
-		f := r.field(parameter.text("name"), parameter.mapping("schema"), parameter.get("required") == true)
+		f := r.field(parameter.text("name"), parameter.mapping("schema"))
 		f.Place = parameter.text("in")
+		if parameter.get("required") == true {
+			f.Mark = required
+		}
 		if about := parameter.text("description"); about != "" {
 			f.About = r.inline(about)
 		}
@@ -140,7 +148,7 @@ func (r *renderer) message(m object) message {
 	shown := message{About: r.inline(m.text("description"))}
 	for _, header := range m.mapping("headers") {
 		h := r.resolve(header.value)
-		f := r.field(header.key, h.mapping("schema"), h.get("required") == true)
+		f := r.field(header.key, h.mapping("schema"))
 		f.About = r.inline(h.text("description"))
 		shown.Headers = append(shown.Headers, f)
 	}
@@ -151,7 +159,7 @@ func (r *renderer) message(m object) message {
 		shown.Type = r.typeOf(schema)
 		shown.Fields = r.fields("", schema)
 		if media.has("example") {
-			shown.Example = string(encode(media.get("example")))
+			shown.Example = example(media.get("example"), "")
 		}
 	}
 	return shown
@@ -160,7 +168,7 @@ func (r *renderer) message(m object) message {
 func (r *renderer) record(name string, schema object) record {
 	shown := record{Name: name, About: r.markdown(schema.text("description")), Type: r.typeOf(schema), Fields: r.fields("", schema)}
 	if examples := schema.list("examples"); len(examples) > 0 {
-		shown.Example = string(encode(examples[0]))
+		shown.Example = example(examples[0], "")
 	}
 	return shown
 }
@@ -168,10 +176,17 @@ func (r *renderer) record(name string, schema object) record {
 // fields lists the fields of an object and of objects in it, whose names it is in front of; those of a record that has a name are shown with it.
 func (r *renderer) fields(prefix string, schema object) []field {
 	var all []field
-	required := schema.list("required")
+	needed, exact := schema.list("required"), schema.get("additionalProperties") == false
 	for _, m := range schema.mapping("properties") {
 		property, _ := m.value.(object)
-		all = append(all, r.field(prefix+m.key, property, slices.Contains(required, any(m.key))))
+		f := r.field(prefix+m.key, property)
+		switch always := slices.Contains(needed, any(m.key)); {
+		case always && !exact:
+			f.Mark = required
+		case !always && exact:
+			f.Mark = sometimes
+		}
+		all = append(all, f)
 		all = append(all, r.fields(prefix+m.key+".", property)...)
 		if items := property.mapping("items"); items != nil {
 			all = append(all, r.fields(prefix+m.key+"[].", items)...)
@@ -185,8 +200,8 @@ func (r *renderer) fields(prefix string, schema object) []field {
 	return all
 }
 
-func (r *renderer) field(name string, schema object, required bool) field {
-	return field{Name: name, Required: required, Type: r.typeOf(schema), About: r.inline(schema.text("description"))}
+func (r *renderer) field(name string, schema object) field {
+	return field{Name: name, Type: r.typeOf(schema), About: r.inline(schema.text("description"))}
 }
 
 // resolve returns a value, or what it refers to.
@@ -330,4 +345,47 @@ func (r *renderer) inline(text string) template.HTML {
 	shown := strings.TrimSpace(string(r.markdown(text)))
 	shown = strings.TrimSuffix(strings.TrimPrefix(shown, "<p>"), "</p>")
 	return template.HTML(shown) // #nosec G203 -- as markdown
+}
+
+// exampleWidth is how many characters of an example stand in a line, if it can be broken.
+const exampleWidth = 104
+
+// example writes a value as JSON for readers: what fits into a line stands in one.
+func example(value any, indent string) string {
+	line := oneLine(value)
+	if len(indent)+len(line) <= exampleWidth {
+		return line
+	}
+	var lines []string
+	deeper := indent + "  "
+	switch v := value.(type) {
+	case object:
+		for _, m := range v {
+			lines = append(lines, deeper+oneLine(m.key)+": "+example(m.value, deeper))
+		}
+		return "{\n" + strings.Join(lines, ",\n") + "\n" + indent + "}"
+	case []any:
+		for _, item := range v {
+			lines = append(lines, deeper+example(item, deeper))
+		}
+		return "[\n" + strings.Join(lines, ",\n") + "\n" + indent + "]"
+	}
+	return line
+}
+
+func oneLine(value any) string {
+	var parts []string
+	switch v := value.(type) {
+	case object:
+		for _, m := range v {
+			parts = append(parts, oneLine(m.key)+": "+oneLine(m.value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		for _, item := range v {
+			parts = append(parts, oneLine(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return string(encode(value))
 }
