@@ -36,10 +36,7 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	}
 	faults := problem.Fields{}
 	status, reason := o.Text("status", faults), o.Text("reason", faults)
-	if err := problem.InvalidFields(faults); err != nil {
-		return err
-	}
-	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, event.Status(textOr(status)), textOr(reason))
+	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, event.Status(textOr(status)), textOr(reason), faults)
 	var invalid *event.InvalidError[event.CommitmentView]
 	if errors.As(err, &invalid) {
 		shown := h.shape.decided(invalid.Record)

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"maps"
 	"time"
 	"unicode/utf8"
 
@@ -66,8 +67,8 @@ func (s *Service) ChangeQuantity(ctx context.Context, p principal.Principal, id 
 }
 
 // Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part 5). Conflict when the
-// status can't become that one, InvalidError when it is none. Two reads, one question to elements, one write.
-func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, next Status, reason string) (CommitmentView, error) {
+// status can't become that one, InvalidError when it is none or a field is unreadable. Two reads, one question to elements, one write.
+func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, next Status, reason string, unreadable problem.Fields) (CommitmentView, error) {
 	e, err := s.store.OfCommitment(ctx, id)
 	if err != nil {
 		return CommitmentView{}, err
@@ -87,7 +88,7 @@ func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, n
 		if c == nil {
 			return false, problem.Missing("Commitment", id)
 		}
-		if faults := checkDecision(next, reason); len(faults) > 0 {
+		if faults := checkDecision(next, reason, unreadable); len(faults) > 0 {
 			return false, invalid(CommitmentView{*c, element, *e}, faults)
 		}
 		if !c.Status.MayBecome(next) {
@@ -102,10 +103,11 @@ func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, n
 	return CommitmentView{*e.Commitment(id), element, e}, nil
 }
 
-// checkDecision says what is wrong with a decision in itself.
-func checkDecision(next Status, reason string) problem.Fields {
-	faults := problem.Fields{}
+// checkDecision says what is wrong with a decision in itself, unreadable fields included.
+func checkDecision(next Status, reason string, unreadable problem.Fields) problem.Fields {
+	faults := maps.Clone(unreadable)
 	switch {
+	case faults["status"] != nil:
 	case next == "":
 		faults.Add("status", blank)
 	case !next.Known():
