@@ -12,6 +12,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -117,21 +119,57 @@ func hashOf(line []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Answer writes the results in the order of the batch, with their counts.
-func Answer(c *fiber.Ctx, results []Result) error {
+// Handler brings a batch into the service and returns what became of each record, in the order of the batch.
+type Handler func(c *fiber.Ctx, b Batch) ([]Result, error)
+
+// Route is the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch, at the cost of two round trips.
+func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
+	return web.Route{
+		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin, Body: web.NDJSON, MaxBody: MaxBody,
+		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
+	}
+}
+
+func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
+	batch, err := Read(c)
+	if err != nil {
+		return err
+	}
+	if len(batch.Records) == 0 {
+		return answer(c, nil)
+	}
+	keys := make([]string, len(batch.Records))
+	for i, r := range batch.Records {
+		keys[i] = r.Key
+	}
+	audited := log.NewBatch(kind, keys)
+	c.SetUserContext(audit.WithBatch(c.UserContext(), audited))
+	results, err := handle(c, batch)
+	if err != nil {
+		return err
+	}
+	counts := count(results)
+	if err := audited.End(c.UserContext(), counts[Created], counts[Updated], counts[Unchanged], counts[Failed]); err != nil {
+		return err
+	}
+	return answer(c, results)
+}
+
+func count(results []Result) map[string]int {
 	counts := map[string]int{}
 	for _, r := range results {
 		counts[r.Result]++
 	}
+	return counts
+}
+
+// answer writes the results with their counts.
+func answer(c *fiber.Ctx, results []Result) error {
+	counts := count(results)
 	if results == nil {
 		results = []Result{}
 	}
 	return web.OK(c, web.Part{Name: Created, Value: counts[Created]}, web.Part{Name: Updated, Value: counts[Updated]},
 		web.Part{Name: Unchanged, Value: counts[Unchanged]}, web.Part{Name: Failed, Value: counts[Failed]},
 		web.Part{Name: "records", Value: results})
-}
-
-// Route is the route of one kind of record.
-func Route(kind string, handler fiber.Handler) web.Route {
-	return web.Route{Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin, Body: web.NDJSON, MaxBody: MaxBody, Handler: handler}
 }

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
@@ -109,6 +110,19 @@ func call[Question, Reply any](ctx context.Context, p peer, path string, q Quest
 		return reply, raised(p.name, answer.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, &reply); err != nil {
+func (p peer) send(ctx context.Context, path string, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+p.transport.token.Reveal())
+	if actor := audit.ActorOf(ctx).HeaderValue(); actor != "" {
+		request.Header.Set(audit.Header, actor)
+	}
+	return p.transport.client.Do(request)
+}
+
 		return reply, fmt.Errorf("decode the answer of %s: %w", p.name, err)
 	}
 	return reply, nil

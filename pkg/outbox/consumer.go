@@ -79,7 +79,7 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 // Run consumes until ctx ends, then returns nil, within a second of the handler at work. While Redis is away it tries again
 // with growing pauses.
 func (c *Consumer) Run(ctx context.Context) error {
-	idle := unsampled(ctx)
+	idle := Unsampled(ctx)
 	var nextClaim time.Time
 	for ctx.Err() == nil {
 		var err error

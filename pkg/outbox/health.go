@@ -61,9 +61,9 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// unsampled keeps the stores' instrumentation from making a trace of each idle look: it puts a parent into ctx that was not
+// Unsampled keeps the stores' instrumentation from making a trace of each idle look: it puts a parent into ctx that was not
 // sampled, which samplers follow.
-func unsampled(ctx context.Context) context.Context {
+func Unsampled(ctx context.Context) context.Context {
 	var traceID trace.TraceID
 	var spanID trace.SpanID
 	// crypto/rand never fails.

@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 // documents there is no order.
 //
 // A document with deleted: true is a tombstone, there only to carry its last messages: when they are published the
-// relay deletes it. The relay leaves the version of a document alone, so it never makes a writer start over.
+// relay deletes it, unless an entry for the audit waits in it (package auditlog). The relay leaves the version of a document alone, so it never makes a writer start over.
 type Relay struct {
 	collection *mongo.Collection
 	redis      redis.UniversalClient
@@ -66,7 +68,7 @@ func (r *Relay) Nudge() {
 
 // Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
-	ctx = unsampled(ctx)
+	ctx = Unsampled(ctx)
 	for ctx.Err() == nil {
 		moved, err := r.round(ctx)
 		switch {
@@ -154,22 +156,48 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 func (r *Relay) remove(ctx context.Context, documents []waitingDocument) error {
 	for _, document := range documents {
 		if document.Deleted {
-			// At the same version the outbox holds nothing that was not published.
-			_, err := r.collection.DeleteOne(ctx, bson.D{{Key: "_id", Value: document.ID}, {Key: "version", Value: document.Version}})
-			if err != nil {
+			if err := r.bury(ctx, document); err != nil {
 				return fmt.Errorf("delete tombstone: %w", err)
 			}
 			continue
 		}
-		ids := make([]string, len(document.Outbox))
-		for i, message := range document.Outbox {
-			ids[i] = message.ID
-		}
-		published := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
-		_, err := r.collection.UpdateByID(ctx, document.ID, bson.D{{Key: "$pull", Value: bson.D{{Key: Field, Value: published}}}})
-		if err != nil {
+		if err := r.take(ctx, document); err != nil {
 			return fmt.Errorf("empty outbox: %w", err)
 		}
 	}
 	return nil
+}
+
+func (r *Relay) take(ctx context.Context, document waitingDocument) error {
+	ids := make([]string, len(document.Outbox))
+	for i, message := range document.Outbox {
+		ids[i] = message.ID
+	}
+	published := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
+	_, err := r.collection.UpdateByID(ctx, document.ID, bson.D{{Key: "$pull", Value: bson.D{{Key: Field, Value: published}}}})
+	return err
+}
+
+// bury deletes a tombstone; at the same version its outbox holds nothing that was not published. While an entry for the audit waits in it, it
+// only takes the messages out: whoever moves the entries deletes it then.
+func (r *Relay) bury(ctx context.Context, document waitingDocument) error {
+	same := append(Tombstone(document.ID, audit.Field), bson.E{Key: "version", Value: document.Version})
+	result, err := r.collection.DeleteOne(ctx, same)
+	if err != nil || result.DeletedCount > 0 {
+		return err
+	}
+	if err := r.take(ctx, document); err != nil {
+		return err
+	}
+	_, err = r.collection.DeleteOne(ctx, Tombstone(document.ID, Field, audit.Field)) // the entries may have been moved meanwhile
+	return err
+}
+
+// Tombstone matches the tombstone of that id when nothing is in those of its arrays.
+func Tombstone(id int64, empty ...string) bson.D {
+	filter := bson.D{{Key: "_id", Value: id}, {Key: "deleted", Value: true}}
+	for _, array := range empty {
+		filter = append(filter, bson.E{Key: array + ".0", Value: bson.D{{Key: "$exists", Value: false}}})
+	}
+	return filter
 }

@@ -17,11 +17,8 @@ const (
 // Page reads which part of a list is asked for: limit records at most, those after the id in after (0: from the start), which is what
 // Next gave before. Malformed when limit is no number from 1 to 1,000 or after is no id.
 func Page(c *fiber.Ctx) (after int64, limit int, err error) {
-	limit = usualPage
-	if text := c.Query("limit"); text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxPage {
-			return 0, 0, problem.New(problem.Malformed, "limit is no number from 1 to %d", maxPage)
-		}
+	if limit, err = Limit(c); err != nil {
+		return 0, 0, err
 	}
 	if text := c.Query("after"); text != "" {
 		var ok bool
@@ -30,6 +27,19 @@ func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 		}
 	}
 	return after, limit, nil
+}
+
+// Limit reads how many records are asked for at most. Malformed when that is no number from 1 to 1,000.
+func Limit(c *fiber.Ctx) (int, error) {
+	text := c.Query("limit")
+	if text == "" {
+		return usualPage, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 || limit > maxPage {
+		return 0, problem.New(problem.Malformed, "limit is no number from 1 to %d", maxPage)
+	}
+	return limit, nil
 }
 
 // Next is the part of a list's answer that says where the next page begins: null after the last one, for 0.

@@ -89,6 +89,7 @@ func admitNeighbour(o Options) fiber.Handler {
 			return problem.New(problem.AccessDenied, "")
 		}
 		c.Locals(neighbourKey, true)
+		actForNeighbour(c)
 		return c.Next()
 	}
 }

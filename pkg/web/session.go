@@ -68,6 +68,7 @@ func signIn(o Options, admin bool) fiber.Handler {
 		}
 		c.Locals(principalKey, p)
 		c.Locals(tokenKey, token)
+		act(c, o, p)
 		if admin && !p.Permissions.Admin {
 			return problem.New(problem.Forbidden, "")
 		}

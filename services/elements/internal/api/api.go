@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 	"github.com/belfry-schools/belfry/services/elements/internal/store"
@@ -20,7 +21,12 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	elements := &element.Service{Store: store.New(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
-	h := handlers{elements: elements, zone: r.Zone, now: time.Now}
-	return service.Surface{Public: h.public(), Internal: h.internal()}, nil
+	kept := store.New(r.DB, r.IDs)
+	elements := &element.Service{Store: kept, Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
+	h := handlers{elements: elements, audit: kept.Audit(), zone: r.Zone, now: time.Now}
+	return service.Surface{
+		Public:   h.public(),
+		Internal: h.internal(),
+		Parts:    []lifecycle.Part{lifecycle.Background("audit", kept.Audit().Run(r.Log))},
+	}, nil
 }

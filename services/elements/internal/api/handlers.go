@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -17,6 +18,7 @@ import (
 // handlers of both listeners. What their comments say of round trips comes on top of the one to Redis for the session.
 type handlers struct {
 	elements *element.Service
+	audit    *auditlog.Log
 	zone     wiretime.Zone
 	now      func() time.Time
 }

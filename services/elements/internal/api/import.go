@@ -12,28 +12,20 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// importElements answers the import of one type of element; see element.Service.ImportElements for its cost.
-func (h handlers) importElements(t element.Type) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		batch, err := importer.Read(c)
-		if err != nil {
-			return err
-		}
+// importElements brings in one type of element; see element.Service.ImportElements for its cost.
+func (h handlers) importElements(t element.Type) importer.Handler {
+	return func(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 		rows := make([]element.Row, len(batch.Records))
 		for i, r := range batch.Records {
 			rows[i] = element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
 		}
 		outcomes, err := h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
-		return imported(c, batch, outcomes, err)
+		return resultsOf(batch, outcomes), err
 	}
 }
 
-// importMemberships answers the import of memberships; see element.Service.ImportMemberships for its cost.
-func (h handlers) importMemberships(c *fiber.Ctx) error {
-	batch, err := importer.Read(c)
-	if err != nil {
-		return err
-	}
+// importMemberships brings in memberships; see element.Service.ImportMemberships for its cost.
+func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]element.MembershipRow, len(batch.Records))
 	for i, r := range batch.Records {
 		faults := problem.Fields{}
@@ -43,15 +35,11 @@ func (h handlers) importMemberships(c *fiber.Ctx) error {
 		rows[i].Spans = readSpans(r.Fields, faults)
 	}
 	outcomes, err := h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
-	return imported(c, batch, outcomes, err)
+	return resultsOf(batch, outcomes), err
 }
 
-// importAdministrators answers the import of administrators; see element.Service.ImportAdministrators for its cost.
-func (h handlers) importAdministrators(c *fiber.Ctx) error {
-	batch, err := importer.Read(c)
-	if err != nil {
-		return err
-	}
+// importAdministrators brings in administrators; see element.Service.ImportAdministrators for its cost.
+func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]element.AdministratorRow, len(batch.Records))
 	for i, r := range batch.Records {
 		faults := problem.Fields{}
@@ -60,7 +48,7 @@ func (h handlers) importAdministrators(c *fiber.Ctx) error {
 		rows[i].User = reference(r.Fields, "user", faults)
 	}
 	outcomes, err := h.elements.ImportAdministrators(c.UserContext(), rows, batch.DryRun)
-	return imported(c, batch, outcomes, err)
+	return resultsOf(batch, outcomes), err
 }
 
 // reference reads a key that must be given.
@@ -101,13 +89,10 @@ func readSpans(fields web.Object, faults problem.Fields) []element.Span {
 	return spans
 }
 
-func imported(c *fiber.Ctx, batch importer.Batch, outcomes []element.Outcome, err error) error {
-	if err != nil {
-		return err
-	}
+func resultsOf(batch importer.Batch, outcomes []element.Outcome) []importer.Result {
 	results := make([]importer.Result, len(outcomes))
 	for i, o := range outcomes {
 		results[i] = importer.Result{Index: i, Key: batch.Records[i].Key, Result: string(o.Result), ID: o.ID, Errors: o.Faults}
 	}
-	return importer.Answer(c, results)
+	return results
 }

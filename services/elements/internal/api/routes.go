@@ -29,11 +29,12 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user", Access: web.Admin, Handler: h.addAdministrator},
 		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user", Access: web.Admin, Handler: h.removeAdministrator},
 
-		importer.Route("memberships", h.importMemberships),
-		importer.Route("administrators", h.importAdministrators),
+		importer.Route("memberships", h.audit, h.importMemberships),
+		importer.Route("administrators", h.audit, h.importAdministrators),
+		h.audit.Route("elements", h.zone),
 	}
 	for _, t := range element.Types() {
-		routes = append(routes, importer.Route(t.ImportKind, h.importElements(t)))
+		routes = append(routes, importer.Route(t.ImportKind, h.audit, h.importElements(t)))
 	}
 	return routes
 }

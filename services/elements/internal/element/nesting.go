@@ -17,6 +17,8 @@ type Membership struct {
 	Nested     bool   `bson:"nested"` // the member is a group
 	Spans      []Span `bson:"spans"`  // merged; empty once the membership was taken back altogether
 	ImportHash string `bson:"import_hash,omitempty"`
+
+	Stored []Span `bson:"-"` // the days that it was read with
 }
 
 // level reads the memberships of one level of nesting: those of the elements as members, or as groups.

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -18,6 +19,8 @@ type elementDocument struct {
 	mongostore.Head `bson:",inline"`
 	element.Element `bson:",inline"`
 	Grams           []string `bson:"grams"` // of the name while the element is current, so that a search finds none that is not
+
+	Audit []audit.Entry `bson:"audit,omitempty"`
 }
 
 // elementOf makes the document of an element at the version after the one it was read at.
@@ -169,6 +172,9 @@ func (s *Store) Add(ctx context.Context, elements []element.Element) ([]int, err
 	if len(elements) == 0 {
 		return nil, nil
 	}
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
 	ofType := map[string]int{}
 	for _, e := range elements {
 		ofType[e.EntityType]++
@@ -191,21 +197,25 @@ func (s *Store) Add(ctx context.Context, elements []element.Element) ([]int, err
 		e.ID, e.EntityID = first+int64(i), nextOfType[e.EntityType]
 		nextOfType[e.EntityType]++
 		documents[i] = elementOf(*e)
+		documents[i].Audit = elementEntry(ctx, element.Element{}, *e)
 	}
 	return insertAll(ctx, s.elements, documents)
 }
 
-// Replace stores elements in one round trip, each where it is still at the version it was read at, and says whether all were.
+// Replace stores elements of an import in three round trips, each where it is still at the version it was read at, and says whether all were.
 func (s *Store) Replace(ctx context.Context, elements []element.Element) (bool, error) {
 	if len(elements) == 0 {
 		return true, nil
+	}
+	if err := audit.Begin(ctx); err != nil {
+		return false, err
 	}
 	heads, documents := make([]mongostore.Head, len(elements)), make([]any, len(elements))
 	for i, e := range elements {
 		d := elementOf(e)
 		heads[i], documents[i] = d.Head, d
 	}
-	return replaceAll(ctx, s.elements, heads, documents)
+	return s.replaceAll(ctx, s.elements, heads, documents)
 }
 
 // Change is mongostore.Update on an element.
@@ -213,7 +223,9 @@ func (s *Store) Change(ctx context.Context, id int64, change func(*element.Eleme
 	stored, err := mongostore.Update(ctx, s.elements, id, func(d *elementDocument) error {
 		e := d.element()
 		err := change(&e)
+		told := append(d.Audit, elementEntry(ctx, d.element(), e)...)
 		*d = elementOf(e)
+		d.Audit = told
 		if errors.Is(err, element.ErrUnchanged) {
 			return mongostore.ErrUnchanged
 		}

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -18,6 +19,8 @@ type membershipDocument struct {
 	element.Membership `bson:",inline"`
 	First              wiretime.Day `bson:"first"` // of all spans; without any, after Last, so that no day finds it
 	Last               wiretime.Day `bson:"last"`
+
+	Audit []audit.Entry `bson:"audit,omitempty"`
 }
 
 // membershipOf makes the document of a membership at the version after the one it was read at.
@@ -41,7 +44,7 @@ func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.F
 	memberships := make([]element.Membership, len(documents))
 	for i, d := range documents {
 		memberships[i] = d.Membership
-		memberships[i].ID, memberships[i].Version = d.Head.ID, d.Head.Version
+		memberships[i].ID, memberships[i].Version, memberships[i].Stored = d.Head.ID, d.Head.Version, d.Spans
 	}
 	return memberships, nil
 }
@@ -98,6 +101,9 @@ func (s *Store) AddMemberships(ctx context.Context, memberships []element.Member
 	if len(memberships) == 0 {
 		return nil, nil
 	}
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
 	first, err := s.ids.Take(ctx, "memberships", len(memberships))
 	if err != nil {
 		return nil, err
@@ -106,6 +112,7 @@ func (s *Store) AddMemberships(ctx context.Context, memberships []element.Member
 	for i := range memberships {
 		memberships[i].ID = first + int64(i)
 		documents[i] = membershipOf(memberships[i])
+		documents[i].Audit = membershipEntry(ctx, audit.Create, memberships[i])
 	}
 	return insertAll(ctx, s.memberships, documents)
 }
@@ -115,10 +122,14 @@ func (s *Store) ReplaceMemberships(ctx context.Context, memberships []element.Me
 	if len(memberships) == 0 {
 		return true, nil
 	}
+	if err := audit.Begin(ctx); err != nil {
+		return false, err
+	}
 	heads, documents := make([]mongostore.Head, len(memberships)), make([]any, len(memberships))
 	for i, m := range memberships {
 		d := membershipOf(m)
+		d.Audit = membershipEntry(ctx, audit.Update, m)
 		heads[i], documents[i] = d.Head, d
 	}
-	return replaceAll(ctx, s.memberships, heads, documents)
+	return s.replaceAll(ctx, s.memberships, heads, documents)
 }

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
@@ -19,12 +20,18 @@ type Store struct {
 	elements    *mongo.Collection
 	memberships *mongo.Collection
 	ids         *mongostore.IDs
+	audit       *auditlog.Log
 }
 
 // New returns the store in the database. Prepare must have run on it once.
 func New(db *mongo.Database, ids *mongostore.IDs) *Store {
-	return &Store{elements: db.Collection("elements"), memberships: db.Collection("memberships"), ids: ids}
+	s := &Store{elements: db.Collection("elements"), memberships: db.Collection("memberships"), ids: ids}
+	s.audit = auditlog.New(db, "elements", s.elements, s.memberships)
+	return s
 }
+
+// Audit is the elements' part of the audit.
+func (s *Store) Audit() *auditlog.Log { return s.audit }
 
 // schema is the shape of this release's documents.
 const schema = 1
@@ -37,12 +44,14 @@ var elementIndexes = []mongostore.Index{
 	// The name behind the gram lets a search that has many hits read only those it returns.
 	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
+	auditlog.Index(),
 }
 
 var membershipIndexes = []mongostore.Index{
 	{Name: "pair", Keys: bson.D{{Key: "group", Value: 1}, {Key: "member", Value: 1}}, Unique: true},
 	{Name: "up", Keys: bson.D{{Key: "member", Value: 1}, {Key: "last", Value: 1}}},
 	{Name: "down", Keys: bson.D{{Key: "group", Value: 1}, {Key: "last", Value: 1}}},
+	auditlog.Index(),
 }
 
 func exists(field string) bson.D {
@@ -53,7 +62,8 @@ func exists(field string) bson.D {
 func Prepare(ctx context.Context, db *mongo.Database) error {
 	return errors.Join(
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
-		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes))
+		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
+		New(db, nil).audit.Prepare(ctx))
 }
 
 // in is the filter for a field that has one of the values.
@@ -81,12 +91,17 @@ func insertAll[T any](ctx context.Context, collection *mongo.Collection, documen
 	return taken, nil
 }
 
-// replaceAll replaces documents that are still at the version before theirs, and says whether all were.
-func replaceAll(ctx context.Context, collection *mongo.Collection, heads []mongostore.Head, documents []any) (bool, error) {
+// replaceAll replaces documents that are still at the version before theirs, and says whether all were. An entry for the audit that waits in
+// one would be lost with the replacement: such entries are moved first, and a document that has one nevertheless is not replaced. Three round
+// trips.
+func (s *Store) replaceAll(ctx context.Context, collection *mongo.Collection, heads []mongostore.Head, documents []any) (bool, error) {
+	if err := s.audit.Move(ctx); err != nil {
+		return false, err
+	}
 	models := make([]mongo.WriteModel, len(documents))
 	for i, h := range heads {
 		models[i] = mongo.NewReplaceOneModel().
-			SetFilter(bson.D{{Key: "_id", Value: h.ID}, {Key: "version", Value: h.Version - 1}}).
+			SetFilter(bson.D{{Key: "_id", Value: h.ID}, {Key: "version", Value: h.Version - 1}, auditlog.NoneWaits()}).
 			SetReplacement(documents[i])
 	}
 	result, err := collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))

@@ -28,10 +28,14 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		events:     event.NewService(store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge), categories, r.Elements, r.Identity, r.Notes, r.Zone),
 		categories: event.NewCategories(categories),
 		shape:      shape{r.Zone},
+		audit:      store.Audit(r.DB),
 	}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts:    []lifecycle.Part{lifecycle.Background("relay of events' messages", relay.Run)},
+		Parts: []lifecycle.Part{
+			lifecycle.Background("relay of events' messages", relay.Run),
+			lifecycle.Background("audit", h.audit.Run(r.Log)),
+		},
 	}, nil
 }

@@ -14,43 +14,32 @@ import (
 )
 
 // importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new or changed category.
-func (h handlers) importCategories(c *fiber.Ctx) error {
-	batch, err := importer.Read(c)
-	if err != nil {
-		return err
-	}
+func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]event.CategoryRow, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = event.CategoryRow{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
 	}
 	outcomes, err := h.categories.Import(c.UserContext(), rows, batch.DryRun)
-	return answerImport(c, batch, outcomes, err)
+	return resultsOf(batch, outcomes), err
 }
 
 // importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and categories at the same time, one
 // write of all new events, and two round trips each changed one.
-func (h handlers) importEvents(c *fiber.Ctx) error {
-	batch, err := importer.Read(c)
-	if err != nil {
-		return err
-	}
+func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]event.Row, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = readRow(r)
 	}
 	outcomes, err := h.events.Import(c.UserContext(), web.Principal(c), rows, batch.DryRun)
-	return answerImport(c, batch, outcomes, err)
+	return resultsOf(batch, outcomes), err
 }
 
-func answerImport(c *fiber.Ctx, batch importer.Batch, outcomes []event.Outcome, err error) error {
-	if err != nil {
-		return err
-	}
+func resultsOf(batch importer.Batch, outcomes []event.Outcome) []importer.Result {
 	results := make([]importer.Result, len(outcomes))
 	for i, o := range outcomes {
 		results[i] = importer.Result{Index: i, Key: batch.Records[i].Key, Result: string(o.Action), ID: o.ID, Errors: o.Faults}
 	}
-	return importer.Answer(c, results)
+	return results
 }
 
 // readRow reads a record of events.csv.

@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -14,6 +15,7 @@ type handlers struct {
 	events     *event.Service
 	categories *event.Categories
 	shape      shape
+	audit      *auditlog.Log
 }
 
 // public are the routes for clients.
@@ -39,8 +41,9 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.pageOfCategories},
 		{Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.createCategory},
 		{Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.Admin, Handler: h.changeCategory},
-		importer.Route("eventcategories", h.importCategories),
-		importer.Route("events", h.importEvents),
+		importer.Route("eventcategories", h.audit, h.importCategories),
+		importer.Route("events", h.audit, h.importEvents),
+		h.audit.Route("events", h.shape.zone),
 	}
 }
 

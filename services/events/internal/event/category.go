@@ -42,6 +42,16 @@ func (f *Flags) names() []struct {
 	}
 }
 
+// Flag returns the flag of that name, which must be one of FlagNames.
+func (f Flags) Flag(name string) bool {
+	for _, n := range f.names() {
+		if n.name == name {
+			return *n.flag
+		}
+	}
+	return false
+}
+
 // FlagNames lists the names of the flags.
 func FlagNames() []string {
 	var f Flags

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -83,18 +84,24 @@ func (s *Categories) find(ctx context.Context, filter bson.D, o *options.FindOpt
 
 // Insert stores a new category under a new id.
 func (s *Categories) Insert(ctx context.Context, c event.Category) (int64, error) {
+	if err := audit.Begin(ctx); err != nil {
+		return 0, err
+	}
 	id, err := s.ids.Next(ctx, categoryIDs)
 	if err != nil {
 		return 0, err
 	}
 	c.ID = id
-	var d categoryDocument
+	d := categoryDocument{Audit: categoryEntry(ctx, event.Category{}, c)}
 	d.set(c)
 	return id, takenBy(mongostore.Insert(ctx, s.collection, &d))
 }
 
 // Change is event.CategoryStore's: two round trips when no other writer comes between.
 func (s *Categories) Change(ctx context.Context, id int64, change func(*event.Category) error) (event.Category, error) {
+	if err := audit.Begin(ctx); err != nil {
+		return event.Category{}, err
+	}
 	d, err := mongostore.Update(ctx, s.collection, id, func(d *categoryDocument) error {
 		c := d.category()
 		if err := change(&c); err != nil {
@@ -103,6 +110,7 @@ func (s *Categories) Change(ctx context.Context, id int64, change func(*event.Ca
 		if c == d.category() {
 			return mongostore.ErrUnchanged
 		}
+		d.Audit = append(d.Audit, categoryEntry(ctx, d.category(), c)...)
 		d.set(c)
 		return nil
 	})

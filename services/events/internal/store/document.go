@@ -5,6 +5,7 @@ package store
 import (
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -14,7 +15,7 @@ import (
 // schema is the shape of the documents.
 const schema = 1
 
-// eventDocument is an event as it is stored. A tombstone has only the head, deleted, and the outbox that its relay empties.
+// eventDocument is an event as it is stored. A tombstone has only the head, deleted, and what it tells the other services and the audit.
 type eventDocument struct {
 	mongostore.Head `bson:",inline"`
 
@@ -41,6 +42,7 @@ type commitmentDocument struct {
 	ID        int64        `bson:"id"`
 	ElementID int64        `bson:"element_id"`
 	Status    event.Status `bson:"status"`
+	Audit   []audit.Entry    `bson:"audit,omitempty"`
 	RequestID int64        `bson:"request_id,omitempty"`
 	Reason    string       `bson:"reason,omitempty"`
 	DecidedBy int64        `bson:"decided_by,omitempty"`
@@ -71,13 +73,13 @@ func (d *eventDocument) event() event.Event {
 	return e
 }
 
-// set makes the document say e, periods included; head and outbox stay.
+// set makes the document say e, periods included; head, outbox and audit stay.
 func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	*d = eventDocument{
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Outbox: d.Outbox,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Outbox: d.Outbox, Audit: d.Audit,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {
@@ -112,6 +114,8 @@ type flagsDocument struct {
 	CanMerge    bool `bson:"can_merge"`
 	CanBorrow   bool `bson:"can_borrow"`
 	Compactable bool `bson:"compactable"`
+
+	Audit []audit.Entry `bson:"audit,omitempty"`
 	Privileged  bool `bson:"privileged"`
 	ClashCheck  bool `bson:"clash_check"`
 	Busy        bool `bson:"busy"`
@@ -123,10 +127,10 @@ func (d *categoryDocument) category() event.Category {
 	return event.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: event.Flags(d.Flags)}
 }
 
-// set makes the document say c; the version stays.
+// set makes the document say c; the version and what it tells the audit stay.
 func (d *categoryDocument) set(c event.Category) {
 	*d = categoryDocument{
 		Head: mongostore.Head{ID: c.ID, Version: d.Version, Schema: schema},
-		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags),
+		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags), Audit: d.Audit,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -209,6 +210,9 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		for n, i := range waiting {
 			d := eventDocument{Head: mongostore.Head{Version: 1}}
 			told = tell(ctx, &d, d.Version, event.Notices(event.Event{}, events[i])) || told
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
 			d.set(events[i], s.zone)
 			documents[n] = &d
 		}
@@ -219,6 +223,7 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		}
 		taken = append(taken, pick(waiting, refused)...)
 		waiting = pick(waiting, givenUp)
+			d.Audit = eventEntry(ctx, event.Event{}, events[i])
 	}
 	if told {
 		s.wrote()
@@ -266,6 +271,9 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		if d.Deleted {
 			return mongostore.ErrNotFound
 		}
+	if err := audit.Begin(ctx); err != nil {
+		return event.Event{}, err
+	}
 		e := d.event()
 		told = false
 		changed, err := change(&e)
@@ -286,6 +294,7 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		s.wrote()
 	}
 	return d.event(), nil
+		d.Audit = append(d.Audit, eventEntry(ctx, d.event(), e)...)
 }
 
 // Delete replaces the event by a tombstone that tells the other services; the relay removes it once they are told. Two round trips.
@@ -302,7 +311,10 @@ func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) er
 		if lost := event.Deletion(e); len(lost.Entries) > 0 {
 			message.Detail = detail(d.Version+1, 0, lost)
 		}
-		*d = eventDocument{Head: d.Head, Deleted: true, Outbox: append(d.Outbox, message)}
+		*d = eventDocument{
+			Head: d.Head, Deleted: true, Outbox: append(d.Outbox, message),
+			Audit: append(d.Audit, eventEntry(ctx, e, event.Event{})...),
+		}
 		return nil
 	})
 	if err != nil {

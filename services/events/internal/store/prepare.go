@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -29,6 +30,7 @@ func eventIndexes() []mongostore.Index {
 		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
 		{Name: "request_periods", Keys: bson.D{{Key: "request_periods", Value: 1}}},
 		outbox.Index(),
+		auditlog.Index(),
 	}
 }
 
@@ -36,6 +38,7 @@ func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: hasKey()},
 		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true},
+		auditlog.Index(),
 	}
 }
 
@@ -49,6 +52,9 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
+		return err
+	}
+	if err := Audit(db).Prepare(ctx); err != nil {
 		return err
 	}
 	return prepareZone(ctx, db, zone)

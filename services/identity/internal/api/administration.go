@@ -183,11 +183,7 @@ func (h *handlers) renewUUID(c *fiber.Ctx) error {
 }
 
 // importUsers: see user.Service.Import for its cost.
-func (h *handlers) importUsers(c *fiber.Ctx) error {
-	batch, err := importer.Read(c)
-	if err != nil {
-		return err
-	}
+func (h *handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]user.Row, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = readRow(r)
@@ -200,7 +196,7 @@ func (h *handlers) importUsers(c *fiber.Ctx) error {
 	for i, o := range outcomes {
 		results[i] = importer.Result{Index: i, Key: rows[i].Key, Result: o.Result, ID: o.ID, Errors: o.Errors}
 	}
-	return importer.Answer(c, results)
+	return results, nil
 }
 
 // readRow reads a record of users.csv: the fields of a user, but for the element, which is named by its key, and with the permissions

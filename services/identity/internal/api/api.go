@@ -68,7 +68,8 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Attempts: attempts.New(r.Redis, r.RedisPrefix),
 		Turns:    turn.New(r.Redis, r.RedisPrefix),
 	}
-	h := &handlers{users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies}
+	log := store.Audit(r.DB)
+	h := &handlers{users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone}
 
 	// A user's sessions are told of a change before it is answered. If that fails, the message that the change left does it.
 	stream := outbox.Stream(r.RedisPrefix, "users")
@@ -83,6 +84,9 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts:    []lifecycle.Part{lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run)},
+		Parts: []lifecycle.Part{
+			lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run),
+			lifecycle.Background("audit", log.Run(r.Log)),
+		},
 	}, nil
 }

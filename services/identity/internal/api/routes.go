@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
@@ -18,6 +20,8 @@ type handlers struct {
 	sessions *session.Store
 	cookies  web.Cookies
 	trusted  []netip.Prefix
+	audit    *auditlog.Log
+	zone     wiretime.Zone
 }
 
 // public are the routes for clients, and those of the description of all services' interface.
@@ -38,7 +42,8 @@ func (h *handlers) public() []web.Route {
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
 		{Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Handler: h.renewUUID},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
-		importer.Route("users", h.importUsers),
+		importer.Route("users", h.audit, h.importUsers),
+		h.audit.Route("identity", h.zone),
 	})
 }
 

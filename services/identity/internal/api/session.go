@@ -6,7 +6,9 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -42,8 +44,8 @@ func record(a user.Actors) session.Record {
 	return r
 }
 
-// login: contract 5.1 and 5.2. It also ends the session that came with the request. Four round trips, one document: count the
-// attempt, find the user, take the attempt back, make the session; a failure has the first two only.
+// login: contract 5.1 and 5.2. It also ends the session that came with the request. Five round trips, one document: count the
+// attempt, find the user, take the attempt back, make the session, tell the audit; a failure has the first two only.
 func (h *handlers) login(c *fiber.Ctx) error {
 	uuid := c.Query("uuid")
 	if uuid == "" {
@@ -67,7 +69,7 @@ func (h *handlers) logout(c *fiber.Ctx) error {
 	return web.OK(c)
 }
 
-// switchUser: contract 4.5 and 5.5 to 5.10. Three round trips, the session's included, and two documents. Of several at once with one
+// switchUser: contract 4.5 and 5.5 to 5.10. Four round trips, the session's and the audit's included, and two documents. Of several at once with one
 // cookie, one succeeds.
 func (h *handlers) switchUser(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
@@ -89,7 +91,7 @@ func switchTarget(c *fiber.Ctx) int64 {
 	return id
 }
 
-// revert: contract 4.5 and 5.5. Three round trips, the session's included, and one document when switched; one round trip otherwise.
+// revert: contract 4.5 and 5.5. Four round trips, the session's and the audit's included, and one document when switched; one round trip otherwise.
 func (h *handlers) revert(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
@@ -129,10 +131,29 @@ func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Recor
 		case err != nil:
 			return problem.Wrap(problem.Unavailable, err, "")
 		}
+		// The client has the cookie only when the audit knows of it.
+		if err := h.audit.Record(ctx, h.sessionEntry(c, actors)); err != nil {
+			return errors.Join(err, h.sessions.End(ctx, token))
+		}
 		h.cookies.Set(c, token)
 		return web.OK(c)
 	}
 	return problem.Wrap(problem.Unavailable, session.ErrStale, "")
+}
+
+// sessionEntry tells the audit of a login, a switch or a revert: of the user that is effective from now on, by the one who was.
+func (h *handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
+	p := web.Principal(c)
+	action := audit.Switch
+	switch {
+	case p.UserID == 0:
+		action = audit.Login
+		p = principal.Principal{UserID: actors.Effective.ID}
+	case actors.Original == nil:
+		action = audit.Revert
+	}
+	ctx := audit.WithActor(c.UserContext(), web.Actor(c, p, h.trusted))
+	return audit.Make(ctx, action, audit.RecordOf("User", actors.Effective.ID), nil)
 }
 
 // whoAmI: contract 4.5. One round trip, for the session.

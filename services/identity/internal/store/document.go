@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -29,6 +30,7 @@ type document struct {
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
 
 	Outbox []outbox.Message `bson:"outbox,omitempty"`
+	Audit  []audit.Entry    `bson:"audit,omitempty"`
 }
 
 // user is the document as the rules know it.

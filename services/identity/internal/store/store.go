@@ -11,6 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -39,9 +41,12 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Store { return &Store{Collect
 // Collection is where the users and their outboxes are.
 func Collection(db *mongo.Database) *mongo.Collection { return db.Collection("users") }
 
+// Audit is identity's part of the audit.
+func Audit(db *mongo.Database) *auditlog.Log { return auditlog.New(db, "identity", Collection(db)) }
+
 // EnsureIndexes makes the indexes.
 func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
-	return mongostore.EnsureIndexes(ctx, Collection(db), indexes())
+	return errors.Join(mongostore.EnsureIndexes(ctx, Collection(db), indexes()), Audit(db).Prepare(ctx))
 }
 
 func indexes() []mongostore.Index {
@@ -51,6 +56,7 @@ func indexes() []mongostore.Index {
 		{Name: "email", Keys: bson.D{{Key: "email_fold", Value: 1}, {Key: "_id", Value: 1}}},
 		{Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}}, Where: bson.D{{Key: "permissions.admin", Value: true}}},
 		outbox.Index(),
+		auditlog.Index(),
 	}
 }
 
@@ -144,6 +150,9 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 	if len(users) == 0 {
 		return nil, nil
 	}
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
 	first, err := s.ids.Take(ctx, "users", len(users))
 	if err != nil {
 		return nil, err
@@ -153,6 +162,7 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 		u.ID, u.Version = first+int64(i), 1
 		documents[i].Head = mongostore.Head{ID: u.ID, Version: u.Version}
 		documents[i].set(*u)
+		documents[i].Audit = entry(ctx, user.User{}, *u)
 	}
 	refused := make([]error, len(users))
 	_, err = s.collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
@@ -174,6 +184,9 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 
 // Update implements user.Store: two round trips when nobody interferes.
 func (s *Store) Update(ctx context.Context, id int64, change func(*user.User) error) (user.User, error) {
+	if err := audit.Begin(ctx); err != nil {
+		return user.User{}, err
+	}
 	d, err := mongostore.Update(ctx, s.collection, id, func(d *document) error {
 		before := d.user()
 		after := before
@@ -184,6 +197,7 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*user.User) er
 			return err
 		}
 		d.set(after)
+		d.Audit = append(d.Audit, entry(ctx, before, after)...)
 		if !after.SameToSessions(before) {
 			d.Outbox = append(d.Outbox, outbox.NewMessage(ctx, UserChanged, id, nil))
 		}

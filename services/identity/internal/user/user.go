@@ -109,6 +109,9 @@ func PermissionNames() []string {
 	return []string{"can_api", "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged", "admin"}
 }
 
+// Grants says whether p has the permission of that name, which must be one of PermissionNames, by itself.
+func Grants(p principal.Permissions, name string) bool { return *permission(&p, name) }
+
 // permission returns the field of p with that name, which must be one of PermissionNames.
 func permission(p *principal.Permissions, name string) *bool {
 	switch name {

@@ -24,14 +24,16 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	notes := &note.Service{Store: store.New(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer()}
-	h := handlers{notes}
+	kept := store.New(r.DB, r.IDs)
+	notes := &note.Service{Store: kept, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer()}
+	h := handlers{notes, kept.Audit(), r.Zone}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Parts: []lifecycle.Part{
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
 			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
+			lifecycle.Background("audit", kept.Audit().Run(r.Log)),
 		},
 	}, nil
 }

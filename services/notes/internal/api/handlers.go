@@ -3,13 +3,19 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
-type handlers struct{ notes *note.Service }
+type handlers struct {
+	notes *note.Service
+	audit *auditlog.Log
+	zone  wiretime.Zone
+}
 
 // read answers GET of a note (contract 4.3). One document; then events and identity are asked, at once.
 func (h handlers) read(c *fiber.Ctx) error {
@@ -44,7 +50,7 @@ func (h handlers) update(c *fiber.Ctx) error {
 	return web.OK(c, web.Part{Name: "note", Value: n})
 }
 
-// remove answers DELETE of a note (contract 4.3). Two round trips, one document; events is asked in between.
+// remove answers DELETE of a note (contract 4.3). Three round trips, one document; events is asked in between.
 func (h handlers) remove(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -56,17 +62,9 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	return web.OK(c)
 }
 
-// importBatch answers POST /api/admin/import/notes; see note.Service.Import for what it costs.
-func (h handlers) importBatch(c *fiber.Ctx) error {
-	batch, err := importer.Read(c)
-	if err != nil {
-		return err
-	}
-	results, err := h.notes.Import(c.UserContext(), batch)
-	if err != nil {
-		return err
-	}
-	return importer.Answer(c, results)
+// importBatch brings in a batch of notes; see note.Service.Import for what it costs.
+func (h handlers) importBatch(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+	return h.notes.Import(c.UserContext(), batch)
 }
 
 // ofEvent answers neighbour.Notes.OfEvent. One round trip, the event's notes; then identity is asked.

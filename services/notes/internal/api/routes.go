@@ -10,7 +10,7 @@ import (
 
 // public are the routes for clients. The contract shows notes under two paths; each serves all (decisions, part 6).
 func (h handlers) public() []web.Route {
-	routes := []web.Route{importer.Route("notes", h.importBatch)}
+	routes := []web.Route{importer.Route("notes", h.audit, h.importBatch), h.audit.Route("notes", h.zone)}
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {
 		routes = append(routes,
 			web.Route{Method: fiber.MethodGet, Path: path, Access: web.SignedIn, Handler: h.read},

@@ -23,7 +23,7 @@ type Store interface {
 	// Update changes a note as a whole, no concurrent change is lost, and returns it; change may run more than once. problem.Missing when there is
 	// no such note. Two round trips.
 	Update(ctx context.Context, id int64, change func(*Note) error) (Note, error)
-	// Delete removes a note of that owner; problem.Missing when there is none.
+	// Delete removes a note of that owner; problem.Missing when there is none. Two round trips.
 	Delete(ctx context.Context, id, ownerID int64) error
 
 	// WithKeys returns the imported notes that have one of the keys, in no order.

@@ -7,6 +7,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/auditlog"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
 // markBatch bounds what a sweep reads at once.
@@ -58,12 +61,28 @@ func (s *Notes) Unmark(ctx context.Context, eventIDs []int64, before time.Time) 
 	return nil
 }
 
-// DeleteOfEvents implements note.Store.
+// deleteTries bounds how often DeleteOfEvents starts over for notes that were changed meanwhile.
+const deleteTries = 5
+
+// DeleteOfEvents implements note.Store. What the notes still have to tell the audit is moved there first: three round trips, two more when
+// there was anything.
 func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
-	if _, err := s.notes.DeleteMany(ctx, ofEvents(eventIDs)); err != nil {
-		return fmt.Errorf("delete the notes of events: %w", err)
+	for range deleteTries {
+		if err := s.audit.Move(ctx); err != nil {
+			return err
+		}
+		if _, err := s.notes.DeleteMany(ctx, append(ofEvents(eventIDs), auditlog.NoneWaits())); err != nil {
+			return fmt.Errorf("delete the notes of events: %w", err)
+		}
+		left, err := s.notes.CountDocuments(ctx, ofEvents(eventIDs), options.Count().SetLimit(1))
+		if err != nil {
+			return fmt.Errorf("look for notes of deleted events: %w", err)
+		}
+		if left == 0 {
+			return nil
+		}
 	}
-	return nil
+	return mongostore.ErrConflict
 }
 
 func ofEvents(ids []int64) bson.D {

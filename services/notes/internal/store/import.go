@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -27,6 +28,9 @@ func withKeys(keys []string) bson.D {
 
 // InsertAll implements note.Store.
 func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool, error) {
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
 	first, err := s.ids.Take(ctx, counter, len(notes))
 	if err != nil {
 		return nil, err
@@ -36,6 +40,7 @@ func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool,
 		notes[i].ID = first + int64(i)
 		documents[i] = documentOf(notes[i])
 		documents[i].Version = 1
+		documents[i].Audit = entry(ctx, note.Note{}, notes[i])
 	}
 	_, err = s.notes.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
 	if err == nil {

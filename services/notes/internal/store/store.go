@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -25,6 +27,7 @@ const counter = "notes"
 var indexes = []mongostore.Index{
 	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
+	auditlog.Index(),
 }
 
 // markIndexes of the collection notes_deleted_events serve the sweep.
@@ -32,7 +35,7 @@ var markIndexes = []mongostore.Index{
 	{Name: "at_1", Keys: bson.D{{Key: "at", Value: 1}}},
 }
 
-// document is a note as it is stored.
+// document is a note as it is stored. A tombstone has only the head, deleted, and what it tells the audit, which removes it.
 type document struct {
 	mongostore.Head `bson:",inline"`
 
@@ -46,6 +49,9 @@ type document struct {
 	VisiblePupil bool   `bson:"visible_pupil"`
 	HTML         string `bson:"html"`
 	Markup       int    `bson:"markup"`
+
+	Deleted bool          `bson:"deleted,omitempty"`
+	Audit   []audit.Entry `bson:"audit,omitempty"`
 }
 
 // Notes keeps notes. It is safe for concurrent use.
@@ -53,26 +59,34 @@ type Notes struct {
 	notes *mongo.Collection
 	marks *mongo.Collection
 	ids   *mongostore.IDs
+	audit *auditlog.Log
 }
 
 var _ note.Store = (*Notes)(nil)
 
 // New returns the notes of a database.
 func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
-	return &Notes{notes: db.Collection("notes"), marks: db.Collection("notes_deleted_events"), ids: ids}
+	notes := db.Collection("notes")
+	return &Notes{notes: notes, marks: db.Collection("notes_deleted_events"), ids: ids, audit: auditlog.New(db, "notes", notes)}
 }
+
+// Audit is the notes' part of the audit.
+func (s *Notes) Audit() *auditlog.Log { return s.audit }
 
 // Prepare makes the indexes. Any number of replicas may call it at once.
 func (s *Notes) Prepare(ctx context.Context) error {
 	if err := mongostore.EnsureIndexes(ctx, s.notes, indexes); err != nil {
 		return err
 	}
-	return mongostore.EnsureIndexes(ctx, s.marks, markIndexes)
+	return errors.Join(mongostore.EnsureIndexes(ctx, s.marks, markIndexes), s.audit.Prepare(ctx))
 }
 
 // Load implements note.Store.
 func (s *Notes) Load(ctx context.Context, id int64) (note.Note, error) {
 	d, err := mongostore.Load[document](ctx, s.notes, id)
+	if err == nil && d.Deleted {
+		err = mongostore.ErrNotFound
+	}
 	if err != nil {
 		return note.Note{}, missing(err, id)
 	}
@@ -96,17 +110,26 @@ func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
 	}
 	n.ID = id
 	d := documentOf(n)
+	d.Audit = entry(ctx, note.Note{}, n)
 	return n, mongostore.Insert(ctx, s.notes, &d)
 }
 
 // Update implements note.Store.
 func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) error) (note.Note, error) {
+	if err := audit.Begin(ctx); err != nil {
+		return note.Note{}, err
+	}
 	d, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
+		if d.Deleted {
+			return mongostore.ErrNotFound
+		}
 		n := d.note()
 		if err := change(&n); err != nil {
 			return err
 		}
+		told := append(d.Audit, entry(ctx, d.note(), n)...)
 		*d = documentOf(n)
+		d.Audit = told
 		return nil
 	})
 	if err != nil {
@@ -115,14 +138,18 @@ func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) er
 	return d.note(), nil
 }
 
-// Delete implements note.Store.
+// Delete implements note.Store: it leaves a tombstone that tells the audit.
 func (s *Notes) Delete(ctx context.Context, id, ownerID int64) error {
-	result, err := s.notes.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "owner_id", Value: ownerID}})
+	_, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
+		n := d.note()
+		if d.Deleted || ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
+			return mongostore.ErrNotFound
+		}
+		*d = document{Head: d.Head, Deleted: true, Audit: append(d.Audit, entry(ctx, n, note.Note{})...)}
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("delete a note: %w", err)
-	}
-	if result.DeletedCount == 0 {
-		return problem.Missing(note.Record, id)
+		return missing(err, id)
 	}
 	return nil
 }

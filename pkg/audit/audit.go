@@ -1,0 +1,148 @@
+// Package audit is who did what, as whom, to which record, when and from where (administration: audit). It is plain data: an [Entry] is
+// stored inside the document whose change it tells of, in the same atomic write, and package auditlog moves it from there to the service's
+// audit, which is only ever appended to.
+//
+// Entries hold no secrets: of a uuid, and of what a note says, they tell that it changed and nothing more.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Field is the name of the array of entries in the documents: a struct has
+//
+//	Audit []audit.Entry `bson:"audit,omitempty"`
+const Field = "audit"
+
+// Actor is who acts in a request, and from where. The zero Actor is the system itself.
+type Actor struct {
+	User     int64  `bson:"user,omitempty" json:"user,omitempty"`         // the effective user
+	Original int64  `bson:"original,omitempty" json:"original,omitempty"` // who switched to it; 0: nobody
+	From     string `bson:"from,omitempty" json:"from,omitempty"`         // address of the client
+	Request  string `bson:"request,omitempty" json:"request,omitempty"`   // id of the request, as in the logs
+}
+
+type key int
+
+const (
+	actorKey key = iota
+	batchKey
+)
+
+// WithActor returns a context in which the actor acts.
+func WithActor(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey, a)
+}
+
+// ActorOf returns who acts in the context: the system when nobody does.
+func ActorOf(ctx context.Context) Actor {
+	a, _ := ctx.Value(actorKey).(Actor)
+	return a
+}
+
+// Action is what was done.
+type Action string
+
+// The actions. Those of users and elements that are more telling than update have their own names.
+const (
+	Create     Action = "create"
+	Update     Action = "update"
+	Delete     Action = "delete"
+	Decide     Action = "decide"      // a commitment's status, by an administrator of the element
+	Allocate   Action = "allocate"    // items to a request
+	Retire     Action = "retire"      // an element is no longer current
+	Deactivate Action = "deactivate"  // a user can't log in any more
+	RenewUUID  Action = "renew_uuid"  // of a user
+	EndSession Action = "end_session" // all sessions of a user, by an administrator
+	Login      Action = "login"
+	Switch     Action = "switch" // to another user
+	Revert     Action = "revert" // to oneself again
+	Import     Action = "import" // a batch that writes begins
+	Imported   Action = "imported"
+)
+
+// Record names a record by its type and id.
+type Record struct {
+	Type string // Event, Commitment, Request, Note, Element, Membership, User, EventCategory, Import
+	ID   string // digits; of an import, text
+}
+
+// RecordOf names a record with an id.
+func RecordOf(recordType string, id int64) Record {
+	return Record{recordType, strconv.FormatInt(id, 10)}
+}
+
+// String is Event:12.
+func (r Record) String() string { return r.Type + ":" + r.ID }
+
+// Entry is one line of the audit.
+type Entry struct {
+	ID     string    `bson:"id"` // a version 7 UUID: unique, and in the order of time
+	At     time.Time `bson:"at"` // UTC, to the millisecond
+	Action Action    `bson:"action"`
+	Record string    `bson:"record"` // Event:12
+	// About is by which records the entry is found: the record, its type, and those that are part of it or that it is part of.
+	About   []string `bson:"about"`
+	Actor   `bson:",inline"`
+	Changes []Change `bson:"changes,omitempty"`
+}
+
+// Change is what became of one field. Nil: the field had, or has, no value, or is not shown.
+type Change struct {
+	Field string  `bson:"field" json:"field"`
+	From  *string `bson:"from,omitempty" json:"from"`
+	To    *string `bson:"to,omitempty" json:"to"`
+}
+
+// New makes the entry of what the context's actor did, to be stored in the record's document. Besides are records by which it is to be
+// found as well. It returns none within an import, whose batch has an entry as a whole.
+func New(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) []Entry {
+	if ctx.Value(batchKey) != nil {
+		return nil
+	}
+	return []Entry{Make(ctx, action, record, changes, besides...)}
+}
+
+// Make is New whether in an import or not.
+func Make(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) Entry {
+	about := []string{record.String(), record.Type}
+	for _, r := range besides {
+		if !slices.Contains(about, r.String()) {
+			about = append(about, r.String())
+		}
+	}
+	return Entry{
+		ID: uuid.Must(uuid.NewV7()).String(), // fails only where there is no randomness
+		At: time.Now().UTC().Truncate(time.Millisecond), Action: action, Record: record.String(), About: about,
+		Actor: ActorOf(ctx), Changes: changes,
+	}
+}
+
+// Batch is an import that writes many records. Begin stores the entry that says so, once, before the first of them.
+type Batch interface {
+	Begin(ctx context.Context) error
+}
+
+// WithBatch returns a context whose writes are those of the batch.
+func WithBatch(ctx context.Context, b Batch) context.Context {
+	return context.WithValue(ctx, batchKey, b)
+}
+
+// Begin must be called before anything is written that may be part of a batch: when it fails, nothing may be written. It does nothing when
+// there is no batch, or it has begun.
+func Begin(ctx context.Context) error {
+	b, ok := ctx.Value(batchKey).(Batch)
+	if !ok {
+		return nil
+	}
+	if err := b.Begin(ctx); err != nil {
+		return fmt.Errorf("begin the audit of an import: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package audit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxValue bounds a value in the audit, in characters; the rest of a longer one is left out.
+const maxValue = 200
+
+// Value is a field of a record as the audit shows it.
+type Value struct {
+	Field  string
+	Text   string // empty: without a value
+	Hidden bool   // only that it changed may be told
+}
+
+// Text is a field of text.
+func Text(field, text string) Value { return Value{Field: field, Text: text} }
+
+// ID is a field that names a record; 0: none.
+func ID(field string, id int64) Value {
+	if id == 0 {
+		return Value{Field: field}
+	}
+	return Int(field, id)
+}
+
+// Int is a field that is a number.
+func Int(field string, n int64) Value {
+	return Value{Field: field, Text: strconv.FormatInt(n, 10)}
+}
+
+// Bool is a field that is true or false.
+func Bool(field string, b bool) Value { return Value{Field: field, Text: strconv.FormatBool(b)} }
+
+// Time is a field that is an instant; the zero time: none.
+func Time(field string, t time.Time) Value {
+	if t.IsZero() {
+		return Value{Field: field}
+	}
+	return Value{Field: field, Text: t.UTC().Format(time.RFC3339)}
+}
+
+// IDs is a field that names several records.
+func IDs(field string, ids []int64) Value {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = strconv.FormatInt(id, 10)
+	}
+	return Value{Field: field, Text: strings.Join(texts, ",")}
+}
+
+// Secret is a field of which only a change is told. The text never leaves this package.
+func Secret(field, text string) Value { return Value{Field: field, Text: text, Hidden: true} }
+
+// Compare returns what differs between two states of a record, in the order of after and then of what only before has. A record that was
+// created or is deleted has no values on that side.
+func Compare(before, after []Value) []Change {
+	was := make(map[string]Value, len(before))
+	for _, v := range before {
+		was[v.Field] = v
+	}
+	var changes []Change
+	seen := make(map[string]bool, len(after))
+	for _, v := range after {
+		seen[v.Field] = true
+		if old := was[v.Field]; old.Text != v.Text {
+			changes = append(changes, change(v.Field, old, v))
+		}
+	}
+	for _, v := range before {
+		if !seen[v.Field] && v.Text != "" {
+			changes = append(changes, change(v.Field, v, Value{Hidden: v.Hidden}))
+		}
+	}
+	return changes
+}
+
+func change(field string, before, after Value) Change {
+	return Change{Field: field, From: shown(before), To: shown(after)}
+}
+
+func shown(v Value) *string {
+	if v.Hidden || v.Text == "" {
+		return nil
+	}
+	text := v.Text
+	if utf8.RuneCountInString(text) > maxValue {
+		text = string([]rune(text)[:maxValue]) + "…"
+	}
+	return &text
+}
+
+// Has says whether one of the changes is of that field.
+func Has(changes []Change, field string) bool {
+	return slices.ContainsFunc(changes, func(c Change) bool { return c.Field == field })
+}

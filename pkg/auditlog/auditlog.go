@@ -1,0 +1,215 @@
+// Package auditlog keeps a service's audit: the collection SERVICE_audit, to which entries are appended and never changed or removed.
+//
+// A write leaves its entry in the array audit of its own document (package audit), so there is never one without the other. [Log.Run] moves
+// the entries from there, at least once and by their ids, so a process may die at any point and no entry is lost or doubled. [Log.Find] moves
+// what waits before it reads: a change that was answered is in every later answer.
+package auditlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+)
+
+const (
+	// moveInterval is how long an entry may wait in its document that nobody asks for.
+	moveInterval = time.Second
+	// moveBatch is how many documents are emptied at a time.
+	moveBatch = 200
+	// longestPause is between two tries while the store is away.
+	longestPause = 5 * time.Second
+)
+
+// Log is the audit of one service. It is safe for concurrent use, by any number of processes.
+type Log struct {
+	entries *mongo.Collection
+	sources []*mongo.Collection
+}
+
+// New returns the audit of the service, whose entries come from the documents of the sources. They have [Index].
+func New(db *mongo.Database, service string, sources ...*mongo.Collection) *Log {
+	return &Log{entries: db.Collection(service + "_audit"), sources: sources}
+}
+
+// Index is the index that a source needs. Only documents with an entry waiting are in it.
+func Index() mongostore.Index {
+	return mongostore.Index{Name: "audit", Keys: bson.D{{Key: audit.Field + ".id", Value: 1}}, Where: waiting()}
+}
+
+// waiting matches the documents with an entry. It is the condition of the index too: it must stay the same.
+func waiting() bson.D {
+	return bson.D{{Key: audit.Field + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
+}
+
+// NoneWaits is the condition that a document has no entry waiting: one that must hold before it is replaced without its entries, or removed.
+func NoneWaits() bson.E {
+	return bson.E{Key: audit.Field + ".0", Value: bson.D{{Key: "$exists", Value: false}}}
+}
+
+// indexes of the entries. Ids are in the order of time.
+func indexes() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: "about", Keys: bson.D{{Key: "about", Value: 1}, {Key: "_id", Value: -1}}},
+		{Name: "actors", Keys: bson.D{{Key: "actors", Value: 1}, {Key: "_id", Value: -1}}},
+	}
+}
+
+// Prepare makes the indexes. It may run in several processes at once.
+func (l *Log) Prepare(ctx context.Context) error {
+	return mongostore.EnsureIndexes(ctx, l.entries, indexes())
+}
+
+// document is an entry as it is kept.
+type document struct {
+	ID          string `bson:"_id"`
+	audit.Entry `bson:",inline"`
+	Actors      []int64 `bson:"actors,omitempty"` // the effective and the original user
+}
+
+func documentOf(e audit.Entry) document {
+	d := document{ID: e.ID, Entry: e}
+	for _, user := range []int64{e.User, e.Original} {
+		if user != 0 {
+			d.Actors = append(d.Actors, user)
+		}
+	}
+	return d
+}
+
+// Record appends entries at once: those of what leaves no document, such as a login. One round trip.
+func (l *Log) Record(ctx context.Context, entries ...audit.Entry) error {
+	documents := make([]document, len(entries))
+	for i, e := range entries {
+		documents[i] = documentOf(e)
+	}
+	return l.append(ctx, documents)
+}
+
+// append is idempotent: an entry that is there already stays as it is.
+func (l *Log) append(ctx context.Context, documents []document) error {
+	_, err := l.entries.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
+	var failed mongo.BulkWriteException
+	if errors.As(err, &failed) && failed.WriteConcernError == nil {
+		err = nil
+		for _, w := range failed.WriteErrors {
+			if !mongostore.IsDuplicateKey(w) {
+				err = failed
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("append to %s: %w", l.entries.Name(), err)
+	}
+	return nil
+}
+
+// Run moves entries until ctx ends, then returns nil. While the store is away it tries again with growing pauses.
+func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		ctx = outbox.Unsampled(ctx)
+		pause := moveInterval
+		for {
+			switch err := l.Move(ctx); {
+			case ctx.Err() != nil:
+				return nil
+			case err == nil && pause > moveInterval:
+				log.InfoContext(ctx, "the audit is written again")
+				pause = moveInterval
+			case err != nil:
+				if pause == moveInterval {
+					log.WarnContext(ctx, "the audit is held up and goes on trying", "error", err)
+				}
+				pause = min(2*pause, longestPause)
+			}
+			timer := time.NewTimer(pause)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return nil
+			case <-timer.C:
+			}
+		}
+	}
+}
+
+// Move moves all entries that wait. For each source one indexed read; with entries two writes for each 200 documents.
+func (l *Log) Move(ctx context.Context) error {
+	for _, source := range l.sources {
+		for more := true; more; {
+			moved, err := l.moveFrom(ctx, source)
+			if err != nil {
+				return err
+			}
+			more = moved == moveBatch
+		}
+	}
+	return nil
+}
+
+// source is what is read of a document with entries.
+type source struct {
+	ID      int64         `bson:"_id"`
+	Version int64         `bson:"version"`
+	Deleted bool          `bson:"deleted"`
+	Audit   []audit.Entry `bson:"audit"`
+}
+
+// moveFrom moves the entries of up to 200 documents and tells how many it found. It takes out what it has appended and nothing else, and
+// leaves the documents' versions alone, so that it never makes a writer start over.
+func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
+	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: audit.Field, Value: 1}}
+	cursor, err := from.Find(ctx, waiting(), options.Find().SetProjection(projection).SetLimit(moveBatch))
+	if err != nil {
+		return 0, fmt.Errorf("read the audit waiting in %s: %w", from.Name(), err)
+	}
+	var found []source
+	if err := cursor.All(ctx, &found); err != nil {
+		return 0, fmt.Errorf("read the audit waiting in %s: %w", from.Name(), err)
+	}
+	if len(found) == 0 {
+		return 0, nil
+	}
+	var documents []document
+	takings := make([]mongo.WriteModel, 0, len(found))
+	for _, f := range found {
+		ids := make([]string, len(f.Audit))
+		for i, e := range f.Audit {
+			ids[i] = e.ID
+			documents = append(documents, documentOf(e))
+		}
+		takings = append(takings, taking(f, ids)...)
+	}
+	if err := l.append(ctx, documents); err != nil {
+		return 0, err
+	}
+	if _, err := from.BulkWrite(ctx, takings); err != nil {
+		return 0, fmt.Errorf("take the audit out of %s: %w", from.Name(), err)
+	}
+	return len(found), nil
+}
+
+// taking takes the entries out of their document. A tombstone goes, unless it has a message left to carry: then its relay deletes it.
+func taking(s source, ids []string) []mongo.WriteModel {
+	moved := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
+	take := mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: s.ID}}).
+		SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: audit.Field, Value: moved}}}})
+	if !s.Deleted {
+		return []mongo.WriteModel{take}
+	}
+	same := append(outbox.Tombstone(s.ID, outbox.Field), bson.E{Key: "version", Value: s.Version})
+	return []mongo.WriteModel{
+		mongo.NewDeleteOneModel().SetFilter(same),
+		take,
+		mongo.NewDeleteOneModel().SetFilter(outbox.Tombstone(s.ID, outbox.Field, audit.Field)), // the messages may have been taken meanwhile
+	}
+}

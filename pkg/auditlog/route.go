@@ -1,0 +1,126 @@
+package auditlog
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// timestamp is how an entry's time is shown: UTC, to the millisecond.
+const timestamp = "2006-01-02T15:04:05.000Z07:00"
+
+// recordPattern is what the filter record takes: a type, with an id or without.
+var recordPattern = regexp.MustCompile(`^[A-Z][A-Za-z]{1,31}(:[0-9a-z]{1,32})?$`)
+
+// line is an entry as the API shows it.
+type line struct {
+	ID         string         `json:"id"`
+	At         string         `json:"at"`
+	Action     audit.Action   `json:"action"`
+	Record     string         `json:"record"`
+	Related    []string       `json:"related"`     // other records by which it is found
+	UserID     *int64         `json:"user_id"`     // the effective user; null: the system
+	OriginalID *int64         `json:"original_id"` // who had switched to it; null: nobody
+	From       *string        `json:"from"`
+	Request    *string        `json:"request"`
+	Changes    []audit.Change `json:"changes"`
+}
+
+// Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
+func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
+	return web.Route{
+		Method: fiber.MethodGet, Path: "/api/admin/audit/" + service, Access: web.Admin,
+		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone) },
+	}
+}
+
+// serve: one look for entries that wait in each of the service's collections, then one read of as many entries as the page has, and one.
+func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
+	q, err := readQuery(c, zone)
+	if err != nil {
+		return err
+	}
+	found, next, err := l.Find(c.UserContext(), q)
+	if err != nil {
+		return err
+	}
+	lines := make([]line, len(found))
+	for i, e := range found {
+		lines[i] = lineOf(e)
+	}
+	after := web.Part{Name: "next", Value: nil}
+	if next != "" {
+		after.Value = next
+	}
+	return web.OK(c, web.Part{Name: "entries", Value: lines}, after)
+}
+
+func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
+	if q.Limit, err = web.Limit(c); err != nil {
+		return q, err
+	}
+	if q.Record = c.Query("record"); q.Record != "" && !recordPattern.MatchString(q.Record) {
+		return q, problem.New(problem.Malformed, "record is not like Event:12 or Event")
+	}
+	if text := c.Query("user"); text != "" {
+		var ok bool
+		if q.User, ok = web.ParseID(text); !ok {
+			return q, problem.New(problem.Malformed, "user is no id")
+		}
+	}
+	if q.Since, err = readSince(c.Query("since"), zone); err != nil {
+		return q, err
+	}
+	if q.After = c.Query("after"); q.After != "" {
+		id, err := uuid.Parse(q.After)
+		if err != nil || id.String() != q.After {
+			return q, problem.New(problem.Malformed, "after is no id of an entry")
+		}
+	}
+	return q, nil
+}
+
+// readSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.
+func readSince(text string, zone wiretime.Zone) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := wiretime.ParseDay(text); err == nil {
+		return zone.Midnight(day), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return time.Time{}, problem.New(problem.Malformed, "since is no date (YYYY-MM-DD) and no instant (2026-09-07T08:00:00Z)")
+}
+
+func lineOf(e audit.Entry) line {
+	l := line{ID: e.ID, At: e.At.UTC().Format(timestamp), Action: e.Action, Record: e.Record, Related: []string{}, Changes: e.Changes}
+	const own = 2 // the record and its type come first
+	if len(e.About) > own {
+		l.Related = e.About[own:]
+	}
+	if e.User != 0 {
+		l.UserID = &e.User
+	}
+	if e.Original != 0 {
+		l.OriginalID = &e.Original
+	}
+	if e.From != "" {
+		l.From = &e.From
+	}
+	if e.Request != "" {
+		l.Request = &e.Request
+	}
+	if l.Changes == nil {
+		l.Changes = []audit.Change{}
+	}
+	return l
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// elementEntry tells the audit what became of an element, nothing when nothing did; before without an id is one that is created.
+func elementEntry(ctx context.Context, before, after element.Element) []audit.Entry {
+	record := audit.RecordOf("Element", after.ID)
+	if before.ID == 0 {
+		return audit.New(ctx, audit.Create, record, audit.Compare(nil, elementValues(after)))
+	}
+	changes := audit.Compare(elementValues(before), elementValues(after))
+	if len(changes) == 0 {
+		return nil
+	}
+	action := audit.Update
+	if before.Current && !after.Current && len(changes) == 1 {
+		action = audit.Retire
+	}
+	return audit.New(ctx, action, record, changes, users(changes)...)
+}
+
+// users are those who became administrators of an element, or are such no longer: the change is found by them as well.
+func users(changes []audit.Change) []audit.Record {
+	var records []audit.Record
+	for _, c := range changes {
+		if c.Field != "administrators" {
+			continue
+		}
+		before, after := idsIn(c.From), idsIn(c.To)
+		for id := range after {
+			if !before[id] {
+				records = append(records, audit.Record{Type: "User", ID: id})
+			}
+		}
+		for id := range before {
+			if !after[id] {
+				records = append(records, audit.Record{Type: "User", ID: id})
+			}
+		}
+	}
+	return records
+}
+
+func idsIn(text *string) map[string]bool {
+	ids := map[string]bool{}
+	if text != nil {
+		for _, id := range strings.Split(*text, ",") {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// elementValues are the fields of an element in the order of the API. Its uuid is part of the detail form and no secret.
+func elementValues(e element.Element) []audit.Value {
+	d := e.Details
+	values := []audit.Value{
+		audit.Text("key", e.Key), audit.Text("name", e.Name), audit.Text("entity_type", e.EntityType), audit.ID("entity_id", e.EntityID),
+		audit.Bool("current", e.Current), audit.Text("uuid", e.UUID), audit.Text("email", d.Email), audit.Text("title", d.Title),
+		audit.Text("initials", d.Initials), audit.Text("forename", d.Forename), audit.Text("surname", d.Surname), audit.Text("known_as", d.KnownAs),
+		audit.Text("year_group", d.YearGroup), audit.Text("house_name", d.HouseName), audit.Text("tutor_group", d.TutorGroup),
+		audit.Text("short_name", d.ShortName), audit.Text("description", d.Description),
+	}
+	if e.IsGroup() {
+		values = append(values, audit.Bool("resource", d.Resource))
+	}
+	if d.MakePublic != nil {
+		values = append(values, audit.Bool("make_public", *d.MakePublic))
+	}
+	return append(values, audit.IDs("administrators", e.Administrators))
+}
+
+// membershipEntry tells the audit which days a membership has now. It is found by the group and by the member.
+func membershipEntry(ctx context.Context, action audit.Action, m element.Membership) []audit.Entry {
+	values := func(spans []element.Span) []audit.Value {
+		return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(spans))}
+	}
+	var before []audit.Value
+	if action != audit.Create {
+		before = values(m.Stored)
+	}
+	return audit.New(ctx, action, audit.RecordOf("Membership", m.ID), audit.Compare(before, values(m.Spans)),
+		audit.RecordOf("Element", m.Group), audit.RecordOf("Element", m.Member))
+}
+
+// daysText writes spans as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.
+func daysText(spans []element.Span) string {
+	texts := make([]string, len(spans))
+	for i, s := range spans {
+		first, last := "..", ".."
+		if s.First != wiretime.FirstDay {
+			first = s.First.String()
+		}
+		if s.Last != wiretime.LastDay {
+			last = s.Last.String()
+		}
+		texts[i] = first + "/" + last
+	}
+	return strings.Join(texts, ",")
+}

@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/auditlog"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// maxRelated bounds by how many commitments and requests one entry is found; those of a larger change are found by the event.
+const maxRelated = 100
+
+// Audit is events' part of the audit.
+func Audit(db *mongo.Database) *auditlog.Log {
+	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db))
+}
+
+// eventEntry tells the audit what became of an event with its commitments and requests, nothing when nothing did: one side without an id is
+// an event that is created or deleted. The entry is of the commitment or request when the change is of that alone, and is found by all that
+// the change touches.
+func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
+	d := differenceOf(before, after)
+	changes := audit.Compare(eventValues(before), eventValues(after))
+	if len(changes) == 0 {
+		return nil
+	}
+	action, record := d.what(before, after, changes)
+	related := append([]audit.Record{audit.RecordOf("Event", max(before.ID, after.ID))}, d.records...)
+	if len(related) > maxRelated {
+		related = related[:maxRelated]
+	}
+	var besides []audit.Record
+	for _, r := range related {
+		if r != record {
+			besides = append(besides, r)
+		}
+	}
+	return audit.New(ctx, action, record, changes, besides...)
+}
+
+// difference is which commitments and requests are there on one side only, and which differ.
+type difference struct {
+	added, removed, moved  []event.Commitment // moved: of another status than before
+	asked, dropped, resize []event.Request
+	records                []audit.Record // of all of these
+}
+
+func differenceOf(before, after event.Event) difference {
+	var d difference
+	for _, c := range after.Commitments {
+		switch old := before.Commitment(c.ID); {
+		case old == nil:
+			d.added = append(d.added, c)
+		case *old != c:
+			d.moved = append(d.moved, c)
+		default:
+			continue
+		}
+		d.records = append(d.records, audit.RecordOf("Commitment", c.ID))
+	}
+	for _, c := range before.Commitments {
+		if after.Commitment(c.ID) == nil {
+			d.removed = append(d.removed, c)
+			d.records = append(d.records, audit.RecordOf("Commitment", c.ID))
+		}
+	}
+	for _, r := range after.Requests {
+		switch old := before.Request(r.ID); {
+		case old == nil:
+			d.asked = append(d.asked, r)
+		case *old != r:
+			d.resize = append(d.resize, r)
+		default:
+			continue
+		}
+		d.records = append(d.records, audit.RecordOf("Request", r.ID))
+	}
+	for _, r := range before.Requests {
+		if after.Request(r.ID) == nil {
+			d.dropped = append(d.dropped, r)
+			d.records = append(d.records, audit.RecordOf("Request", r.ID))
+		}
+	}
+	return d
+}
+
+// what says what was done, and to which record.
+func (d difference) what(before, after event.Event, changes []audit.Change) (audit.Action, audit.Record) {
+	whole := audit.RecordOf("Event", max(before.ID, after.ID))
+	switch {
+	case before.ID == 0:
+		return audit.Create, whole
+	case after.ID == 0:
+		return audit.Delete, whole
+	case len(audit.Compare(basics(before), basics(after))) > 0:
+		return audit.Update, whole
+	}
+	switch counts := [6]int{len(d.added), len(d.removed), len(d.moved), len(d.asked), len(d.dropped), len(d.resize)}; {
+	case counts == [6]int{0, 0, 1, 0, 0, 0} && audit.Has(changes, commitmentField(d.moved[0].ID, "status")):
+		return audit.Decide, audit.RecordOf("Commitment", d.moved[0].ID)
+	case counts == [6]int{0, 1, 0, 0, 0, 0}:
+		return audit.Delete, audit.RecordOf("Commitment", d.removed[0].ID)
+	case counts == [6]int{0, len(d.removed), 0, 0, 1, 0}:
+		return audit.Delete, audit.RecordOf("Request", d.dropped[0].ID)
+	case counts == [6]int{0, 0, 0, 0, 0, 1}:
+		return audit.Update, audit.RecordOf("Request", d.resize[0].ID)
+	case counts == [6]int{len(d.added), 0, 0, 0, 0, 0} && d.added[0].RequestID != 0:
+		return audit.Allocate, audit.RecordOf("Request", d.added[0].RequestID)
+	}
+	return audit.Update, whole
+}
+
+// basics are the fields of an event itself, in the order of the API.
+func basics(e event.Event) []audit.Value {
+	if e.ID == 0 {
+		return nil
+	}
+	return []audit.Value{
+		audit.Text("key", e.Key), audit.Text("body", e.Body), audit.ID("event_category_id", e.CategoryID), audit.Time("starts_at", e.Span.Starts),
+		audit.Time("ends_at", e.Span.Ends), audit.Bool("all_day", e.Span.AllDay), audit.ID("owner_id", e.OwnerID), audit.ID("organiser_id", e.OrganiserID),
+	}
+}
+
+// eventValues are all fields of an event, those of its commitments and requests by their ids.
+func eventValues(e event.Event) []audit.Value {
+	values := basics(e)
+	for _, c := range e.Commitments {
+		values = append(values,
+			audit.ID(commitmentField(c.ID, "element_id"), c.ElementID), audit.Text(commitmentField(c.ID, "status"), string(c.Status)),
+			audit.ID(commitmentField(c.ID, "request_id"), c.RequestID), audit.Text(commitmentField(c.ID, "reason"), c.Reason))
+	}
+	for _, r := range e.Requests {
+		values = append(values,
+			audit.ID(requestField(r.ID, "element_id"), r.ElementID), audit.Int(requestField(r.ID, "quantity"), int64(r.Quantity)))
+	}
+	return values
+}
+
+func commitmentField(id int64, field string) string {
+	return fmt.Sprintf("commitments.%d.%s", id, field)
+}
+
+func requestField(id int64, field string) string {
+	return fmt.Sprintf("requests.%d.%s", id, field)
+}
+
+// categoryEntry is eventEntry for a category; before without an id is one that is created.
+func categoryEntry(ctx context.Context, before, after event.Category) []audit.Entry {
+	record := audit.RecordOf("EventCategory", after.ID)
+	if before.ID == 0 {
+		return audit.New(ctx, audit.Create, record, audit.Compare(nil, categoryValues(after)))
+	}
+	changes := audit.Compare(categoryValues(before), categoryValues(after))
+	if len(changes) == 0 {
+		return nil
+	}
+	return audit.New(ctx, audit.Update, record, changes)
+}
+
+func categoryValues(c event.Category) []audit.Value {
+	values := []audit.Value{audit.Text("key", c.Key), audit.Text("name", c.Name), audit.Int("pecking_order", int64(c.PeckingOrder))}
+	for _, flag := range event.FlagNames() {
+		values = append(values, audit.Bool(flag, c.Flag(flag)))
+	}
+	return values
+}

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// entry tells the audit what became of a note, nothing when nothing did: one side without an id is a note that is created or deleted. It is found by its event as well.
+func entry(ctx context.Context, before, after note.Note) []audit.Entry {
+	action, n := audit.Update, after
+	var was, is []audit.Value
+	if before.ID == 0 {
+		action = audit.Create
+	} else {
+		was = values(before)
+	}
+	if after.ID == 0 {
+		action, n = audit.Delete, before
+	} else {
+		is = values(after)
+	}
+	changes := audit.Compare(was, is)
+	if len(changes) == 0 {
+		return nil
+	}
+	return audit.New(ctx, action, audit.RecordOf(note.Record, n.ID), changes, audit.RecordOf("Event", n.EventID))
+}
+
+// values are the fields of a note that the audit may know. What the note says is none of its business.
+func values(n note.Note) []audit.Value {
+	return []audit.Value{
+		audit.Text("key", n.Key), audit.ID("event_id", n.EventID), audit.ID("owner_id", n.OwnerID), audit.Secret("contents", n.Contents),
+		audit.Bool("visible_guest", n.Visible.Guest), audit.Bool("visible_staff", n.Visible.Staff), audit.Bool("visible_pupil", n.Visible.Pupil),
+	}
+}
