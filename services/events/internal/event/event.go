@@ -86,6 +86,9 @@ func (e *Event) Allocated(requestID int64) int {
 	return n
 }
 
+// Outstanding says whether one of the event's requests has less allocated than it asks for.
+func (e *Event) Outstanding(r Request) bool { return e.Allocated(r.ID) < r.Quantity }
+
 // removeCommitment takes a commitment off the event; one that was allocated lowers its request's num_allocated by that.
 func (e *Event) removeCommitment(id int64) {
 	e.Commitments = slices.DeleteFunc(e.Commitments, func(c Commitment) bool { return c.ID == id })

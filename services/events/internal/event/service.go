@@ -28,6 +28,12 @@ type Store interface {
 	// Requesting returns the events that may touch the days with a request for the element: all that do, and few besides.
 	Requesting(ctx context.Context, elementID int64, days neighbour.Days) ([]Event, error)
 
+	// Deciding returns the events with a commitment of one of the statuses, of those that a decision may leave, to one of the elements, in
+	// order of start, then id, from that of the place on: up to limit.
+	Deciding(ctx context.Context, elements []int64, statuses []Status, from Place, limit int) ([]Event, error)
+	// Outstanding returns, in the same way, those with an outstanding request for one of the groups.
+	Outstanding(ctx context.Context, groups []int64, from Place, limit int) ([]Event, error)
+
 	// NewEvents, NewCommitments and NewRequests return n ids that nobody else gets, in rising order.
 	NewEvents(ctx context.Context, n int) ([]int64, error)
 	NewCommitments(ctx context.Context, n int) ([]int64, error)
@@ -47,6 +53,8 @@ type Store interface {
 // Elements is what events asks of the elements service.
 type Elements interface {
 	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Administered(ctx context.Context, userID int64) ([]neighbour.ElementFact, error)
+	Members(ctx context.Context, q neighbour.MembersQuestion) ([]int64, error)
 }
 
 // Users is what events asks of the identity service.

@@ -43,6 +43,9 @@ func (s Status) decisions() []Status {
 // MayBecome says whether an administrator's decision may move a commitment from s to next.
 func (s Status) MayBecome(next Status) bool { return slices.Contains(s.decisions(), next) }
 
+// decidable says whether an administrator's decision may move a commitment from s.
+func (s Status) decidable() bool { return len(s.decisions()) > 0 }
+
 // decided says whether an administrator has acted on a commitment of status s.
 func (s Status) decided() bool { return s == Confirmed || s == Rejected || s == Noted }
 

@@ -12,8 +12,12 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// schema is the shape of the documents.
-const schema = 1
+// The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades since 2, and schema of
+// all others.
+const (
+	schema      = 1
+	eventSchema = 2
+)
 
 // eventDocument is an event as it is stored. A tombstone has only the head, deleted, and what it tells the other services and the audit.
 type eventDocument struct {
@@ -33,6 +37,8 @@ type eventDocument struct {
 
 	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
+	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
+	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // the elements of requests that have less allocated than asked for
 
 	Deleted bool             `bson:"deleted,omitempty"`
 	Outbox  []outbox.Message `bson:"outbox,omitempty"`
@@ -76,7 +82,7 @@ func (d *eventDocument) event() event.Event {
 // set makes the document say e, periods included; head, outbox and audit stay.
 func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	*d = eventDocument{
-		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},
+		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
 		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Outbox: d.Outbox, Audit: d.Audit,
@@ -89,10 +95,14 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	for _, r := range e.Requests {
 		d.Requests = append(d.Requests, requestDocument(r))
 		requested = append(requested, r.ElementID)
+		if e.Outstanding(r) {
+			d.OutstandingGroups = append(d.OutstandingGroups, r.ElementID)
+		}
 	}
 	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends))
 	d.CommitmentPeriods = keysOf(committed, periods)
 	d.RequestPeriods = keysOf(requested, periods)
+	d.CommitmentStates = statesOf(e.Commitments)
 }
 
 // categoryDocument is an event category as it is stored.

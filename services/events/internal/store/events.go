@@ -144,10 +144,20 @@ func requestingFilter(keys []int64) bson.D {
 	return bson.D{{Key: "request_periods", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-// find reads events without what only the store uses of them.
+// unused is what only the store uses of an event.
+var unused = bson.D{
+	{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
+	{Key: "outstanding_groups", Value: 0}, {Key: outbox.Field, Value: 0},
+}
+
+// find reads events without that.
 func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error) {
-	unused := bson.D{{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: outbox.Field, Value: 0}}
-	cursor, err := s.collection.Find(ctx, filter, options.Find().SetProjection(unused))
+	return s.findSome(ctx, filter, options.Find())
+}
+
+// findSome is find with an order and a limit.
+func (s *Events) findSome(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Event, error) {
+	cursor, err := s.collection.Find(ctx, filter, o.SetProjection(unused))
 	if err != nil {
 		return nil, fmt.Errorf("find events: %w", err)
 	}

@@ -8,17 +8,20 @@ import (
 )
 
 // An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A period is a local day of the
-// configured zone (0 to 84005, from 1970-01-01), a month (90000 and up) or a year (99000 and up). An event of up to maxDays days carries its
-// days and its months; a longer one only its years. A range of days is then a set of numbers for one $in on one index, for a day as for
-// ten years: whole months by their months, the rest by days, and the years for the long events. What it reads beyond the range is at most
-// what a month has that the range covers for the most part, and the long events of its years.
+// configured zone (0 to 84005, from 1970-01-01), a month (90000 and up), a decade (98000 and up) or a year (99000 and up). Every event carries
+// its decades. One of up to maxDays days carries its days and its months besides; a longer one only its years. A range of days is then a set
+// of numbers for one $in on one index, for a day as for two centuries: whole decades by their decades; of the others whole months by their
+// months, the rest by days, and the years for the long events. What it reads beyond the range is at most what a month has that the range
+// covers for the most part, and the long events of its years.
 const (
 	perElement = 100000
 	monthBase  = 90000
+	decadeBase = 98000
 	yearBase   = 99000
 
 	// maxDays is how many days an event may touch to be found by days.
-	maxDays = 42
+	maxDays        = 42
+	monthsOfDecade = 120
 	// mostOfMonth is how many days of a month make it cheaper to read the month.
 	mostOfMonth = 15
 
@@ -28,7 +31,7 @@ const (
 
 // periodsOf returns the periods that an event carries which touches these days.
 func periodsOf(first, last wiretime.Day) []int64 {
-	var periods []int64
+	periods := appendRun(nil, decadeBase, decade(first), decade(last))
 	if last-first >= maxDays {
 		return appendRun(periods, yearBase, year(first), year(last))
 	}
@@ -36,13 +39,28 @@ func periodsOf(first, last wiretime.Day) []int64 {
 	return appendRun(periods, monthBase, month(first), month(last))
 }
 
-// covering returns the periods that find every event which touches the days. Days outside those that an event may touch have none.
+// covering returns the periods that find every event which touches the days, at most 307. Days outside those that an event may touch have
+// none.
 func covering(days neighbour.Days) []int64 {
 	first, last := max(days.First, firstDay), min(days.Last, lastDay)
 	if first > last {
 		return nil
 	}
-	periods := appendRun(nil, yearBase, year(first), year(last))
+	var periods []int64
+	for d := decade(first); d <= decade(last); d++ {
+		begins, ends := startOf(d*monthsOfDecade), startOf((d+1)*monthsOfDecade)-1
+		if first <= begins && ends <= last {
+			periods = append(periods, decadeBase+d)
+		} else {
+			periods = coverPart(periods, max(first, begins), min(last, ends))
+		}
+	}
+	return periods
+}
+
+// coverPart adds the periods that find every event which touches the days of a part of a decade.
+func coverPart(periods []int64, first, last wiretime.Day) []int64 {
+	periods = appendRun(periods, yearBase, year(first), year(last))
 	for m := month(first); m <= month(last); m++ {
 		from, to := max(first, startOf(m)), min(last, startOf(m+1)-1)
 		if to-from+1 >= mostOfMonth {
@@ -64,7 +82,9 @@ func appendRun(periods []int64, base, from, to int64) []int64 {
 // date is midnight UTC of the day: only its calendar date counts.
 func date(d wiretime.Day) time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
 
-// year counts from 1970, month from 1970-01; both from 0.
+// decade and year count from 1970, month from 1970-01; all from 0.
+func decade(d wiretime.Day) int64 { return year(d) / 10 }
+
 func year(d wiretime.Day) int64 { return int64(date(d).Year() - 1970) }
 
 func month(d wiretime.Day) int64 { return year(d)*12 + int64(date(d).Month()-time.January) }

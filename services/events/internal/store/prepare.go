@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -19,34 +18,31 @@ import (
 // importKey is the name of the indexes that keep import keys unique.
 const importKey = "import_key"
 
-// rekeyers is how many events are given new periods at a time.
-const rekeyers = 8
+// rewriters is how many events are rewritten at a time.
+const rewriters = 8
 
 func eventIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: hasKey()},
+		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
 		{Name: "commitment_id", Keys: bson.D{{Key: "commitments.id", Value: 1}}},
 		{Name: "request_id", Keys: bson.D{{Key: "requests.id", Value: 1}}},
 		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
 		{Name: "request_periods", Keys: bson.D{{Key: "request_periods", Value: 1}}},
+		waitingIndex("commitment_states"),
+		waitingIndex("outstanding_groups"),
+		{Name: "older", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
-		auditlog.Index(),
 	}
 }
 
 func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: hasKey()},
+		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
 		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true},
-		auditlog.Index(),
 	}
 }
 
-func hasKey() bson.D {
-	return bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}
-}
-
-// Prepare makes the indexes, and brings the periods to the configured zone. Any number of pods may call it at once.
+// Prepare makes the indexes, and brings the events to the configured zone and to the shape of this release. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), eventIndexes()); err != nil {
 		return err
@@ -54,10 +50,10 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
 		return err
 	}
-	if err := Audit(db).Prepare(ctx); err != nil {
+	if err := prepareZone(ctx, db, zone); err != nil {
 		return err
 	}
-	return prepareZone(ctx, db, zone)
+	return mongostore.Migrate(ctx, db, "events", migrations(zone))
 }
 
 // zoneDocument records, under the id "zone", which zone the periods of all events are made for.
@@ -114,12 +110,24 @@ func rekey(ctx context.Context, events *mongo.Collection, made string, zone wire
 	if err != nil {
 		return fmt.Errorf("the zone that events were stored for: %w", err)
 	}
-	cursor, err := events.Find(ctx, bson.D{}, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+	return rewrite(ctx, events, bson.D{}, func(d *eventDocument) {
+		e := d.event()
+		if e.Span.AllDay && midnights(old, e.Span) {
+			first, last := old.Days(e.Span.Starts, e.Span.Ends)
+			e.Span.Starts, e.Span.Ends = zone.Midnight(first), zone.Midnight(last+1)
+		}
+		d.set(e, zone)
+	})
+}
+
+// rewrite changes all events that match the filter, each by itself. It takes two round trips an event.
+func rewrite(ctx context.Context, events *mongo.Collection, filter bson.D, change func(*eventDocument)) error {
+	cursor, err := events.Find(ctx, filter, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {
 		return fmt.Errorf("list events: %w", err)
 	}
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(rekeyers)
+	g.SetLimit(rewriters)
 	for cursor.Next(gctx) {
 		var d struct {
 			ID int64 `bson:"_id"`
@@ -127,22 +135,17 @@ func rekey(ctx context.Context, events *mongo.Collection, made string, zone wire
 		if err := cursor.Decode(&d); err != nil {
 			return errors.Join(fmt.Errorf("list events: %w", err), g.Wait())
 		}
-		g.Go(func() error { return rekeyEvent(gctx, events, d.ID, old, zone) })
+		g.Go(func() error { return rewriteEvent(gctx, events, d.ID, change) })
 	}
 	return errors.Join(g.Wait(), cursor.Err(), cursor.Close(ctx))
 }
 
-func rekeyEvent(ctx context.Context, events *mongo.Collection, id int64, old, zone wiretime.Zone) error {
+func rewriteEvent(ctx context.Context, events *mongo.Collection, id int64, change func(*eventDocument)) error {
 	_, err := mongostore.Update(ctx, events, id, func(d *eventDocument) error {
 		if d.Deleted {
 			return mongostore.ErrUnchanged
 		}
-		e := d.event()
-		if e.Span.AllDay && midnights(old, e.Span) {
-			first, last := old.Days(e.Span.Starts, e.Span.Ends)
-			e.Span.Starts, e.Span.Ends = zone.Midnight(first), zone.Midnight(last+1)
-		}
-		d.set(e, zone)
+		change(d)
 		return nil
 	})
 	if errors.Is(err, mongostore.ErrNotFound) { // deleted since it was listed

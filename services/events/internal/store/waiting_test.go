@@ -1,0 +1,206 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
+	db, s := open(t)
+	events := make([]event.Event, 3000)
+	for i := range events {
+		events[i] = lesson(int64(i + 1))
+		if i%100 == 0 {
+			events[i].Commitments[0].Status = event.Requested
+		}
+	}
+	insert(t, s, events...)
+	place := event.Place{Starts: events[500].Span.Starts, EventID: 501}
+	for name, filter := range map[string]bson.D{
+		"states":              waitingFilter("commitment_states", []int64{11, 12, 21, 22}, event.Place{}),
+		"states from a place": waitingFilter("commitment_states", []int64{11, 12, 21, 22}, place),
+		"groups":              waitingFilter("outstanding_groups", []int64{501, 502}, event.Place{}),
+		"groups from a place": waitingFilter("outstanding_groups", []int64{501, 502}, place),
+		"events to upgrade":   older(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}, {Key: "sort", Value: oldestFirst}, {Key: "limit", Value: 102}})
+		})
+	}
+	if n, err := db.Collection("events").CountDocuments(t.Context(), exists("commitment_states")); err != nil || n != 30 {
+		t.Errorf("%d events have states, %v; want those that wait", n, err)
+	}
+}
+
+// administrators answers what is administered, whoever asks.
+type administrators []int64
+
+func (a administrators) Administered(context.Context, int64) ([]neighbour.ElementFact, error) {
+	facts := make([]neighbour.ElementFact, len(a))
+	for i, id := range a {
+		facts[i] = neighbour.ElementFact{Element: contract.Element{ID: id}, Current: true}
+	}
+	return facts, nil
+}
+
+func (a administrators) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
+	return nil, nil
+}
+
+func (a administrators) Members(context.Context, neighbour.MembersQuestion) ([]int64, error) {
+	return nil, nil
+}
+
+// waiter is an entry of the slow model of both listings.
+type waiter struct {
+	starts    time.Time
+	event, id int64
+}
+
+func (w waiter) compare(v waiter) int {
+	return slices.Compare([]int64{w.starts.Unix(), w.event, w.id}, []int64{v.starts.Unix(), v.event, v.id})
+}
+
+func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
+	_, s := open(t)
+	var id int64
+	rapid.Check(t, func(rt *rapid.T) {
+		base := id * 10 // elements of this round alone
+		mine := administrators{base + 1, base + 2}
+		statuses := rapid.SliceOfNDistinct(rapid.SampledFrom(event.Statuses()), 1, 5, rapid.ID).Draw(rt, "statuses")
+		var deciding, outstanding []waiter
+		for range rapid.IntRange(0, 12).Draw(rt, "events") {
+			id++
+			e := event.Event{ID: id}
+			e.Span.Starts = time.Date(2026, 9, 1+rapid.IntRange(0, 3).Draw(rt, "day"), 0, 0, 0, 0, time.UTC)
+			e.Span.Ends = e.Span.Starts
+			for n := range rapid.Int64Range(0, 4).Draw(rt, "commitments") {
+				c := event.Commitment{ID: id*10 + 9 - n, ElementID: base + rapid.Int64Range(1, 3).Draw(rt, "element"), Status: rapid.SampledFrom(event.Statuses()).Draw(rt, "status")}
+				e.Commitments = append(e.Commitments, c)
+				if c.ElementID < base+3 && c.Status != event.Uncontrolled && slices.Contains(statuses, c.Status) {
+					deciding = append(deciding, waiter{e.Span.Starts, id, c.ID})
+				}
+			}
+			for n := range rapid.Int64Range(0, 3).Draw(rt, "requests") {
+				r := event.Request{ID: id*10 + n, ElementID: base + 1 + n, Quantity: rapid.IntRange(1, 2).Draw(rt, "quantity")}
+				e.Requests = append(e.Requests, r)
+				allocated := rapid.IntRange(0, r.Quantity).Draw(rt, "allocated")
+				for range allocated {
+					e.Commitments = append(e.Commitments, event.Commitment{ID: -id, ElementID: base + 3, Status: event.Uncontrolled, RequestID: r.ID})
+				}
+				if r.ElementID < base+3 && allocated < r.Quantity {
+					outstanding = append(outstanding, waiter{e.Span.Starts, id, r.ID})
+				}
+			}
+			insert(t, s, e)
+		}
+		id++
+		service := event.NewService(s, nil, mine, nil, nil, london(t))
+		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
+		check := func(name string, want []waiter, list func(event.Place) ([]waiter, event.Place, error)) {
+			slices.SortFunc(want, waiter.compare)
+			var got []waiter
+			after := event.Place{}
+			for {
+				page, next, err := list(after)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				got = append(got, page...)
+				if next == (event.Place{}) {
+					break
+				}
+				if len(page) != limit {
+					rt.Fatalf("%s: a page of %d, limit %d, and more to come", name, len(page), limit)
+				}
+				after = next
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				rt.Fatalf("%s\ngot  %v\nwant %v", name, got, want)
+			}
+		}
+		check("commitments", deciding, func(after event.Place) (page []waiter, next event.Place, err error) {
+			found, next, err := service.Deciding(t.Context(), principal.Principal{}, statuses, after, limit)
+			for _, f := range found {
+				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.ID})
+			}
+			return page, next, err
+		})
+		check("requests", outstanding, func(after event.Place) (page []waiter, next event.Place, err error) {
+			found, next, err := service.Outstanding(t.Context(), principal.Principal{}, after, limit)
+			for _, f := range found {
+				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.ID})
+			}
+			return page, next, err
+		})
+	})
+}
+
+// What the release before wrote is found after the migration, which loses nothing of it, and so is what it goes on writing beside it.
+func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
+	db, s := open(t)
+	asWritten := func(id int64) event.Event {
+		e := lesson(id)
+		e.Commitments[0].Status = event.Noted
+		return e
+	}
+	insert(t, s, asWritten(1), asWritten(2), asWritten(3))
+	downgrade := func(ids ...int64) {
+		t.Helper()
+		update := bson.D{
+			{Key: "$set", Value: bson.D{{Key: "schema", Value: 1}}},
+			{Key: "$unset", Value: bson.D{{Key: "commitment_states", Value: 1}, {Key: "outstanding_groups", Value: 1}, {Key: "commitment_periods", Value: 1}}},
+		}
+		if _, err := db.Collection("events").UpdateMany(t.Context(), idsFilter(ids), update); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func() {
+		t.Helper()
+		for id := range int64(3) {
+			want := asWritten(id + 1)
+			got, err := s.Event(t.Context(), want.ID)
+			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+			}
+			deciding, err := s.Deciding(t.Context(), []int64{want.Commitments[0].ElementID}, []event.Status{event.Noted}, event.Place{}, 9)
+			if err != nil || !slices.ContainsFunc(deciding, func(e event.Event) bool { return e.ID == want.ID }) {
+				t.Errorf("event %d is not among those to decide on: %v, %v", want.ID, deciding, err)
+			}
+			outstanding, err := s.Outstanding(t.Context(), []int64{want.Requests[0].ElementID}, event.Place{}, 9)
+			if err != nil || !slices.ContainsFunc(outstanding, func(e event.Event) bool { return e.ID == want.ID }) {
+				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
+			}
+			all := neighbour.Reach{ElementID: want.Commitments[0].ElementID, Days: []neighbour.Days{days(t, "1970-01-01", "2199-12-31")}}
+			if found, err := s.Touching(t.Context(), []neighbour.Reach{all}); err != nil || len(found) == 0 {
+				t.Errorf("event %d is not found in all years: %v, %v", want.ID, found, err)
+			}
+		}
+	}
+	check()
+	downgrade(1, 2, 3)
+	if _, err := db.Collection("migrations").DeleteMany(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Prepare(t.Context(), db, london(t)); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	downgrade(2)
+	if err := upgrade(t.Context(), db.Collection("events"), london(t)); err != nil {
+		t.Fatal(err)
+	}
+	check()
+}
