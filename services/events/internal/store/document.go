@@ -42,13 +42,13 @@ type eventDocument struct {
 
 	Deleted bool             `bson:"deleted,omitempty"`
 	Outbox  []outbox.Message `bson:"outbox,omitempty"`
+	Audit   []audit.Entry    `bson:"audit,omitempty"`
 }
 
 type commitmentDocument struct {
 	ID        int64        `bson:"id"`
 	ElementID int64        `bson:"element_id"`
 	Status    event.Status `bson:"status"`
-	Audit   []audit.Entry    `bson:"audit,omitempty"`
 	RequestID int64        `bson:"request_id,omitempty"`
 	Reason    string       `bson:"reason,omitempty"`
 	DecidedBy int64        `bson:"decided_by,omitempty"`
@@ -114,6 +114,8 @@ type categoryDocument struct {
 	Name         string        `bson:"name"`
 	PeckingOrder int           `bson:"pecking_order"`
 	Flags        flagsDocument `bson:",inline"`
+
+	Audit []audit.Entry `bson:"audit,omitempty"`
 }
 
 type flagsDocument struct {
@@ -124,8 +126,6 @@ type flagsDocument struct {
 	CanMerge    bool `bson:"can_merge"`
 	CanBorrow   bool `bson:"can_borrow"`
 	Compactable bool `bson:"compactable"`
-
-	Audit []audit.Entry `bson:"audit,omitempty"`
 	Privileged  bool `bson:"privileged"`
 	ClashCheck  bool `bson:"clash_check"`
 	Busy        bool `bson:"busy"`

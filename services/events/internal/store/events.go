@@ -210,6 +210,9 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 
 // Insert stores new events in one round trip, each as a whole; those that the server gives up are tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
 	waiting := make([]int, len(events))
 	for i := range events {
 		waiting[i] = i
@@ -220,9 +223,7 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		for n, i := range waiting {
 			d := eventDocument{Head: mongostore.Head{Version: 1}}
 			told = tell(ctx, &d, d.Version, event.Notices(event.Event{}, events[i])) || told
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
-	}
+			d.Audit = eventEntry(ctx, event.Event{}, events[i])
 			d.set(events[i], s.zone)
 			documents[n] = &d
 		}
@@ -233,7 +234,6 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		}
 		taken = append(taken, pick(waiting, refused)...)
 		waiting = pick(waiting, givenUp)
-			d.Audit = eventEntry(ctx, event.Event{}, events[i])
 	}
 	if told {
 		s.wrote()
@@ -271,6 +271,9 @@ func pick(from, at []int) []int {
 
 // Change is event.Store's: two round trips when no other writer comes between.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) (bool, error)) (event.Event, error) {
+	if err := audit.Begin(ctx); err != nil {
+		return event.Event{}, err
+	}
 	done, err := s.turns.Take(ctx, id)
 	if err != nil {
 		return event.Event{}, err
@@ -281,9 +284,6 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		if d.Deleted {
 			return mongostore.ErrNotFound
 		}
-	if err := audit.Begin(ctx); err != nil {
-		return event.Event{}, err
-	}
 		e := d.event()
 		told = false
 		changed, err := change(&e)
@@ -294,6 +294,7 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 			return mongostore.ErrUnchanged
 		}
 		told = tell(ctx, d, d.Version+1, event.Notices(d.event(), e))
+		d.Audit = append(d.Audit, eventEntry(ctx, d.event(), e)...)
 		d.set(e, s.zone)
 		return nil
 	})
@@ -304,7 +305,6 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		s.wrote()
 	}
 	return d.event(), nil
-		d.Audit = append(d.Audit, eventEntry(ctx, d.event(), e)...)
 }
 
 // Delete replaces the event by a tombstone that tells the other services; the relay removes it once they are told. Two round trips.

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -32,6 +33,7 @@ func eventIndexes() []mongostore.Index {
 		waitingIndex("outstanding_groups"),
 		{Name: "older", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
+		auditlog.Index(),
 	}
 }
 
@@ -39,6 +41,7 @@ func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
 		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true},
+		auditlog.Index(),
 	}
 }
 
@@ -48,6 +51,9 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
+		return err
+	}
+	if err := Audit(db).Prepare(ctx); err != nil {
 		return err
 	}
 	if err := prepareZone(ctx, db, zone); err != nil {
