@@ -19,7 +19,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
@@ -72,7 +71,8 @@ type peer struct {
 	name      string
 }
 
-// read asks a question that changes nothing; it is sent again when a kept connection proves dead.
+// read asks a question that changes nothing; it is sent once more when there is no answer: a kept connection may prove dead, or
+// a replica be on its way out.
 func read[Question, Reply any](ctx context.Context, p peer, path string, q Question) (Reply, error) {
 	return call[Question, Reply](ctx, p, path, q, true)
 }
@@ -89,19 +89,10 @@ func call[Question, Reply any](ctx context.Context, p peer, path string, q Quest
 	if err := encoder.Encode(q); err != nil {
 		return reply, fmt.Errorf("encode a question to %s: %w", p.name, err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, &body)
-	if err != nil {
-		return reply, fmt.Errorf("ask %s: %w", p.name, err)
+	answer, err := p.send(ctx, path, body.Bytes())
+	if err != nil && repeatable && ctx.Err() == nil {
+		answer, err = p.send(ctx, path, body.Bytes())
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+p.transport.token.Reveal())
-	if actor := audit.ActorOf(ctx).HeaderValue(); actor != "" {
-		request.Header.Set(audit.Header, actor)
-	}
-	if repeatable {
-		request.Header["Idempotency-Key"] = nil // tells net/http that it may resend; the header itself is not sent
-	}
-	answer, err := p.transport.client.Do(request)
 	if err != nil {
 		return reply, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
@@ -114,6 +105,11 @@ func call[Question, Reply any](ctx context.Context, p peer, path string, q Quest
 		return reply, raised(p.name, answer.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, &reply); err != nil {
+		return reply, fmt.Errorf("decode the answer of %s: %w", p.name, err)
+	}
+	return reply, nil
+}
+
 func (p peer) send(ctx context.Context, path string, body []byte) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -125,11 +121,6 @@ func (p peer) send(ctx context.Context, path string, body []byte) (*http.Respons
 		request.Header.Set(audit.Header, actor)
 	}
 	return p.transport.client.Do(request)
-}
-
-		return reply, fmt.Errorf("decode the answer of %s: %w", p.name, err)
-	}
-	return reply, nil
 }
 
 // raised makes a neighbour's refusal the problem that it was there. A refused token or a fault over there is a fault here, and a
