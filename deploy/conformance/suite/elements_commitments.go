@@ -24,7 +24,7 @@ func commitmentListingChecks() []Check {
 		prove("TestDecisionsPart3_EveryStatusIsListed", everyStatusIsListed, "decisions 3 statuses"),
 		prove("TestDecisionsPart3_OrderIsStartEndCommitment", listingOrder, "decisions 3 order of commitments"),
 		prove("TestDecisionsPart3_RequestsOfAResourceGroup", requestsOfAGroup, "decisions 3 requests", "4.1 GET requests", "2.4 fields"),
-		prove("TestDecisionsPart3_RequestsHaveTheDatesOfCommitments", requestsByDate, "4.1 GET requests", "decisions 3 dates", "decisions 3 bad dates"),
+		prove("TestDecisionsPart3_RequestsHaveTheDatesOfCommitments", requestsByDate, "decisions 3 dates", "4.1 GET requests", "decisions 3 bad dates"),
 		prove("TestDecisionsPart3_RequestsOfOthers", requestsOfOtherElements, "decisions 3 requests of others", "decisions 1 405 requests", "2.4 resource groups"),
 	}
 }

@@ -16,8 +16,8 @@ func elementFormChecks() []Check {
 		prove("TestDecisionsPart3_AFieldWithoutAValueIsNull", fieldsWithoutValue, "decisions 3 null"),
 		prove("TestDecisionsPart3_NamesAreDerived", namesAreDerived, "decisions 3 names"),
 		prove("TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting", membersAreCounted, "decisions 3 group", "2.1 resource group"),
-		prove("TestPart4_1_MissingElementIsAnExceptionBody", missingElement, "decisions 1 exception types", "decisions 1 404 records", "4.1 GET element"),
-		prove("TestPart4_1_AnIDThatIsNoneIsNotFound", elementIDs, "decisions 1 ids in paths"),
+		prove("TestPart4_1_MissingElementIsAnExceptionBody", missingElement, "4.1 GET element", "decisions 1 exception types", "decisions 1 404 records"),
+		prove("TestPart4_1_AnIDThatIsNoneIsNotFound", elementIDs, "4.1 GET element", "decisions 1 ids in paths"),
 	}
 }
 
@@ -54,8 +54,8 @@ func detailOfEachType(t *T) {
 	calendar := t.Unique("Calendar")
 	t.wantDetail(c, "element_property.json", map[string]any{"entity_type": "Property", "name": calendar, "make_public": true}, "Sample calendar", calendar)
 	thing := t.Unique("Thing")
-	for file, entityType := range map[string]string{"location": "Location", "service": "Service", "subject": "Subject"} {
-		t.wantDetail(c, "element_"+file+".json", map[string]any{"entity_type": entityType, "name": thing}, "Sample thing", thing)
+	for file, entityType := range map[string]string{"element_location.json": "Location", "element_service.json": "Service", "element_subject.json": "Subject"} {
+		t.wantDetail(c, file, map[string]any{"entity_type": entityType, "name": thing}, "Sample thing", thing)
 	}
 
 	buses := t.Unique("Minibuses")

@@ -26,7 +26,7 @@ func eventFormChecks() []Check {
 		prove("TestDecisionsPart4_BothSpellingsOfTheCategory", bothSpellings, "decisions 4 both spellings"),
 		prove("TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI", errorNames, "decisions 4 errors body", "decisions 4 errors category", "decisions 4 errors organiser", "decisions 1 422"),
 		prove("TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming", bodyLength, "decisions 4 body length", "decisions 4 errors body"),
-		prove("TestPart4_2_MissingEventIsAnExceptionBody", missingEvent, "decisions 1 exception", "decisions 1 404 records", "decisions 1 ids in paths"),
+		prove("TestPart4_2_MissingEventIsAnExceptionBody", missingEvent, "4.2 GET event", "decisions 1 exception", "decisions 1 404 records", "decisions 1 ids in paths"),
 	}
 }
 

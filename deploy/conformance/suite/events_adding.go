@@ -19,7 +19,7 @@ func addingChecks() []Check {
 		prove("TestDecisionsPart4_ElementsAreAnArrayOrOneBareID", bareID, "decisions 4 elements", "decisions 1 400 elements"),
 		prove("TestDecisionsPart4_AtMost1000Elements", atMost1000, "decisions 4 elements"),
 		prove("TestDecisionsPart4_AQuantityIsAtMost1000", atMost1000Items, "decisions 4 quantity", "2.8 record"),
-		prove("TestDecisionsPart4_ElementsOfThePastCanBeAdded", pastElements, "4.2 rule 3"),
+		prove("TestPart4_2_Rule03_ElementsOfThePastCanBeAdded", pastElements, "4.2 rule 3"),
 	}
 }
 

@@ -10,7 +10,7 @@ func changingChecks() []Check {
 	return []Check{
 		prove("TestPart4_2_Rule10_PatchChangesTheBasicFieldsAlone", patchChangesBasicFields, "4.2 rule 10", "4.2 PATCH event", "decisions 4 PATCH answer", "decisions 1 unknown fields"),
 		prove("TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues", patchKeeps, "4.2 PATCH event", "4.2 rule 10"),
-		prove("TestPart4_2_Rule10_TimesOfASubset", patchTimes, "4.2 PATCH event", "decisions 4 reversed"),
+		prove("TestPart4_2_Rule10_TimesOfASubset", patchTimes, "4.2 rule 10", "4.2 PATCH event", "decisions 4 reversed"),
 		prove("TestDecisionsPart4_PutIsPatch", putIsPatch, "decisions 4 PUT"),
 		prove("TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt", deletingAnEvent, "4.2 rule 11", "4.2 DELETE event", "decisions 4 delete", "decisions 1 exception"),
 		prove("TestPart4_2_Rule12_DeletingACommitment", deletingACommitment, "4.2 rule 12", "4.2 DELETE commitment", "7.1 Bad request", "7.2 commitment", "7.2 body", "decisions 1 400 commitment"),

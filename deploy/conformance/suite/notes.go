@@ -20,7 +20,7 @@ func noteChecks() []Check {
 		prove("TestPart4_3_Rule04_DeletingADeletedNoteIsNotFound", deletingADeletedNote, "4.3 rule 4", "4.3 DELETE note", "7.2 note", "7.2 body", "7.1 Not found", "decisions 1 exception"),
 		prove("TestDecisionsPart6_BothPathsServeEveryMethod", bothPaths, "decisions 6 both paths", "4.3 DELETE note"),
 		prove("TestDecisionsPart6_ContentsMayBeEmptyAndHave65536Characters", noteLength, "decisions 6 contents", "decisions 1 422"),
-		prove("TestDecisionsPart6_NotesWithoutAnObject", notesWithoutAnObject, "decisions 1 400 wrapper"),
+		prove("TestDecisionsPart1_NotesWithoutAnObject", notesWithoutAnObject, "decisions 1 400 wrapper"),
 	}, visibilityChecks(), markdownChecks())
 }
 
