@@ -190,7 +190,7 @@ func (h *handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]importer.R
 	}
 	outcomes, err := h.users.Import(c.UserContext(), rows, batch.DryRun)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	results := make([]importer.Result, len(outcomes))
 	for i, o := range outcomes {
