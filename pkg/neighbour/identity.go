@@ -24,7 +24,8 @@ type UsersQuestion struct {
 // UserFact is what other services may know of a user.
 type UserFact struct {
 	contract.User
-	Key string `json:"key,omitempty"` // of the import; empty when made by hand
+	Key    string `json:"key,omitempty"` // of the import; empty when made by hand
+	Active bool   `json:"active"`
 }
 
 // UsersReply holds the users that exist, active or not, in no order.

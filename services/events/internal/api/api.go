@@ -3,31 +3,49 @@ package api
 
 import (
 	"context"
+	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
 // Spec is the events service.
 func Spec() service.Spec {
+	own := &notice.Settings{}
 	return service.Spec{
-		Name:    "events",
-		Prepare: func(ctx context.Context, r *service.Runtime) error { return store.Prepare(ctx, r.DB, r.Zone) },
-		Build:   build,
+		Name:     "events",
+		Settings: own,
+		Prepare: func(ctx context.Context, r *service.Runtime) error {
+			return errors.Join(store.Prepare(ctx, r.DB, r.Zone), store.NewNotices(r.DB, r.IDs).Prepare(ctx))
+		},
+		Build: func(_ context.Context, r *service.Runtime) (service.Surface, error) { return build(r, own) },
 	}
 }
 
-func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	relay := outbox.NewRelay(store.EventsCollection(r.DB), r.Redis, outbox.Stream(r.RedisPrefix, neighbour.EventsStream), outbox.RelayOptions{Log: r.Log})
+func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
+	notices, err := notice.NewService(notice.Options{
+		Settings: own, Store: store.NewNotices(r.DB, r.IDs), Elements: r.Elements, Users: r.Identity, Zone: r.Zone, Log: r.Log, Meter: r.Meter,
+		Lead: func(ctx context.Context, work func(context.Context) error) error {
+			return store.LeadNotices(ctx, r.DB, work)
+		},
+	})
+	if err != nil {
+		return service.Surface{}, err
+	}
+	relay := outbox.NewRelay(store.EventsCollection(r.DB), r.Redis, outbox.Stream(r.RedisPrefix, neighbour.EventsStream), outbox.RelayOptions{
+		Log: r.Log, Record: notices.Record,
+	})
 	categories := store.NewCategories(r.DB, r.IDs)
 	h := handlers{
 		events:     event.NewService(store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge), categories, r.Elements, r.Identity, r.Notes, r.Zone),
 		categories: event.NewCategories(categories),
 		shape:      shape{r.Zone},
+		webhooks:   webhookHandlers{notices, r.Zone},
 		audit:      store.Audit(r.DB),
 	}
 	return service.Surface{
@@ -35,6 +53,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Internal: h.internal(),
 		Parts: []lifecycle.Part{
 			lifecycle.Background("relay of events' messages", relay.Run),
+			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
 		},
 	}, nil

@@ -15,12 +15,13 @@ type handlers struct {
 	events     *event.Service
 	categories *event.Categories
 	shape      shape
+	webhooks   webhookHandlers
 	audit      *auditlog.Log
 }
 
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
-	return []web.Route{
+	return append(h.webhooks.routes(), []web.Route{
 		{Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn, Handler: h.create},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
@@ -44,7 +45,7 @@ func (h handlers) public() []web.Route {
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),
 		h.audit.Route("events", h.shape.zone),
-	}
+	}...)
 }
 
 // internal are the routes for the other services.

@@ -227,7 +227,7 @@ func (h *handlers) facts(c *fiber.Ctx) error {
 	}
 	facts := make([]neighbour.UserFact, len(found))
 	for i, u := range found {
-		facts[i] = neighbour.UserFact{User: u.ListForm(), Key: u.Key}
+		facts[i] = neighbour.UserFact{User: u.ListForm(), Key: u.Key, Active: u.Active}
 	}
 	return web.OK(c, web.Part{Name: "users", Value: facts})
 }

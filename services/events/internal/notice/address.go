@@ -1,0 +1,131 @@
+package notice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// errAddress says that a webhook's endpoint is where none may be.
+var errAddress = errors.New("the address is not a public one, and not in a network that the configuration allows")
+
+// refusedNetworks are those that no webhook is sent into unless the configuration names them: this host, private and shared networks, those of
+// the link, protocol and documentation blocks, multicast, and the reserved rest (IANA's special-purpose registries).
+func refusedNetworks() []netip.Prefix {
+	var networks []netip.Prefix
+	for _, text := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
+		"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+		"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+	} {
+		networks = append(networks, netip.MustParsePrefix(text))
+	}
+	return networks
+}
+
+// addresses decides which addresses webhooks may be sent to.
+type addresses struct {
+	refused, allowed []netip.Prefix
+}
+
+func newAddresses(allowed []netip.Prefix) addresses {
+	return addresses{refusedNetworks(), allowed}
+}
+
+// check says whether a webhook may be sent to the address. An IPv6 address that stands for an IPv4 one counts as that.
+func (a addresses) check(ip netip.Addr, plain bool) error {
+	ip = embedded(ip.WithZone(""))
+	in := func(networks []netip.Prefix) bool {
+		return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(ip) })
+	}
+	if in(a.allowed) || (!plain && !in(a.refused)) {
+		return nil
+	}
+	return errAddress
+}
+
+// embedded returns the IPv4 address that an IPv6 one leads to: mapped, by 6to4 or by NAT64.
+func embedded(ip netip.Addr) netip.Addr {
+	if ip = ip.Unmap(); ip.Is4() {
+		return ip
+	}
+	bytes := ip.As16()
+	switch {
+	case netip.MustParsePrefix("2002::/16").Contains(ip):
+		return netip.AddrFrom4([4]byte(bytes[2:6]))
+	case netip.MustParsePrefix("64:ff9b::/96").Contains(ip):
+		return netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	return ip
+}
+
+// dialer connects only where a webhook may be sent. It looks at the address that the connection is made to, after names were resolved, so that a
+// name can't lead elsewhere than it did when it was checked.
+func (a addresses) dialer(plain bool) *net.Dialer {
+	return &net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return errAddress
+		}
+		return a.check(to.Addr(), plain)
+	}}
+}
+
+// resolveTimeout bounds the look at where an endpoint is when it is registered.
+const resolveTimeout = 2 * time.Second
+
+// checkURL says what is wrong with an endpoint, "" when nothing is. A host that can't be found now is no fault: what counts is where it is when a
+// delivery is made.
+func (a addresses) checkURL(ctx context.Context, text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return "is not an https address"
+	}
+	if u.User != nil || u.Fragment != "" {
+		return "must have no user and no fragment"
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTimeout)
+	defer cancel()
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		found = nil
+	}
+	for _, ip := range found {
+		if a.check(ip, false) != nil {
+			return "is at an address that is not allowed"
+		}
+	}
+	if plain := u.Scheme == "http"; plain && (len(found) == 0 || slices.ContainsFunc(found, func(ip netip.Addr) bool { return a.check(ip, plain) != nil })) {
+		return "must begin with https://"
+	}
+	return ""
+}
+
+// withoutAddress makes what the network said fit for the delivery log.
+func withoutAddress(err error) string {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) { // it repeats the endpoint, which may hold a key
+		err = wrapped.Err
+	}
+	var (
+		dns     *net.DNSError
+		timeout net.Error
+	)
+	switch {
+	case errors.Is(err, errAddress):
+		return errAddress.Error()
+	case errors.As(err, &dns):
+		return "the host can't be found"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("no answer within %v", attemptTimeout)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	}
+	return err.Error()
+}

@@ -1,0 +1,291 @@
+package notice
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+const (
+	// attemptTimeout bounds one attempt, connectTimeout its connection.
+	attemptTimeout = 10 * time.Second
+	connectTimeout = 5 * time.Second
+	// deliveryPatience is how long a delivery is tried.
+	deliveryPatience = 24 * time.Hour
+	// deliveryPause and longestDeliveryPause bound the pause before the next attempt.
+	deliveryPause        = time.Second
+	longestDeliveryPause = time.Hour
+	// testKind is the kind of a delivery that tells nothing.
+	testKind event.NoticeKind = "webhook.test"
+	// typePrefix begins the type of the CloudEvents.
+	typePrefix = "io.github.belfry-schools."
+)
+
+// State of a delivery.
+type State string
+
+// The states.
+const (
+	Waiting   State = "waiting"   // to be tried, for the first time or again
+	Delivered State = "delivered" // the receiver answered 2xx
+	Failed    State = "failed"    // given up
+)
+
+// Delivery is a notice on its way to a webhook.
+type Delivery struct {
+	ID          int64
+	WebhookID   int64
+	NoticeID    string
+	Kind        event.NoticeKind
+	EventID     int64 // 0: of a test
+	Position    int64 // among the notices of the event
+	At          time.Time
+	DueAt       time.Time // when it may be tried next
+	State       State
+	Attempts    int
+	AttemptedAt time.Time
+	Code        int    // that the receiver last answered; 0: none
+	Error       string // what was wrong at the last attempt
+	Body        []byte // sent the same in each attempt
+	Once        bool   // tried once
+}
+
+// cloudEvent is the body of a delivery: a CloudEvent 1.0 in the structured mode of the JSON format.
+type cloudEvent struct {
+	SpecVersion string    `json:"specversion"`
+	ID          string    `json:"id"`
+	Source      string    `json:"source"`
+	Type        string    `json:"type"`
+	Subject     string    `json:"subject,omitempty"`
+	Time        time.Time `json:"time"`
+	ContentType string    `json:"datacontenttype"`
+	Data        any       `json:"data"`
+}
+
+// told is the data of a notice. Users are named by their ids only.
+type told struct {
+	Event struct {
+		ID       int64  `json:"id"`
+		Body     string `json:"body"`
+		StartsAt string `json:"starts_at"`
+		EndsAt   string `json:"ends_at"`
+		AllDay   bool   `json:"all_day"`
+		OwnerID  *int64 `json:"owner_id"`
+	} `json:"event"`
+	ActorID *int64      `json:"actor_id"`
+	Entries []toldEntry `json:"entries"`
+}
+
+type toldEntry struct {
+	CommitmentID int64             `json:"commitment_id"`
+	Status       event.Status      `json:"status"`
+	Reason       string            `json:"reason"`
+	Element      contract.Element  `json:"element"`
+	AddedBy      *int64            `json:"added_by"`
+	DecidedBy    *int64            `json:"decided_by"`
+	Request      *contract.Request `json:"request,omitempty"`
+}
+
+// delivery makes the delivery of a notice to a webhook.
+func (s *Service) delivery(w Webhook, n Notice, elements map[int64]neighbour.ElementFact) Delivery {
+	var data told
+	data.Event.ID, data.Event.Body, data.Event.AllDay, data.Event.OwnerID = n.Event.ID, n.Event.Body, n.Event.AllDay, orNull(n.Event.OwnerID)
+	data.Event.StartsAt, data.Event.EndsAt = s.Zone.Format(n.Event.Starts), s.Zone.Format(n.Event.Ends)
+	data.ActorID, data.Entries = orNull(n.Actor), make([]toldEntry, len(n.Entries))
+	for i, e := range n.Entries {
+		entry := toldEntry{CommitmentID: e.CommitmentID, Status: e.Status, Reason: e.Reason, Element: elements[e.ElementID].Element,
+			AddedBy: orNull(e.AddedBy), DecidedBy: orNull(e.DecidedBy)}
+		if e.RequestID != 0 {
+			group := elements[e.GroupID].Element
+			entry.Request = &contract.Request{ID: &e.RequestID, Quantity: e.Quantity, NumAllocated: e.Allocated, Element: &group, Valid: true}
+		}
+		data.Entries[i] = entry
+	}
+	d := Delivery{WebhookID: w.ID, NoticeID: n.ID, Kind: n.Kind, EventID: n.Event.ID, Position: n.Position, At: n.At, DueAt: n.At, State: Waiting}
+	d.Body = s.envelope(d, data)
+	return d
+}
+
+// envelope makes the body of a delivery.
+func (s *Service) envelope(d Delivery, data any) []byte {
+	e := cloudEvent{SpecVersion: "1.0", ID: d.NoticeID, Type: typePrefix + string(d.Kind), Time: d.At,
+		Source: strings.TrimSuffix(s.Settings.PublicURL, "/") + "/api/events", ContentType: "application/json", Data: data}
+	if d.EventID != 0 {
+		e.Subject = strconv.FormatInt(d.EventID, 10)
+	}
+	body, _ := json.Marshal(e) // numbers, texts and times always encode
+	return body
+}
+
+func orNull(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}
+
+// Sign returns the value of the header Belfry-Signature for a body sent at a time: the seconds since 1970, and the HMAC-SHA256 of these, a dot and
+// the body, in hexadecimal digits.
+func Sign(secret string, at time.Time, body []byte) string {
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(seconds + "."))
+	mac.Write(body)
+	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// sender makes attempts.
+type sender struct {
+	addresses addresses
+	tls       *http.Client // for https
+	plain     *http.Client // for http, which may go only into networks that the configuration names
+}
+
+func newSender(allowed []netip.Prefix) *sender {
+	a := newAddresses(allowed)
+	client := func(plain bool) *http.Client {
+		return &http.Client{
+			Transport: &http.Transport{
+				DialContext:       a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
+				DisableKeepAlives: true,                        // receivers are many and rarely told; each connection is checked anew
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+	}
+	return &sender{addresses: a, tls: client(false), plain: client(true)}
+}
+
+// attempt sends a delivery once. Code is what the receiver answered, 0 when it did not; fault is "" for an answer of 2xx.
+func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, fault string) {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
+	if err != nil {
+		return 0, "the endpoint's address is not right"
+	}
+	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
+	request.Header.Set("User-Agent", "Belfry")
+	request.Header.Set("Idempotency-Key", d.NoticeID)
+	request.Header.Set("Belfry-Signature", Sign(w.Secret.Reveal(), time.Now(), d.Body))
+	client := s.tls
+	if request.URL.Scheme == "http" {
+		client = s.plain
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, withoutAddress(err)
+	}
+	_, _ = io.CopyN(io.Discard, answer.Body, 4096) // what it says does not matter
+	_ = answer.Body.Close()
+	switch {
+	case answer.StatusCode >= 200 && answer.StatusCode < 300:
+		return answer.StatusCode, ""
+	case answer.StatusCode >= 300 && answer.StatusCode < 400:
+		return answer.StatusCode, fmt.Sprintf("answered %d; redirects are not followed", answer.StatusCode)
+	}
+	return answer.StatusCode, fmt.Sprintf("answered %d", answer.StatusCode)
+}
+
+// deliver keeps a queue going for each active webhook until ctx ends, so that no receiver waits for another.
+func (s *Service) deliver(ctx context.Context) error {
+	queues := map[int64]context.CancelFunc{}
+	var running sync.WaitGroup
+	defer running.Wait()
+	return s.repeat(ctx, "delivering to webhooks", look, func(context.Context) error {
+		hooks, err := s.Store.Webhooks(ctx)
+		if err != nil {
+			return err
+		}
+		there := map[int64]bool{}
+		for _, w := range hooks {
+			there[w.ID] = true
+			if queues[w.ID] == nil {
+				queue, stop := context.WithCancel(ctx)
+				queues[w.ID] = stop
+				running.Go(func() {
+					_ = s.repeat(queue, "a webhook's queue", look, func(ctx context.Context) error { return s.drain(ctx, w.ID) })
+				})
+			}
+		}
+		for id, stop := range queues {
+			if !there[id] {
+				stop()
+				delete(queues, id)
+			}
+		}
+		return nil
+	})
+}
+
+// drain sends what is due to a webhook, one delivery at a time. Its error is the store's.
+func (s *Service) drain(ctx context.Context, webhookID int64) error {
+	for ctx.Err() == nil {
+		w, err := s.Store.Webhook(ctx, webhookID)
+		if problem.Is(err, problem.NotFound) { // removed a moment ago
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d, due, err := s.Store.NextDelivery(ctx, webhookID, time.Now(), !w.Active)
+		if err != nil || !due {
+			return err
+		}
+		if err := s.deliverOne(ctx, w, d); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// deliverOne makes one attempt and stores what came of it. An attempt that was cut off by ctx does not count.
+func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
+	code, fault := s.webhooks.attempt(ctx, w, d)
+	if ctx.Err() != nil && code == 0 {
+		return ctx.Err()
+	}
+	ctx, cancel := lastWord(ctx)
+	defer cancel()
+	now := time.Now().UTC()
+	d.Attempts++
+	d.AttemptedAt, d.Code, d.Error = now, code, fault
+	outcome := "again"
+	switch {
+	case fault == "":
+		d.State, outcome = Delivered, "sent"
+	case d.Once || now.Sub(d.At) > deliveryPatience:
+		d.State, outcome = Failed, "failed"
+		s.Log.WarnContext(ctx, "a webhook delivery is given up", "webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
+	default:
+		d.DueAt = now.Add(deliveryWait(d.Attempts))
+		s.Log.DebugContext(ctx, "a webhook delivery is tried again", "webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
+	}
+	s.tried(ctx, "webhook", outcome)
+	return s.Store.KeepDelivery(ctx, d)
+}
+
+// deliveryWait is the pause after so many attempts: doubled each time up to an hour, give or take a quarter.
+func deliveryWait(attempts int) time.Duration {
+	wait := longestDeliveryPause
+	if attempts < 12 {
+		wait = min(deliveryPause<<attempts, longestDeliveryPause)
+	}
+	return wait*3/4 + rand.N(wait/2)
+}

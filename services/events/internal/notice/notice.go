@@ -1,0 +1,224 @@
+// Package notice tells those concerned what became of entries: the administrators of an element and whoever asked for it, by e-mail, and any
+// program by webhook. Each channel is off until it is configured.
+//
+// A notice begins in the outbox of its event, written with the change that it tells of. The relay records it in the store; from there one replica
+// at a time, which holds a lease, spreads it: one item of mail for each person and one delivery for each webhook. What was spread waits in the
+// store until it was sent, so a process may die at any point and nothing is lost. Every step may be repeated: notices, items and deliveries have
+// ids of their own, by which a repeat is known, here and by the receivers.
+package notice
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Notice is a recorded notice.
+type Notice struct {
+	ID string // that of the outbox's message
+	At time.Time
+	event.Notice
+}
+
+// Store keeps notices and what is to be sent of them. What it is told to add again it leaves as it is.
+type Store interface {
+	WebhookStore
+
+	// AddNotice records a notice as one to be spread.
+	AddNotice(ctx context.Context, n Notice) error
+	// EventsToSpread returns some events that have notices to be spread, none when there are none.
+	EventsToSpread(ctx context.Context) ([]int64, error)
+	// ToSpread returns the notices of an event that are to be spread, in the order of their positions.
+	ToSpread(ctx context.Context, eventID int64) ([]Notice, error)
+	// Spread says that a notice was spread.
+	Spread(ctx context.Context, id string) error
+
+	// AddItems adds items of mail.
+	AddItems(ctx context.Context, items []Item) error
+	// Readers returns users for whom an item is due, at most limit, those who have waited longest first.
+	Readers(ctx context.Context, now time.Time, limit int) ([]int64, error)
+	// NextMail returns the items of the user's next mail, in their order, at most limit: those of one that was begun, or else all that wait,
+	// which it marks as that mail's.
+	NextMail(ctx context.Context, userID int64, limit int) ([]Item, error)
+	// Postpone says until when nothing is sent to a user, whose mail could not be.
+	Postpone(ctx context.Context, userID int64, until time.Time) error
+	// EndMail says that a user's mail was sent, or why it never will be.
+	EndMail(ctx context.Context, userID int64, mail, fault string) error
+
+	// AddDeliveries adds deliveries and returns them with the ids that it gave them.
+	AddDeliveries(ctx context.Context, deliveries []Delivery) ([]Delivery, error)
+	// NextDelivery returns a delivery to a webhook that is due, before which none of the same event waits; false when there is none. Only tests
+	// are looked for when tests is true.
+	NextDelivery(ctx context.Context, webhookID int64, now time.Time, tests bool) (Delivery, bool, error)
+	// KeepDelivery stores what became of a delivery.
+	KeepDelivery(ctx context.Context, d Delivery) error
+
+	// Forget removes notices, items and deliveries from before a time.
+	Forget(ctx context.Context, before time.Time) error
+}
+
+// Elements is what notice asks of the elements service, and Users what it asks of identity.
+type (
+	Elements interface {
+		Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	}
+	Users interface {
+		Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+	}
+)
+
+// Options of a Service; all are needed.
+type Options struct {
+	Settings *Settings
+	Store    Store
+	Elements Elements
+	Users    Users
+	Zone     wiretime.Zone
+	Log      *slog.Logger
+	Meter    metric.MeterProvider
+	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
+	Lead func(ctx context.Context, work func(context.Context) error) error
+}
+
+// Service records, spreads and sends notices. It is safe for concurrent use.
+type Service struct {
+	Options
+	mailer   *mailer // nil: no mail
+	webhooks *sender
+	attempts metric.Int64Counter
+}
+
+// NewService returns the service; it does nothing until Run.
+func NewService(o Options) (*Service, error) {
+	attempts, err := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/notice").Int64Counter("belfry.notice.attempts",
+		metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"))
+	if err != nil {
+		return nil, fmt.Errorf("make the counter of notices: %w", err)
+	}
+	s := &Service{Options: o, webhooks: newSender(o.Settings.WebhookNetworks), attempts: attempts}
+	if o.Settings.mailOn() {
+		if s.mailer, err = newMailer(o.Settings); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Record is given the messages of an event's outbox in their order, and stores those that are notices; while no channel is on it stores none.
+// It is the outbox relay's recorder. One round trip to see what is on, and one for each notice.
+func (s *Service) Record(ctx context.Context, messages []outbox.Message) error {
+	asked, on := false, false
+	for _, m := range messages {
+		if m.Detail == "" {
+			continue
+		}
+		if !asked {
+			hooks, err := s.Store.Webhooks(ctx)
+			if err != nil {
+				return err
+			}
+			asked, on = true, s.mailer != nil || slices.ContainsFunc(hooks, func(w Webhook) bool { return w.Active })
+		}
+		if !on {
+			return nil
+		}
+		n := Notice{ID: m.ID, At: m.At}
+		if err := json.Unmarshal([]byte(m.Detail), &n.Notice); err != nil {
+			s.Log.ErrorContext(ctx, "a notice is not readable and is skipped", "notice", m.ID, "error", err)
+			continue
+		}
+		if err := s.Store.AddNotice(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	// look is how often each part of the work looks for more.
+	look = 500 * time.Millisecond
+	// keep is how long it is known what was sent.
+	keep = 30 * 24 * time.Hour
+	// leadPause is waited before trying for the lead again when the store failed.
+	leadPause = 2 * time.Second
+)
+
+// Run works, in one replica at a time, until ctx ends, then returns nil.
+func (s *Service) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		err := s.Lead(ctx, s.work)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // told to stop
+		}
+		s.Log.WarnContext(ctx, "notices are held up and tried again", "error", err)
+		pause(ctx, leadPause)
+	}
+	return nil
+}
+
+// work runs the parts side by side, so that none waits for another's receivers.
+func (s *Service) work(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.repeat(ctx, "spreading notices", look, s.spread) })
+	g.Go(func() error { return s.repeat(ctx, "forgetting old notices", time.Hour, s.forget) })
+	g.Go(func() error { return s.deliver(ctx) })
+	if s.mailer != nil {
+		g.Go(func() error { return s.repeat(ctx, "sending mail", look, s.sendMail) })
+	}
+	return g.Wait()
+}
+
+// repeat does a step again and again until ctx ends. A step that fails is logged once, and again when it works.
+func (s *Service) repeat(ctx context.Context, name string, every time.Duration, step func(context.Context) error) error {
+	failed := false
+	for ctx.Err() == nil {
+		switch err := step(ctx); {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !failed:
+			s.Log.WarnContext(ctx, name+" is held up and goes on trying", "error", err)
+			failed = true
+		case err == nil && failed:
+			s.Log.InfoContext(ctx, name+" works again")
+			failed = false
+		}
+		pause(ctx, every)
+	}
+	return nil
+}
+
+func (s *Service) forget(ctx context.Context) error {
+	return s.Store.Forget(ctx, time.Now().Add(-keep))
+}
+
+// tried counts an attempt: outcome is sent, again or failed.
+func (s *Service) tried(ctx context.Context, channel, outcome string) {
+	s.attempts.Add(ctx, 1, metric.WithAttributes(attribute.String("channel", channel), attribute.String("outcome", outcome)))
+}
+
+// lastWord returns a context in which it can still be stored what a receiver answered, though the work was told to stop.
+func lastWord(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,232 @@
+package notice_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
+	"github.com/belfry-schools/belfry/services/events/internal/store"
+)
+
+// certificate is the mail server's; the test process trusts its authority.
+var certificate tls.Certificate
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "notice")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	var file string
+	if file, certificate, err = noticetest.Authority(dir); err != nil {
+		panic(err)
+	}
+	if err := os.Setenv("SSL_CERT_FILE", file); err != nil {
+		panic(err)
+	}
+	return m.Run()
+}
+
+// The people and things of these tests. The neighbours are stood in for: the black-box tests of package api have the real ones.
+const (
+	calendar, minibuses, minibus          = 100, 200, 201
+	keeper, deputy, owner, retired, asker = 1, 2, 3, 4, 5
+	keeperMail, deputyMail, ownerMail     = "kim@school.example", "dee@school.example", "otto@school.example"
+	soon                                  = 15 * time.Second
+)
+
+type elements struct{}
+
+func (elements) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
+	return []neighbour.ElementFact{
+		{Element: contract.Element{ID: calendar, Name: "Public <calendar>", EntityType: contract.Property, EntityID: 100, Valid: true}, Administrators: []int64{keeper, deputy, retired}},
+		{Element: contract.Element{ID: minibuses, Name: "Minibuses", EntityType: contract.Group, EntityID: 200, Valid: true}, Resource: true},
+		{Element: contract.Element{ID: minibus, Name: "Minibus 1", EntityType: contract.Service, EntityID: 201, Valid: true}},
+	}, nil
+}
+
+type users struct{}
+
+func (users) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
+	all := map[int64]neighbour.UserFact{
+		keeper: {User: contract.User{Name: "Kim Keeper", Email: keeperMail}, Active: true}, deputy: {User: contract.User{Name: "Dee Deputy", Email: deputyMail}, Active: true},
+		owner: {User: contract.User{Name: "Otto Owner", Email: ownerMail}, Active: true}, retired: {User: contract.User{Name: "Rita", Email: "rita@school.example"}},
+		asker: {User: contract.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
+	}
+	var found []neighbour.UserFact
+	for _, id := range q.IDs {
+		if u, ok := all[id]; ok {
+			u.ID = id
+			found = append(found, u)
+		}
+	}
+	return found, nil
+}
+
+// log is what the service wrote, at any level.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// office is a notice service on a database of its own.
+type office struct {
+	*notice.Service
+	db  *mongo.Database
+	log *log
+}
+
+// allowLocal lets webhooks go to this machine.
+func allowLocal(s *notice.Settings) {
+	s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+}
+
+// mailBy lets mail go to the server, over STARTTLS and logged in.
+func mailBy(m *noticetest.MailServer) func(*notice.Settings) {
+	return func(s *notice.Settings) {
+		s.SMTPHost, s.SMTPPort, s.SMTPTLS, s.MailFrom = m.Host, m.Port, "mandatory", "Belfry <belfry@school.example>"
+		s.SMTPUsername, s.SMTPPassword = noticetest.Username, settings.NewSecret(noticetest.Password)
+	}
+}
+
+// open makes a service that does not run yet.
+func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *office {
+	t.Helper()
+	s := &notice.Settings{SMTPPort: 587, SMTPTLS: "mandatory", PublicURL: "https://belfry.school.example"}
+	for _, c := range change {
+		c(s)
+	}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	notices := store.NewNotices(db, mongostore.NewIDs(db))
+	if err := notices.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	zone, err := wiretime.LoadZone("Europe/London")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := &log{}
+	service, err := notice.NewService(notice.Options{
+		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone, Meter: metricnoop.NewMeterProvider(),
+		Log: slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Lead: func(ctx context.Context, work func(context.Context) error) error {
+			return store.LeadNotices(ctx, db, work)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &office{service, db, written}
+}
+
+// start makes the service work, and returns how to make it stop.
+func (o *office) start(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := o.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		<-ended
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// running makes a service and starts it.
+func running(t *testing.T, change ...func(*notice.Settings)) *office {
+	t.Helper()
+	o := open(t, storetest.Mongo(t), change...)
+	o.start(t)
+	return o
+}
+
+// webhook registers an endpoint.
+func (o *office) webhook(t *testing.T, url string) notice.Webhook {
+	t.Helper()
+	w, err := o.CreateWebhook(t.Context(), notice.WebhookFields{URL: &url, Faults: map[string][]string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// tell records notices of one event, as its outbox's relay does.
+func (o *office) tell(t *testing.T, notices ...event.Notice) {
+	t.Helper()
+	var messages []outbox.Message
+	for _, n := range notices {
+		text, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := outbox.NewMessage(t.Context(), string(n.Kind), n.Event.ID, nil)
+		m.Detail = string(text)
+		messages = append(messages, m)
+	}
+	if err := o.Record(t.Context(), messages); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// about is an event of the owner's.
+func about(id int64) event.NoticeEvent {
+	return event.NoticeEvent{
+		ID: id, Body: fmt.Sprintf("Concert %d", id), OwnerID: owner,
+		Starts: time.Date(2026, 9, 7, 18, 0, 0, 0, time.UTC), Ends: time.Date(2026, 9, 7, 20, 0, 0, 0, time.UTC),
+	}
+}
+
+// pending is the nth notice of an event: the calendar was asked for.
+func pending(id, n int64) event.Notice {
+	return event.Notice{Kind: event.CommitmentRequested, Position: n, Event: about(id), Actor: owner,
+		Entries: []event.Entry{{CommitmentID: id*10 + 1, ElementID: calendar, Status: event.Requested, AddedBy: owner}}}
+}
+
+// confirmed is the nth notice of an event: the keeper confirmed the calendar.
+func confirmed(id, n int64) event.Notice {
+	return event.Notice{Kind: event.CommitmentDecided, Position: n, Event: about(id), Actor: keeper,
+		Entries: []event.Entry{{CommitmentID: id*10 + 1, ElementID: calendar, Status: event.Confirmed, Reason: "Fine & <good>", AddedBy: asker, DecidedBy: keeper}}}
+}

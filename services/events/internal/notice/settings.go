@@ -1,0 +1,77 @@
+package notice
+
+import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/settings"
+)
+
+// How the connection to the mail server is protected.
+const (
+	tlsMandatory     = "mandatory"     // STARTTLS, or no mail
+	tlsOpportunistic = "opportunistic" // STARTTLS where the server offers it
+	tlsImplicit      = "implicit"      // TLS from the first byte, as on port 465
+	tlsNone          = "none"
+)
+
+// Settings are those of notice, beside service.Config.
+type Settings struct {
+	PublicURL string `envconfig:"BELFRY_PUBLIC_URL" desc:"address at which clients reach this deployment, for links in mails and the source of webhook events, such as https://belfry.school.example"`
+
+	SMTPHost     string          `envconfig:"BELFRY_SMTP_HOST" desc:"mail server that takes notices; without it no mail is sent"`
+	SMTPPort     int             `envconfig:"BELFRY_SMTP_PORT" default:"587" desc:"port of the mail server"`
+	SMTPTLS      string          `envconfig:"BELFRY_SMTP_TLS" default:"mandatory" desc:"protection of the connection: mandatory (STARTTLS or no mail), opportunistic, implicit (TLS from the start) or none"`
+	SMTPUsername string          `envconfig:"BELFRY_SMTP_USERNAME" desc:"user at the mail server; without it the server is not logged in to"`
+	SMTPPassword settings.Secret `envconfig:"BELFRY_SMTP_PASSWORD" desc:"password at the mail server; a secret"`
+	MailFrom     string          `envconfig:"BELFRY_MAIL_FROM" desc:"sender of mails, such as Belfry <belfry@school.example>; needed with BELFRY_SMTP_HOST"`
+	MailDigest   time.Duration   `envconfig:"BELFRY_MAIL_DIGEST" default:"0s" desc:"how long notices for one person are gathered into one mail, at most a week; 0s: they are sent at once"`
+
+	WebhookNetworks []netip.Prefix `envconfig:"BELFRY_WEBHOOK_NETWORKS" desc:"comma-separated networks (CIDR), not public ones, in which webhooks may be received, there over plain http too; all other loopback, private and link-local addresses are refused"`
+}
+
+// longestDigest bounds how long mail may wait to be gathered.
+const longestDigest = 7 * 24 * time.Hour
+
+// Check implements settings.Checker.
+func (s *Settings) Check() error {
+	var faults []error
+	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.RawQuery != "" || u.User != nil) {
+		faults = append(faults, errors.New("BELFRY_PUBLIC_URL: not an http or https address"))
+	}
+	if !slices.Contains([]string{tlsMandatory, tlsOpportunistic, tlsImplicit, tlsNone}, s.SMTPTLS) {
+		faults = append(faults, errors.New("BELFRY_SMTP_TLS: must be mandatory, opportunistic, implicit or none"))
+	}
+	if s.SMTPPort < 1 || s.SMTPPort > 65535 {
+		faults = append(faults, errors.New("BELFRY_SMTP_PORT: must be a port"))
+	}
+	if s.SMTPUsername != "" && !s.SMTPPassword.Set() {
+		faults = append(faults, errors.New("BELFRY_SMTP_PASSWORD: needed with BELFRY_SMTP_USERNAME"))
+	}
+	if s.MailDigest < 0 || s.MailDigest > longestDigest {
+		faults = append(faults, fmt.Errorf("BELFRY_MAIL_DIGEST: must be 0s to %v", longestDigest))
+	}
+	if s.mailOn() {
+		if _, err := mail.ParseAddress(s.MailFrom); err != nil {
+			faults = append(faults, errors.New("BELFRY_MAIL_FROM: not an address such as Belfry <belfry@school.example>"))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// mailOn says whether notices are sent by e-mail.
+func (s *Settings) mailOn() bool { return s.SMTPHost != "" }
+
+// link is the address of a path of the API, "" when this deployment's address is not configured.
+func (s *Settings) link(path string) string {
+	if s.PublicURL == "" {
+		return ""
+	}
+	return strings.TrimSuffix(s.PublicURL, "/") + path
+}

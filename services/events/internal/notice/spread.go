@@ -1,0 +1,178 @@
+package notice
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// spread makes items and deliveries of all notices that wait. The notices of one event are spread in their order: one that is seen here was
+// recorded after those before it, so a second look at its event finds all of them.
+func (s *Service) spread(ctx context.Context) error {
+	for {
+		events, err := s.Store.EventsToSpread(ctx)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		for _, id := range events {
+			notices, err := s.Store.ToSpread(ctx, id)
+			if err != nil {
+				return err
+			}
+			for _, n := range notices {
+				if err := s.spreadOne(ctx, n); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// spreadOne adds what is to be sent of a notice, and only then says that it is spread. A question to elements, one to identity when there is mail,
+// and four round trips to the store.
+func (s *Service) spreadOne(ctx context.Context, n Notice) error {
+	elements, err := s.elementsOf(ctx, n)
+	if err != nil {
+		return err
+	}
+	hooks, err := s.Store.Webhooks(ctx)
+	if err != nil {
+		return err
+	}
+	var deliveries []Delivery
+	for _, hook := range hooks {
+		if hook.Active && hook.wants(n.Kind) {
+			deliveries = append(deliveries, s.delivery(hook, n, elements))
+		}
+	}
+	if _, err := s.Store.AddDeliveries(ctx, deliveries); err != nil {
+		return err
+	}
+	if s.mailer != nil {
+		items, err := s.itemsOf(ctx, n, elements)
+		if err != nil {
+			return err
+		}
+		if err := s.Store.AddItems(ctx, items); err != nil {
+			return err
+		}
+	}
+	return s.Store.Spread(ctx, n.ID)
+}
+
+// elementsOf returns the facts of the elements and groups that a notice names, as they are now.
+func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]neighbour.ElementFact, error) {
+	var ids []int64
+	for _, e := range n.Entries {
+		for _, id := range []int64{e.ElementID, e.GroupID} {
+			if id != 0 && !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	facts, err := s.Elements.Facts(ctx, neighbour.FactsQuestion{IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	elements := make(map[int64]neighbour.ElementFact, len(facts))
+	for _, f := range facts {
+		elements[f.ID] = f
+	}
+	return elements, nil
+}
+
+// concerned returns the users whom an entry of a notice concerns: the administrators of the element for one that waits, whoever asked for it and
+// the event's owner for an answer, both for a confirmed one that is gone. Nobody is told what they did themselves.
+func concerned(n Notice, e event.Entry, element neighbour.ElementFact) []int64 {
+	var users []int64
+	add := func(ids ...int64) {
+		for _, id := range ids {
+			if id != 0 && id != n.Actor && !slices.Contains(users, id) {
+				users = append(users, id)
+			}
+		}
+	}
+	if n.Kind != event.CommitmentDecided && n.Kind != event.RequestAllocated {
+		add(element.Administrators...)
+	}
+	if n.Kind != event.CommitmentRequested {
+		add(e.AddedBy, n.Event.OwnerID)
+	}
+	return users
+}
+
+// Item is what a notice tells one user by e-mail.
+type Item struct {
+	ID      string // the notice's and the user's
+	UserID  int64
+	EventID int64
+	At      time.Time // of the notice
+	DueAt   time.Time // when it may be sent
+	Mail    string    // id of the mail that it is in; "": none yet
+	Kind    event.NoticeKind
+	Title   string // of the event
+	When    string // of the event
+	Lines   []Line // one for each entry
+}
+
+// Line is what an item says of one entry.
+type Line struct {
+	Text   string
+	Reason string
+}
+
+// itemsOf makes the items of a notice, for those concerned who are active.
+func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]neighbour.ElementFact) ([]Item, error) {
+	readers := map[int64][]event.Entry{}
+	named := []int64{}
+	for _, e := range n.Entries {
+		for _, id := range concerned(n, e, elements[e.ElementID]) {
+			readers[id] = append(readers[id], e)
+			named = append(named, id)
+		}
+		named = append(named, e.AddedBy, e.DecidedBy)
+	}
+	if len(readers) == 0 {
+		return nil, nil
+	}
+	users, err := s.usersOf(ctx, append(named, n.Actor, n.Event.OwnerID))
+	if err != nil {
+		return nil, err
+	}
+	var items []Item
+	for id, entries := range readers {
+		if !users[id].Active {
+			continue
+		}
+		item := Item{
+			ID: fmt.Sprintf("%s.%d", n.ID, id), UserID: id, EventID: n.Event.ID, At: n.At, DueAt: n.At.Add(s.Settings.MailDigest),
+			Kind: n.Kind, Title: n.Event.Body, When: s.when(n.Event),
+		}
+		for _, e := range entries {
+			item.Lines = append(item.Lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]neighbour.UserFact, error) {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if len(ids) > 0 && ids[0] == 0 {
+		ids = ids[1:]
+	}
+	facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	users := make(map[int64]neighbour.UserFact, len(facts))
+	for _, u := range facts {
+		users[u.ID] = u
+	}
+	return users, nil
+}

@@ -1,0 +1,160 @@
+package notice
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+const (
+	// maxWebhooks bounds the webhooks of a deployment, and so what is sent at the same time.
+	maxWebhooks = 100
+	// maxURL bounds an endpoint's address, in bytes.
+	maxURL = 2048
+	// secretBytes is how much randomness a webhook's secret has.
+	secretBytes = 32
+)
+
+// Webhook is an endpoint of a program that wants notices.
+type Webhook struct {
+	ID        int64
+	URL       string
+	Kinds     []event.NoticeKind // those that it wants; never empty
+	Active    bool               // an inactive one gets nothing new, and what waits for it goes on waiting
+	Secret    settings.Secret    // signs what it is sent
+	CreatedAt time.Time
+}
+
+func (w Webhook) wants(k event.NoticeKind) bool { return slices.Contains(w.Kinds, k) }
+
+// WebhookStore keeps webhooks. One that does not exist is a NotFound problem.
+type WebhookStore interface {
+	// Webhooks returns all, by id.
+	Webhooks(ctx context.Context) ([]Webhook, error)
+	// Webhook returns the one of that id.
+	Webhook(ctx context.Context, id int64) (Webhook, error)
+	// AddWebhook stores a new one and returns the id that it got.
+	AddWebhook(ctx context.Context, w Webhook) (int64, error)
+	// ChangeWebhook lets change decide on the one of that id and stores what it leaves, as one atomic step.
+	ChangeWebhook(ctx context.Context, id int64, change func(*Webhook) error) (Webhook, error)
+	// RemoveWebhook removes the one of that id with its deliveries.
+	RemoveWebhook(ctx context.Context, id int64) error
+	// Deliveries returns deliveries to a webhook, newest first, at most limit, those with an id below before if that is not 0.
+	Deliveries(ctx context.Context, webhookID, before int64, limit int) ([]Delivery, error)
+}
+
+// WebhookFields are the fields of a webhook in a request; nil is a field not given.
+type WebhookFields struct {
+	URL    *string
+	Kinds  *[]string
+	Active *bool
+	Faults problem.Fields // what could not be read; never nil
+}
+
+// CreateWebhook makes a webhook with a new secret. InvalidError when the fields are not right, Conflict when there are too many. Two round trips.
+func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, error) {
+	w := Webhook{Kinds: event.NoticeKinds(), Active: true, CreatedAt: time.Now().UTC().Truncate(time.Second)}
+	if f.URL == nil && f.Faults["url"] == nil {
+		f.Faults.Add("url", "can't be blank")
+	}
+	if faults := s.applyFields(ctx, &w, f); len(faults) > 0 {
+		return Webhook{}, &event.InvalidError[Webhook]{Record: w, Faults: faults}
+	}
+	all, err := s.Store.Webhooks(ctx)
+	if err != nil {
+		return Webhook{}, err
+	}
+	if len(all) >= maxWebhooks {
+		return Webhook{}, problem.New(problem.Conflict, "there are %d webhooks already", maxWebhooks)
+	}
+	random := make([]byte, secretBytes)
+	_, _ = rand.Read(random) // never fails
+	w.Secret = settings.NewSecret("whsec_" + base64.RawURLEncoding.EncodeToString(random))
+	w.ID, err = s.Store.AddWebhook(ctx, w)
+	return w, err
+}
+
+// ChangeWebhook changes the fields given. InvalidError as for CreateWebhook. Two round trips.
+func (s *Service) ChangeWebhook(ctx context.Context, id int64, f WebhookFields) (Webhook, error) {
+	var checked Webhook // outside the change, which must not ask where the endpoint is
+	faults := s.applyFields(ctx, &checked, f)
+	return s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
+		if len(faults) > 0 {
+			return &event.InvalidError[Webhook]{Record: *w, Faults: faults}
+		}
+		if f.URL != nil {
+			w.URL = checked.URL
+		}
+		if f.Kinds != nil {
+			w.Kinds = checked.Kinds
+		}
+		if f.Active != nil {
+			w.Active = checked.Active
+		}
+		return nil
+	})
+}
+
+// applyFields writes the fields into w and returns all that is wrong with them.
+func (s *Service) applyFields(ctx context.Context, w *Webhook, f WebhookFields) problem.Fields {
+	faults := f.Faults
+	if f.URL != nil {
+		switch wrong := s.webhooks.addresses.checkURL(ctx, *f.URL); {
+		case *f.URL == "":
+			faults.Add("url", "can't be blank")
+		case len(*f.URL) > maxURL:
+			faults.Add("url", fmt.Sprintf("is too long (maximum is %d characters)", maxURL))
+		case wrong != "":
+			faults.Add("url", wrong)
+		default:
+			w.URL = *f.URL
+		}
+	}
+	if f.Kinds != nil {
+		if kinds := readKinds(*f.Kinds, faults); faults["kinds"] == nil {
+			w.Kinds = kinds
+		}
+	}
+	if f.Active != nil {
+		w.Active = *f.Active
+	}
+	return faults
+}
+
+func readKinds(texts []string, faults problem.Fields) []event.NoticeKind {
+	var kinds []event.NoticeKind
+	for _, text := range texts {
+		kind := event.NoticeKind(text)
+		if !slices.Contains(event.NoticeKinds(), kind) {
+			faults.Add("kinds", fmt.Sprintf("%q is not included in the list", text))
+		} else if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(texts) == 0 {
+		faults.Add("kinds", "can't be blank")
+	}
+	return kinds
+}
+
+// TestWebhook adds a test to the deliveries of a webhook, active or not; it is tried once. Two round trips.
+func (s *Service) TestWebhook(ctx context.Context, id int64) (Delivery, error) {
+	if _, err := s.Store.Webhook(ctx, id); err != nil {
+		return Delivery{}, err
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	d := Delivery{WebhookID: id, NoticeID: rand.Text(), Kind: testKind, At: now, DueAt: now, State: Waiting, Once: true}
+	d.Body = s.envelope(d, nil)
+	added, err := s.Store.AddDeliveries(ctx, []Delivery{d})
+	if err != nil {
+		return Delivery{}, err
+	}
+	return added[0], nil
+}

@@ -1,0 +1,278 @@
+package notice_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
+)
+
+func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
+	o := running(t, allowLocal)
+	r := noticetest.StartReceiver(t)
+	w := o.webhook(t, r.URL)
+	allocated := event.Notice{Kind: event.RequestAllocated, Position: 9, Event: about(7), Actor: keeper,
+		Entries: []event.Entry{{CommitmentID: 72, ElementID: minibus, Status: event.Uncontrolled, RequestID: 5, GroupID: minibuses, Quantity: 2, Allocated: 1, AddedBy: owner}}}
+	o.tell(t, confirmed(7, 8), allocated)
+	noticetest.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
+	got := r.Taken()[0]
+	if err := noticetest.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err != nil {
+		t.Error(err)
+	}
+	if err := noticetest.Verify(w.Secret.Reveal()+"x", got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err == nil {
+		t.Error("another secret verifies it as well")
+	}
+	if err := noticetest.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body+" ", time.Now()); err == nil {
+		t.Error("another body is verified as well")
+	}
+	if media := got.Header.Get("Content-Type"); media != "application/cloudevents+json; charset=utf-8" {
+		t.Errorf("Content-Type %q", media)
+	}
+	if key := got.Header.Get("Idempotency-Key"); key == "" || key != got.ID {
+		t.Errorf("Idempotency-Key %q of %q", key, got.ID)
+	}
+	var envelope struct {
+		Time time.Time
+		Data json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(got.Body), &envelope); err != nil || time.Since(envelope.Time) > time.Minute {
+		t.Error(envelope.Time, err)
+	}
+	want := fmt.Sprintf(`{"specversion":"1.0","id":"%s","source":"https://belfry.school.example/api/events",`+
+		`"type":"io.github.belfry-schools.commitment.decided","subject":"7","time":"%s","datacontenttype":"application/json","data":`,
+		got.ID, envelope.Time.Format(time.RFC3339Nano))
+	if !strings.HasPrefix(got.Body, want) {
+		t.Errorf("got  %s\nwant %s…", got.Body, want)
+	}
+	const data = `{"event":{"id":7,"body":"Concert 7","starts_at":"2026-09-07T19:00:00.000+01:00","ends_at":"2026-09-07T21:00:00.000+01:00","all_day":false,"owner_id":3},` +
+		`"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"Fine \u0026 \u003cgood\u003e",` +
+		`"element":{"id":100,"name":"Public \u003ccalendar\u003e","entity_type":"Property","entity_id":100,"valid":true},"added_by":5,"decided_by":1}]}`
+	if string(envelope.Data) != data {
+		t.Errorf("got  %s\nwant %s", envelope.Data, data)
+	}
+	const request = `"request":{"id":5,"quantity":2,"num_allocated":1,"element":{"id":200,"name":"Minibuses","entity_type":"Group","entity_id":200,"valid":true},"valid":true}`
+	if second := r.Taken()[1]; second.Type != "io.github.belfry-schools.request.allocated" || !strings.Contains(second.Body, request) {
+		t.Errorf("of an allocation: %s", second.Body)
+	}
+}
+
+// Nothing of a dead receiver shows at the others, and nothing is lost or out of order when it comes back.
+func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
+	o := running(t, allowLocal)
+	dead, stalling, well := noticetest.StartReceiver(t), noticetest.StartReceiver(t), noticetest.StartReceiver(t)
+	dead.Behave(func(noticetest.Request) int { return http.StatusServiceUnavailable })
+	stalling.Behave(func(noticetest.Request) int { return noticetest.Stall })
+	for _, r := range []*noticetest.Receiver{dead, stalling, well} {
+		o.webhook(t, r.URL)
+	}
+	const events, each = 5, 3
+	for n := range int64(each) {
+		for id := range int64(events) {
+			o.tell(t, pending(id+1, n))
+		}
+	}
+	noticetest.Eventually(t, "all at the receiver that is well", soon, func() bool { return len(well.Taken()) == events*each })
+	if n := len(dead.Taken()) + len(stalling.Taken()); n != 0 {
+		t.Fatalf("%d were taken by those that are not", n)
+	}
+	for _, r := range []*noticetest.Receiver{dead, stalling} {
+		r.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+	}
+	for _, r := range []*noticetest.Receiver{dead, stalling} {
+		noticetest.Eventually(t, "all at the one that came back", 90*time.Second, func() bool { return len(r.Taken()) >= events*each })
+	}
+	for name, r := range map[string]*noticetest.Receiver{"dead": dead, "stalling": stalling, "well": well} {
+		if problems := disorder(o, t, r); len(problems) > 0 {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+// disorder says which notices of an event a receiver took before an earlier one, and which it took twice.
+func disorder(o *office, t *testing.T, r *noticetest.Receiver) (problems []string) {
+	t.Helper()
+	position := map[string]int64{}
+	hooks, err := o.Store.Webhooks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range hooks {
+		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range log {
+			position[d.NoticeID] = d.Position
+		}
+	}
+	last, seen := map[string]int64{}, map[string]bool{}
+	for _, got := range r.Taken() {
+		if seen[got.ID] {
+			problems = append(problems, got.ID+" twice")
+		}
+		if before, any := last[got.Subject]; any && position[got.ID] < before {
+			problems = append(problems, fmt.Sprintf("event %s: %d after %d", got.Subject, position[got.ID], before))
+		}
+		seen[got.ID], last[got.Subject] = true, position[got.ID]
+	}
+	return problems
+}
+
+func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
+	o := running(t, allowLocal)
+	r := noticetest.StartReceiver(t)
+	refused := true
+	r.Behave(func(got noticetest.Request) int { // under the receiver's lock
+		if got.Subject == "1" && refused && strings.HasSuffix(got.Type, "requested") {
+			return http.StatusInternalServerError
+		}
+		return http.StatusOK
+	})
+	o.webhook(t, r.URL)
+	o.tell(t, pending(1, 1), confirmed(1, 2))
+	o.tell(t, pending(2, 1), confirmed(2, 2))
+	noticetest.Eventually(t, "both of the other event, and two tries of the first", soon, func() bool { return len(r.Taken()) == 2 && len(r.Got()) >= 4 })
+	bodies := map[string]bool{}
+	for _, got := range r.Got() {
+		if got.Subject == "1" {
+			if !strings.HasSuffix(got.Type, "requested") {
+				t.Fatal("the decision overtook the request")
+			}
+			bodies[got.ID+got.Body] = true
+		}
+	}
+	if len(bodies) != 1 {
+		t.Errorf("the tries differ: %v", bodies)
+	}
+	r.Behave(func(noticetest.Request) int { return http.StatusOK })
+	noticetest.Eventually(t, "the first event's", 30*time.Second, func() bool { return len(r.Taken()) == 4 })
+	if problems := disorder(o, t, r); len(problems) > 0 {
+		t.Error(problems)
+	}
+}
+
+func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing.T) {
+	o := open(t, storetest.Mongo(t), allowLocal)
+	r := noticetest.StartReceiver(t)
+	r.Behave(func(got noticetest.Request) int {
+		if strings.HasSuffix(got.Type, "requested") {
+			return http.StatusBadGateway
+		}
+		return http.StatusOK
+	})
+	w := o.webhook(t, r.URL)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	for _, n := range []notice.Notice{{ID: "old", At: now.Add(-25 * time.Hour), Notice: pending(1, 1)}, {ID: "new", At: now, Notice: confirmed(1, 2)}} {
+		if err := o.Store.AddNotice(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.start(t)
+	noticetest.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
+	noticetest.Eventually(t, "the log to say so", soon, func() bool {
+		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := map[string]notice.State{}
+		for _, d := range log {
+			states[d.NoticeID] = d.State
+			if d.NoticeID == "old" && d.State == notice.Failed && (d.Attempts != 1 || d.Code != 502 || d.Error != "answered 502") {
+				t.Errorf("the log says %+v", d)
+			}
+		}
+		return states["old"] == notice.Failed && states["new"] == notice.Delivered
+	})
+}
+
+func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
+	db := storetest.Mongo(t)
+	one, two := open(t, db, allowLocal), open(t, db, allowLocal)
+	r := noticetest.StartReceiver(t)
+	one.webhook(t, r.URL)
+	stopOne := one.start(t)
+	two.start(t)
+	for id := range int64(10) {
+		one.tell(t, pending(id+1, 1))
+		two.tell(t, pending(id+101, 1))
+	}
+	noticetest.Eventually(t, "all", soon, func() bool { return len(r.Taken()) == 20 })
+	stopOne()
+	two.tell(t, confirmed(1, 2))
+	noticetest.Eventually(t, "the other takes over", soon, func() bool { return len(r.Taken()) == 21 })
+	time.Sleep(time.Second) // a second sender would show now
+	if problems := disorder(one, t, r); len(problems) > 0 || len(r.Got()) != 21 {
+		t.Errorf("%d requests, %v", len(r.Got()), problems)
+	}
+}
+
+func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
+	o := running(t, allowLocal)
+	all, decisions, off := noticetest.StartReceiver(t), noticetest.StartReceiver(t), noticetest.StartReceiver(t)
+	o.webhook(t, all.URL)
+	kinds, inactive := []string{"commitment.decided"}, false
+	for _, f := range []notice.WebhookFields{{URL: &decisions.URL, Kinds: &kinds}, {URL: &off.URL, Active: &inactive}} {
+		f.Faults = map[string][]string{}
+		if _, err := o.CreateWebhook(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.tell(t, pending(1, 1), confirmed(1, 2))
+	noticetest.Eventually(t, "what is wanted", soon, func() bool { return len(all.Taken()) == 2 && len(decisions.Taken()) == 1 })
+	if len(off.Got()) != 0 || !strings.HasSuffix(decisions.Got()[0].Type, "decided") {
+		t.Errorf("the inactive got %d, the other %s", len(off.Got()), decisions.Got()[0].Type)
+	}
+}
+
+func TestWebhook_NothingIsKeptWhileNoChannelIsOn(t *testing.T) {
+	o := open(t, storetest.Mongo(t))
+	o.tell(t, pending(1, 1))
+	if waiting, err := o.Store.EventsToSpread(t.Context()); err != nil || len(waiting) > 0 {
+		t.Errorf("%v %v", waiting, err)
+	}
+}
+
+func TestWebhook_NoSecretIsLogged(t *testing.T) {
+	o := running(t, allowLocal)
+	r := noticetest.StartReceiver(t)
+	r.Behave(func(noticetest.Request) int { return http.StatusTemporaryRedirect })
+	key := "key-in-the-address"
+	w := o.webhook(t, r.URL+"?key="+key)
+	gone := o.webhook(t, "http://127.0.0.1:1/"+key)
+	o.tell(t, pending(1, 1))
+	var faults []string
+	noticetest.Eventually(t, "an attempt at both", soon, func() bool {
+		faults = nil
+		for _, hook := range []notice.Webhook{w, gone} {
+			log, err := o.Store.Deliveries(t.Context(), hook.ID, 0, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range log {
+				if d.Attempts > 0 {
+					faults = append(faults, d.Error)
+				}
+			}
+		}
+		return len(faults) == 2
+	})
+	if want := []string{"answered 307; redirects are not followed", "connection refused"}; !slices.Equal(faults, want) {
+		t.Errorf("the log says %q, want %q", faults, want)
+	}
+	for _, secret := range []string{key, w.Secret.Reveal(), gone.Secret.Reveal()} {
+		if strings.Contains(o.log.String(), secret) {
+			t.Errorf("the log shows %s:\n%s", secret, o.log)
+		}
+	}
+	if slices.ContainsFunc(r.Got(), func(got noticetest.Request) bool { return got.Path != "/hook" }) {
+		t.Error("a redirect was followed")
+	}
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+)
+
+// AddItems implements notice.Store. One round trip for each.
+func (s *Notices) AddItems(ctx context.Context, items []notice.Item) error {
+	for _, i := range items {
+		d := itemDocument{ID: i.ID, UserID: i.UserID, EventID: i.EventID, At: i.At, DueAt: i.DueAt, Kind: i.Kind, Title: i.Title, When: i.When, Waiting: true}
+		for _, l := range i.Lines {
+			d.Lines = append(d.Lines, lineDocument(l))
+		}
+		if _, err := addNew(ctx, s.mails, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dueItemsFilter(now time.Time) bson.D {
+	return bson.D{waiting(), {Key: "due_at", Value: bson.D{{Key: "$lte", Value: now}}}}
+}
+
+// Readers implements notice.Store: one read of an index that holds only what waits.
+func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int64, error) {
+	cursor, err := s.mails.Find(ctx, dueItemsFilter(now),
+		options.Find().SetSort(bson.D{{Key: "due_at", Value: 1}}).SetLimit(int64(limit)).SetProjection(bson.D{{Key: "user_id", Value: 1}}))
+	if err != nil {
+		return nil, fmt.Errorf("find items of mail: %w", err)
+	}
+	var documents []itemDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("find items of mail: %w", err)
+	}
+	var users []int64
+	for _, d := range documents {
+		if !slices.Contains(users, d.UserID) {
+			users = append(users, d.UserID)
+		}
+	}
+	return users, nil
+}
+
+func itemsFilter(userID int64) bson.D {
+	return bson.D{waiting(), {Key: "user_id", Value: userID}}
+}
+
+// begun narrows a filter to items that are in a mail, fresh to those that are in none.
+func begun(filter bson.D) bson.D {
+	return append(filter, bson.E{Key: "mail", Value: bson.D{{Key: "$exists", Value: true}}})
+}
+
+func fresh(filter bson.D) bson.D {
+	return append(filter, bson.E{Key: "mail", Value: bson.D{{Key: "$exists", Value: false}}})
+}
+
+// NextMail implements notice.Store. One read for a mail that was begun; two and a write for a new one, whose id is that of its first item.
+func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]notice.Item, error) {
+	items, err := s.items(ctx, begun(itemsFilter(userID)), limit)
+	if err != nil || len(items) > 0 {
+		return items, err
+	}
+	if items, err = s.items(ctx, fresh(itemsFilter(userID)), limit); err != nil || len(items) == 0 {
+		return nil, err
+	}
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i], items[i].Mail = items[i].ID, items[0].ID
+	}
+	_, err = s.mails.UpdateMany(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "mail", Value: items[0].ID}}}})
+	if err != nil {
+		return nil, fmt.Errorf("begin a mail: %w", err)
+	}
+	return items, nil
+}
+
+func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice.Item, error) {
+	cursor, err := s.mails.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
+	if err != nil {
+		return nil, fmt.Errorf("find items of mail: %w", err)
+	}
+	var documents []itemDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("find items of mail: %w", err)
+	}
+	var items []notice.Item
+	for _, d := range documents {
+		i := notice.Item{ID: d.ID, UserID: d.UserID, EventID: d.EventID, At: d.At, DueAt: d.DueAt, Mail: d.Mail, Kind: d.Kind, Title: d.Title, When: d.When}
+		for _, l := range d.Lines {
+			i.Lines = append(i.Lines, notice.Line(l))
+		}
+		items = append(items, i)
+	}
+	return items, nil
+}
+
+// Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one. One round trip.
+func (s *Notices) Postpone(ctx context.Context, userID int64, until time.Time) error {
+	filter := append(itemsFilter(userID), bson.E{Key: "due_at", Value: bson.D{{Key: "$lt", Value: until}}})
+	if _, err := s.mails.UpdateMany(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "due_at", Value: until}}}}); err != nil {
+		return fmt.Errorf("postpone a mail: %w", err)
+	}
+	return nil
+}
+
+// EndMail implements notice.Store. One round trip.
+func (s *Notices) EndMail(ctx context.Context, userID int64, mail, fault string) error {
+	change := bson.D{{Key: "$unset", Value: bson.D{{Key: "waiting", Value: ""}}}}
+	if fault != "" {
+		change = append(change, bson.E{Key: "$set", Value: bson.D{{Key: "fault", Value: fault}}})
+	}
+	if _, err := s.mails.UpdateMany(ctx, append(itemsFilter(userID), bson.E{Key: "mail", Value: mail}), change); err != nil {
+		return fmt.Errorf("end a mail: %w", err)
+	}
+	return nil
+}

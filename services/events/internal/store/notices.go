@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+)
+
+// spreadEvents is how many notices are looked at when events to spread are asked for.
+const spreadEvents = 100
+
+// Notices are the collections notices, notice_mails, webhooks and webhook_deliveries. It implements notice.Store.
+type Notices struct {
+	notices, mails, webhooks, deliveries *mongo.Collection
+	ids                                  *mongostore.IDs
+}
+
+// NewNotices returns the store.
+func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
+	return &Notices{db.Collection("notices"), db.Collection("notice_mails"), db.Collection("webhooks"), db.Collection("webhook_deliveries"), ids}
+}
+
+// LeadNotices runs work while no other process does.
+func LeadNotices(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, db.Collection("notice_leases"), "lead", work)
+}
+
+// noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so that a repeat is known.
+type noticeDocument struct {
+	ID       string    `bson:"_id"`
+	EventID  int64     `bson:"event_id"`
+	Position int64     `bson:"position"`
+	At       time.Time `bson:"at"`
+	Waiting  bool      `bson:"waiting,omitempty"`
+	Detail   string    `bson:"detail,omitempty"` // as in the outbox
+}
+
+// itemDocument is an item of mail as it is stored. Once its mail has ended, waiting is gone.
+type itemDocument struct {
+	ID      string           `bson:"_id"`
+	UserID  int64            `bson:"user_id"`
+	EventID int64            `bson:"event_id"`
+	At      time.Time        `bson:"at"`
+	DueAt   time.Time        `bson:"due_at"`
+	Mail    string           `bson:"mail,omitempty"`
+	Kind    event.NoticeKind `bson:"kind"`
+	Title   string           `bson:"title"`
+	When    string           `bson:"when"`
+	Lines   []lineDocument   `bson:"lines"`
+
+	Waiting bool   `bson:"waiting,omitempty"`
+	Fault   string `bson:"fault,omitempty"` // why it was never sent
+}
+
+type lineDocument struct {
+	Text   string `bson:"text"`
+	Reason string `bson:"reason,omitempty"`
+}
+
+func waiting() bson.E { return bson.E{Key: "waiting", Value: true} }
+
+func noticeIndexes() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: "to_spread", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "position", Value: 1}}, Where: bson.D{waiting()}},
+		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
+	}
+}
+
+func itemIndexes() []mongostore.Index {
+	return []mongostore.Index{
+		{Name: "due", Keys: bson.D{{Key: "due_at", Value: 1}}, Where: bson.D{waiting()}},
+		{Name: "user", Keys: bson.D{{Key: "user_id", Value: 1}, {Key: "at", Value: 1}}, Where: bson.D{waiting()}},
+		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
+	}
+}
+
+// Prepare makes the indexes. Any number of pods may call it at once.
+func (s *Notices) Prepare(ctx context.Context) error {
+	for _, c := range []struct {
+		collection *mongo.Collection
+		indexes    []mongostore.Index
+	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()}, {s.deliveries, deliveryIndexes()}} {
+		if err := mongostore.EnsureIndexes(ctx, c.collection, c.indexes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNew inserts a document, or leaves the one that has a key of it as it is; fresh says which.
+func addNew(ctx context.Context, collection *mongo.Collection, document any) (fresh bool, err error) {
+	_, err = collection.InsertOne(ctx, document)
+	switch {
+	case err == nil:
+		return true, nil
+	case mongostore.IsDuplicateKey(err):
+		return false, nil
+	}
+	return false, fmt.Errorf("insert into %s: %w", collection.Name(), err)
+}
+
+// AddNotice implements notice.Store. One round trip.
+func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
+	text, err := json.Marshal(n.Notice)
+	if err != nil {
+		return fmt.Errorf("encode a notice: %w", err)
+	}
+	_, err = addNew(ctx, s.notices, noticeDocument{ID: n.ID, EventID: n.Event.ID, Position: n.Position, At: n.At, Waiting: true, Detail: string(text)})
+	return err
+}
+
+// toSpreadFilter bounds the event from below by a number that all ids exceed, for the index begins with it.
+func toSpreadFilter() bson.D {
+	return bson.D{waiting(), {Key: "event_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
+}
+
+// EventsToSpread implements notice.Store: one read of an index that holds only what waits.
+func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
+	cursor, err := s.notices.Find(ctx, toSpreadFilter(), options.Find().SetLimit(spreadEvents).SetProjection(bson.D{{Key: "event_id", Value: 1}}))
+	if err != nil {
+		return nil, fmt.Errorf("find notices: %w", err)
+	}
+	var documents []noticeDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("find notices: %w", err)
+	}
+	var events []int64
+	for _, d := range documents {
+		if !slices.Contains(events, d.EventID) {
+			events = append(events, d.EventID)
+		}
+	}
+	return events, nil
+}
+
+func ofEventFilter(eventID int64) bson.D {
+	return bson.D{waiting(), {Key: "event_id", Value: eventID}}
+}
+
+// ToSpread implements notice.Store: as many documents as it returns.
+func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice, error) {
+	cursor, err := s.notices.Find(ctx, ofEventFilter(eventID), options.Find().SetSort(bson.D{{Key: "position", Value: 1}}))
+	if err != nil {
+		return nil, fmt.Errorf("find notices: %w", err)
+	}
+	var documents []noticeDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("find notices: %w", err)
+	}
+	notices := make([]notice.Notice, len(documents))
+	for i, d := range documents {
+		notices[i] = notice.Notice{ID: d.ID, At: d.At}
+		if err := json.Unmarshal([]byte(d.Detail), &notices[i].Notice); err != nil {
+			return nil, fmt.Errorf("decode notice %s: %w", d.ID, err)
+		}
+	}
+	return notices, nil
+}
+
+// Spread implements notice.Store. One round trip.
+func (s *Notices) Spread(ctx context.Context, id string) error {
+	spread := bson.D{{Key: "$unset", Value: bson.D{{Key: "waiting", Value: ""}, {Key: "detail", Value: ""}}}}
+	if _, err := s.notices.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, spread); err != nil {
+		return fmt.Errorf("end a notice: %w", err)
+	}
+	return nil
+}
+
+// Forget implements notice.Store.
+func (s *Notices) Forget(ctx context.Context, before time.Time) error {
+	for _, collection := range []*mongo.Collection{s.notices, s.mails, s.deliveries} {
+		if _, err := collection.DeleteMany(ctx, beforeFilter(before)); err != nil {
+			return fmt.Errorf("forget old %s: %w", collection.Name(), err)
+		}
+	}
+	return nil
+}
+
+func beforeFilter(t time.Time) bson.D {
+	return bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: t}}}}
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+)
+
+// The names of the id counters.
+const (
+	webhookIDs  = "webhooks"
+	deliveryIDs = "webhook_deliveries"
+)
+
+// webhookDocument is a webhook as it is stored. The secret is needed for each signature, so it is stored as it is.
+type webhookDocument struct {
+	mongostore.Head `bson:",inline"`
+
+	URL       string             `bson:"url"`
+	Kinds     []event.NoticeKind `bson:"kinds"`
+	Active    bool               `bson:"active"`
+	Secret    string             `bson:"secret"`
+	CreatedAt time.Time          `bson:"created_at"`
+}
+
+func (d *webhookDocument) webhook() notice.Webhook {
+	return notice.Webhook{ID: d.ID, URL: d.URL, Kinds: d.Kinds, Active: d.Active, Secret: settings.NewSecret(d.Secret), CreatedAt: d.CreatedAt}
+}
+
+func (d *webhookDocument) set(w notice.Webhook) {
+	d.ID, d.Schema = w.ID, schema
+	d.URL, d.Kinds, d.Active, d.Secret, d.CreatedAt = w.URL, w.Kinds, w.Active, w.Secret.Reveal(), w.CreatedAt
+}
+
+// deliveryDocument is a delivery as it is stored.
+type deliveryDocument struct {
+	ID          int64            `bson:"_id"`
+	WebhookID   int64            `bson:"webhook_id"`
+	NoticeID    string           `bson:"notice_id"`
+	Kind        event.NoticeKind `bson:"kind"`
+	EventID     int64            `bson:"event_id"`
+	Position    int64            `bson:"position"`
+	At          time.Time        `bson:"at"`
+	DueAt       time.Time        `bson:"due_at"`
+	State       notice.State     `bson:"state"`
+	Attempts    int              `bson:"attempts"`
+	AttemptedAt time.Time        `bson:"attempted_at,omitempty"`
+	Code        int              `bson:"code,omitempty"`
+	Error       string           `bson:"error,omitempty"`
+	Body        []byte           `bson:"body"`
+	Once        bool             `bson:"once"`
+}
+
+func deliveryIndexes() []mongostore.Index {
+	isWaiting := bson.D{stateWaiting()}
+	return []mongostore.Index{
+		{Name: "once", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "notice_id", Value: 1}}, Unique: true},
+		{Name: "due", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "due_at", Value: 1}}, Where: isWaiting},
+		{Name: "event", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "event_id", Value: 1}, {Key: "position", Value: 1}}, Where: isWaiting},
+		{Name: "log", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "_id", Value: -1}}},
+		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
+	}
+}
+
+func stateWaiting() bson.E { return bson.E{Key: "state", Value: notice.Waiting} }
+
+// Webhooks implements notice.WebhookStore. There are few.
+func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
+	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
+	cursor, err := s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil {
+		return nil, fmt.Errorf("find webhooks: %w", err)
+	}
+	var documents []webhookDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("find webhooks: %w", err)
+	}
+	webhooks := make([]notice.Webhook, len(documents))
+	for i, d := range documents {
+		webhooks[i] = d.webhook()
+	}
+	return webhooks, nil
+}
+
+// Webhook implements notice.WebhookStore. One document by its id.
+func (s *Notices) Webhook(ctx context.Context, id int64) (notice.Webhook, error) {
+	d, err := mongostore.Load[webhookDocument](ctx, s.webhooks, id)
+	if err != nil {
+		return notice.Webhook{}, missing(err, "Webhook", id)
+	}
+	return d.webhook(), nil
+}
+
+// AddWebhook implements notice.WebhookStore. One write.
+func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
+	id, err := s.ids.Next(ctx, webhookIDs)
+	if err != nil {
+		return 0, err
+	}
+	w.ID = id
+	var d webhookDocument
+	d.set(w)
+	return id, mongostore.Insert(ctx, s.webhooks, &d)
+}
+
+// ChangeWebhook implements notice.WebhookStore: two round trips when no other writer comes between.
+func (s *Notices) ChangeWebhook(ctx context.Context, id int64, change func(*notice.Webhook) error) (notice.Webhook, error) {
+	d, err := mongostore.Update(ctx, s.webhooks, id, func(d *webhookDocument) error {
+		w := d.webhook()
+		if err := change(&w); err != nil {
+			return err
+		}
+		d.set(w)
+		return nil
+	})
+	if err != nil {
+		return notice.Webhook{}, missing(err, "Webhook", id)
+	}
+	return d.webhook(), nil
+}
+
+// RemoveWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are left, which nobody sees and
+// Forget removes. Two round trips.
+func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
+	result, err := s.webhooks.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}})
+	if err != nil {
+		return fmt.Errorf("remove a webhook: %w", err)
+	}
+	if result.DeletedCount == 0 {
+		return problem.Missing("Webhook", id)
+	}
+	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {
+		return fmt.Errorf("remove the deliveries of a webhook: %w", err)
+	}
+	return nil
+}
+
+// AddDeliveries implements notice.Store. One round trip for each.
+func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Delivery) ([]notice.Delivery, error) {
+	for i := range deliveries {
+		id, err := s.ids.Next(ctx, deliveryIDs)
+		if err != nil {
+			return nil, err
+		}
+		deliveries[i].ID = id
+		if _, err := addNew(ctx, s.deliveries, deliveryDocument(deliveries[i])); err != nil {
+			return nil, err
+		}
+	}
+	return deliveries, nil
+}
+
+func dueDeliveriesFilter(webhookID int64, now time.Time) bson.D {
+	return bson.D{{Key: "webhook_id", Value: webhookID}, stateWaiting(), {Key: "due_at", Value: bson.D{{Key: "$lte", Value: now}}}}
+}
+
+func earlierFilter(d notice.Delivery) bson.D {
+	return bson.D{{Key: "webhook_id", Value: d.WebhookID}, {Key: "event_id", Value: d.EventID}, stateWaiting(),
+		{Key: "position", Value: bson.D{{Key: "$lt", Value: d.Position}}}}
+}
+
+// NextDelivery implements notice.Store. Two reads, by an index each, when no delivery has to wait for another; for each that has, a write that puts
+// it off until the other may be tried.
+func (s *Notices) NextDelivery(ctx context.Context, webhookID int64, now time.Time, tests bool) (notice.Delivery, bool, error) {
+	filter := dueDeliveriesFilter(webhookID, now)
+	if tests {
+		filter = append(filter, bson.E{Key: "once", Value: true})
+	}
+	for {
+		d, found, err := s.delivery(ctx, filter, "due_at")
+		if err != nil || !found || d.EventID == 0 {
+			return d, found, err
+		}
+		first, blocked, err := s.delivery(ctx, earlierFilter(d), "position")
+		switch {
+		case err != nil:
+			return notice.Delivery{}, false, err
+		case !blocked:
+			return d, true, nil
+		case !first.DueAt.After(now):
+			return first, true, nil
+		}
+		if err := s.setDelivery(ctx, d.ID, bson.D{{Key: "due_at", Value: first.DueAt}}); err != nil {
+			return notice.Delivery{}, false, err
+		}
+	}
+}
+
+// delivery returns the first delivery by a field.
+func (s *Notices) delivery(ctx context.Context, filter bson.D, by string) (notice.Delivery, bool, error) {
+	var d deliveryDocument
+	err := s.deliveries.FindOne(ctx, filter, options.FindOne().SetSort(bson.D{{Key: by, Value: 1}})).Decode(&d)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return notice.Delivery{}, false, nil
+	}
+	if err != nil {
+		return notice.Delivery{}, false, fmt.Errorf("find a delivery: %w", err)
+	}
+	return notice.Delivery(d), true, nil
+}
+
+// KeepDelivery implements notice.Store. One round trip.
+func (s *Notices) KeepDelivery(ctx context.Context, d notice.Delivery) error {
+	return s.setDelivery(ctx, d.ID, bson.D{{Key: "due_at", Value: d.DueAt}, {Key: "state", Value: d.State}, {Key: "attempts", Value: d.Attempts},
+		{Key: "attempted_at", Value: d.AttemptedAt}, {Key: "code", Value: d.Code}, {Key: "error", Value: d.Error}})
+}
+
+func (s *Notices) setDelivery(ctx context.Context, id int64, fields bson.D) error {
+	if _, err := s.deliveries.UpdateByID(ctx, id, bson.D{{Key: "$set", Value: fields}}); err != nil {
+		return fmt.Errorf("keep a delivery: %w", err)
+	}
+	return nil
+}
+
+func deliveryLogFilter(webhookID, before int64) bson.D {
+	filter := bson.D{{Key: "webhook_id", Value: webhookID}}
+	if before != 0 {
+		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$lt", Value: before}}})
+	}
+	return filter
+}
+
+// Deliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
+func (s *Notices) Deliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
+	cursor, err := s.deliveries.Find(ctx, deliveryLogFilter(webhookID, before),
+		options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(limit)).SetProjection(bson.D{{Key: "body", Value: 0}}))
+	if err != nil {
+		return nil, fmt.Errorf("find deliveries: %w", err)
+	}
+	var documents []deliveryDocument
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("find deliveries: %w", err)
+	}
+	deliveries := make([]notice.Delivery, len(documents))
+	for i, d := range documents {
+		deliveries[i] = notice.Delivery(d)
+	}
+	return deliveries, nil
+}
