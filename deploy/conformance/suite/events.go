@@ -87,17 +87,17 @@ func statuses(a Answer) string {
 	return strings.Join(all, " ")
 }
 
-// wantInvalid fails the check unless the answer is 422 with a record whose id and errors are these.
-func (a Answer) wantInvalid(record, id, errors string) {
+// wantInvalid fails the check unless the answer is 422 with an event whose id and errors are these.
+func (a Answer) wantInvalid(id, errors string) {
 	a.WantCode(http.StatusUnprocessableEntity)
 	if a.Code != http.StatusUnprocessableEntity {
 		return
 	}
 	a.t.Equal(a.request+": the status", a.String("status"), "Unprocessable entity")
-	a.t.Equal(a.request+": the "+record+"'s id", a.At(record+".id"), id)
-	a.t.Equal(a.request+": the "+record+"'s errors", a.At(record+".errors"), errors)
-	a.t.Equal(a.request+": the "+record+" ends with", strings.HasSuffix(a.Keys(record), ",valid,errors"), true)
-	a.t.Equal(a.request+": the "+record+" is valid", a.At(record+".valid"), false)
+	a.t.Equal(a.request+": the event's id", a.At("event.id"), id)
+	a.t.Equal(a.request+": the event's errors", a.At("event.errors"), errors)
+	a.t.Equal(a.request+": the event ends with valid and errors", strings.HasSuffix(a.Keys("event"), ",valid,errors"), true)
+	a.t.Equal(a.request+": the event is valid", a.At("event.valid"), false)
 }
 
 func threeAreNeeded(t *T) {
@@ -111,7 +111,7 @@ func threeAreNeeded(t *T) {
 			if field == "event_category_id" && value == " " {
 				continue // no number: "must exist", elsewhere
 			}
-			t.TryEvent(c, map[string]any{field: value}, room).wantInvalid("event", "null", errors)
+			t.TryEvent(c, map[string]any{field: value}, room).wantInvalid("null", errors)
 		}
 	}
 	t.Equal("what came of them", listed(on(c, room, "start_date=2019-04-10")), "")
@@ -142,7 +142,7 @@ func bothSpellings(t *T) {
 	a := t.TryEvent(c, map[string]any{"event_category_id": one, "eventcategory_id": other})
 	a.WantCode(http.StatusUnprocessableEntity)
 	t.Equal("the field that is wrong", a.Keys("event.errors"), "event_category_id")
-	t.TryEvent(c, map[string]any{"event_category_id": nil, "eventcategory_id": noSuchID}).wantInvalid("event", "null", `{"event_category_id":["must exist"]}`)
+	t.TryEvent(c, map[string]any{"event_category_id": nil, "eventcategory_id": noSuchID}).wantInvalid("null", `{"event_category_id":["must exist"]}`)
 	path := eventPath(t.Event(c, nil).Int("event.id"))
 	c.Patch(path, map[string]any{"event": map[string]any{"eventcategory_id": other}}).WantCode(http.StatusOK)
 	c.Patch(path, map[string]any{"event": map[string]any{"event_category_id": one, "eventcategory_id": other}}).WantCode(http.StatusUnprocessableEntity)
@@ -166,14 +166,14 @@ func errorNames(t *T) {
 		{"organiser_id", noSuchID, `{"organiser_id":["must be a staff element"]}`},
 		{"organiser_id", "JRS", `{"organiser_id":["must be a staff element"]}`},
 	} {
-		t.TryEvent(c, map[string]any{fault.field: fault.value}).wantInvalid("event", "null", fault.errors)
+		t.TryEvent(c, map[string]any{fault.field: fault.value}).wantInvalid("null", fault.errors)
 	}
 	all := t.TryEvent(c, map[string]any{"body": "", "event_category_id": noSuchID, "organiser_id": room.ID, "starts_at_text": "x"})
-	all.wantInvalid("event", "null", `{"body":["can't be blank"],"event_category_id":["must exist"],"organiser_id":["must be a staff element"],"starts_at":["is not a date"]}`)
+	all.wantInvalid("null", `{"body":["can't be blank"],"event_category_id":["must exist"],"organiser_id":["must be a staff element"],"starts_at":["is not a date"]}`)
 	made := t.Event(c, map[string]any{"body": "stays"})
 	path := eventPath(made.Int("event.id"))
 	c.Patch(path, map[string]any{"event": map[string]any{"body": " ", "organiser_id": room.ID}}).
-		wantInvalid("event", made.At("event.id"), `{"body":["can't be blank"],"organiser_id":["must be a staff element"]}`)
+		wantInvalid(made.At("event.id"), `{"body":["can't be blank"],"organiser_id":["must be a staff element"]}`)
 	t.Equal("the title after a change that failed", c.Get(path).String("event.body"), "stays")
 }
 

@@ -79,7 +79,7 @@ func patchTimes(t *T) {
 		path := eventPath(made.Int("event.id"))
 		a := c.Patch(path, map[string]any{"event": step.change})
 		if step.errors != "" {
-			a.wantInvalid("event", made.At("event.id"), step.errors)
+			a.wantInvalid(made.At("event.id"), step.errors)
 			step.starts, step.ends = "2019-04-10 09:00", "2019-04-10 10:00"
 		}
 		a = c.Get(path)
@@ -94,7 +94,7 @@ func putIsPatch(t *T) {
 	want := strings.Replace(c.Get(path).Body, `"first"`, `"second"`, 1)
 	c.Put(path, map[string]any{"event": map[string]any{"body": "second"}}).Want(http.StatusOK, want)
 	c.Get(path).Want(http.StatusOK, want)
-	c.Put(path, map[string]any{"event": map[string]any{"body": ""}}).wantInvalid("event", made.At("event.id"), `{"body":["can't be blank"]}`)
+	c.Put(path, map[string]any{"event": map[string]any{"body": ""}}).wantInvalid(made.At("event.id"), `{"body":["can't be blank"]}`)
 	t.As().Put(path, map[string]any{"event": map[string]any{"body": "third"}}).Want(http.StatusForbidden, forbidden)
 	c.Put(path, map[string]any{}).WantCode(http.StatusBadRequest)
 }

@@ -130,8 +130,8 @@ func setsAreNotMixed(t *T) {
 func setBNeedsAnEnd(t *T) {
 	c := t.Booker()
 	for _, end := range []any{nil, "", " "} {
-		t.TryEvent(c, t.only(map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": end})).wantInvalid("event", "null", `{"ends_at":["can't be blank"]}`)
-		t.TryEvent(c, t.only(map[string]any{"starts_at": "2019-04-10", "ends_at": end, "all_day": true})).wantInvalid("event", "null", `{"ends_at":["can't be blank"]}`)
+		t.TryEvent(c, t.only(map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": end})).wantInvalid("null", `{"ends_at":["can't be blank"]}`)
+		t.TryEvent(c, t.only(map[string]any{"starts_at": "2019-04-10", "ends_at": end, "all_day": true})).wantInvalid("null", `{"ends_at":["can't be blank"]}`)
 	}
 }
 
@@ -198,7 +198,7 @@ func endBeforeStart(t *T) {
 		{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-09", "all_day_field": true}, {"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-09 23:00", "all_day_field": true},
 		{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 08:59"}, {"starts_at": "2019-04-10", "ends_at": "2019-04-09", "all_day": true}, {"starts_at": "2019-04-10", "ends_at": "2019-04-10", "all_day": true},
 	} {
-		t.TryEvent(c, t.only(fields)).wantInvalid("event", "null", `{"ends_at":["is before the start"]}`)
+		t.TryEvent(c, t.only(fields)).wantInvalid("null", `{"ends_at":["is before the start"]}`)
 	}
 }
 
