@@ -123,11 +123,15 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	users, err := h.elements.Administrators(c.UserContext(), id)
+	after, limit, err := web.Page(c)
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "administrators", Value: users}, web.Next(0))
+	users, next, err := h.elements.Administrators(c.UserContext(), id, after, limit)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "administrators", Value: users}, web.Next(next))
 }
 
 // addAdministrator answers PUT /api/admin/elements/ID/administrators/USER_ID. A call to identity, two reads and one versioned write.

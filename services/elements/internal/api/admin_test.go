@@ -272,6 +272,35 @@ func TestAdministration_EndingAMembership(t *testing.T) {
 	}
 }
 
+func TestAdministration_AdministratorsArePaged(t *testing.T) {
+	s := newSchool(t)
+	calendar := s.add(t, "properties", "cal", fields{"name": "Calendar"})
+	url := path("/api/admin/elements/%d/administrators", calendar)
+	var users []int64
+	for i := range 3 {
+		users = append(users, s.add(t, "users", fmt.Sprint("admin", i), fields{"name": "Una", "email": "una@school.example"}))
+		s.Put(t, path("%s/%d", url, users[i]), nil)
+	}
+	var page struct {
+		Administrators []struct{ ID int64 }
+		Next           *int64
+	}
+	s.Get(t, url+"?limit=2").Decode(t, &page)
+	if len(page.Administrators) != 2 || page.Administrators[1].ID != users[1] || page.Next == nil || *page.Next != users[1] {
+		t.Errorf("first page %+v", page)
+	}
+	page.Next = nil
+	s.Get(t, path("%s?limit=2&after=%d", url, users[1])).Decode(t, &page)
+	if len(page.Administrators) != 1 || page.Administrators[0].ID != users[2] || page.Next != nil {
+		t.Errorf("second page %+v", page)
+	}
+	for _, query := range []string{"?limit=0", "?limit=1001", "?after=x"} {
+		if a := s.Get(t, url+query); a.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+}
+
 func TestDecisionsPart5_AdministratorsControlAnElement(t *testing.T) {
 	s := newSchool(t)
 	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})

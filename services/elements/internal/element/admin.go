@@ -74,22 +74,32 @@ func (s *Service) Retire(ctx context.Context, id int64) error {
 	return err
 }
 
-// Administrators returns the users who administer the element, in order of id. A user that identity no longer has is left out.
-func (s *Service) Administrators(ctx context.Context, id int64) ([]contract.User, error) {
+// Administrators returns a page of the users who administer the element, in order of id, and the id after which the next page begins, 0 after
+// the last. A user that identity no longer has is left out.
+func (s *Service) Administrators(ctx context.Context, id, after int64, limit int) (page []contract.User, next int64, err error) {
 	e, err := s.Store.Element(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: e.Administrators})
+	from, found := slices.BinarySearch(e.Administrators, after)
+	if found {
+		from++
+	}
+	ids := e.Administrators[from:]
+	if len(ids) > limit {
+		ids = ids[:limit]
+		next = ids[limit-1]
+	}
+	facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: ids})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	users := make([]contract.User, len(facts))
+	page = make([]contract.User, len(facts))
 	for i, f := range facts {
-		users[i] = f.User
+		page[i] = f.User
 	}
-	slices.SortFunc(users, func(a, b contract.User) int { return cmp.Compare(a.ID, b.ID) })
-	return users, nil
+	slices.SortFunc(page, func(a, b contract.User) int { return cmp.Compare(a.ID, b.ID) })
+	return page, next, nil
 }
 
 // AddAdministrator makes the user an administrator of the element, which controls it. Once more changes nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -154,6 +155,13 @@ func listed(f element.Filter) bson.D {
 	return append(filter, in("entity_type", kinds), in("current", current))
 }
 
+// AdministeredBy reads the elements that have the user among their administrators, in no order. As many documents as it returns.
+func (s *Store) AdministeredBy(ctx context.Context, user int64) ([]element.Element, error) {
+	return s.find(ctx, administeredBy(user), options.Find())
+}
+
+func administeredBy(user int64) bson.D { return bson.D{{Key: "administrators", Value: user}} }
+
 // CountCurrent counts those of the elements that are current.
 func (s *Store) CountCurrent(ctx context.Context, ids []int64) (int, error) {
 	if len(ids) == 0 {
@@ -222,6 +230,7 @@ func (s *Store) Replace(ctx context.Context, elements []element.Element) (bool, 
 func (s *Store) Change(ctx context.Context, id int64, change func(*element.Element) error) (element.Element, error) {
 	stored, err := mongostore.Update(ctx, s.elements, id, func(d *elementDocument) error {
 		e := d.element()
+		e.Administrators = slices.Clone(e.Administrators) // a change may work in place
 		err := change(&e)
 		told := append(d.Audit, elementEntry(ctx, d.element(), e)...)
 		*d = elementOf(e)
