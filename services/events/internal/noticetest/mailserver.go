@@ -67,6 +67,7 @@ type MailServer struct {
 
 	mu     sync.Mutex
 	server *smtp.Server
+	listen net.Listener
 	mails  []Mail
 	refuse func(to string) error // asked for each recipient
 	lose   int                   // mails that are taken and whose sender is told that they are not
@@ -100,7 +101,7 @@ func (m *MailServer) start(certificate *tls.Certificate) error {
 		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS12}
 	}
 	m.mu.Lock()
-	m.server = server
+	m.server, m.listen = server, listener
 	m.mu.Unlock()
 	go func() { _ = server.Serve(listener) }() // it ends with Stop
 	return nil
@@ -110,6 +111,7 @@ func (m *MailServer) start(certificate *tls.Certificate) error {
 func (m *MailServer) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	_ = m.listen.Close() // the server may not have begun to listen
 	_ = m.server.Close()
 }
 

@@ -1,0 +1,143 @@
+package notice_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
+)
+
+// create tries to register an endpoint and returns what is wrong with its address.
+func create(ctx context.Context, t *testing.T, o *office, url string) []string {
+	t.Helper()
+	_, err := o.CreateWebhook(ctx, notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
+	var invalid *event.InvalidError[notice.Webhook]
+	if errors.As(err, &invalid) {
+		return invalid.Faults["url"]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nil
+}
+
+func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
+	o := open(t, storetest.Mongo(t), func(s *notice.Settings) { s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")} })
+	const notAllowed, notHTTPS, notAnAddress = "is at an address that is not allowed", "must begin with https://", "is not an https address"
+	for url, want := range map[string]string{
+		"https://127.0.0.1/hook":                             notAllowed,
+		"https://localhost/hook":                             notAllowed,
+		"https://127.8.9.10:8443/":                           notAllowed,
+		"https://0.0.0.0/":                                   notAllowed,
+		"https://10.0.0.1/":                                  notAllowed,
+		"https://172.16.0.1/":                                notAllowed,
+		"https://172.31.255.255/":                            notAllowed,
+		"https://192.168.1.1/":                               notAllowed,
+		"https://100.64.0.1/":                                notAllowed,
+		"https://169.254.169.254/latest/meta-data":           notAllowed,
+		"https://192.0.0.8/":                                 notAllowed,
+		"https://198.18.0.1/":                                notAllowed,
+		"https://224.0.0.1/":                                 notAllowed,
+		"https://255.255.255.255/":                           notAllowed,
+		"https://[::]/":                                      notAllowed,
+		"https://[::1]/":                                     notAllowed,
+		"https://[fe80::1]/":                                 notAllowed,
+		"https://[fd12:3456::1]/":                            notAllowed,
+		"https://[ff02::1]/":                                 notAllowed,
+		"https://[::ffff:127.0.0.1]/":                        notAllowed, // mapped
+		"https://[::ffff:a9fe:a9fe]/":                        notAllowed,
+		"https://[::127.0.0.1]/":                             notAllowed, // compatible
+		"https://[64:ff9b::10.0.0.1]/":                       notAllowed, // by NAT64
+		"https://[2002:7f00:1::]/":                           notAllowed, // by 6to4
+		"https://[2001:db8::1]/":                             notAllowed,
+		"http://127.0.0.1/":                                  notAllowed,
+		"http://93.184.215.14/":                              notHTTPS,
+		"http://no-such-host.invalid/":                       notHTTPS,
+		"https://":                                           notAnAddress,
+		"hooks.school.example":                               notAnAddress,
+		"ftp://93.184.215.14/":                               notAnAddress,
+		"file:///etc/passwd":                                 notAnAddress,
+		"https://user:password@93.184.215.14/":               "must have no user and no fragment",
+		"https://93.184.215.14/#here":                        "must have no user and no fragment",
+		"":                                                   "can't be blank",
+		"https://93.184.215.14/" + strings.Repeat("x", 2048): "is too long (maximum is 2048 characters)",
+
+		"https://93.184.215.14/":        "",
+		"https://172.32.0.1/":           "",
+		"https://[2606:4700::1111]/":    "",
+		"https://no-such-host.invalid/": "", // it may come; the delivery looks again
+		"https://10.1.2.3/":             "", // configured
+		"http://10.1.2.3/":              "",
+		"https://[::ffff:10.1.2.3]/":    "",
+	} {
+		got := create(t.Context(), t, o, url)
+		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0] != want) {
+			t.Errorf("%.60s: %q, want %q", url, got, want)
+		}
+	}
+}
+
+// An endpoint whose name leads elsewhere by the time of the delivery is refused then: the address of the connection counts.
+func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T) {
+	r := noticetest.StartReceiver(t)
+	o := running(t) // without this machine's network
+	for _, host := range []string{"localhost", "127.0.0.1"} {
+		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
+		for _, scheme := range []string{"https", "http"} {
+			_, err := o.Store.AddWebhook(t.Context(), notice.Webhook{URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	o.tell(t, pending(1, 1))
+	hooks, err := o.Store.Webhooks(t.Context())
+	if err != nil || len(hooks) != 4 {
+		t.Fatal(hooks, err)
+	}
+	for _, w := range hooks {
+		noticetest.Eventually(t, "an attempt", soon, func() bool {
+			log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(log) == 0 || log[0].Attempts == 0 {
+				return false
+			}
+			if want := "the address is not a public one, and not in a network that the configuration allows"; log[0].Error != want {
+				t.Errorf("%s: %q", w.URL, log[0].Error)
+			}
+			return true
+		})
+	}
+	if len(r.Got()) > 0 {
+		t.Error("it was reached")
+	}
+}
+
+func TestSettings_WhatIsWrongIsNamed(t *testing.T) {
+	fine := notice.Settings{SMTPPort: 587, SMTPTLS: "mandatory"}
+	for want, change := range map[string]func(*notice.Settings){
+		"":                     func(*notice.Settings) {},
+		"BELFRY_SMTP_TLS":      func(s *notice.Settings) { s.SMTPTLS = "maybe" },
+		"BELFRY_SMTP_PORT":     func(s *notice.Settings) { s.SMTPPort = 0 },
+		"BELFRY_SMTP_PASSWORD": func(s *notice.Settings) { s.SMTPUsername = "belfry" },
+		"BELFRY_MAIL_FROM":     func(s *notice.Settings) { s.SMTPHost = "mail.school.example" },
+		"BELFRY_MAIL_DIGEST":   func(s *notice.Settings) { s.MailDigest = -1 },
+		"BELFRY_PUBLIC_URL":    func(s *notice.Settings) { s.PublicURL = "belfry.school.example" },
+	} {
+		s := fine
+		change(&s)
+		err := s.Check()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want+":")) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

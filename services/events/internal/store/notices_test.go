@@ -1,0 +1,290 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+)
+
+func openNotices(t *testing.T) (*mongo.Database, *Notices) {
+	t.Helper()
+	db := storetest.Mongo(t)
+	s := NewNotices(db, mongostore.NewIDs(db))
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db, s
+}
+
+// outboxOf returns the notices that wait in an event's document, in their order, and the kinds of all its messages.
+func outboxOf(t *testing.T, db *mongo.Database, id int64) (notices []event.Notice, kinds []string) {
+	t.Helper()
+	var d struct {
+		Outbox []outbox.Message `bson:"outbox"`
+	}
+	if err := EventsCollection(db).FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range d.Outbox {
+		kinds = append(kinds, m.Kind)
+		if m.Detail == "" {
+			continue
+		}
+		var n event.Notice
+		if err := json.Unmarshal([]byte(m.Detail), &n); err != nil {
+			t.Fatal(err)
+		}
+		notices = append(notices, n)
+	}
+	return notices, kinds
+}
+
+func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
+	db, s := open(t)
+	told := 0
+	s.wrote = func() { told++ }
+	e := lesson(5)
+	e.Commitments[0].Status = event.Requested
+	insert(t, s, e)
+	id := e.Commitments[0].ID
+	change := func(do func(*event.Event)) {
+		t.Helper()
+		if _, err := s.Change(t.Context(), 5, func(e *event.Event) (bool, error) { do(e); return true, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy, e.Actor = event.Confirmed, 7, 7 })
+	change(func(e *event.Event) { e.Body = "Another title" })
+	if err := s.Delete(t.Context(), 5, func(e *event.Event) error { e.Actor = 8; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	notices, kinds := outboxOf(t, db, 5)
+	if want := "[commitment.requested commitment.decided event.deleted]"; fmt.Sprint(kinds) != want || len(notices) != 3 {
+		t.Fatalf("the outbox has %v, want %s", kinds, want)
+	}
+	if told != 3 {
+		t.Errorf("the relay was told %d times", told)
+	}
+	last := int64(0)
+	for i, n := range notices {
+		if n.Position <= last || len(n.Entries) != 1 || n.Entries[0].CommitmentID != id || n.Event.ID != 5 || n.Actor != []int64{0, 7, 8}[i] {
+			t.Errorf("%+v after position %d", n, last)
+		}
+		last = n.Position
+	}
+	if notices[2].Event.Body != "Another title" || notices[1].Event.Body == "Another title" {
+		t.Error("a notice does not tell of the event as it was")
+	}
+}
+
+func TestEvents_ADeletionOfNothingConfirmedIsNoNotice(t *testing.T) {
+	db, s := open(t)
+	insert(t, s, lesson(5))
+	if err := s.Delete(t.Context(), 5, func(*event.Event) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if notices, kinds := outboxOf(t, db, 5); len(notices) != 0 || fmt.Sprint(kinds) != "[event.deleted]" {
+		t.Errorf("%v %v", notices, kinds)
+	}
+}
+
+func TestNotices_NoScanOnAnyPath(t *testing.T) {
+	db, s := openNotices(t)
+	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: 1, NoticeID: "a", EventID: 1, State: notice.Waiting, At: time.Now()}}); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for _, command := range []bson.D{
+		{{Key: "find", Value: "notices"}, {Key: "filter", Value: toSpreadFilter()}, {Key: "limit", Value: spreadEvents}},
+		{{Key: "find", Value: "notices"}, {Key: "filter", Value: ofEventFilter(1)}, {Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
+		{{Key: "find", Value: "notices"}, {Key: "filter", Value: beforeFilter(now)}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: dueItemsFilter(now)}, {Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: begun(itemsFilter(1))}, {Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: fresh(itemsFilter(1))}, {Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: beforeFilter(now)}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueDeliveriesFilter(1, now)}, {Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: earlierFilter(notice.Delivery{WebhookID: 1, EventID: 1, Position: 5})}, {Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: deliveryLogFilter(1, 100)}, {Key: "sort", Value: bson.D{{Key: "_id", Value: -1}}}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: beforeFilter(now)}},
+	} {
+		storetest.NoScan(t, db, command)
+	}
+}
+
+func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
+	_, s := openNotices(t)
+	n := notice.Notice{ID: "n", At: time.Now().UTC().Truncate(time.Millisecond), Notice: event.Notice{Kind: event.CommitmentDecided, Position: 3, Event: event.NoticeEvent{ID: 9}}}
+	item := notice.Item{ID: "n.1", UserID: 1, At: n.At, DueAt: n.At}
+	delivery := notice.Delivery{WebhookID: 1, NoticeID: "n", EventID: 9, At: n.At, DueAt: n.At, State: notice.Waiting}
+	for range 2 {
+		if err := s.AddNotice(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AddItems(t.Context(), []notice.Item{item}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{delivery}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Spread(t.Context(), "n"); err != nil {
+			t.Fatal(err)
+		}
+		if mail, err := s.NextMail(t.Context(), 1, 10); err != nil || len(mail) > 0 {
+			if err := s.EndMail(t.Context(), 1, mail[0].Mail, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	events, err := s.EventsToSpread(t.Context())
+	if err != nil || len(events) > 0 {
+		t.Errorf("to spread again: %v %v", events, err)
+	}
+	if readers, err := s.Readers(t.Context(), time.Now().Add(time.Hour), 10); err != nil || len(readers) > 0 {
+		t.Errorf("to mail again: %v %v", readers, err)
+	}
+	if log, err := s.Deliveries(t.Context(), 1, 0, 10); err != nil || len(log) != 1 {
+		t.Errorf("deliveries %+v %v", log, err)
+	}
+}
+
+func TestNotices_ADeliveryWaitsForTheEarlierOneOfItsEventToThatWebhook(t *testing.T) {
+	_, s := openNotices(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	due := func(webhook, event, position int64, in time.Duration) notice.Delivery {
+		return notice.Delivery{WebhookID: webhook, NoticeID: fmt.Sprint(event, position), EventID: event, Position: position, At: now, DueAt: now.Add(in), State: notice.Waiting}
+	}
+	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{
+		due(1, 7, 1, time.Hour), due(1, 7, 2, -time.Hour), due(1, 8, 1, -time.Minute), due(2, 7, 2, -time.Hour),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	next := func(webhook int64, at time.Time) string {
+		t.Helper()
+		d, found, err := s.NextDelivery(t.Context(), webhook, at, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !found {
+			return ""
+		}
+		d.State = notice.Delivered
+		if err := s.KeepDelivery(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		return d.NoticeID
+	}
+	for _, want := range []string{"8 1", ""} {
+		if got := next(1, now); got != want {
+			t.Errorf("next is %q, want %q", got, want)
+		}
+	}
+	if got := next(2, now); got != "7 2" {
+		t.Errorf("of the other webhook it is %q", got)
+	}
+	for _, want := range []string{"7 1", "7 2", ""} {
+		if got := next(1, now.Add(2*time.Hour)); got != want {
+			t.Errorf("later it is %q, want %q", got, want)
+		}
+	}
+}
+
+func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *testing.T) {
+	_, s := openNotices(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	add := func(id string, at time.Time) {
+		t.Helper()
+		if err := s.AddItems(t.Context(), []notice.Item{{ID: id, UserID: 1, At: at, DueAt: at, Lines: []notice.Line{{Text: "x"}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mail := func() (ids []string) {
+		t.Helper()
+		items, err := s.NextMail(t.Context(), 1, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range items {
+			ids = append(ids, i.ID+" in "+i.Mail)
+		}
+		return ids
+	}
+	add("b", now)
+	add("a", now.Add(-time.Second))
+	want := "[a in a b in a]"
+	if got := fmt.Sprint(mail()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	add("c", now.Add(-time.Hour))
+	if got := fmt.Sprint(mail()); got != want {
+		t.Errorf("again: %s, want %s", got, want)
+	}
+	until := now.Add(time.Hour)
+	if err := s.Postpone(t.Context(), 1, until); err != nil {
+		t.Fatal(err)
+	}
+	if readers, err := s.Readers(t.Context(), until.Add(-time.Second), 10); err != nil || len(readers) > 0 {
+		t.Errorf("postponed, but due: %v %v", readers, err)
+	}
+	if err := s.EndMail(t.Context(), 1, "a", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(mail()); got != "[c in c]" {
+		t.Errorf("then: %s", got)
+	}
+}
+
+func TestNotices_Webhooks(t *testing.T) {
+	_, s := openNotices(t)
+	w := notice.Webhook{URL: "https://a.example", Kinds: []event.NoticeKind{event.EventDeleted}, Active: true, Secret: settings.NewSecret("s"), CreatedAt: time.Now().UTC().Truncate(time.Second)}
+	id, err := s.AddWebhook(t.Context(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ID = id
+	got, err := s.Webhook(t.Context(), id)
+	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
+		t.Errorf("%+v %v, want %+v", got, err, w)
+	}
+	if _, err := s.ChangeWebhook(t.Context(), id, func(w *notice.Webhook) error { w.Active = false; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.Webhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
+		t.Errorf("%+v %v", all, err)
+	}
+	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.RemoveWebhook(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"remove": s.RemoveWebhook(t.Context(), id),
+		"read":   func() error { _, err := s.Webhook(t.Context(), id); return err }(),
+		"change": func() error {
+			_, err := s.ChangeWebhook(t.Context(), id, func(*notice.Webhook) error { return nil })
+			return err
+		}(),
+	} {
+		if !problem.Is(err, problem.NotFound) {
+			t.Errorf("%s of a removed one: %v", name, err)
+		}
+	}
+	if all, err := s.Webhooks(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%+v %v", all, err)
+	}
+	if log, err := s.Deliveries(t.Context(), id, 0, 10); err != nil || len(log) > 0 {
+		t.Errorf("its deliveries stayed: %v %v", log, err)
+	}
+}
