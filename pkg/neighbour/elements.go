@@ -85,3 +85,32 @@ func (e *Elements) Members(ctx context.Context, q MembersQuestion) ([]int64, err
 	reply, err := read[MembersQuestion, MembersReply](ctx, e.peer, MembersPath, q)
 	return reply.IDs, err
 }
+
+// ReachesPath is where elements answers Reaches.
+const ReachesPath = "/internal/elements/reaches"
+
+// ReachesQuestion asks whose commitments count for elements on a run of days.
+type ReachesQuestion struct {
+	IDs  []int64 `json:"ids"`
+	Days Days    `json:"days"`
+}
+
+// ElementReaches is an element that exists with all whose commitments count for it: itself first, then its groups.
+type ElementReaches struct {
+	ElementID int64   `json:"element_id"`
+	Reaches   []Reach `json:"reaches"`
+}
+
+// ReachesReply holds the elements that exist, in the order asked for.
+type ReachesReply struct {
+	Elements []ElementReaches `json:"elements"`
+}
+
+// Reaches returns whose commitments count for elements on a run of days: their own, and those of their groups on the days of membership.
+func (e *Elements) Reaches(ctx context.Context, q ReachesQuestion) ([]ElementReaches, error) {
+	if len(q.IDs) == 0 {
+		return nil, nil
+	}
+	reply, err := read[ReachesQuestion, ReachesReply](ctx, e.peer, ReachesPath, q)
+	return reply.Elements, err
+}

@@ -2,6 +2,7 @@ package neighbour
 
 import (
 	"context"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -18,6 +19,7 @@ const (
 	CommitmentsPath = "/internal/commitments"
 	RequestsPath    = "/internal/requests"
 	SummariesPath   = "/internal/events/summaries"
+	BusyPath        = "/internal/events/busy"
 )
 
 // EventsStream is the outbox stream in which events tells what happened, and EventDeleted the kind of its message that an event is gone:
@@ -108,4 +110,28 @@ func (e *Events) Summaries(ctx context.Context, q SummariesQuestion) ([]EventFac
 	}
 	reply, err := read[SummariesQuestion, SummariesReply](ctx, e.peer, SummariesPath, q)
 	return reply.Events, err
+}
+
+// BusyQuestion asks when the reached elements are taken up.
+type BusyQuestion struct {
+	Reaches []Reach `json:"reaches"`
+}
+
+// BusyFact is a span of time, of more than zero length, for which an event takes an element up.
+type BusyFact struct {
+	ElementID int64     `json:"element_id"`
+	Starts    time.Time `json:"starts"`
+	Ends      time.Time `json:"ends"`
+}
+
+// BusyReply holds the spans in the order of commitments; they may overlap.
+type BusyReply struct {
+	Busy []BusyFact `json:"busy"`
+}
+
+// Busy returns the spans of the events that touch a day of a reach, whose category is busy, and that have a commitment to its element which
+// was not rejected.
+func (e *Events) Busy(ctx context.Context, q BusyQuestion) ([]BusyFact, error) {
+	reply, err := read[BusyQuestion, BusyReply](ctx, e.peer, BusyPath, q)
+	return reply.Busy, err
 }

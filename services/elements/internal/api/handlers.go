@@ -101,16 +101,22 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	return web.OK(c, web.Part{Name: "requests", Value: requests})
 }
 
-// query reads what the two listings have in common.
+// query reads what the listings of one element have in common.
 func (h handlers) query(c *fiber.Ctx) (id int64, days wiretime.Range, err error) {
 	if id, err = web.PathID(c, "id"); err != nil {
 		return 0, wiretime.Range{}, err
 	}
-	days, err = h.zone.ParseRange(c.Query("start_date"), c.Query("end_date"), h.now())
+	days, err = h.days(c)
+	return id, days, err
+}
+
+// days reads the dates of a query.
+func (h handlers) days(c *fiber.Ctx) (wiretime.Range, error) {
+	days, err := h.zone.ParseRange(c.Query("start_date"), c.Query("end_date"), h.now())
 	if err != nil {
-		return 0, wiretime.Range{}, problem.New(problem.Malformed, "%v", err)
+		return wiretime.Range{}, problem.New(problem.Malformed, "%v", err)
 	}
-	return id, days, nil
+	return days, nil
 }
 
 // allowing names the methods that the path knows when the error is that this element has none of them.

@@ -16,6 +16,8 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/commitments", Access: web.SignedIn, Handler: h.commitments},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Access: web.SignedIn, Handler: h.requests},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy", Access: web.SignedIn, Handler: h.busy},
+		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Handler: h.freeBusy},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},
 		{Method: fiber.MethodPost, Path: "/api/admin/elements", Access: web.Admin, Handler: h.create},
@@ -43,5 +45,6 @@ func (h handlers) public() []web.Route {
 func (h handlers) internal() []web.Route {
 	return []web.Route{
 		{Method: fiber.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, MaxBody: importer.MaxBody, Handler: h.facts},
+		{Method: fiber.MethodPost, Path: neighbour.ReachesPath, Access: web.Neighbour, Handler: h.reaches},
 	}
 }

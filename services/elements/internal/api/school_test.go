@@ -82,7 +82,7 @@ func (s *school) member(t *testing.T, group, member int64, first, last string) {
 func (s *school) event(t *testing.T, body, starts, ends string, elements ...int64) int64 {
 	t.Helper()
 	if s.category == 0 {
-		s.category = s.Import(t, "eventcategories", fields{"key": s.mark, "name": s.mark})[s.mark]
+		s.category = s.Import(t, "eventcategories", fields{"key": s.mark, "name": s.mark, "busy": true})[s.mark]
 	}
 	ids := make([]string, len(elements))
 	for i, id := range elements {

@@ -54,6 +54,35 @@ func groupsOf(ctx context.Context, up level, id int64, span Span) (map[int64][]S
 	return reached, nil
 }
 
+// gather asks up once for each level of nesting above all of the elements together, and returns a level that answers for them from memory.
+func gather(ctx context.Context, up level, ids []int64) (level, error) {
+	groups := map[int64][]Membership{} // by member
+	for next := ids; len(next) > 0; {
+		for _, member := range next {
+			groups[member] = nil
+		}
+		found, err := up(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		next = nil
+		for _, m := range found {
+			groups[m.Member] = append(groups[m.Member], m)
+			if _, asked := groups[m.Group]; !asked {
+				groups[m.Group] = nil
+				next = append(next, m.Group)
+			}
+		}
+	}
+	return func(_ context.Context, members []int64) ([]Membership, error) {
+		var found []Membership
+		for _, member := range members {
+			found = append(found, groups[member]...)
+		}
+		return found, nil
+	}, nil
+}
+
 // spread hands the days of the members on to their groups, and returns the groups that gained some, in order of id.
 func spread(reached map[int64][]Span, groups map[int64][]Membership, members []int64) []int64 {
 	var grown []int64

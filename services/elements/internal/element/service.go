@@ -50,6 +50,7 @@ type Store interface {
 type Events interface {
 	Commitments(ctx context.Context, q neighbour.CommitmentsQuestion) ([]neighbour.CommitmentFact, error)
 	Requests(ctx context.Context, q neighbour.RequestsQuestion) ([]contract.Request, error)
+	Busy(ctx context.Context, q neighbour.BusyQuestion) ([]neighbour.BusyFact, error)
 }
 
 // Users is what is asked of the identity service.
@@ -162,24 +163,44 @@ func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range
 
 // reaches are the element itself, on all days, and its groups, on those on which it belongs to them, in order of id.
 func (s *Service) reaches(ctx context.Context, id int64, days wiretime.Range) ([]neighbour.Reach, error) {
+	all, err := s.reachesOfAll(ctx, []int64{id}, days)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// reachesOfAll are the reaches of each of the elements. One read for each level of nesting, for all of them at once.
+func (s *Service) reachesOfAll(ctx context.Context, ids []int64, days wiretime.Range) ([][]neighbour.Reach, error) {
 	span := Span(days)
 	up := func(ctx context.Context, members []int64) ([]Membership, error) {
 		return s.Store.GroupsOf(ctx, members, span)
 	}
-	groups, err := groupsOf(ctx, up, id, span)
-	if err != nil {
-		return nil, err
-	}
-	reaches := []neighbour.Reach{{ElementID: id, Days: []neighbour.Days{neighbour.Days(span)}}}
-	for group, spans := range groups {
-		reach := neighbour.Reach{ElementID: group}
-		for _, span := range spans {
-			reach.Days = append(reach.Days, neighbour.Days(span))
+	if len(ids) > 1 {
+		known, err := gather(ctx, up, ids)
+		if err != nil {
+			return nil, err
 		}
-		reaches = append(reaches, reach)
+		up = known
 	}
-	slices.SortFunc(reaches[1:], func(a, b neighbour.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
-	return reaches, nil
+	all := make([][]neighbour.Reach, len(ids))
+	for n, id := range ids {
+		groups, err := groupsOf(ctx, up, id, span)
+		if err != nil {
+			return nil, err
+		}
+		reaches := []neighbour.Reach{{ElementID: id, Days: []neighbour.Days{neighbour.Days(span)}}}
+		for group, spans := range groups {
+			reach := neighbour.Reach{ElementID: group}
+			for _, span := range spans {
+				reach.Days = append(reach.Days, neighbour.Days(span))
+			}
+			reaches = append(reaches, reach)
+		}
+		slices.SortFunc(reaches[1:], func(a, b neighbour.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
+		all[n] = reaches
+	}
+	return all, nil
 }
 
 // shown reads the elements that the commitments name besides the queried one.

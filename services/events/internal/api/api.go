@@ -42,7 +42,7 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 	})
 	categories := store.NewCategories(r.DB, r.IDs)
 	h := handlers{
-		events:     event.NewService(store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge), categories, r.Elements, r.Identity, r.Notes, r.Zone),
+		events:     event.NewService(store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge), store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone),
 		categories: event.NewCategories(categories),
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},

@@ -10,7 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// create is POST /api/events. The session, then category and elements at the same time, then one write: three round trips in a row.
+// create is POST /api/events. The session, then category and elements at the same time, then one write: three round trips in a row. See
+// event.Service's watch for what clashes cost besides; so for add.
 func (h handlers) create(c *fiber.Ctx) error {
 	body, err := web.Body(c)
 	if err != nil {
@@ -21,16 +22,15 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return err
 	}
 	fields := readFields(o)
-	submitted, err := readElements(body, fields.Faults)
+	submission, err := readAdditions(body, fields.Faults)
 	if err != nil {
 		return err
 	}
-	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submitted)
+	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.Answer(c, fiber.StatusOK, "Created", web.Part{Name: "event", Value: h.shape.event(v)},
-		web.Part{Name: "failures", Value: failures(failed, v.Elements)})
+	return web.Answer(c, fiber.StatusOK, "Created", h.extended(v, failed)...)
 }
 
 // add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned change of the event:
@@ -48,18 +48,27 @@ func (h handlers) add(c *fiber.Ctx) error {
 		return problem.New(problem.Malformed, "elements is missing")
 	}
 	faults := problem.Fields{}
-	submitted, err := readElements(body, faults)
+	submission, err := readAdditions(body, faults)
 	if err == nil {
 		err = problem.InvalidFields(faults)
 	}
 	if err != nil {
 		return err
 	}
-	v, failed, err := h.events.Add(c.UserContext(), web.Principal(c), id, submitted)
+	v, failed, err := h.events.Add(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "event", Value: h.shape.event(v)}, web.Part{Name: "failures", Value: failures(failed, v.Elements)})
+	return web.OK(c, h.extended(v, failed)...)
+}
+
+// extended is what create and add answer: clashes only when they were asked for.
+func (h handlers) extended(v event.View, failed []event.Failure) []web.Part {
+	parts := []web.Part{{Name: "event", Value: h.shape.event(v)}, {Name: "failures", Value: failures(failed, v.Elements)}}
+	if v.Clashes != nil {
+		parts = append(parts, web.Part{Name: "clashes", Value: h.shape.clashes(v.Clashes)})
+	}
+	return parts
 }
 
 // read is GET /api/events/<id>. The session, one document, then elements and users at the same time.

@@ -102,6 +102,19 @@ func textOf(raw json.RawMessage) string {
 	return text
 }
 
+// readAdditions reads elements and clashes.
+func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error) {
+	elements, err := readElements(o, faults)
+	submission := event.Submission{Elements: elements}
+	if o.Has("clashes") {
+		submission.Clashes = event.Clashing(textOf(o["clashes"]))
+		if submission.Clashes != event.ReportClashes && submission.Clashes != event.RefuseClashes {
+			faults.Add("clashes", "is not included in the list")
+		}
+	}
+	return submission, err
+}
+
 // readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none. Malformed when it is anything
 // else, and a fault of elements when there are more than may be.
 func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error) {

@@ -62,3 +62,20 @@ func (h handlers) summaries(c *fiber.Ctx) error {
 	}
 	return web.OK(c, web.Part{Name: "events", Value: facts})
 }
+
+// busy answers neighbour.Events.Busy: one read of about as many events as it returns spans, and one of their categories.
+func (h handlers) busy(c *fiber.Ctx) error {
+	var q neighbour.BusyQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	found, err := h.events.Busy(c.UserContext(), q.Reaches)
+	if err != nil {
+		return err
+	}
+	facts := make([]neighbour.BusyFact, len(found))
+	for i, f := range found {
+		facts[i] = neighbour.BusyFact{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
+	}
+	return web.OK(c, web.Part{Name: "busy", Value: facts})
+}

@@ -71,6 +71,20 @@ func request(v event.RequestView) contract.Request {
 	return contract.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
 }
 
+// clash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
+type clash struct {
+	Element contract.Element `json:"element"`
+	Event   contract.Event   `json:"event"`
+}
+
+func (s shape) clashes(all []event.Clash) []clash {
+	shown := make([]clash, len(all))
+	for i, c := range all {
+		shown[i] = clash{c.Element.Element, s.summary(c.Event)}
+	}
+	return shown
+}
+
 // failure is an entry of failures (contract 2.8), its keys in the order of that table.
 type failure struct {
 	Index     int    `json:"index"`

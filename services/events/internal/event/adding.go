@@ -32,8 +32,9 @@ type ids struct {
 
 // add adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes a commitment, a resource group
 // a request whose quantity grows with each repetition. An element that exists is added whether it is current or not: past events have to
-// stay correctable. Facts must hold every submitted element that exists, and new an id for each that may be added.
-func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int64]neighbour.ElementFact, new ids) (failures []Failure) {
+// stay correctable; one that is booked is refused. Facts must hold every submitted element that exists, and new an id for each that may be
+// added.
+func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int64]neighbour.ElementFact, new ids, booked map[int64]bool) (failures []Failure) {
 	committed := make(map[int64]bool, len(e.Commitments))
 	for _, c := range e.Commitments {
 		committed[c.ElementID] = true
@@ -49,7 +50,7 @@ func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int6
 			}
 		default:
 			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
-			if why := e.refuse(committed[fact.ID]); why != nil {
+			if why := e.refuse(committed[fact.ID], booked[fact.ID]); why != nil {
 				failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: why})
 				continue
 			}
@@ -62,10 +63,12 @@ func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int6
 }
 
 // refuse says why an element can't come onto the event, nil when it can.
-func (e *Event) refuse(taken bool) problem.Fields {
+func (e *Event) refuse(taken, booked bool) problem.Fields {
 	switch {
 	case taken:
 		return problem.Fields{"element_id": {"has already been taken"}}
+	case booked:
+		return problem.Fields{"element_id": {"is already booked"}}
 	case len(e.Commitments)+len(e.Requests) >= maxElements:
 		return problem.Fields{"element_id": {fmt.Sprintf("is one too many: an event has at most %d", maxElements)}}
 	}
@@ -77,7 +80,7 @@ func (e *Event) ask(group int64, new *ids) (Request, problem.Fields) {
 	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group })
 	if i < 0 {
 		r := Request{ElementID: group, Quantity: 1, AddedBy: e.Actor}
-		if why := e.refuse(false); why != nil {
+		if why := e.refuse(false, false); why != nil {
 			return r, why
 		}
 		r.ID, new.requests = new.requests[0], new.requests[1:]

@@ -29,7 +29,7 @@ func (e *Event) become(p principal.Principal, wanted []Submitted, facts map[int6
 			missing = append(missing, s)
 		}
 	}
-	return e.add(p, missing, facts, new)
+	return e.add(p, missing, facts, new, nil)
 }
 
 // keep settles an element that the event has: a request takes its quantity from all repetitions at once, a commitment takes one.

@@ -21,6 +21,8 @@ const taken = "has already been taken"
 type CategoryStore interface {
 	// Category returns the category of that id, a NotFound problem when there is none.
 	Category(ctx context.Context, id int64) (Category, error)
+	// ByID returns those of the categories that exist, in no order.
+	ByID(ctx context.Context, ids []int64) ([]Category, error)
 	// Page returns categories with an id above after, by id: at most limit, all when it is 0.
 	Page(ctx context.Context, after int64, limit int) ([]Category, error)
 	// Find returns the categories that have one of the import keys or one of the names.

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,13 +13,13 @@ import (
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events, and for a privileged
 // category without privileged; InvalidError when the fields are not right. Category and elements are asked for at the same time; the event
-// and all that is added are one write.
-func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submitted []Submitted) (View, []Failure, error) {
+// and all that is added are one write. See watch for what minding clashes costs besides.
+func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submission Submission) (View, []Failure, error) {
 	if !p.Permissions.CanAddEvents {
 		return View{}, nil, forbidden()
 	}
 	k := newKnown()
-	refs, err := s.resolve(ctx, p, k, f, elementsOf(submitted))
+	refs, err := s.resolve(ctx, p, k, f, elementsOf(submission.Elements))
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -26,7 +27,17 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
 		return View{}, nil, invalid(e, faults)
 	}
-	new, err := s.newIDs(ctx, k, submitted)
+	for {
+		v, failures, err := s.insert(ctx, p, e, refs.category, k, submission)
+		if !errors.Is(err, ErrShutOut) {
+			return v, failures, err
+		}
+	}
+}
+
+// insert stores a new event, under a new id, with the submitted elements. ErrShutOut when it took so long that another booked instead.
+func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, category *Category, k *known, submission Submission) (_ View, failures []Failure, err error) {
+	new, err := s.newIDs(ctx, k, submission.Elements)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -35,17 +46,36 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 		return View{}, nil, err
 	}
 	e.ID = numbers[0]
-	failures := e.add(p, submitted, k.elements, new)
-	if _, err := s.store.Insert(ctx, []Event{e}); err != nil {
+	w, err := s.watch(ctx, &e, category, k, submission)
+	if err != nil {
+		return View{}, nil, err
+	}
+	failures = e.add(p, submission.Elements, k.elements, new, w.booked)
+	_, err = s.store.Insert(ctx, []Event{e})
+	w.settle(ctx, err)
+	if err != nil {
 		return View{}, nil, err
 	}
 	v, err := s.view(e, k)
+	if err == nil {
+		v.Clashes, err = s.report(ctx, w, v, e.Commitments)
+	}
 	return v, failures, err
 }
 
 // Add adds the submitted elements to an event; Forbidden without edit rights on it. It reads the event, asks for all its elements and those
-// submitted in one call, then reads and replaces it.
-func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submitted []Submitted) (View, []Failure, error) {
+// submitted in one call, then reads and replaces it. Minding clashes takes the event's category besides, and what watch says.
+func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, []Failure, error) {
+	for {
+		v, failures, err := s.extend(ctx, p, id, submission)
+		if !errors.Is(err, errOutdated) {
+			return v, failures, err
+		}
+	}
+}
+
+// extend is Add. errOutdated when what it found out about clashes no longer serves.
+func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, submission Submission) (_ View, failures []Failure, err error) {
 	e, err := s.store.Event(ctx, id)
 	if err != nil {
 		return View{}, nil, err
@@ -54,26 +84,38 @@ func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, subm
 		return View{}, nil, forbidden()
 	}
 	k := newKnown()
-	if err := s.learn(ctx, k, append(e.elementIDs(), elementsOf(submitted)...)); err != nil {
+	if err := s.learn(ctx, k, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
 		return View{}, nil, err
 	}
-	new, err := s.newIDs(ctx, k, submitted)
+	new, err := s.newIDs(ctx, k, submission.Elements)
 	if err != nil {
 		return View{}, nil, err
 	}
-	var failures []Failure
+	w, err := s.watch(ctx, &e, nil, k, submission)
+	if err != nil {
+		return View{}, nil, err
+	}
+	before := 0
 	e, err = s.change(ctx, id, k, func(e *Event) (bool, error) {
 		if !mayEdit(p, e) {
 			return false, forbidden()
 		}
+		if w.outdated(e) {
+			return false, errOutdated
+		}
 		e.Actor = p.UserID
-		failures = e.add(p, submitted, k.elements, new)
-		return len(failures) < len(submitted), nil
+		before = len(e.Commitments)
+		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
+		return len(failures) < len(submission.Elements), nil
 	})
+	w.settle(ctx, err)
 	if err != nil {
 		return View{}, nil, err
 	}
 	v, err := s.view(e, k)
+	if err == nil {
+		v.Clashes, err = s.report(ctx, w, v, e.Commitments[before:])
+	}
 	return v, failures, err
 }
 

@@ -36,6 +36,7 @@ type Event struct {
 	OrganiserID int64        // an element of type Staff; 0: none
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
+	ShutOuts    int64        // how often a change of it that had fallen silent was shut out; see Store.ShutOut
 	Actor       int64        // the user who is changing the event; 0: nobody, or an import. It is not stored
 }
 

@@ -109,7 +109,7 @@ func TestPart4_2_Adding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := c.event
 			var failures []string
-			for _, f := range e.add(user(bob), c.submitted, facts(), someIDs()) {
+			for _, f := range e.add(user(bob), c.submitted, facts(), someIDs(), nil) {
 				what := "nothing"
 				switch {
 				case f.Commitment != nil:
@@ -131,7 +131,7 @@ func TestAnEventHasAtMost3000Elements(t *testing.T) {
 	for i := range maxElements - 1 {
 		e.Commitments = append(e.Commitments, Commitment{ElementID: int64(1000 + i)})
 	}
-	failures := e.add(user(bob), submit(room, calendar, buses), facts(), someIDs())
+	failures := e.add(user(bob), submit(room, calendar, buses), facts(), someIDs(), nil)
 	if len(e.Commitments) != maxElements || len(failures) != 2 || failures[0].Commitment == nil || failures[1].Request == nil {
 		t.Errorf("%d commitments, failures %+v", len(e.Commitments), failures)
 	}

@@ -40,11 +40,14 @@ type Store interface {
 	NewRequests(ctx context.Context, n int) ([]int64, error)
 
 	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key another event has are not
-	// stored; their indexes are returned.
+	// stored; their indexes are returned. ErrShutOut when one was shut out.
 	Insert(ctx context.Context, events []Event) (taken []int, err error)
 	// Change lets change decide on the event of that id and stores what it leaves, as one atomic step: when another writer came between, it
 	// is asked again on the event as it is then. Nothing is written when it returns false or an error.
 	Change(ctx context.Context, id int64, change func(*Event) (bool, error)) (Event, error)
+	// ShutOut makes sure that no change of the event of that id is written that was decided on what it is now: ShutOuts rises, or, when
+	// there is no such event, none can be stored under that id any more.
+	ShutOut(ctx context.Context, id int64) error
 	// Delete removes the event of that id with its commitments and requests when may allows it, and tells the other services, as one
 	// atomic step.
 	Delete(ctx context.Context, id int64, may func(*Event) error) error
@@ -55,6 +58,7 @@ type Elements interface {
 	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
 	Administered(ctx context.Context, userID int64) ([]neighbour.ElementFact, error)
 	Members(ctx context.Context, q neighbour.MembersQuestion) ([]int64, error)
+	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
 }
 
 // Users is what events asks of the identity service.
@@ -72,6 +76,7 @@ type Notes interface {
 // away, the answer is an Unavailable problem and nothing is written.
 type Service struct {
 	store      Store
+	claims     Claims
 	categories CategoryStore
 	elements   Elements
 	users      Users
@@ -80,8 +85,8 @@ type Service struct {
 }
 
 // NewService returns the use cases over their stores and neighbours.
-func NewService(store Store, categories CategoryStore, elements Elements, users Users, notes Notes, zone wiretime.Zone) *Service {
-	return &Service{store, categories, elements, users, notes, zone}
+func NewService(store Store, claims Claims, categories CategoryStore, elements Elements, users Users, notes Notes, zone wiretime.Zone) *Service {
+	return &Service{store, claims, categories, elements, users, notes, zone}
 }
 
 // View is an event with what showing it takes.
@@ -89,6 +94,7 @@ type View struct {
 	Event
 	Elements map[int64]neighbour.ElementFact // by id: all that the event names
 	Owner    *contract.User                  // nil: none, or not asked for
+	Clashes  []Clash                         // of what was added; nil: not asked for
 }
 
 // known is what the neighbours have said so far.

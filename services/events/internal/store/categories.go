@@ -38,6 +38,14 @@ func (s *Categories) Category(ctx context.Context, id int64) (event.Category, er
 	return d.category(), nil
 }
 
+// ByID returns those of the categories that exist. One read by their ids.
+func (s *Categories) ByID(ctx context.Context, ids []int64) ([]event.Category, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return s.find(ctx, idsFilter(ids), options.Find())
+}
+
 // Page returns categories by id. As many documents as it returns.
 func (s *Categories) Page(ctx context.Context, after int64, limit int) ([]event.Category, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}

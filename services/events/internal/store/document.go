@@ -40,6 +40,8 @@ type eventDocument struct {
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
 	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // the elements of requests that have less allocated than asked for
 
+	ShutOuts int64 `bson:"shut_outs,omitempty"`
+
 	Deleted bool             `bson:"deleted,omitempty"`
 	Outbox  []outbox.Message `bson:"outbox,omitempty"`
 	Audit   []audit.Entry    `bson:"audit,omitempty"`
@@ -68,7 +70,7 @@ func (d *eventDocument) event() event.Event {
 	e := event.Event{
 		ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
 		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
-		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID,
+		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, ShutOuts: d.ShutOuts,
 	}
 	for _, c := range d.Commitments {
 		e.Commitments = append(e.Commitments, event.Commitment(c))
@@ -85,7 +87,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Outbox: d.Outbox, Audit: d.Audit,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Outbox: d.Outbox, Audit: d.Audit,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {

@@ -254,6 +254,8 @@ func sortRefusals(err error) (taken, givenUp []int, _ error) {
 			givenUp = append(givenUp, w.Index)
 		case mongostore.IsDuplicateKey(w) && strings.Contains(w.Message, importKey):
 			taken = append(taken, w.Index)
+		case mongostore.IsDuplicateKey(w): // the id is the only other unique field
+			return nil, nil, event.ErrShutOut
 		default:
 			return nil, nil, err
 		}
@@ -305,6 +307,27 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		s.wrote()
 	}
 	return d.event(), nil
+}
+
+// ShutOut is event.Store's: two round trips when no other writer comes between. It leaves a tombstone without a message where there is no event,
+// so that its id stays taken.
+func (s *Events) ShutOut(ctx context.Context, id int64) error {
+	for {
+		_, err := mongostore.Update(ctx, s.collection, id, func(d *eventDocument) error {
+			if d.Deleted {
+				return mongostore.ErrUnchanged
+			}
+			d.ShutOuts++
+			return nil
+		})
+		if !errors.Is(err, mongostore.ErrNotFound) {
+			return err
+		}
+		err = mongostore.Insert(ctx, s.collection, &eventDocument{Head: mongostore.Head{ID: id, Schema: eventSchema}, Deleted: true})
+		if !mongostore.IsDuplicateKey(err) { // otherwise it has been stored meanwhile
+			return err
+		}
+	}
 }
 
 // Delete replaces the event by a tombstone that tells the other services; the relay removes it once they are told. Two round trips.

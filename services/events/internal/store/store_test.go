@@ -152,7 +152,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 				want = append(want, e.ID)
 			}
 		}
-		service := event.NewService(s, nil, nil, nil, nil, z)
+		service := event.NewService(s, nil, nil, nil, nil, nil, z)
 		found, err := service.CommitmentsIn(t.Context(), []neighbour.Reach{{ElementID: element, Days: []neighbour.Days{asked}}})
 		if err != nil {
 			rt.Fatal(err)
@@ -310,7 +310,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 		})
 	}
 	wg.Wait()
-	service := event.NewService(NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), nil, nil, nil, nil, tokyo)
+	service := event.NewService(NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), nil, nil, nil, nil, nil, tokyo)
 	found, err := service.CommitmentsIn(t.Context(), []neighbour.Reach{{ElementID: 5, Days: []neighbour.Days{days(t, "2026-09-08", "2026-09-08")}}})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)

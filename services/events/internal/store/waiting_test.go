@@ -63,6 +63,10 @@ func (a administrators) Members(context.Context, neighbour.MembersQuestion) ([]i
 	return nil, nil
 }
 
+func (a administrators) Reaches(context.Context, neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error) {
+	return nil, nil
+}
+
 // waiter is an entry of the slow model of both listings.
 type waiter struct {
 	starts    time.Time
@@ -107,7 +111,7 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			insert(t, s, e)
 		}
 		id++
-		service := event.NewService(s, nil, mine, nil, nil, london(t))
+		service := event.NewService(s, nil, nil, mine, nil, nil, london(t))
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		check := func(name string, want []waiter, list func(event.Place) ([]waiter, event.Place, error)) {
 			slices.SortFunc(want, waiter.compare)

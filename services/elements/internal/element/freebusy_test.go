@@ -1,0 +1,137 @@
+package element
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Busy and free times agree with a model that looks at every minute: whether some event goes on in it whose element is reached on the
+// minute's day.
+func TestIssue4_5_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		zone, err := wiretime.LoadZone(rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07", "2026-10-31", "2026-04-04", "2026-04-23", "2026-10-29"}).Draw(t, "around"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		days := wiretime.Range{First: origin, Last: origin + wiretime.Day(rapid.IntRange(0, 3).Draw(t, "days"))}
+		from, to := zone.Bounds(days)
+		taken := map[int64][]Interval{}
+		for range rapid.IntRange(0, 8).Draw(t, "events") {
+			starts := from.Add(time.Duration(rapid.IntRange(-2000, 6000).Draw(t, "start")) * time.Minute)
+			length := rapid.OneOf(rapid.IntRange(1, 120), rapid.IntRange(1, 4000)).Draw(t, "length")
+			element := rapid.Int64Range(1, 3).Draw(t, "element")
+			taken[element] = append(taken[element], Interval{starts, starts.Add(time.Duration(length) * time.Minute)})
+		}
+		reaches := []neighbour.Reach{{ElementID: 1, Days: []neighbour.Days{neighbour.Days(days)}}}
+		for group := int64(2); group <= 3; group++ {
+			reach := neighbour.Reach{ElementID: group}
+			for day := days.First; day <= days.Last; day++ {
+				if rapid.Bool().Draw(t, "member") {
+					reach.Days = append(reach.Days, neighbour.Days{First: day, Last: day})
+				}
+			}
+			reaches = append(reaches, reach)
+		}
+		least := rapid.IntRange(1, 600).Draw(t, "least")
+
+		busy := busyOn(zone, reaches, taken)
+		free := gaps(busy, Interval{from, to}, time.Duration(least)*time.Minute)
+
+		var model []bool
+		for at := from; at.Before(to); at = at.Add(time.Minute) {
+			model = append(model, slices.ContainsFunc(reaches, func(r neighbour.Reach) bool {
+				member := slices.ContainsFunc(r.Days, func(d neighbour.Days) bool { return d.First <= zone.DayOf(at) && zone.DayOf(at) <= d.Last })
+				return member && slices.ContainsFunc(taken[r.ElementID], func(i Interval) bool { return !at.Before(i.Starts) && at.Before(i.Ends) })
+			}))
+		}
+		if got, want := show(busy, from), show(stretches(model, from, true, 1), from); got != want {
+			t.Fatalf("busy %s, the model says %s", got, want)
+		}
+		if got, want := show(free, from), show(stretches(model, from, false, least), from); got != want {
+			t.Fatalf("free %s, the model says %s", got, want)
+		}
+	})
+}
+
+// stretches are the longest runs of minutes of that kind, of at least that many.
+func stretches(minutes []bool, from time.Time, kind bool, least int) []Interval {
+	var all []Interval
+	begun := -1
+	for i, m := range append(slices.Clone(minutes), !kind) {
+		switch {
+		case m == kind && begun < 0:
+			begun = i
+		case m != kind && begun >= 0:
+			if i-begun >= least {
+				all = append(all, Interval{from.Add(time.Duration(begun) * time.Minute), from.Add(time.Duration(i) * time.Minute)})
+			}
+			begun = -1
+		}
+	}
+	return all
+}
+
+// show writes intervals in minutes.
+func show(intervals []Interval, from time.Time) string {
+	var text strings.Builder
+	for _, i := range intervals {
+		fmt.Fprintf(&text, "[%v-%v)", i.Starts.Sub(from).Minutes(), i.Ends.Sub(from).Minutes())
+	}
+	return text.String()
+}
+
+func TestIssue4_5_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchool(t)
+		span := Span{0, lastDay}
+		ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups+people), 1, 4, rapid.ID[int64]).Draw(t, "elements")
+		known, err := gather(t.Context(), s.up, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, times := range s.asked {
+			if times > 1 {
+				t.Fatalf("element %d was asked for %d times", id, times)
+			}
+		}
+		if s.levels > groups+1 {
+			t.Fatalf("%d round trips for %d groups", s.levels, groups)
+		}
+		for _, id := range ids {
+			got, err := groupsOf(t.Context(), known, id, span)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := groupsOf(t.Context(), s.up, id, span)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("element %d: %v, by itself %v", id, got, want)
+			}
+		}
+	})
+}
+
+func TestIssue4_5_TheUnionOfReachesHasEachElementOnce(t *testing.T) {
+	reach := func(id int64, first, last wiretime.Day) neighbour.Reach {
+		return neighbour.Reach{ElementID: id, Days: []neighbour.Days{{First: first, Last: last}}}
+	}
+	got := union([][]neighbour.Reach{{reach(1, 1, 9), reach(3, 1, 2)}, {reach(2, 1, 9), reach(3, 2, 4), reach(3, 8, 9)}})
+	want := []neighbour.Reach{reach(1, 1, 9), {ElementID: 3, Days: []neighbour.Days{{First: 1, Last: 4}, {First: 8, Last: 9}}}, reach(2, 1, 9)}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}

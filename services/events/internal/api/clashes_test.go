@@ -1,0 +1,419 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// extended is what create and add answer when clashes were asked for.
+type extended struct {
+	created
+	Clashes *[]struct {
+		Element struct{ ID int64 }
+		Event   struct{ ID int64 }
+	}
+}
+
+// pairs are the clashes as "element:event", in their order; "none" without the key.
+func (e extended) pairs() string {
+	if e.Clashes == nil {
+		return "none"
+	}
+	pairs := make([]string, len(*e.Clashes))
+	for i, c := range *e.Clashes {
+		pairs[i] = fmt.Sprintf("%d:%d", c.Element.ID, c.Event.ID)
+	}
+	return strings.Join(pairs, " ")
+}
+
+func pair(element, event int64) string { return fmt.Sprintf("%d:%d", element, event) }
+
+// refused are the elements that failed because they are booked.
+func (e extended) refused(t *testing.T) string {
+	t.Helper()
+	var ids []string
+	for _, f := range e.Failures {
+		if f.ItemType != "Commitment" || f.Item.ID != nil || fmt.Sprint(f.Item.Errors) != "map[element_id:[is already booked]]" {
+			t.Errorf("failure %+v", f)
+		}
+		ids = append(ids, f.ElementID)
+	}
+	return strings.Join(ids, " ")
+}
+
+// things makes new rooms, so that what other tests book is in nobody's way.
+func things(t *testing.T, n int) []int64 {
+	t.Helper()
+	var records []map[string]any
+	for range n {
+		key := uuid.NewString()
+		records = append(records, map[string]any{"key": key, "name": "Room " + key})
+	}
+	found := system.Admin(t).Import(t, "locations", records...)
+	ids := make([]int64, n)
+	for i, r := range records {
+		ids[i] = found[r["key"].(string)]
+	}
+	return ids
+}
+
+// group makes a new group with the member on the days.
+func group(t *testing.T, member int64, first, last string) int64 {
+	t.Helper()
+	admin := system.Admin(t)
+	key := uuid.NewString()
+	id := admin.Import(t, "groups", map[string]any{"key": key, "name": "Set " + key})[key]
+	line := map[string]any{"element_id": member, "first_day": first, "last_day": last}
+	if a := admin.Post(t, path("/api/admin/elements/%d/members", id), map[string]any{"members": []any{line}}); a.Code != 201 {
+		t.Fatalf("add a member: %d %s", a.Code, a.Body)
+	}
+	return id
+}
+
+// at are the fields of a lesson at the hours on a day.
+func (s school) at(day, starts, ends string) map[string]any {
+	return s.fields("starts_at_text", nil, "starts_at", day+" "+starts, "ends_at", day+" "+ends)
+}
+
+// minding creates an event with clashes.
+func minding(t *testing.T, c *servicetest.Client, clashes string, fields map[string]any, elements ...any) extended {
+	t.Helper()
+	return extending(t, c.Post(t, "/api/events", map[string]any{"event": fields, "elements": append([]any{}, elements...), "clashes": clashes}))
+}
+
+func extending(t *testing.T, a servicetest.Answer) extended {
+	t.Helper()
+	var got extended
+	a.Decode(t, &got)
+	if a.Code != 200 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+const monday = "2026-10-05"
+
+func TestIssue4_5_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := things(t, 2)
+	first := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
+	second := book(t, owner, s.at(monday, "09:30", "11:00"), rooms[0], rooms[1]).Event
+
+	a := owner.Post(t, "/api/events", map[string]any{"event": s.at(monday, "09:45", "10:30"), "elements": []any{rooms[0], 99999999}, "clashes": "report"})
+	got := extending(t, a)
+	if want := pair(rooms[0], first.ID) + " " + pair(rooms[0], second.ID); got.pairs() != want || len(got.Event.Commitments) != 1 || len(got.Failures) != 1 {
+		t.Errorf("%s\nwant %s", a.Body, want)
+	}
+	if tail := path(`"event":{"id":%d,"body":"Maths","starts_at":"2026-10-05T09:30:00.000+01:00","ends_at":"2026-10-05T11:00:00.000+01:00","all_day":false,"valid":true}}]}`, second.ID); !strings.HasSuffix(a.Body, tail) ||
+		!strings.Contains(a.Body, path(`}],"clashes":[{"element":{"id":%d,"name":"Room `, rooms[0])) {
+		t.Errorf("%s", a.Body)
+	}
+
+	added := extending(t, owner.Post(t, path("/api/events/%d/add", got.Event.ID), map[string]any{"elements": []any{rooms[1], rooms[0]}, "clashes": "report"}))
+	if want := pair(rooms[1], second.ID); added.pairs() != want || len(added.Failures) != 1 { // the room that is on already is no addition
+		t.Errorf("add: %s, want %s", added.pairs(), want)
+	}
+	if quiet := minding(t, owner, "report", s.at("2026-10-06", "09:00", "10:00"), rooms[0]); quiet.pairs() != "" {
+		t.Errorf("on a free day: %q", quiet.pairs())
+	}
+}
+
+func TestIssue4_5_WithoutTheKeyNothingChanges(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	room := things(t, 1)[0]
+	book(t, owner, s.at(monday, "09:00", "10:00"), room)
+	for _, body := range []map[string]any{{}, {"clashes": nil}} {
+		body["event"], body["elements"] = s.at(monday, "09:00", "10:00"), []any{room}
+		if got := extending(t, owner.Post(t, "/api/events", body)); got.pairs() != "none" || len(got.Failures) != 0 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestIssue4_5_AnotherValueOfClashesIsInvalid(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	e := book(t, owner, s.fields()).Event
+	for _, value := range []any{"ignore", "", true, 1, []any{"refuse"}} {
+		wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": s.fields(), "clashes": value}), "event", "clashes", "is not included in the list")
+		a := owner.Post(t, path("/api/events/%d/add", e.ID), map[string]any{"elements": []any{s.room}, "clashes": value})
+		a.Want(t, 422, `{"status":"Unprocessable entity","errors":{"clashes":["is not included in the list"]}}`)
+	}
+	if got := get(t, owner, e.ID).Event; len(got.Commitments) != 0 {
+		t.Errorf("added: %+v", got)
+	}
+}
+
+func TestIssue4_5_RefuseFailsWhatIsBooked(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := things(t, 2)
+	first := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
+
+	got := minding(t, owner, "refuse", s.at(monday, "09:59", "11:00"), rooms[0], rooms[1])
+	if got.refused(t) != text(rooms[0]) || len(got.Event.Commitments) != 1 || got.pairs() != "none" {
+		t.Errorf("%+v", got)
+	}
+	for name, free := range map[string]map[string]any{
+		"when the other ends": s.at(monday, "10:00", "10:30"), "until the other starts": s.at(monday, "08:00", "09:00"),
+		"for no time": s.at(monday, "09:30", "09:30"), "in a category that is not busy": s.withCategory(s.at(monday, "09:00", "10:00"), s.trip),
+	} {
+		if got := minding(t, owner, "refuse", free, rooms[0]); len(got.Failures) != 0 {
+			t.Errorf("%s: refused %s", name, got.refused(t))
+		}
+	}
+
+	late := book(t, owner, s.at(monday, "09:00", "10:00")).Event
+	added := extending(t, owner.Post(t, path("/api/events/%d/add", late.ID), map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
+	if added.refused(t) != text(rooms[0]) || len(added.Event.Commitments) != 0 {
+		t.Errorf("add: %+v", added)
+	}
+	again := extending(t, owner.Post(t, path("/api/events/%d/add", first.ID), map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
+	if len(again.Failures) != 1 || again.Failures[0].Item.Errors["element_id"][0] != "has already been taken" {
+		t.Errorf("on the event itself: %+v", again.Failures)
+	}
+}
+
+func (s school) withCategory(fields map[string]any, category int64) map[string]any {
+	fields["event_category_id"] = category
+	return fields
+}
+
+func TestIssue4_5_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	room := things(t, 1)[0]
+	admin := system.Admin(t)
+	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]), nil); a.Code != 200 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	e := book(t, owner, s.at(monday, "09:00", "10:00"), room).Event
+	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) { // while it is pending
+		t.Errorf("%+v", got)
+	}
+	s.as(t, "keeper").Patch(t, path("/api/commitments/%d", e.Commitments[0].ID), map[string]any{"commitment": map[string]any{"status": "rejected"}})
+	second := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room)
+	if len(second.Failures) != 0 {
+		t.Errorf("after it was rejected: %s", second.refused(t))
+	}
+	owner.Delete(t, path("/api/events/%d", second.Event.ID))
+	if third := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); len(third.Failures) != 0 {
+		t.Errorf("after the other was deleted: %s", third.refused(t))
+	}
+}
+
+func TestIssue4_5_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	room := things(t, 1)[0]
+	set := group(t, room, monday, monday)
+	year := group(t, set, "2026-01-01", "2026-12-31")
+	lesson := book(t, owner, s.at(monday, "09:00", "10:00"), set).Event
+	assembly := book(t, owner, s.fields("starts_at_text", nil, "starts_at", monday+" 09:00", "ends_at", "2026-10-06 12:00"), year).Event
+
+	if got, want := minding(t, owner, "report", s.at(monday, "09:00", "12:00"), room).pairs(), pair(room, lesson.ID)+" "+pair(room, assembly.ID); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
+		t.Errorf("%+v", got)
+	}
+	// The assembly goes on, but the room is in the set no more.
+	if got := minding(t, owner, "refuse", s.at("2026-10-06", "09:00", "10:00"), room); len(got.Failures) != 0 {
+		t.Errorf("the day after: %s", got.refused(t))
+	}
+}
+
+func TestIssue4_5_PropertiesAndSubjectsMarkAnyNumberOfEvents(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	for range 2 {
+		if got := minding(t, owner, "refuse", s.at("2026-10-07", "09:00", "10:00"), s.calendar, s.minibuses); len(got.Failures) != 0 {
+			t.Errorf("%+v", got.Failures)
+		}
+	}
+}
+
+func TestIssue4_5_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testing.T) {
+	s := loadSchool(t)
+	clients := s.through(t, "owner")
+	room := things(t, 1)[0]
+	booked := 0
+	for _, a := range atOnce(60, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+		// All overlap at 09:30.
+		fields := s.at("2026-10-08", fmt.Sprintf("09:%02d", i%30), fmt.Sprintf("10:%02d", i%30))
+		return c.Post(t, "/api/events", map[string]any{"event": fields, "elements": []any{room}, "clashes": "refuse"})
+	}) {
+		got := extending(t, a)
+		booked += len(got.Event.Commitments)
+		if len(got.Event.Commitments)+len(got.Failures) != 1 {
+			t.Errorf("%s", a.Body)
+		}
+		got.refused(t)
+	}
+	if listed := day(t, s.as(t, "owner"), room, "2026-10-08"); booked != 1 || len(listed) != 1 {
+		t.Errorf("%d were told that it is booked, %d events have it, want 1", booked, len(listed))
+	}
+	if left := standing(t, room); left != 0 {
+		t.Errorf("%d claims are left", left)
+	}
+}
+
+func TestIssue4_5_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *testing.T) {
+	s := loadSchool(t)
+	clients := s.through(t, "owner")
+	owner := s.as(t, "owner")
+	rooms := things(t, 4)
+	var events []int64
+	for range 24 {
+		events = append(events, book(t, clients[0], s.at("2026-10-09", "09:00", "10:00")).Event.ID)
+	}
+	var booked atomic.Int64
+	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
+		elements := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
+		return c.Post(t, path("/api/events/%d/add", events[i]), map[string]any{"elements": elements, "clashes": "refuse"})
+	}) {
+		got := extending(t, a)
+		got.refused(t)
+		booked.Add(int64(len(got.Event.Commitments)))
+	}
+	if booked.Load() != 4 {
+		t.Errorf("%d commitments, want each of 4 rooms once", booked.Load())
+	}
+	for _, room := range rooms {
+		if n := len(day(t, owner, room, "2026-10-09")); n != 1 {
+			t.Errorf("room %d is on %d events", room, n)
+		}
+	}
+}
+
+func TestIssue4_5_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
+	s := loadSchool(t)
+	clients := s.through(t, "owner")
+	for range 10 {
+		room := things(t, 1)[0]
+		told := 0
+		for _, a := range atOnce(2, clients, func(_ int, c *servicetest.Client) servicetest.Answer {
+			return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-10-12", "09:00", "10:00"), "elements": []any{room}, "clashes": "report"})
+		}) {
+			told += len(*extending(t, a).Clashes)
+		}
+		if told == 0 {
+			t.Fatal("neither was told")
+		}
+	}
+}
+
+func TestIssue4_5_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := things(t, 3)
+	book := func(i int, c *servicetest.Client) servicetest.Answer {
+		return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-10-14", "09:00", "10:00"), "elements": []any{rooms[i%3]}, "clashes": "refuse"})
+	}
+	for range 3 {
+		var wg sync.WaitGroup
+		wg.Go(func() { atOnce(30, []*servicetest.Client{owner}, book) })
+		time.Sleep(30 * time.Millisecond)
+		system.Kill(t, "events")
+		wg.Wait()
+		system.Restart(t, "events")
+	}
+	for i, a := range atOnce(12, []*servicetest.Client{owner}, book) {
+		if a.Code != 200 {
+			t.Errorf("request %d: %d %s", i, a.Code, a.Body)
+		}
+	}
+	for _, room := range rooms {
+		if n := len(day(t, owner, room, "2026-10-14")); n != 1 {
+			t.Errorf("room %d is on %d events", room, n)
+		}
+	}
+}
+
+// standing counts the claims to an element.
+func standing(t *testing.T, element int64) int {
+	t.Helper()
+	var d struct{ Claims []bson.Raw }
+	if err := system.DB.Collection("claims").FindOne(t.Context(), bson.D{{Key: "_id", Value: element}}).Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	return len(d.Claims)
+}
+
+// claim leaves a claim as a process does that died at work.
+func claim(t *testing.T, element, event int64, starts, ends string) {
+	t.Helper()
+	at := func(text string) time.Time {
+		parsed, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed
+	}
+	entry := bson.D{{Key: "token", Value: uuid.NewString()}, {Key: "event_id", Value: event}, {Key: "starts", Value: at(starts)}, {Key: "ends", Value: at(ends)}}
+	_, err := system.DB.Collection("claims").InsertOne(t.Context(),
+		bson.D{{Key: "_id", Value: element}, {Key: "version", Value: int64(1)}, {Key: "schema", Value: int32(1)}, {Key: "claims", Value: bson.A{entry}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestIssue4_5_AClaimOfAProcessThatDiedIsShutOut(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := things(t, 2)
+	claim(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored
+	e := book(t, owner, s.at("2026-10-13", "09:00", "10:00")).Event
+	claim(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
+
+	begun := time.Now()
+	if got := minding(t, owner, "refuse", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 || time.Since(begun) > 2*time.Second {
+		t.Errorf("at another time of the day, after %v: %+v", time.Since(begun), got)
+	}
+	if got := minding(t, owner, "refuse", s.at("2026-10-13", "09:30", "10:00"), rooms[0], rooms[1]); len(got.Failures) != 0 || len(got.Event.Commitments) != 2 {
+		t.Errorf("%+v", got)
+	}
+	var shut struct {
+		Deleted  bool
+		ShutOuts int64 `bson:"shut_outs"`
+	}
+	events := system.DB.Collection("events")
+	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&shut); err != nil || !shut.Deleted {
+		t.Errorf("the id of the event that never came is free: %+v, %v", shut, err)
+	}
+	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&shut); err != nil || shut.ShutOuts != 1 {
+		t.Errorf("the event's change is not shut out: %+v, %v", shut, err)
+	}
+	owner.Get(t, "/api/events/88888888").Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=88888888"}`)
+	if got := get(t, owner, e.ID).Event; got.Body != "Maths" || standing(t, rooms[0])+standing(t, rooms[1]) != 0 {
+		t.Errorf("left: %+v", got)
+	}
+}
+
+func TestDecisionsPart1_MindingClashesWhileElementsIsAwayWritesNothing(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	room := things(t, 1)[0]
+	before := count(t)
+	system.Kill(t, "elements")
+	for _, mode := range []string{"report", "refuse"} {
+		if a := owner.Post(t, "/api/events", map[string]any{"event": s.at(monday, "09:00", "10:00"), "elements": []any{room}, "clashes": mode}); a.Code != 503 {
+			t.Errorf("%s: %d %s", mode, a.Code, a.Body)
+		}
+	}
+	system.Restart(t, "elements")
+	if count(t) != before {
+		t.Error("something was written")
+	}
+}
