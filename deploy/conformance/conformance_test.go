@@ -18,6 +18,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/belfry-schools/belfry/deploy/conformance/suite"
 	"github.com/belfry-schools/belfry/pkg/servicetest"
 )
 
@@ -129,6 +130,37 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 			if !strings.Contains(out, "FAILED "+check) {
 				t.Errorf("%s: %s did not fail\n%s%s", name, check, out, errs)
 			}
+		}
+	}
+}
+
+// TestEveryCheckCanFail runs all checks against a deployment that makes what administrators ask for and answers everything else with a bare OK. A
+// check that passes there looks at nothing.
+func TestEveryCheckCanFail(t *testing.T) {
+	target, err := url.Parse(system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/login" || strings.HasPrefix(r.URL.Path, "/api/admin/") && (r.Method == http.MethodPost || r.Method == http.MethodPut) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, `{"status":"OK"}`)
+	}))
+	defer server.Close()
+	session, err := suite.Open(t.Context(), suite.Options{URL: server.URL, AdminUUID: system.AdminUUID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aboutLogin := []string{"TestDecisionsPart2_TheCookie"}
+	for _, c := range suite.Checks() {
+		if c.Alone || slices.Contains(aboutLogin, c.Name) {
+			continue // they look at logins, which are real here
+		}
+		if r := session.Run(c); r.Verdict != suite.Failed {
+			t.Errorf("%s: %s %s", c.Name, r.Verdict, r.Why)
 		}
 	}
 }

@@ -75,8 +75,10 @@ func privilegedUsersGetALongerList(t *T) {
 func categoriesByID(t *T) {
 	t.category(map[string]any{"name": t.Unique("Z")})
 	t.category(map[string]any{"name": t.Unique("A"), "pecking_order": -1})
+	list := decode[struct{ EventCategories []struct{ ID int64 } }](t.As("privileged").Get("/api/eventcategories")).EventCategories
+	t.Equal("at least those of the run are listed", len(list) >= 4, true)
 	last := int64(0)
-	for _, entry := range decode[struct{ EventCategories []struct{ ID int64 } }](t.As("privileged").Get("/api/eventcategories")).EventCategories {
+	for _, entry := range list {
 		t.Equal("a later entry has a greater id", entry.ID > last, true)
 		last = entry.ID
 	}

@@ -223,7 +223,9 @@ func noSession(t *T) {
 	held := dead.Copy()
 	dead.Get("/api/logout").Want(http.StatusOK, okBody)
 	none, nonsense := t.Client(), t.Client()
-	nonsense.Cookie = &http.Cookie{Name: held.Cookie.Name, Value: strings.Repeat("A", len(held.Cookie.Value))}
+	unknown := *held.Cookie
+	unknown.Value = strings.Repeat("A", len(unknown.Value))
+	nonsense.Cookie = &unknown
 	for what, c := range map[string]*Client{"none": none, "dead": held, "nonsense": nonsense} {
 		for _, call := range [][2]string{
 			{"GET", "/api/elements"}, {"GET", "/api/elements/1"}, {"GET", "/api/elements/1/commitments"}, {"GET", "/api/elements/1/requests"}, {"POST", "/api/events"}, {"GET", "/api/events/1"}, {"POST", "/api/events/1/add"},
