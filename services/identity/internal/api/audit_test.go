@@ -1,0 +1,155 @@
+package api_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
+	admin := system.Admin(t)
+	p := newPerson(t, "can_api")
+	user := fmt.Sprintf("/api/admin/users/%d", p.ID)
+	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": "Anna", "permissions": map[string]bool{"can_su": true}}})
+	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": "Anna"}}) // changes nothing
+	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": ""}})     // is refused
+	renewed := admin.Post(t, user+"/uuid", nil)
+	admin.Delete(t, user+"/sessions")
+	admin.Delete(t, user)
+	lines := admin.AuditTexts(t, "identity", fmt.Sprintf("record=User:%d", p.ID))
+	record := fmt.Sprintf("User:%d", p.ID)
+	want := []string{
+		"deactivate " + record + ": active true → false",
+		"end_session " + record,
+		"renew_uuid " + record + ": uuid →",
+		"update " + record + ": name Person → Anna, permissions can_api → can_api,can_su",
+		"create " + record + ": name → Person, email → " + p.Email + ", kind → staff, active → true, permissions → can_api, uuid →",
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+	var reply struct{ UUID string }
+	renewed.Decode(t, &reply)
+	all := admin.Get(t, "/api/admin/audit/identity?limit=1000").Body
+	if strings.Contains(all, p.UUID) || strings.Contains(all, reply.UUID) || reply.UUID == "" {
+		t.Error("the audit holds a uuid")
+	}
+}
+
+func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing.T) {
+	const address, request = "198.51.100.23", "test-request-1"
+	boss, target := newPerson(t, "admin"), newPerson(t, "can_api", "admin")
+	from := []string{"X-Forwarded-For", address, "X-Request-Id", request}
+	c := system.Client(t).At(system.Replica("identity", 0)) // the front door would say that it is its client
+	c.Do(t, "GET", "/api/login?uuid="+url.QueryEscape(boss.UUID), nil, from...).Want(t, 200, ok)
+	c.Do(t, "PUT", "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": target.ID}}, from...).Want(t, 200, ok)
+	c.Do(t, "DELETE", fmt.Sprintf("/api/admin/users/%d/sessions", newPerson(t).ID), nil, from...).Want(t, 200, ok)
+	c.Do(t, "PUT", "/api/sessions/1/revert", nil, from...).Want(t, 200, ok)
+	lines := system.Admin(t).Audit(t, "identity", fmt.Sprintf("user=%d", boss.ID))
+	var got []string
+	for _, l := range lines {
+		if l.From != address || l.Request != request {
+			t.Errorf("%s from %q in %q", l, l.From, l.Request)
+		}
+		if at, err := time.Parse(time.RFC3339, l.At); err != nil || !strings.HasSuffix(l.At, "Z") || time.Since(at) > time.Minute {
+			t.Errorf("%s at %q", l, l.At)
+		}
+		who := fmt.Sprintf("%d", *l.UserID)
+		if l.OriginalID != nil {
+			who = fmt.Sprintf("%d as %d", *l.OriginalID, *l.UserID)
+		}
+		got = append(got, who+" "+l.Action)
+	}
+	asTarget := fmt.Sprintf("%d as %d ", boss.ID, target.ID)
+	want := []string{asTarget + "revert", asTarget + "end_session", fmt.Sprintf("%d switch", boss.ID), fmt.Sprintf("%d login", boss.ID)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
+	admin, mark := newPerson(t, "admin"), fmt.Sprint(sequence.Add(1))
+	c := system.Login(t, admin.UUID)
+	record := func(key, name string) map[string]any {
+		return map[string]any{"key": "audit" + mark + key, "name": name, "email": "a@school.example"}
+	}
+	c.Import(t, "users", record("a", "A"), record("b", "B"))
+	c.Import(t, "users", record("a", "A"), record("b", "B"))                                         // writes nothing
+	c.ImportBatch(t, "/api/admin/import/users?dry_run=true", record("a", "X"))                       // writes nothing
+	c.ImportBatch(t, "/api/admin/import/users", record("a", "Z"), record("b", "B"), record("c", "")) // one of each
+	got := c.AuditTexts(t, "identity", fmt.Sprintf("record=Import:users&user=%d", admin.ID))
+	keys := func(n int, last string) string {
+		return fmt.Sprintf("records → %d, first_key → audit%sa, last_key → audit%s%s", n, mark, mark, last)
+	}
+	want := []string{
+		"imported Import:users: " + keys(3, "c") + ", created → 0, updated → 1, unchanged → 1, failed → 1",
+		"import Import:users: " + keys(3, "c"),
+		"imported Import:users: " + keys(2, "b") + ", created → 2, updated → 0, unchanged → 0, failed → 0",
+		"import Import:users: " + keys(2, "b"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAdministration_AuditIsForAdministratorsAndIsOnlyRead(t *testing.T) {
+	const path = "/api/admin/audit/identity"
+	system.Client(t).Get(t, path).Want(t, 401, accessDenied)
+	system.Login(t, newPerson(t, "can_api", "privileged", "edit_all_events").UUID).Get(t, path).Want(t, 403, forbidden)
+	admin := system.Admin(t)
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
+		if a := admin.Do(t, method, path, nil); a.Code != 405 {
+			t.Errorf("%s: %d %s", method, a.Code, a.Body)
+		}
+	}
+	for _, query := range []string{"record=event:1", "record=User:", "user=x", "since=yesterday", "since=2026-13-01", "limit=0", "limit=1001", "after=7"} {
+		if a := admin.Get(t, path+"?"+query); a.Code != 400 {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	admin.Get(t, path+"?since="+tomorrow).Want(t, 200, `{"status":"OK","entries":[],"next":null}`)
+}
+
+func TestAdministration_AuditIsPaged(t *testing.T) {
+	admin, p := system.Admin(t), newPerson(t)
+	for range 4 {
+		admin.Delete(t, fmt.Sprintf("/api/admin/users/%d/sessions", p.ID))
+	}
+	var seen []string
+	after := ""
+	for {
+		var page struct {
+			Entries []servicetest.AuditLine
+			Next    *string
+		}
+		admin.Get(t, fmt.Sprintf("/api/admin/audit/identity?record=User:%d&limit=2&after=%s", p.ID, after)).Decode(t, &page)
+		if len(page.Entries) > 2 {
+			t.Fatalf("%d entries", len(page.Entries))
+		}
+		for _, l := range page.Entries {
+			seen = append(seen, l.Action)
+		}
+		if page.Next == nil {
+			break
+		}
+		after = *page.Next
+	}
+	if diff := cmp.Diff([]string{"end_session", "end_session", "end_session", "end_session", "create"}, seen); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAdministration_AuditTellsOfTheFirstAdministratorThatTheSystemMadeIt(t *testing.T) {
+	lines := system.Admin(t).Audit(t, "identity", "record=User:1")
+	first := lines[len(lines)-1]
+	if first.Action != "create" || first.UserID != nil || first.From != "" {
+		t.Errorf("%+v", first)
+	}
+}
