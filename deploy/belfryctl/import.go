@@ -25,7 +25,8 @@ const (
 
 // importFlags are what import is told.
 type importFlags struct {
-	url, uuidFile, zone string
+	connection
+	zone                string
 	dryRun, prune, json bool
 	parallel            int
 }
@@ -54,8 +55,7 @@ from the environment variable BELFRY_UUID, never from the command line, where ot
 		}),
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL), "address of the deployment (environment: BELFRY_URL)")
-	flags.StringVar(&f.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
+	f.flags(flags, s)
 	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "ask the deployment what would happen, write nothing")
@@ -92,14 +92,10 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if f.parallel < 1 || f.parallel > 16 {
 		return &usageError{errors.New("--parallel takes 1 to 16")}
 	}
-	uuid, err := readUUID(f.uuidFile, s.env)
+	show := &progress{out: s.err}
+	c, uuid, err := f.client(s, client.Options{OnRetry: show.retry})
 	if err != nil {
 		return err
-	}
-	show := &progress{out: s.err}
-	c, err := client.New(f.url, client.Options{Wait: s.wait, OnRetry: show.retry, UserAgent: "belfryctl"})
-	if err != nil {
-		return &usageError{fmt.Errorf("--url: %w", err)}
 	}
 	began := time.Now()
 	report, err := load(ctx, c, dir, uuid, zone, f, show)
