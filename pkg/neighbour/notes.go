@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -61,6 +62,9 @@ type NewNote struct {
 	VisiblePupil *bool   `json:"visible_pupil,omitempty"`
 
 	Faults problem.Fields `json:"faults,omitempty"`
+
+	// Ticket is that of the request; with one, a note is made once however often it is asked for.
+	Ticket idempotency.Ticket `json:"ticket,omitzero"`
 }
 
 // NoteReply holds the note that was made, without parent; or, when it is invalid and was not made, the note with id null, valid false

@@ -17,9 +17,6 @@ type Match struct {
 // Versions lets those versions pass and no others; none at all when there are none.
 func Versions(versions ...int64) Match { return Match{true, versions} }
 
-// Demanded says whether the client demands anything.
-func (m Match) Demanded() bool { return m.demanded }
-
 // Check returns nil when that version passes, and a PreconditionFailed problem when not.
 func (m Match) Check(version int64) error {
 	if m.demanded && !slices.Contains(m.versions, version) {

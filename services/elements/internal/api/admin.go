@@ -8,6 +8,9 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
+// kind is that of elements in entity tags.
+const kind = "element"
+
 // list answers GET /api/admin/elements, by entity_type, current and key where given. One read, of the elements that it returns.
 func (h handlers) list(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
@@ -57,7 +60,12 @@ func (h handlers) get(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "element", Value: recordOf(e)})
+	return show(c, e)
+}
+
+// show answers with an element, tagged.
+func show(c *fiber.Ctx, e element.Element) error {
+	return web.Record(c, web.State{Kind: kind, ID: e.ID, Version: e.Version}, web.Part{Name: "element", Value: recordOf(e)})
 }
 
 // patch answers PATCH /api/admin/elements/ID. One read and one versioned write.
@@ -70,11 +78,15 @@ func (h handlers) patch(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	e, err := h.elements.Patch(c.UserContext(), id, readDraft(fields))
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	e, err := h.elements.Patch(c.UserContext(), id, readDraft(fields), match)
 	if err != nil {
 		return refused(c, e, err)
 	}
-	return web.OK(c, web.Part{Name: "element", Value: recordOf(e)})
+	return show(c, e)
 }
 
 // refused answers an invalid element with the element as it would be.
@@ -93,7 +105,11 @@ func (h handlers) retire(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.Retire(c.UserContext(), id); err != nil {
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	if err := h.elements.Retire(c.UserContext(), id, match); err != nil {
 		return err
 	}
 	return web.OK(c)

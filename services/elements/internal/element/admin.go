@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -58,13 +59,23 @@ func (s *Service) Create(ctx context.Context, d Draft) (Element, error) {
 }
 
 // Patch changes the fields that the draft gives. When the result is invalid, it comes back with an Invalid problem and is not kept.
-func (s *Service) Patch(ctx context.Context, id int64, d Draft) (Element, error) {
-	return s.Store.Change(ctx, id, func(e *Element) error { return problem.InvalidFields(d.Apply(e)) })
+// PreconditionFailed at another version.
+func (s *Service) Patch(ctx context.Context, id int64, d Draft, match precondition.Match) (Element, error) {
+	return s.Store.Change(ctx, id, func(e *Element) error {
+		if err := match.Check(e.Version); err != nil {
+			return err
+		}
+		return problem.InvalidFields(d.Apply(e))
+	})
 }
 
 // Retire makes an element no longer current; its history stays. A later import of the same row brings it back.
-func (s *Service) Retire(ctx context.Context, id int64) error {
+// PreconditionFailed at another version.
+func (s *Service) Retire(ctx context.Context, id int64, match precondition.Match) error {
 	_, err := s.Store.Change(ctx, id, func(e *Element) error {
+		if err := match.Check(e.Version); err != nil {
+			return err
+		}
 		if !e.Current && e.ImportHash == "" {
 			return ErrUnchanged
 		}

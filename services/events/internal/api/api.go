@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -55,6 +56,7 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
+			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
 		},
 	}, nil
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// create is POST /api/events. The session, then category and elements at the same time, then one write: three round trips in a row. See
-// event.Service's watch for what clashes cost besides; so for add.
+// kind is that of events in entity tags.
+const kind = "event"
+
+// create is POST /api/events. The session, then category and elements at the same time, then one write: three round trips in a row, and three
+// more with an Idempotency-Key. See event.Service's watch for what clashes cost besides; so for add.
 func (h handlers) create(c *fiber.Ctx) error {
 	body, err := web.Body(c)
 	if err != nil {
@@ -26,6 +29,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	submission.Ticket = web.Ticket(c)
 	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
 	if err != nil {
 		return h.refuse(c, err)
@@ -34,7 +38,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 }
 
 // add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned change of the event:
-// five round trips in a row.
+// five round trips in a row, and two more with an Idempotency-Key.
 func (h handlers) add(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -53,6 +57,10 @@ func (h handlers) add(c *fiber.Ctx) error {
 		err = problem.InvalidFields(faults)
 	}
 	if err != nil {
+		return err
+	}
+	submission.Ticket = web.Ticket(c)
+	if submission.Match, err = web.IfMatch(c, kind, id); err != nil {
 		return err
 	}
 	v, failed, err := h.events.Add(c.UserContext(), web.Principal(c), id, submission)
@@ -81,7 +89,12 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "event", Value: h.shape.full(v)})
+	return h.show(c, v)
+}
+
+// show answers with the whole event, tagged.
+func (h handlers) show(c *fiber.Ctx, v event.View) error {
+	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Part{Name: "event", Value: h.shape.full(v)})
 }
 
 // change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same time, then one versioned
@@ -95,11 +108,15 @@ func (h handlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v, err := h.events.Change(c.UserContext(), web.Principal(c), id, readFields(o))
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	v, err := h.events.Change(c.UserContext(), web.Principal(c), id, readFields(o), match)
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.OK(c, web.Part{Name: "event", Value: h.shape.full(v)})
+	return h.show(c, v)
 }
 
 // remove is DELETE /api/events/<id>. The session and one versioned change: three round trips.
@@ -108,7 +125,11 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.events.Delete(c.UserContext(), web.Principal(c), id); err != nil {
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	if err := h.events.Delete(c.UserContext(), web.Principal(c), id, match); err != nil {
 		return err
 	}
 	return web.OK(c)

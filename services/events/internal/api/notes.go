@@ -25,7 +25,7 @@ func (h handlers) notes(c *fiber.Ctx) error {
 	return web.OK(c, web.Part{Name: "notes", Value: notes})
 }
 
-// addNote is POST /api/events/<id>/notes. The session, one document, one call of notes.
+// addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with an Idempotency-Key.
 func (h handlers) addNote(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -38,7 +38,7 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 	faults := problem.Fields{}
 	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), neighbour.NewNote{
 		EventID: id, Contents: o.Text("contents", faults), VisibleGuest: o.Bool("visible_guest", faults),
-		VisibleStaff: o.Bool("visible_staff", faults), VisiblePupil: o.Bool("visible_pupil", faults), Faults: faults,
+		VisibleStaff: o.Bool("visible_staff", faults), VisiblePupil: o.Bool("visible_pupil", faults), Faults: faults, Ticket: web.Ticket(c),
 	})
 	switch {
 	case err != nil:

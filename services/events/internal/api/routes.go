@@ -22,14 +22,14 @@ type handlers struct {
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
-		{Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn, Handler: h.create},
+		{Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn, Repeatable: true, Handler: h.create},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
 		{Method: fiber.MethodPut, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
-		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn, Handler: h.add},
+		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn, Repeatable: true, Handler: h.add},
 		{Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.notes},
-		{Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.addNote},
+		{Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn, Repeatable: true, Handler: h.addNote},
 
 		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
 		{Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.removeCommitment},
@@ -40,7 +40,7 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.pageOfCategories},
-		{Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.createCategory},
+		{Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.Admin, Repeatable: true, Handler: h.createCategory},
 		{Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.Admin, Handler: h.changeCategory},
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),

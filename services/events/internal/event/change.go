@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -20,9 +21,9 @@ func (s *Service) Get(ctx context.Context, id int64) (View, error) {
 }
 
 // Change changes the basic fields given (contract 4.2 rule 10). Forbidden without edit rights, and for a privileged category without
-// privileged; InvalidError when the fields are not right. A re-timed event's decided commitments to controlled elements return to
+// privileged; PreconditionFailed at another version; InvalidError when the fields are not right. A re-timed event's decided commitments to controlled elements return to
 // requested. It reads the event, asks for elements, owner and category at the same time, then reads and replaces the event.
-func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields) (View, error) {
+func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields, match precondition.Match) (View, error) {
 	e, err := s.store.Event(ctx, id)
 	if err != nil {
 		return View{}, err
@@ -40,6 +41,9 @@ func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f
 			return false, forbidden()
 		}
 		e.Actor = p.UserID
+		if err := match.Check(e.Version); err != nil {
+			return false, err
+		}
 		before := *e
 		if faults := f.apply(e, s.zone, refs, false); len(faults) > 0 {
 			return false, invalid(*e, faults)

@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 )
 
 // Clashing says what is to be done where an addition clashes.
@@ -24,6 +26,8 @@ const (
 type Submission struct {
 	Elements []Submitted
 	Clashes  Clashing
+	Ticket   idempotency.Ticket // of the request
+	Match    precondition.Match // the versions of the event that may be added to
 }
 
 // Clash is an element of an event with another event that takes it up at the same time.

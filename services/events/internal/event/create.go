@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -13,10 +14,14 @@ import (
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events, and for a privileged
 // category without privileged; InvalidError when the fields are not right. Category and elements are asked for at the same time; the event
-// and all that is added are one write. See watch for what minding clashes costs besides.
+// and all that is added are one write. See watch for what minding clashes costs besides. A request with a ticket makes one event however often it
+// comes, at the cost of one read; Conflict when the ticket is another request's, or another replica is at it.
 func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submission Submission) (View, []Failure, error) {
 	if !p.Permissions.CanAddEvents {
 		return View{}, nil, forbidden()
+	}
+	if v, failures, found, err := s.made(ctx, submission); found || err != nil {
+		return v, failures, err
 	}
 	k := newKnown()
 	refs, err := s.resolve(ctx, p, k, f, elementsOf(submission.Elements))
@@ -51,8 +56,12 @@ func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, ca
 		return View{}, nil, err
 	}
 	failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-	_, err = s.store.Insert(ctx, []Event{e})
+	e.sign(submission.Ticket, failures)
+	taken, err := s.store.Insert(ctx, []Event{e})
 	w.settle(ctx, err)
+	if err == nil && len(taken) > 0 { // by its ticket: it has no import key
+		err = idempotency.InProgress()
+	}
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -63,8 +72,9 @@ func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, ca
 	return v, failures, err
 }
 
-// Add adds the submitted elements to an event; Forbidden without edit rights on it. It reads the event, asks for all its elements and those
+// Add adds the submitted elements to an event; Forbidden without edit rights on it, PreconditionFailed at another version. It reads the event, asks for all its elements and those
 // submitted in one call, then reads and replaces it. Minding clashes takes the event's category besides, and what watch says.
+// A request with a ticket adds once however often it comes; Conflict when the ticket is another request's.
 func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, []Failure, error) {
 	for {
 		v, failures, err := s.extend(ctx, p, id, submission)
@@ -74,7 +84,7 @@ func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, subm
 	}
 }
 
-// extend is Add. errOutdated when what it found out about clashes no longer serves.
+// extend is Add. errOutdated when what it found out about clashes no longer serves, or when the same request was done meanwhile.
 func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, submission Submission) (_ View, failures []Failure, err error) {
 	e, err := s.store.Event(ctx, id)
 	if err != nil {
@@ -82,6 +92,17 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 	}
 	if !mayEdit(p, &e) {
 		return View{}, nil, forbidden()
+	}
+	failures, done, err := e.done(submission)
+	if err != nil {
+		return View{}, nil, err
+	}
+	if done {
+		v, err := s.replay(ctx, e, submission, failures)
+		return v, failures, err
+	}
+	if err := submission.Match.Check(e.Version); err != nil {
+		return View{}, nil, err
 	}
 	k := newKnown()
 	if err := s.learn(ctx, k, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
@@ -100,12 +121,16 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 		if !mayEdit(p, e) {
 			return false, forbidden()
 		}
-		if w.outdated(e) {
+		if w.outdated(e) || e.receipt(submission.Ticket) != nil {
 			return false, errOutdated
+		}
+		if err := submission.Match.Check(e.Version); err != nil {
+			return false, err
 		}
 		e.Actor = p.UserID
 		before = len(e.Commitments)
 		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
+		e.sign(submission.Ticket, failures)
 		return len(failures) < len(submission.Elements), nil
 	})
 	w.settle(ctx, err)

@@ -27,6 +27,7 @@ const (
 // Event is a titled span of time with the elements involved in it.
 type Event struct {
 	ID          int64
+	Version     int64  // rises with each change; the store's
 	Key         string // the import's own id of it; empty when made by hand
 	ImportHash  string // of the row that was last imported
 	Body        string
@@ -38,6 +39,7 @@ type Event struct {
 	Requests    []Request    // likewise
 	ShutOuts    int64        // how often a change of it that had fallen silent was shut out; see Store.ShutOut
 	Actor       int64        // the user who is changing the event; 0: nobody, or an import. It is not stored
+	Receipts    []Receipt    // of the requests that made and filled it, the newest last
 }
 
 // Commitment links an element to an event.

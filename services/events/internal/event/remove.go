@@ -5,19 +5,20 @@ import (
 	"strconv"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11). Forbidden without edit
-// rights on it. One read and one write.
-func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64) error {
+// rights on it, PreconditionFailed at another version. One read and one write.
+func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match precondition.Match) error {
 	return s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
 		e.Actor = p.UserID
-		return nil
+		return match.Check(e.Version)
 	})
 }
 

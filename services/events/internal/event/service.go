@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,6 +21,8 @@ type Store interface {
 	OfCommitment(ctx context.Context, commitmentID int64) (Event, error)
 	// OfRequest returns the event that has the request of that id.
 	OfRequest(ctx context.Context, requestID int64) (Event, error)
+	// OfTicket returns the event that has a receipt for the ticket with that key, and false when there is none.
+	OfTicket(ctx context.Context, key string) (Event, bool, error)
 	// Find returns those of the events asked for, by id and by import key, that exist, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
 	// Touching returns the events that may touch one of the days of a reach with a commitment to its element: all that do, each once, and
@@ -39,12 +42,14 @@ type Store interface {
 	NewCommitments(ctx context.Context, n int) ([]int64, error)
 	NewRequests(ctx context.Context, n int) ([]int64, error)
 
-	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key another event has are not
-	// stored; their indexes are returned. ErrShutOut when one was shut out.
+	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key or ticket another event has are
+	// not stored; their indexes are returned. ErrShutOut when one was shut out.
 	Insert(ctx context.Context, events []Event) (taken []int, err error)
 	// Change lets change decide on the event of that id and stores what it leaves, as one atomic step: when another writer came between, it
 	// is asked again on the event as it is then. Nothing is written when it returns false or an error.
 	Change(ctx context.Context, id int64, change func(*Event) (bool, error)) (Event, error)
+	// ForgetReceipts removes the receipts of before a time from all events, whose versions stay.
+	ForgetReceipts(ctx context.Context, before time.Time) error
 	// ShutOut makes sure that no change of the event of that id is written that was decided on what it is now: ShutOuts rises, or, when
 	// there is no such event, none can be stored under that id any more.
 	ShutOut(ctx context.Context, id int64) error

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -34,6 +36,7 @@ type eventDocument struct {
 	OrganiserID int64                `bson:"organiser_id,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
+	Receipts    []receiptDocument    `bson:"receipts,omitempty"`
 
 	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
@@ -65,10 +68,56 @@ type requestDocument struct {
 	AddedBy   int64 `bson:"added_by,omitempty"`
 }
 
+type receiptDocument struct {
+	idempotency.Ticket `bson:",inline"`
+	At                 time.Time         `bson:"at"`
+	Failures           []failureDocument `bson:"failures,omitempty"`
+}
+
+// failureDocument is a failure without what was submitted: of a commitment there is a status, of a request a quantity, and of what is no
+// element neither.
+type failureDocument struct {
+	Index     int            `bson:"index"`
+	Status    event.Status   `bson:"status,omitempty"`
+	Quantity  int            `bson:"quantity,omitempty"`
+	Allocated int            `bson:"allocated,omitempty"`
+	Errors    problem.Fields `bson:"errors,omitempty"`
+}
+
+func (d receiptDocument) receipt() event.Receipt {
+	r := event.Receipt{Ticket: d.Ticket, At: d.At}
+	for _, f := range d.Failures {
+		failure := event.Failure{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
+		switch {
+		case f.Status != "":
+			failure.Commitment = &event.Commitment{Status: f.Status}
+		case f.Quantity != 0:
+			failure.Request = &event.Request{Quantity: f.Quantity}
+		}
+		r.Failures = append(r.Failures, failure)
+	}
+	return r
+}
+
+func receiptOf(r event.Receipt) receiptDocument {
+	d := receiptDocument{Ticket: r.Ticket, At: r.At}
+	for _, f := range r.Failures {
+		failure := failureDocument{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
+		switch {
+		case f.Commitment != nil:
+			failure.Status = f.Commitment.Status
+		case f.Request != nil:
+			failure.Quantity = f.Request.Quantity
+		}
+		d.Failures = append(d.Failures, failure)
+	}
+	return d
+}
+
 // event returns what the document says.
 func (d *eventDocument) event() event.Event {
 	e := event.Event{
-		ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
+		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
 		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
 		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, ShutOuts: d.ShutOuts,
 	}
@@ -77,6 +126,9 @@ func (d *eventDocument) event() event.Event {
 	}
 	for _, r := range d.Requests {
 		e.Requests = append(e.Requests, event.Request(r))
+	}
+	for _, r := range d.Receipts {
+		e.Receipts = append(e.Receipts, r.receipt())
 	}
 	return e
 }
@@ -100,6 +152,9 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		if e.Outstanding(r) {
 			d.OutstandingGroups = append(d.OutstandingGroups, r.ElementID)
 		}
+	}
+	for _, r := range e.Receipts {
+		d.Receipts = append(d.Receipts, receiptOf(r))
 	}
 	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends))
 	d.CommitmentPeriods = keysOf(committed, periods)

@@ -147,7 +147,7 @@ func requestingFilter(keys []int64) bson.D {
 // unused is what only the store uses of an event.
 var unused = bson.D{
 	{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
-	{Key: "outstanding_groups", Value: 0}, {Key: outbox.Field, Value: 0},
+	{Key: "outstanding_groups", Value: 0}, {Key: "receipts", Value: 0}, {Key: outbox.Field, Value: 0},
 }
 
 // find reads events without that.
@@ -241,7 +241,7 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 	return taken, nil
 }
 
-// sortRefusals tells of an unordered insert which documents another's import key kept out, and which the server gave up because they
+// sortRefusals tells of an unordered insert which documents another's import key or ticket kept out, and which the server gave up because they
 // stood in another write's way. Any other failure is an error.
 func sortRefusals(err error) (taken, givenUp []int, _ error) {
 	var bulk mongo.BulkWriteException
@@ -252,7 +252,7 @@ func sortRefusals(err error) (taken, givenUp []int, _ error) {
 		switch {
 		case mongostore.Conflicted(w):
 			givenUp = append(givenUp, w.Index)
-		case mongostore.IsDuplicateKey(w) && strings.Contains(w.Message, importKey):
+		case mongostore.IsDuplicateKey(w) && (strings.Contains(w.Message, importKey) || strings.Contains(w.Message, receiptKey)):
 			taken = append(taken, w.Index)
 		case mongostore.IsDuplicateKey(w): // the id is the only other unique field
 			return nil, nil, event.ErrShutOut

@@ -13,6 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
+// kind is that of users in entity tags.
+const kind = "user"
+
 // account is a user as administrators see it.
 type account struct {
 	ID          *int64                `json:"id"`  // null: never stored
@@ -52,7 +55,7 @@ func answerAccount(c *fiber.Ctx, u user.User, err error) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "user", Value: a})
+	return web.Record(c, web.State{Kind: kind, ID: u.ID, Version: u.Version}, web.Part{Name: "user", Value: a})
 }
 
 // readEdit reads the fields of a user.
@@ -148,12 +151,24 @@ func (h *handlers) change(c *fiber.Ctx) error {
 	if fields.Has("uuid") {
 		e.Faults.Add("uuid", "is renewed by POST to the user's uuid")
 	}
-	u, err := h.users.Change(c.UserContext(), id, e)
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	u, err := h.users.Change(c.UserContext(), id, e, match)
 	return answerAccount(c, u, err)
 }
 
 // deactivate: five round trips, one document, read and written.
-func (h *handlers) deactivate(c *fiber.Ctx) error { return h.act(c, h.users.Deactivate) }
+func (h *handlers) deactivate(c *fiber.Ctx) error {
+	return h.act(c, func(ctx context.Context, id int64) error {
+		match, err := web.IfMatch(c, kind, id)
+		if err != nil {
+			return err
+		}
+		return h.users.Deactivate(ctx, id, match)
+	})
+}
 
 // endSessions: five round trips, one document, read and written.
 func (h *handlers) endSessions(c *fiber.Ctx) error { return h.act(c, h.users.EndSessions) }

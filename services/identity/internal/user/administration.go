@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -54,15 +55,18 @@ func (s *Service) Create(ctx context.Context, e Edit, uuid *string) (User, strin
 	return u, *uuid, nil
 }
 
-// Change edits a user; what the edit does not mention stays. Its sessions follow before this returns. NotFound; Invalid, with
-// the user as it would have been; Conflict when nobody would be left to administer. Four round trips at most, one more with an element.
-func (s *Service) Change(ctx context.Context, id int64, e Edit) (User, error) {
+// Change edits a user; what the edit does not mention stays. Its sessions follow before this returns. NotFound; PreconditionFailed at
+// another version; Invalid, with the user as it would have been; Conflict when nobody would be left to administer. Four round trips at most, one more with an element.
+func (s *Service) Change(ctx context.Context, id int64, e Edit, match precondition.Match) (User, error) {
 	faults := problem.Fields{}
 	if err := s.checkElement(ctx, e, faults); err != nil {
 		return User{}, err
 	}
 	var attempted User
 	u, err := s.change(ctx, id, func(u *User) error {
+		if err := match.Check(u.Version); err != nil {
+			return err
+		}
 		found := e.apply(u)
 		maps.Copy(found, faults)
 		attempted = *u
@@ -75,11 +79,11 @@ func (s *Service) Change(ctx context.Context, id int64, e Edit) (User, error) {
 }
 
 // Deactivate is how users are deleted: the user cannot log in any more and its sessions end; its events keep their owner. NotFound,
-// Conflict as for Change.
-func (s *Service) Deactivate(ctx context.Context, id int64) error {
+// PreconditionFailed, Conflict as for Change.
+func (s *Service) Deactivate(ctx context.Context, id int64, match precondition.Match) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		u.Active = false
-		return nil
+		return match.Check(u.Version)
 	})
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -34,6 +35,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
 			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
 			lifecycle.Background("audit", kept.Audit().Run(r.Log)),
+			lifecycle.Background("sweep of tickets", idempotency.Sweep(r.Log, notes.ForgetTickets)),
 		},
 	}, nil
 }

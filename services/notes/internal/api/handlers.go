@@ -11,6 +11,9 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
+// kind is that of notes in entity tags.
+const kind = "note"
+
 type handlers struct {
 	notes *note.Service
 	audit *auditlog.Log
@@ -27,7 +30,12 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "note", Value: n})
+	return show(c, id, n)
+}
+
+// show answers with a note, tagged.
+func show(c *fiber.Ctx, id int64, n note.View) error {
+	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Part{Name: "note", Value: n.Note})
 }
 
 // update answers PUT and PATCH of a note (contract 4.3). As read, then a versioned write: three round trips, one document.
@@ -40,14 +48,18 @@ func (h handlers) update(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	n, err := h.notes.Update(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id, note.ReadChange(fields))
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	n, err := h.notes.Update(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id, note.ReadChange(fields), match)
 	if err != nil {
 		return err
 	}
 	if !n.Valid {
-		return web.InvalidRecord(c, "note", n)
+		return web.InvalidRecord(c, "note", n.Note)
 	}
-	return web.OK(c, web.Part{Name: "note", Value: n})
+	return show(c, id, n)
 }
 
 // remove answers DELETE of a note (contract 4.3). Three round trips, one document; events is asked in between.
@@ -56,7 +68,11 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.notes.Delete(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id); err != nil {
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	if err := h.notes.Delete(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id, match); err != nil {
 		return err
 	}
 	return web.OK(c)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -22,6 +23,7 @@ const Record = "Note"
 // Note is a text attached to an event.
 type Note struct {
 	ID       int64
+	Version  int64 // rises with each change; the store's
 	EventID  int64
 	OwnerID  int64  // 0: the system's
 	Contents string // Markdown, at most MaxContents characters
@@ -33,6 +35,14 @@ type Note struct {
 
 	Key        string // of the import; "" when not imported
 	ImportHash string // of the record that was imported last
+
+	Ticket idempotency.Ticket // of the request that made it, as long as that may be repeated
+}
+
+// View is a note as the API shows it, and the version that it shows.
+type View struct {
+	contract.Note
+	Version int64
 }
 
 // Visibility says which kinds of user see a note besides its owner and admins.
@@ -122,6 +132,12 @@ func (s *Service) form(n Note, owner *contract.User, parent *contract.Event) (co
 	shown := shape(n, owner, parent)
 	shown.ID, shown.FormattedContents, shown.Valid = &n.ID, n.HTML, true
 	return shown, nil
+}
+
+// view is form with the version.
+func (s *Service) view(n Note, owner *contract.User, parent *contract.Event) (View, error) {
+	shown, err := s.form(n, owner, parent)
+	return View{shown, n.Version}, err
 }
 
 // invalidForm is the note as it would have become, with what is wrong with it. What is not stored is not rendered.

@@ -7,7 +7,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
@@ -18,13 +20,18 @@ type Store interface {
 	Load(ctx context.Context, id int64) (Note, error)
 	// OfEvent returns the notes of an event in order of id.
 	OfEvent(ctx context.Context, eventID int64) ([]Note, error)
-	// Insert stores a note and returns it with its id.
+	// OfTicket returns the note that a request with the ticket of that key has made, and false when there is none.
+	OfTicket(ctx context.Context, key string) (Note, bool, error)
+	// Insert stores a note and returns it with its id; idempotency.InProgress when another with its ticket came first.
 	Insert(ctx context.Context, n Note) (Note, error)
 	// Update changes a note as a whole, no concurrent change is lost, and returns it; change may run more than once. problem.Missing when there is
 	// no such note. Two round trips.
 	Update(ctx context.Context, id int64, change func(*Note) error) (Note, error)
-	// Delete removes a note of that owner; problem.Missing when there is none. Two round trips.
-	Delete(ctx context.Context, id, ownerID int64) error
+	// Delete removes a note of that owner at a version that matches; problem.Missing when there is none, PreconditionFailed at another version.
+	// Two round trips.
+	Delete(ctx context.Context, id, ownerID int64, match precondition.Match) error
+	// ForgetTickets takes the tickets off the notes that were made before a time, whose versions stay.
+	ForgetTickets(ctx context.Context, before time.Time) error
 
 	// WithKeys returns the imported notes that have one of the keys, in no order.
 	WithKeys(ctx context.Context, keys []string) ([]Note, error)
@@ -61,39 +68,40 @@ type Service struct {
 }
 
 // Read returns a note with its parent (contract 4.3). problem.Missing when there is none, the viewer does not see it, or its event is gone.
-func (s *Service) Read(ctx context.Context, v neighbour.Viewer, id int64) (contract.Note, error) {
+func (s *Service) Read(ctx context.Context, v neighbour.Viewer, id int64) (View, error) {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
-		return contract.Note{}, err
+		return View{}, err
 	}
 	owner, parent, err := s.surroundings(ctx, n)
 	if err != nil {
-		return contract.Note{}, err
+		return View{}, err
 	}
-	return s.form(n, owner, parent)
+	return s.view(n, owner, parent)
 }
 
 // Update changes a note of the viewer's own and returns it with its parent (contract 4.3, rules 2 and 3). When the change is invalid nothing is
-// written, and the note comes back as it would have become, with valid false and its errors. Fails as Read does; Forbidden to all but the owner.
-func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, change Change) (contract.Note, error) {
+// written, and the note comes back as it would have become, with valid false and its errors. Fails as Read does; Forbidden to all but the owner;
+// PreconditionFailed at another version.
+func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, change Change, match precondition.Match) (View, error) {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
-		return contract.Note{}, err
+		return View{}, err
 	}
 	owner, parent, err := s.surroundings(ctx, n)
 	if err != nil {
-		return contract.Note{}, err
+		return View{}, err
 	}
-	if !n.OwnedBy(v) {
-		return contract.Note{}, problem.New(problem.Forbidden, "")
+	if err := n.changeable(v, match); err != nil {
+		return View{}, err
 	}
 	if faults := change.check(); len(faults) > 0 {
 		change.applyTo(&n)
-		return invalidForm(n, owner, parent, faults), nil
+		return View{Note: invalidForm(n, owner, parent, faults)}, nil
 	}
 	n, err = s.Store.Update(ctx, id, func(n *Note) error {
-		if !n.OwnedBy(v) {
-			return problem.New(problem.Forbidden, "")
+		if err := n.changeable(v, match); err != nil {
+			return err
 		}
 		if change.Contents != nil && *change.Contents != n.Contents {
 			n.Markup = 0
@@ -102,13 +110,21 @@ func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, chan
 		return s.render(n)
 	})
 	if err != nil {
-		return contract.Note{}, err
+		return View{}, err
 	}
-	return s.form(n, owner, parent)
+	return s.view(n, owner, parent)
+}
+
+// changeable returns nil when the viewer may change the note, at its version.
+func (n Note) changeable(v neighbour.Viewer, match precondition.Match) error {
+	if !n.OwnedBy(v) {
+		return problem.New(problem.Forbidden, "")
+	}
+	return match.Check(n.Version)
 }
 
 // Delete removes a note of the viewer's own (contract 4.3, rules 3 and 4). Fails as Update does.
-func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64) error {
+func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64, match precondition.Match) error {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
 		return err
@@ -116,10 +132,10 @@ func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64) erro
 	if _, err := s.parent(ctx, n); err != nil {
 		return err
 	}
-	if !n.OwnedBy(v) {
-		return problem.New(problem.Forbidden, "")
+	if err := n.changeable(v, match); err != nil {
+		return err
 	}
-	return s.Store.Delete(ctx, id, v.UserID)
+	return s.Store.Delete(ctx, id, v.UserID, match)
 }
 
 // OfEvent returns the notes of an event that the viewer sees, without parent, in order of id. The caller has seen that the event exists.
@@ -148,9 +164,11 @@ func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64
 }
 
 // Create makes a note without parent (contract 4.3, rule 1); the caller has seen that the event exists and that the author may add notes. An
-// invalid one is not made: it comes back with id null, valid false and its errors.
+// invalid one is not made: it comes back with id null, valid false and its errors. A request with a ticket makes one note however often it comes,
+// at the cost of one read; a later time answers with the note as it is then. Conflict when the ticket is another request's.
 func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (contract.Note, error) {
 	n := fresh(asked.EventID, asked.AuthorID)
+	n.Ticket = asked.Ticket
 	change := Change{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
 	change.applyTo(&n)
 	owners, err := s.owners(ctx, []Note{n}) // before the write, so that an absent neighbour leaves nothing behind
@@ -158,6 +176,13 @@ func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (contract
 		return contract.Note{}, err
 	}
 	owner := owners[n.OwnerID]
+	made, found, err := s.made(ctx, asked.Ticket)
+	if err != nil {
+		return contract.Note{}, err
+	}
+	if found {
+		return s.form(made, owner, nil)
+	}
 	if faults := change.check(); len(faults) > 0 {
 		return invalidForm(n, owner, nil, faults), nil
 	}
@@ -168,6 +193,23 @@ func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (contract
 		return contract.Note{}, err
 	}
 	return s.form(n, owner, nil)
+}
+
+// made finds the note that a request with that ticket has made already.
+func (s *Service) made(ctx context.Context, t idempotency.Ticket) (Note, bool, error) {
+	if !t.Given() {
+		return Note{}, false, nil
+	}
+	n, found, err := s.Store.OfTicket(ctx, t.Key)
+	if err == nil && found {
+		err = t.Repeats(n.Ticket)
+	}
+	return n, found, err
+}
+
+// ForgetTickets takes the tickets off the notes that were made before a time.
+func (s *Service) ForgetTickets(ctx context.Context, before time.Time) error {
+	return s.Store.ForgetTickets(ctx, before)
 }
 
 // seen returns a note that the viewer sees.

@@ -14,6 +14,8 @@ func Queries() map[string]bson.D {
 	return map[string]bson.D{
 		"notes of an event":       find("notes", ofEvent(17), bson.E{Key: "sort", Value: byID}),
 		"imported notes by key":   find("notes", withKeys([]string{"n4", "n8", "n12"})),
+		"a note by its ticket":    find("notes", ofTicket("t")),
+		"old tickets":             find("notes", ticketsBefore(time.Unix(5, 0))),
 		"notes of deleted events": find("notes", ofEvents([]int64{3, 5, 8})),
 		"old marks":               find("notes_deleted_events", markedBefore(time.Unix(5, 0)), bson.E{Key: "limit", Value: markBatch}),
 	}

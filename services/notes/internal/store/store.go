@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -12,7 +14,9 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/auditlog"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -23,11 +27,18 @@ const schema = 1
 // counter names the ids of notes.
 const counter = "notes"
 
-// indexes of the collection notes: the first serves the notes of an event in order of id, the second the keys of the import.
+// indexes of the collection notes: the first serves the notes of an event in order of id, the second the keys of the import,
+// the third lets a ticket make one note, and the fourth serves the sweep of tickets.
 var indexes = []mongostore.Index{
 	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
-	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
+	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
+	{Name: ticketKey, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
+	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: exists("ticket.at")},
 	auditlog.Index(),
+}
+
+func exists(field string) bson.D {
+	return bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}}
 }
 
 // markIndexes of the collection notes_deleted_events serve the sweep.
@@ -49,6 +60,8 @@ type document struct {
 	VisiblePupil bool   `bson:"visible_pupil"`
 	HTML         string `bson:"html"`
 	Markup       int    `bson:"markup"`
+
+	Ticket *ticketDocument `bson:"ticket,omitempty"`
 
 	Deleted bool          `bson:"deleted,omitempty"`
 	Audit   []audit.Entry `bson:"audit,omitempty"`
@@ -111,7 +124,14 @@ func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
 	n.ID = id
 	d := documentOf(n)
 	d.Audit = entry(ctx, note.Note{}, n)
-	return n, mongostore.Insert(ctx, s.notes, &d)
+	if n.Ticket.Given() {
+		d.Ticket = &ticketDocument{Ticket: n.Ticket, At: time.Now().UTC()}
+	}
+	err = mongostore.Insert(ctx, s.notes, &d)
+	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), ticketKey) {
+		return note.Note{}, idempotency.InProgress()
+	}
+	return d.note(), err
 }
 
 // Update implements note.Store.
@@ -127,9 +147,9 @@ func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) er
 		if err := change(&n); err != nil {
 			return err
 		}
-		told := append(d.Audit, entry(ctx, d.note(), n)...)
+		told, ticket := append(d.Audit, entry(ctx, d.note(), n)...), d.Ticket
 		*d = documentOf(n)
-		d.Audit = told
+		d.Audit, d.Ticket = told, ticket
 		return nil
 	})
 	if err != nil {
@@ -139,11 +159,14 @@ func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) er
 }
 
 // Delete implements note.Store: it leaves a tombstone that tells the audit.
-func (s *Notes) Delete(ctx context.Context, id, ownerID int64) error {
+func (s *Notes) Delete(ctx context.Context, id, ownerID int64, match precondition.Match) error {
 	_, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
 		n := d.note()
 		if d.Deleted || ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
 			return mongostore.ErrNotFound
+		}
+		if err := match.Check(n.Version); err != nil {
+			return err
 		}
 		*d = document{Head: d.Head, Deleted: true, Audit: append(d.Audit, entry(ctx, n, note.Note{})...)}
 		return nil
@@ -180,12 +203,15 @@ func missing(err error, id int64) error {
 
 func (d document) note() note.Note {
 	n := note.Note{
-		ID: d.ID, EventID: d.EventID, Contents: d.Contents,
+		ID: d.ID, Version: d.Version, EventID: d.EventID, Contents: d.Contents,
 		Visible: note.Visibility{Guest: d.VisibleGuest, Staff: d.VisibleStaff, Pupil: d.VisiblePupil},
 		HTML:    d.HTML, Markup: d.Markup, Key: d.Key, ImportHash: d.ImportHash,
 	}
 	if d.OwnerID != nil {
 		n.OwnerID = *d.OwnerID
+	}
+	if d.Ticket != nil {
+		n.Ticket = d.Ticket.Ticket
 	}
 	return n
 }

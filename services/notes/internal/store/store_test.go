@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/storetest"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -68,7 +69,7 @@ func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
 		{EventID: 3, Visible: note.Visibility{Staff: true}},
 		{EventID: 1 << 62, OwnerID: 1 << 62, Contents: strings.Repeat("🚌", 65536), Key: "n1", ImportHash: "h"},
 	} {
-		want.ID = insert(t, s, want).ID
+		want.ID, want.Version = insert(t, s, want).ID, 1
 		if diff := cmp.Diff(want, load(t, s, want.ID)); diff != "" {
 			t.Error(diff)
 		}
@@ -125,7 +126,7 @@ func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	n.Contents = strings.Repeat("x", writers)
+	n.Contents, n.Version = strings.Repeat("x", writers), 1+int64(writers)
 	if diff := cmp.Diff(n, load(t, s, n.ID)); diff != "" {
 		t.Error(diff)
 	}
@@ -144,12 +145,15 @@ func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {
 	s, _ := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4})
 	system := insert(t, s, note.Note{EventID: 3})
-	wantMissing(t, s.Delete(t.Context(), n.ID, 5), n.ID)
-	wantMissing(t, s.Delete(t.Context(), system.ID, 0), system.ID)
-	if err := s.Delete(t.Context(), n.ID, 4); err != nil {
+	wantMissing(t, s.Delete(t.Context(), n.ID, 5, precondition.Match{}), n.ID)
+	wantMissing(t, s.Delete(t.Context(), system.ID, 0, precondition.Match{}), system.ID)
+	if err := s.Delete(t.Context(), n.ID, 4, precondition.Versions(2)); !problem.Is(err, problem.PreconditionFailed) {
+		t.Errorf("at another version: %v", err)
+	}
+	if err := s.Delete(t.Context(), n.ID, 4, precondition.Versions(1)); err != nil {
 		t.Fatal(err)
 	}
-	wantMissing(t, s.Delete(t.Context(), n.ID, 4), n.ID)
+	wantMissing(t, s.Delete(t.Context(), n.ID, 4, precondition.Match{}), n.ID)
 	load(t, s, system.ID)
 }
 

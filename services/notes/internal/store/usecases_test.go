@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
@@ -25,6 +26,7 @@ type school struct {
 	records   map[string]int64 // key → id
 	questions int
 	away      error
+	asked     func() // runs when a question comes
 }
 
 func (s *school) Summaries(_ context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error) {
@@ -44,6 +46,9 @@ func ask[Fact any](s *school, ids []int64, keys []string, fact func(int64, strin
 		return nil, nil
 	}
 	s.questions++
+	if s.asked != nil {
+		s.asked()
+	}
 	var facts []Fact
 	for key, id := range s.records {
 		if slices.Contains(ids, id) || slices.Contains(keys, key) {
@@ -111,8 +116,8 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
 	for _, viewer := range []neighbour.Viewer{author, {UserID: 2, Admin: true}} {
 		_, read := s.Read(t.Context(), viewer, id)
-		_, update := s.Update(t.Context(), viewer, id, note.Change{})
-		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id)} {
+		_, update := s.Update(t.Context(), viewer, id, note.Change{}, precondition.Match{})
+		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, precondition.Match{})} {
 			if p := problem.As(err); p == nil || p.Detail() != missing {
 				t.Errorf("%s by %+v: %v", call, viewer, err)
 			}
@@ -129,7 +134,7 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 		if _, err := s.Read(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("read without %s: %v", name, err)
 		}
-		if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}); !problem.Is(err, problem.Unavailable) {
+		if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, precondition.Match{}); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("update without %s: %v", name, err)
 		}
 		neighbour.away = nil
@@ -220,7 +225,7 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 		t.Errorf("a batch asked events %d times and identity %d times", events.questions, users.questions)
 	}
 	want := note.Note{
-		ID: first[0].ID, EventID: 101, OwnerID: 1, Contents: "*A*", Visible: note.Visibility{Staff: true, Pupil: true},
+		ID: first[0].ID, Version: 1, EventID: 101, OwnerID: 1, Contents: "*A*", Visible: note.Visibility{Staff: true, Pupil: true},
 		HTML: "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
 	}
 	if got, err := s.Store.Load(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
@@ -244,7 +249,7 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 		}
 	}
 	want = note.Note{
-		ID: first[0].ID, EventID: 102, OwnerID: 2, Contents: "A2", Visible: note.Visibility{Staff: true},
+		ID: first[0].ID, Version: 2, EventID: 102, OwnerID: 2, Contents: "A2", Visible: note.Visibility{Staff: true},
 		HTML: "<p>A2</p>\n", Markup: markdown.Version, Key: "a", ImportHash: changed,
 	}
 	if got, err := s.Store.Load(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
@@ -256,7 +261,7 @@ func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 	s, _, _ := newService(t)
 	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
 	id := importBatch(t, s, batch(t, row))[0].ID
-	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}); err != nil {
+	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, precondition.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if r := importBatch(t, s, batch(t, row))[0]; r.Result != importer.Unchanged {

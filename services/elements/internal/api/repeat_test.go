@@ -1,0 +1,64 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+func TestDecisionsPart1_IdempotencyKey_AnElementIsMadeOnce(t *testing.T) {
+	s := newSchool(t)
+	key := uuid.NewString()
+	body := fields{"element": fields{"entity_type": "Location", "name": key}}
+	first := s.At(system.Replica("elements", 0)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key)
+	if first.Code != http.StatusCreated {
+		t.Fatalf("%d %s", first.Code, first.Body)
+	}
+	s.At(system.Replica("elements", 1)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key).Want(t, 201, first.Body)
+	if a := s.Do(t, "POST", "/api/admin/elements", fields{"element": fields{}}, "Idempotency-Key", key); a.Code != http.StatusConflict {
+		t.Errorf("another body: %d %s", a.Code, a.Body)
+	}
+	if n := len(s.names(t, "name", key)); n != 1 {
+		t.Errorf("%d elements", n)
+	}
+}
+
+func TestDecisionsPart1_IdempotencyKey_AddedMembersAreAnsweredAgainAsTheyWere(t *testing.T) {
+	s := newSchool(t)
+	group, pupil := s.group(t, "9A"), s.pupil(t, "Pat")
+	members := path("/api/admin/elements/%d/members", group)
+	body := fields{"members": []fields{{"element_id": pupil, "first_day": "2020-01-01"}}}
+	first := s.Do(t, "POST", members, body, "Idempotency-Key", s.mark)
+	s.Delete(t, path("%s/%d?from=2020-01-01", members, pupil))
+	s.Do(t, "POST", members, body, "Idempotency-Key", s.mark).Want(t, 201, first.Body)
+	var left struct{ Members []any }
+	s.Get(t, members).Decode(t, &left)
+	if len(left.Members) != 0 {
+		t.Errorf("a repeated request brings a membership back: %v", left.Members)
+	}
+}
+
+func TestDecisionsPart1_ETagAndIfMatch_OfAnElement(t *testing.T) {
+	s := newSchool(t)
+	element := path("/api/admin/elements/%d", s.group(t, "9A"))
+	old := s.Get(t, element).Header.Get("ETag")
+	if a := s.Do(t, "GET", element, nil, "If-None-Match", old); a.Code != http.StatusNotModified || a.Body != "" {
+		t.Errorf("%d %q", a.Code, a.Body)
+	}
+	changed := s.Do(t, "PATCH", element, fields{"element": fields{"name": s.mark + " 9B"}}, "If-Match", old)
+	if changed.Code != http.StatusOK || changed.Header.Get("ETag") == old || changed.Header.Get("ETag") != s.Get(t, element).Header.Get("ETag") {
+		t.Fatalf("%d %s, ETag %q", changed.Code, changed.Body, changed.Header.Get("ETag"))
+	}
+	for _, call := range [][2]string{{"PATCH", `{"element":{"name":""}}`}, {"DELETE", ``}} {
+		s.Do(t, call[0], element, call[1], "If-Match", old).
+			Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
+		if a := s.Do(t, call[0], element, call[1], "If-Match", "x"); a.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", call[0], a.Code, a.Body)
+		}
+	}
+	s.Get(t, element).Want(t, 200, changed.Body)
+	s.Do(t, "DELETE", element, nil, "If-Match", changed.Header.Get("ETag")).Want(t, 200, `{"status":"OK"}`)
+	s.Do(t, "DELETE", "/api/admin/elements/999999", nil, "If-Match", "*").
+		Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=999999"}`)
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// receiptKey is the name of the index that lets a ticket make one event.
+const receiptKey = "receipt_key"
+
+// OfTicket returns the event that has a receipt for the ticket with that key. One document by an index.
+func (s *Events) OfTicket(ctx context.Context, key string) (event.Event, bool, error) {
+	var d eventDocument
+	err := s.collection.FindOne(ctx, ticketFilter(key)).Decode(&d)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return event.Event{}, false, nil
+	}
+	if err != nil {
+		return event.Event{}, false, fmt.Errorf("find the event of a ticket: %w", err)
+	}
+	return d.event(), true, nil
+}
+
+// ticketFilter and receiptsFilter say that the field exists so that the partial indexes can serve them.
+func ticketFilter(key string) bson.D {
+	return bson.D{{Key: "receipts.key", Value: bson.D{{Key: "$eq", Value: key}, {Key: "$exists", Value: true}}}}
+}
+
+func receiptsFilter(before time.Time) bson.D {
+	return bson.D{{Key: "receipts.at", Value: bson.D{{Key: "$lt", Value: before}, {Key: "$exists", Value: true}}}}
+}
+
+// ForgetReceipts takes the receipts of before a time out of their events. The versions stay, for nothing that a client sees changes; a change
+// that is under way may bring some back until the next time. One round trip.
+func (s *Events) ForgetReceipts(ctx context.Context, before time.Time) error {
+	old := bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}}
+	_, err := s.collection.UpdateMany(ctx, receiptsFilter(before), bson.D{{Key: "$pull", Value: bson.D{{Key: "receipts", Value: old}}}})
+	if err != nil {
+		return fmt.Errorf("forget receipts: %w", err)
+	}
+	return nil
+}

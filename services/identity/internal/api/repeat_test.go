@@ -1,0 +1,82 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *testing.T) {
+	admin := system.Admin(t)
+	key := uuid.NewString()
+	address := key + "@school.example"
+	body := map[string]any{"user": map[string]any{"name": "Once", "email": address, "permissions": map[string]any{"can_api": true}}}
+	first := admin.At(system.Replica("identity", 0)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
+	if first.Code != 201 {
+		t.Fatalf("%d %s", first.Code, first.Body)
+	}
+	again := admin.At(system.Replica("identity", 1)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
+	again.Want(t, 201, first.Body)
+	var reply struct {
+		User struct {
+			ID   int64
+			UUID string
+		}
+	}
+	again.Decode(t, &reply)
+	system.Login(t, reply.User.UUID)
+	var found struct{ Users []any }
+	admin.Get(t, "/api/users?email="+address).Decode(t, &found)
+	if len(found.Users) != 1 {
+		t.Errorf("%d users", len(found.Users))
+	}
+
+	// A new uuid is not renewed once more when its answer was not heard.
+	path := fmt.Sprintf("/api/admin/users/%d/uuid", reply.User.ID)
+	renewed := admin.Do(t, "POST", path, nil, "Idempotency-Key", key)
+	admin.Do(t, "POST", path, nil, "Idempotency-Key", key).Want(t, 201, renewed.Body)
+	var next struct{ UUID string }
+	renewed.Decode(t, &next)
+	system.Login(t, next.UUID)
+
+	keys, err := system.Redis.Keys(t.Context(), system.Prefix+"answer:*").Result()
+	if err != nil || len(keys) < 2 {
+		t.Fatalf("%v, %v", keys, err)
+	}
+	for _, k := range keys {
+		text, err := system.Redis.Get(t.Context(), k).Result()
+		if err != nil || strings.Contains(k+text, reply.User.UUID) || strings.Contains(k+text, next.UUID) || strings.Contains(k+text, key) {
+			t.Errorf("a secret is stored: %s %s, %v", k, text, err)
+		}
+	}
+	if logs := system.Logs(); strings.Contains(logs, key) || strings.Contains(logs, next.UUID) {
+		t.Error("a key or a uuid is logged")
+	}
+}
+
+func TestDecisionsPart1_ETagAndIfMatch_OfAUser(t *testing.T) {
+	admin := system.Admin(t)
+	p := newPerson(t, "can_api")
+	path := fmt.Sprint("/api/admin/users/", p.ID)
+	old := admin.Get(t, path).Header.Get("ETag")
+	if a := admin.Do(t, "GET", path, nil, "If-None-Match", old); a.Code != 304 || a.Body != "" {
+		t.Errorf("%d %q", a.Code, a.Body)
+	}
+	changed := admin.Do(t, "PATCH", path, `{"user":{"name":"Renamed","permissions":{"can_su":true}}}`, "If-Match", old)
+	if changed.Code != 200 || changed.Header.Get("ETag") == old || changed.Header.Get("ETag") != admin.Get(t, path).Header.Get("ETag") {
+		t.Fatalf("%d %s, ETag %q", changed.Code, changed.Body, changed.Header.Get("ETag"))
+	}
+	for _, call := range [][2]string{{"PATCH", `{"user":{"name":""}}`}, {"DELETE", ``}} {
+		admin.Do(t, call[0], path, call[1], "If-Match", old).
+			Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
+		if a := admin.Do(t, call[0], path, call[1], "If-Match", "x"); a.Code != 400 {
+			t.Errorf("%s: %d %s", call[0], a.Code, a.Body)
+		}
+	}
+	admin.Get(t, path).Want(t, 200, changed.Body)
+	admin.Do(t, "DELETE", path, nil, "If-Match", changed.Header.Get("ETag")).Want(t, 200, ok)
+	admin.Do(t, "DELETE", "/api/admin/users/999999", nil, "If-Match", "*").
+		Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find User with 'id'=999999"}`)
+}
