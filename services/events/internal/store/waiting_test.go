@@ -176,6 +176,7 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 		for id := range int64(3) {
 			want := asWritten(id + 1)
 			got, err := s.Event(t.Context(), want.ID)
+			got.Version = 0 // rewriting counts as a change
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 			}
