@@ -53,10 +53,10 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 		Public:   h.public(),
 		Internal: h.internal(),
 		Parts: []lifecycle.Part{
+			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
-			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
 		},
 	}, nil
 }
