@@ -69,7 +69,7 @@ const (
 
 // Record names a record by its type and id.
 type Record struct {
-	Type string // Event, Commitment, Request, Note, Element, Membership, User, EventCategory, Import
+	Type string // Event, Commitment, Request, Note, Element, Membership, User, EventCategory, Webhook, Import
 	ID   string // digits; of an import, text
 }
 

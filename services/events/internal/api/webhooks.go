@@ -71,7 +71,7 @@ type shownDelivery struct {
 
 func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
 	shown := shownDelivery{
-		ID: d.ID, NoticeID: d.NoticeID, Kind: d.Kind, State: d.State, Attempts: d.Attempts, CreatedAt: h.zone.Format(d.At),
+		ID: d.ID, NoticeID: d.NoticeID, Kind: d.Kind, State: d.State, Attempts: d.Attempts, CreatedAt: h.zone.Format(d.At.Truncate(time.Second)),
 		AttemptedAt: h.moment(d.AttemptedAt), Error: d.Error, Valid: true,
 	}
 	if d.State == notice.Waiting {
@@ -86,12 +86,12 @@ func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
 	return shown
 }
 
-// moment is a time that may not have come, null then.
+// moment is a time in whole seconds, null when it has not come.
 func (h webhookHandlers) moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	text := h.zone.Format(t)
+	text := h.zone.Format(t.Truncate(time.Second))
 	return &text
 }
 

@@ -142,8 +142,9 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 	if err != nil || len(items) == 0 {
 		return err
 	}
-	mail, oldest := items[0].Mail, items[0].At // they are in the order of their times
-	if later := items[0].DueAt; later.After(time.Now()) { // the mail was put off, and something new has come
+	mail, oldest := items[0].Mail, items[0].At // items are in the order of their times
+	// When the mail was put off, something new has come for its reader.
+	if later := items[0].DueAt; later.After(time.Now()) {
 		return s.Store.Postpone(ctx, userID, later)
 	}
 	if _, err := netmail.ParseAddress(to.Address); err != nil || !active {

@@ -16,7 +16,7 @@ const maxRelated = 100
 
 // Audit is events' part of the audit.
 func Audit(db *mongo.Database) *auditlog.Log {
-	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db))
+	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db), webhooksCollection(db))
 }
 
 // eventEntry tells the audit what became of an event with its commitments and requests, nothing when nothing did: one side without an id is

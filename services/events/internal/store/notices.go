@@ -27,7 +27,7 @@ type Notices struct {
 
 // NewNotices returns the store.
 func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
-	return &Notices{db.Collection("notices"), db.Collection("notice_mails"), db.Collection("webhooks"), db.Collection("webhook_deliveries"), ids}
+	return &Notices{db.Collection("notices"), db.Collection("notice_mails"), webhooksCollection(db), db.Collection("webhook_deliveries"), ids}
 }
 
 // LeadNotices runs work while no other process does.
@@ -89,7 +89,7 @@ func (s *Notices) Prepare(ctx context.Context) error {
 	for _, c := range []struct {
 		collection *mongo.Collection
 		indexes    []mongostore.Index
-	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()}, {s.deliveries, deliveryIndexes()}} {
+	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()}, {s.webhooks, webhookIndexes()}, {s.deliveries, deliveryIndexes()}} {
 		if err := mongostore.EnsureIndexes(ctx, c.collection, c.indexes); err != nil {
 			return err
 		}

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -30,9 +32,16 @@ type webhookDocument struct {
 	URL       string             `bson:"url"`
 	Kinds     []event.NoticeKind `bson:"kinds"`
 	Active    bool               `bson:"active"`
-	Secret    string             `bson:"secret"`
+	Secret    string             `bson:"secret,omitempty"`
 	CreatedAt time.Time          `bson:"created_at"`
+
+	Deleted bool          `bson:"deleted,omitempty"` // a tombstone: it is there until the audit has its last entry
+	Audit   []audit.Entry `bson:"audit,omitempty"`
 }
+
+func webhooksCollection(db *mongo.Database) *mongo.Collection { return db.Collection("webhooks") }
+
+func webhookIndexes() []mongostore.Index { return []mongostore.Index{auditlog.Index()} }
 
 func (d *webhookDocument) webhook() notice.Webhook {
 	return notice.Webhook{ID: d.ID, URL: d.URL, Kinds: d.Kinds, Active: d.Active, Secret: settings.NewSecret(d.Secret), CreatedAt: d.CreatedAt}
@@ -86,9 +95,11 @@ func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
 	if err := cursor.All(ctx, &documents); err != nil {
 		return nil, fmt.Errorf("find webhooks: %w", err)
 	}
-	webhooks := make([]notice.Webhook, len(documents))
-	for i, d := range documents {
-		webhooks[i] = d.webhook()
+	webhooks := make([]notice.Webhook, 0, len(documents))
+	for _, d := range documents {
+		if !d.Deleted {
+			webhooks = append(webhooks, d.webhook())
+		}
 	}
 	return webhooks, nil
 }
@@ -96,6 +107,9 @@ func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
 // Webhook implements notice.WebhookStore. One document by its id.
 func (s *Notices) Webhook(ctx context.Context, id int64) (notice.Webhook, error) {
 	d, err := mongostore.Load[webhookDocument](ctx, s.webhooks, id)
+	if err == nil && d.Deleted {
+		err = mongostore.ErrNotFound
+	}
 	if err != nil {
 		return notice.Webhook{}, missing(err, "Webhook", id)
 	}
@@ -109,7 +123,7 @@ func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, erro
 		return 0, err
 	}
 	w.ID = id
-	var d webhookDocument
+	d := webhookDocument{Audit: audit.New(ctx, audit.Create, audit.RecordOf("Webhook", id), audit.Compare(nil, webhookValues(w)))}
 	d.set(w)
 	return id, mongostore.Insert(ctx, s.webhooks, &d)
 }
@@ -117,10 +131,18 @@ func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, erro
 // ChangeWebhook implements notice.WebhookStore: two round trips when no other writer comes between.
 func (s *Notices) ChangeWebhook(ctx context.Context, id int64, change func(*notice.Webhook) error) (notice.Webhook, error) {
 	d, err := mongostore.Update(ctx, s.webhooks, id, func(d *webhookDocument) error {
+		if d.Deleted {
+			return mongostore.ErrNotFound
+		}
 		w := d.webhook()
 		if err := change(&w); err != nil {
 			return err
 		}
+		changes := audit.Compare(webhookValues(d.webhook()), webhookValues(w))
+		if len(changes) == 0 {
+			return mongostore.ErrUnchanged
+		}
+		d.Audit = append(d.Audit, audit.New(ctx, audit.Update, audit.RecordOf("Webhook", id), changes)...)
 		d.set(w)
 		return nil
 	})
@@ -131,14 +153,18 @@ func (s *Notices) ChangeWebhook(ctx context.Context, id int64, change func(*noti
 }
 
 // RemoveWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are left, which nobody sees and
-// Forget removes. Two round trips.
+// Forget removes. Three round trips.
 func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
-	result, err := s.webhooks.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}})
+	_, err := mongostore.Update(ctx, s.webhooks, id, func(d *webhookDocument) error {
+		if d.Deleted {
+			return mongostore.ErrNotFound
+		}
+		entries := audit.New(ctx, audit.Delete, audit.RecordOf("Webhook", id), audit.Compare(webhookValues(d.webhook()), nil))
+		*d = webhookDocument{Head: d.Head, Deleted: true, Audit: append(d.Audit, entries...)}
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("remove a webhook: %w", err)
-	}
-	if result.DeletedCount == 0 {
-		return problem.Missing("Webhook", id)
+		return missing(err, "Webhook", id)
 	}
 	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {
 		return fmt.Errorf("remove the deliveries of a webhook: %w", err)
@@ -146,14 +172,26 @@ func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
 	return nil
 }
 
-// AddDeliveries implements notice.Store. One round trip for each.
+// webhookValues are what the audit compares. An endpoint's address may hold a key, so only that it changed is told.
+func webhookValues(w notice.Webhook) []audit.Value {
+	kinds := make([]string, len(w.Kinds))
+	for i, k := range w.Kinds {
+		kinds[i] = string(k)
+	}
+	return []audit.Value{audit.Secret("url", w.URL), audit.Text("kinds", strings.Join(kinds, ",")), audit.Bool("active", w.Active)}
+}
+
+// AddDeliveries implements notice.Store. One round trip for the ids, which rise from one addition to the next over all processes, and one for each.
 func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Delivery) ([]notice.Delivery, error) {
+	if len(deliveries) == 0 {
+		return nil, nil
+	}
+	first, err := s.ids.Take(ctx, deliveryIDs, len(deliveries))
+	if err != nil {
+		return nil, err
+	}
 	for i := range deliveries {
-		id, err := s.ids.Next(ctx, deliveryIDs)
-		if err != nil {
-			return nil, err
-		}
-		deliveries[i].ID = id
+		deliveries[i].ID = first + int64(i)
 		if _, err := addNew(ctx, s.deliveries, deliveryDocument(deliveries[i])); err != nil {
 			return nil, err
 		}

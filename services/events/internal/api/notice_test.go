@@ -1,0 +1,281 @@
+package api_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
+)
+
+// notified is a system of its own, two replicas of each service, with both channels of notice on.
+type notified struct {
+	*servicetest.System
+	mail        *noticetest.MailServer
+	certificate tls.Certificate
+	receiver    *noticetest.Receiver
+	secret      string // of the webhook to the receiver
+	webhook     int64
+
+	calendar, category int64
+	owner, keeper      *servicetest.Client
+}
+
+const (
+	keeperMail = "keeper@school.example"
+	ownerMail  = "owner@school.example"
+)
+
+func startNotified(t *testing.T) *notified {
+	t.Helper()
+	n := &notified{receiver: noticetest.StartReceiver(t)}
+	authority, certificate, err := noticetest.Authority(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.certificate = certificate
+	if n.mail, err = noticetest.StartMailServer(&certificate); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.mail.Stop)
+	n.System = servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
+		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": n.mail.Host, "BELFRY_SMTP_PORT": strconv.Itoa(n.mail.Port), "BELFRY_MAIL_FROM": "Belfry <belfry@school.example>",
+		"BELFRY_SMTP_USERNAME": noticetest.Username, "BELFRY_SMTP_PASSWORD": noticetest.Password,
+		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8", "BELFRY_PUBLIC_URL": "https://belfry.school.example",
+	}})
+	admin := n.Admin(t)
+	n.calendar = admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"})["1"]
+	n.category = admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Concert"})["1"]
+	ids := map[string]string{"owner": uuid.NewString(), "keeper": uuid.NewString()}
+	for name, id := range ids {
+		admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": id, "can_api": true, "can_add_events": true})
+	}
+	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"})
+	n.owner, n.keeper = n.Login(t, ids["owner"]), n.Login(t, ids["keeper"])
+
+	a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": n.receiver.URL}})
+	var made struct {
+		Webhook struct {
+			ID     int64
+			Secret string
+		}
+	}
+	a.Decode(t, &made)
+	if a.Code != 201 || made.Webhook.Secret == "" {
+		t.Fatalf("create a webhook: %d %s", a.Code, a.Body)
+	}
+	n.webhook, n.secret = made.Webhook.ID, made.Webhook.Secret
+	return n
+}
+
+// book has the owner ask for the calendar.
+func (n *notified) book(t *testing.T, title string) created {
+	t.Helper()
+	return book(t, n.owner, map[string]any{"body": title, "event_category_id": n.category, "starts_at_text": "2026-09-07 19:00", "ends_at_text": "2026-09-07 21:00"}, n.calendar)
+}
+
+// decide has the keeper decide.
+func (n *notified) decide(t *testing.T, e created, status string) {
+	t.Helper()
+	a := n.keeper.Patch(t, path("/api/commitments/%d", e.Event.Commitments[0].ID), map[string]any{"commitment": map[string]any{"status": status, "reason": "because"}})
+	if a.Code != 200 {
+		t.Fatalf("decide: %d %s", a.Code, a.Body)
+	}
+}
+
+// types are the kinds of what the receiver took of an event, each notice once, in the order of its first coming.
+func (n *notified) types(id int64) string {
+	var types []string
+	seen := map[string]bool{}
+	for _, got := range n.receiver.Taken() {
+		if got.Subject == text(id) && !seen[got.ID] {
+			seen[got.ID] = true
+			types = append(types, strings.TrimPrefix(got.Type, "io.github.belfry-schools."))
+		}
+	}
+	return strings.Join(types, " ")
+}
+
+// subjects are those of the mails to an address, those sent again left out.
+func (n *notified) subjects(address string) []string {
+	var subjects []string
+	seen := map[string]bool{}
+	for _, m := range n.mail.To(address) {
+		if id := m.Header.Get("Message-ID"); !seen[id] {
+			seen[id] = true
+			subjects = append(subjects, m.Header.Get("Subject"))
+		}
+	}
+	return subjects
+}
+
+func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
+	n := startNotified(t)
+	e := n.book(t, "Concert")
+	id := e.Event.ID
+	noticetest.Eventually(t, "the administrator to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
+	n.decide(t, e, "confirmed")
+	noticetest.Eventually(t, "the owner to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
+	if a := n.owner.Delete(t, path("/api/events/%d", id)); a.Code != 200 {
+		t.Fatalf("delete: %d %s", a.Code, a.Body)
+	}
+	noticetest.Eventually(t, "the administrator to be told again", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
+	const all = "commitment.requested commitment.decided event.deleted"
+	noticetest.Eventually(t, "the webhook to be told all, in order", 30*time.Second, func() bool { return n.types(id) == all })
+	for _, got := range n.receiver.Got() {
+		if err := noticetest.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := len(n.receiver.Got()); got != 3 {
+		t.Errorf("two replicas sent %d requests", got)
+	}
+	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, noticetest.Password) || strings.Contains(logs, "because") {
+		t.Error("the logs show a secret, or what a notice says")
+	}
+	n.checkAdministration(t)
+}
+
+// checkAdministration is the calls below /api/admin/webhooks.
+func (n *notified) checkAdministration(t *testing.T) {
+	t.Helper()
+	admin := n.Admin(t)
+	one := path("/api/admin/webhooks/%d", n.webhook)
+	for method, address := range map[string]string{"GET": "/api/admin/webhooks", "POST": "/api/admin/webhooks", "PATCH": one, "DELETE": one} {
+		n.owner.Do(t, method, address, nil).Want(t, 403, `{"status":"Forbidden"}`)
+	}
+	const kinds = `["commitment.requested","commitment.decided","commitment.deleted","request.allocated","event.deleted"]`
+	a := admin.Get(t, one)
+	var shown struct {
+		Webhook struct {
+			CreatedAt string `json:"created_at"`
+		}
+	}
+	a.Decode(t, &shown)
+	webhook := fmt.Sprintf(`{"id":%d,"url":"%s","kinds":%s,"active":true,"created_at":"%s","valid":true}`, n.webhook, n.receiver.URL, kinds, shown.Webhook.CreatedAt)
+	a.Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
+	admin.Get(t, "/api/admin/webhooks").Want(t, 200, `{"status":"OK","webhooks":[`+webhook+`],"next":null}`)
+
+	change := func(field string, value any) servicetest.Answer {
+		return admin.Patch(t, one, map[string]any{"webhook": map[string]any{field: value}})
+	}
+	for _, c := range []struct {
+		field   string
+		value   any
+		message string
+	}{
+		{"url", "https://192.168.0.1/", "is at an address that is not allowed"}, {"url", "", "can't be blank"}, {"url", 5, "is not a string"},
+		{"kinds", []string{"all"}, `\"all\" is not included in the list`}, {"kinds", []string{}, "can't be blank"}, {"kinds", "all", "is not an array of kinds"},
+		{"active", "perhaps", "is not true or false"},
+	} {
+		if a := change(c.field, c.value); a.Code != 422 || !strings.HasSuffix(a.Body, fmt.Sprintf(`"valid":false,"errors":{"%s":["%s"]}}}`, c.field, c.message)) {
+			t.Errorf("%s %v: %d %s", c.field, c.value, a.Code, a.Body)
+		}
+	}
+	if a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{}}); a.Code != 422 || !strings.Contains(a.Body, `"errors":{"url":["can't be blank"]}`) {
+		t.Errorf("without url: %d %s", a.Code, a.Body)
+	}
+	if a := change("active", false); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	n.checkTest(t, admin, one)
+
+	var page struct {
+		Deliveries []struct{ ID int64 }
+		Next       *int64
+	}
+	admin.Get(t, one+"/deliveries?limit=3").Decode(t, &page)
+	if len(page.Deliveries) != 3 || page.Next == nil || *page.Next != page.Deliveries[2].ID || page.Deliveries[0].ID < page.Deliveries[1].ID {
+		t.Errorf("page %+v", page)
+	}
+	if a := admin.Delete(t, one); a.Code != 200 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	for method, address := range map[string]string{"GET": one, "PATCH": one, "DELETE": one, "POST": one + "/test", "HEAD": one + "/deliveries"} {
+		if a := admin.Do(t, method, address, map[string]any{"webhook": map[string]any{}}); a.Code != 404 {
+			t.Errorf("%s of a removed one: %d %s", method, a.Code, a.Body)
+		}
+	}
+	n.checkAudit(t, admin)
+}
+
+// checkTest sends a test to the inactive webhook, once with success and once without.
+func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string) {
+	t.Helper()
+	for _, c := range []struct {
+		code  int
+		state string
+	}{{204, "delivered"}, {500, "failed"}} {
+		n.receiver.Behave(func(noticetest.Request) int { return c.code })
+		var made struct{ Delivery struct{ ID int64 } }
+		a := admin.Post(t, one+"/test", nil)
+		a.Decode(t, &made)
+		if a.Code != 201 || !strings.Contains(a.Body, `"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`) {
+			t.Fatalf("test: %d %s", a.Code, a.Body)
+		}
+		noticetest.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
+			log := admin.Get(t, one+"/deliveries?limit=1").Body
+			return strings.Contains(log, fmt.Sprintf(`{"id":%d,`, made.Delivery.ID)) && strings.Contains(log, fmt.Sprintf(`"state":"%s","attempts":1,`, c.state)) &&
+				strings.Contains(log, fmt.Sprintf(`"next_attempt_at":null,"code":%d,`, c.code))
+		})
+	}
+	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+}
+
+// checkAudit sees that what was done to the webhook is in the audit, without its address and secret.
+func (n *notified) checkAudit(t *testing.T, admin *servicetest.Client) {
+	t.Helper()
+	a := admin.Get(t, path("/api/admin/audit/events?record=Webhook:%d", n.webhook))
+	var log struct {
+		Entries []struct{ Action string }
+	}
+	a.Decode(t, &log)
+	var actions []string
+	for _, e := range log.Entries {
+		actions = append(actions, e.Action)
+	}
+	if fmt.Sprint(actions) != "[delete update create]" || strings.Contains(a.Body, n.receiver.URL) || strings.Contains(a.Body, n.secret) {
+		t.Errorf("audit %v: %d %s", actions, a.Code, a.Body)
+	}
+}
+
+// All that was acknowledged before a kill -9 is told after it, in order, though nobody could be told before.
+func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
+	n := startNotified(t)
+	n.receiver.Behave(func(noticetest.Request) int { return noticetest.Stall })
+	n.mail.Stop()
+	var events []created
+	for i := range 5 {
+		e := n.book(t, fmt.Sprintf("Concert %d", i))
+		n.decide(t, e, "confirmed")
+		events = append(events, e)
+	}
+	n.Kill(t, "events") // the last notices are still in their outbox, the first in the middle of an attempt
+	n.mail.Restart(t, &n.certificate)
+	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+	n.Restart(t, "events")
+	for _, e := range events {
+		noticetest.Eventually(t, "the webhook to be told all", 2*time.Minute, func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
+	}
+	told := func(address, heading string) bool {
+		var all strings.Builder
+		for _, m := range n.mail.To(address) {
+			all.WriteString(strings.ReplaceAll(m.Raw, "=\r\n", ""))
+		}
+		for i := range events {
+			if !strings.Contains(all.String(), fmt.Sprintf("%s: Concert %d", heading, i)) {
+				return false
+			}
+		}
+		return true
+	}
+	noticetest.Eventually(t, "all mails", 2*time.Minute, func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
+}
