@@ -34,7 +34,7 @@ func (c *connection) client(s surroundings, o client.Options) (*client.Client, s
 
 // login returns a client that is logged in.
 func (c *connection) login(ctx context.Context, s surroundings) (*client.Client, error) {
-	made, uuid, err := c.client(s, client.Options{})
+	made, uuid, err := c.client(s, client.Options{OnRetry: (&progress{out: s.err}).retry})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,12 +120,23 @@ func (c *Client) loginCount() int {
 type request struct {
 	method, path string
 	query        url.Values
-	body         []byte // newline-delimited JSON, or nil
+	body         []byte // nil: none
+	media        string // of the body; newline-delimited JSON when empty
+	json         any    // sent as the body instead, unless nil
+	// creates says that the call, made twice, would make two things: it is made again only when it can't have reached anybody.
+	creates bool
 }
 
 // call makes a request and decodes its answer into answer, unless that is nil. A session that has ended is renewed once; a
 // service that is away is waited for, see persist.
 func (c *Client) call(ctx context.Context, r request, answer any) error {
+	if r.json != nil {
+		text, err := json.Marshal(r.json)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		}
+		r.body, r.media = text, "application/json"
+	}
 	renewed := false
 	return c.persist(ctx, func() error {
 		seen := c.loginCount()
@@ -135,6 +147,9 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 				return fmt.Errorf("the session has ended: %w", err)
 			}
 			err = c.once(ctx, r, answer)
+		}
+		if r.creates && !untouched(err) {
+			return &final{err}
 		}
 		return err
 	})
@@ -151,7 +166,7 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.options.UserAgent)
 	if r.body != nil {
-		req.Header.Set("Content-Type", "application/x-ndjson")
+		req.Header.Set("Content-Type", cmp.Or(r.media, "application/x-ndjson"))
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -161,7 +176,7 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return &networkError{fmt.Errorf("%s %s: reading the answer: %w", r.method, r.path, c.withoutURL(err))}
 	}
-	if res.StatusCode != http.StatusOK {
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
 		return c.failure(r, res, text)
 	}
 	if answer == nil {
@@ -190,6 +205,9 @@ func (c *Client) failure(r request, res *http.Response, text []byte) error {
 	if json.Unmarshal(text, &envelope) == nil && envelope.Status != "" {
 		failed.Status, failed.Message = envelope.Status, envelope.Message
 	}
+	if res.StatusCode == http.StatusUnprocessableEntity {
+		failed.Fields = fieldErrors(text)
+	}
 	if to, err := res.Location(); err == nil {
 		failed.Message = "it redirects to " + to.Scheme + "://" + to.Host
 	}
@@ -198,4 +216,29 @@ func (c *Client) failure(r request, res *http.Response, text []byte) error {
 		failed.Message = strings.ReplaceAll(failed.Message, c.uuid, "…")
 	}
 	return failed
+}
+
+// fieldErrors finds the errors of an invalid record in its answer: in the record, or in each of several.
+func fieldErrors(text []byte) map[string][]string {
+	type invalid struct{ Errors map[string][]string }
+	var parts map[string]json.RawMessage
+	if json.Unmarshal(text, &parts) != nil {
+		return nil
+	}
+	found := map[string][]string{}
+	for _, part := range parts {
+		var one invalid
+		var several []invalid
+		if json.Unmarshal(part, &one) == nil {
+			several = []invalid{one}
+		} else if json.Unmarshal(part, &several) != nil {
+			continue
+		}
+		for _, record := range several {
+			for field, messages := range record.Errors {
+				found[field] = append(found[field], messages...)
+			}
+		}
+	}
+	return found
 }

@@ -5,9 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -23,6 +26,8 @@ type Error struct {
 	Code         int    // HTTP
 	Status       string // the envelope's status, such as "Access denied"
 	Message      string // the envelope's message, may be empty
+	// Fields says what is wrong with an invalid record (422), by field.
+	Fields map[string][]string
 
 	after time.Duration // of the Retry-After header, 0 without one
 }
@@ -33,6 +38,14 @@ func (e *Error) Error() string {
 	if e.Message != "" {
 		text += ": " + e.Message
 	}
+	for i, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		if i == 0 {
+			text += ": "
+		} else {
+			text += "; "
+		}
+		text += field + " " + strings.Join(e.Fields[field], ", ")
+	}
 	return text
 }
 
@@ -41,8 +54,23 @@ type networkError struct{ error }
 
 func (e *networkError) Unwrap() error { return e.error }
 
+// final is an error after which the call may not be made again.
+type final struct{ error }
+
+func (f *final) Unwrap() error { return f.error }
+
+// untouched tells whether a call that failed can't have changed anything: nobody was reached, or it was refused for now.
+func untouched(err error) bool {
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return network.Op == "dial"
+	}
+	failed := (*Error)(nil)
+	return errors.As(err, &failed) && failed.Code == http.StatusTooManyRequests
+}
+
 // persist calls try until it succeeds, fails for good, or has failed 17 times. Every call that this package makes may be made
-// twice: a login makes another session, a batch is matched by keys, an element is retired once.
+// twice: a login makes another session, a batch is matched by keys, an element is retired once. Those that may not say so with final.
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 20 * c.options.Wait}
 	options := []backoff.RetryOption{backoff.WithBackOff(pauses), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0)}
@@ -85,6 +113,9 @@ func (d *delayed) As(target any) bool {
 }
 
 func cause(err error) error {
+	if f := (*final)(nil); errors.As(err, &f) {
+		return f.error
+	}
 	if d := (*delayed)(nil); errors.As(err, &d) {
 		return d.error
 	}
@@ -94,6 +125,9 @@ func cause(err error) error {
 // passing tells whether the same call may succeed later: nobody listens, the connection broke, a service or the way to
 // it is away, or too much is asked at once. A name that does not exist and a certificate that is wrong stay so.
 func passing(err error) bool {
+	if done := (*final)(nil); errors.As(err, &done) {
+		return false
+	}
 	if failed := (*Error)(nil); errors.As(err, &failed) {
 		switch failed.Code {
 		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

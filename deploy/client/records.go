@@ -1,0 +1,152 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// Record is one record as the API shows it, its fields by name. Ids are json.Number.
+type Record map[string]any
+
+// Text is a field as a person reads it: "" for null or absent, a list's entries parted by spaces.
+func (r Record) Text(field string) string {
+	switch value := r[field].(type) {
+	case nil:
+		return ""
+	case []any:
+		text := ""
+		for i, entry := range value {
+			if i > 0 {
+				text += " "
+			}
+			text += fmt.Sprint(entry)
+		}
+		return text
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// ID is the id in a field, 0 when there is none.
+func (r Record) ID(field string) int64 {
+	n, ok := r[field].(json.Number)
+	if !ok {
+		return 0
+	}
+	id, err := n.Int64()
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+// Inner is a record in a field, empty when there is none.
+func (r Record) Inner(field string) Record {
+	inner, _ := r[field].(map[string]any)
+	return inner
+}
+
+// Get returns one record: what the answer of a path holds in the part of that name. Like all calls below it needs what the path needs, below
+// /api/admin/ the admin permission; an answer other than success is an *Error.
+func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {
+	return c.record(ctx, request{method: http.MethodGet, path: path}, part)
+}
+
+// Create posts a new record and returns it as stored.
+func (c *Client) Create(ctx context.Context, path, part string, fields any) (Record, error) {
+	return c.record(ctx, request{method: http.MethodPost, path: path, json: map[string]any{part: fields}, creates: true}, part)
+}
+
+// Change patches a record and returns it as stored.
+func (c *Client) Change(ctx context.Context, path, part string, fields any) (Record, error) {
+	return c.record(ctx, request{method: http.MethodPatch, path: path, json: map[string]any{part: fields}}, part)
+}
+
+// Put puts what has no body and returns the record.
+func (c *Client) Put(ctx context.Context, path, part string) (Record, error) {
+	return c.record(ctx, request{method: http.MethodPut, path: path}, part)
+}
+
+// Delete deletes, with a query that may be nil. Made twice, as when the first answer was lost, the second may say that there is nothing.
+func (c *Client) Delete(ctx context.Context, path string, query url.Values) error {
+	return c.call(ctx, request{method: http.MethodDelete, path: path, query: query}, nil)
+}
+
+func (c *Client) record(ctx context.Context, r request, part string) (Record, error) {
+	var answer map[string]json.RawMessage
+	if err := c.call(ctx, r, &answer); err != nil {
+		return nil, err
+	}
+	record := Record{}
+	if err := decode(answer[part], &record); err != nil {
+		return nil, fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
+	}
+	return record, nil
+}
+
+// NewUUID gives a user a new uuid and returns it. The old one and all of the user's sessions end.
+func (c *Client) NewUUID(ctx context.Context, user int64) (string, error) {
+	var answer struct{ UUID string }
+	path := "/api/admin/users/" + strconv.FormatInt(user, 10) + "/uuid"
+	err := c.call(ctx, request{method: http.MethodPost, path: path}, &answer)
+	return answer.UUID, err
+}
+
+// AddMembers makes elements members of a group. Made twice it is the same.
+func (c *Client) AddMembers(ctx context.Context, group int64, members []map[string]any) ([]Record, error) {
+	path := "/api/admin/elements/" + strconv.FormatInt(group, 10) + "/members"
+	var answer map[string]json.RawMessage
+	if err := c.call(ctx, request{method: http.MethodPost, path: path, json: map[string]any{"members": members}}, &answer); err != nil {
+		return nil, err
+	}
+	var added []Record
+	return added, decode(answer["members"], &added)
+}
+
+// List yields the records of a paged list, in its order: up to 1,000 a call, and as many calls as the reader goes on to need.
+func (c *Client) List(ctx context.Context, path, part string, query url.Values) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		page := url.Values{"limit": {"1000"}}
+		for name, values := range query {
+			page[name] = values
+		}
+		for {
+			var answer map[string]json.RawMessage
+			err := c.call(ctx, request{method: http.MethodGet, path: path, query: page}, &answer)
+			var records []Record
+			var next cursor
+			if err == nil {
+				err = decode(answer[part], &records)
+			}
+			if err == nil && len(answer["next"]) > 0 {
+				err = json.Unmarshal(answer["next"], &next)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, record := range records {
+				if !yield(record, nil) {
+					return
+				}
+			}
+			if next == "" {
+				return
+			}
+			page.Set("after", string(next))
+		}
+	}
+}
+
+// decode keeps numbers as they are written: ids don't fit floating point.
+func decode(text json.RawMessage, target any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(target)
+}
