@@ -1,0 +1,50 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAdministration_AuditOfANoteTellsNothingOfWhatItSays(t *testing.T) {
+	s := newSchool(t)
+	author, head := s.clients["author"], s.clients["head"]
+	var made struct{ Note struct{ ID int64 } }
+	author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{"contents": "classified"}}).Decode(t, &made)
+	note := fmt.Sprintf("/api/notes/%d", made.Note.ID)
+	author.Put(t, note, map[string]any{"note": map[string]any{"contents": "declassified", "visible_pupil": true}})
+	author.Put(t, note, map[string]any{"note": map[string]any{"visible_pupil": true}}) // changes nothing
+	author.Delete(t, note)
+	record := fmt.Sprintf("Note:%d", made.Note.ID)
+	want := []string{
+		fmt.Sprintf("delete %s: event_id %d →, owner_id %d →, contents →, visible_guest false →, visible_staff true →, visible_pupil true →", record, s.event, s.ids["author"]),
+		"update " + record + ": contents →, visible_pupil false → true",
+		fmt.Sprintf("create %s: event_id → %d, owner_id → %d, contents →, visible_guest → false, visible_staff → true, visible_pupil → false", record, s.event, s.ids["author"]),
+	}
+	if diff := cmp.Diff(want, head.AuditTexts(t, "notes", fmt.Sprintf("record=Event:%d", s.event))); diff != "" {
+		t.Error(diff)
+	}
+	for _, l := range head.Audit(t, "notes", "record="+record) {
+		if l.UserID == nil || *l.UserID != s.ids["author"] || l.From == "" || l.Request == "" { // the creation came through events
+			t.Errorf("%s by %+v", l, l)
+		}
+	}
+	if all := head.Get(t, "/api/admin/audit/notes?limit=1000").Body; strings.Contains(all, "classified") {
+		t.Error("the audit holds what a note says")
+	}
+}
+
+func TestAdministration_AuditOfNotesOutlivesTheirEvent(t *testing.T) {
+	s := newSchool(t)
+	author, head := s.clients["author"], s.clients["head"]
+	for range 3 {
+		author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{}})
+	}
+	author.Delete(t, fmt.Sprintf("/api/events/%d", s.event)).Want(t, 200, `{"status":"OK"}`)
+	waitForNoNotes(t, s.event)
+	if lines := head.Audit(t, "notes", fmt.Sprintf("record=Event:%d", s.event)); len(lines) != 3 {
+		t.Errorf("%d creations of 3: %v", len(lines), lines)
+	}
+}
