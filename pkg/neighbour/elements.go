@@ -61,31 +61,6 @@ func (e *Elements) Administered(ctx context.Context, userID int64) ([]ElementFac
 	return reply.Elements, err
 }
 
-// MembersPath is where elements answers Members.
-const MembersPath = "/internal/elements/members"
-
-// MembersQuestion asks which of the elements are in a group on every one of the days.
-type MembersQuestion struct {
-	GroupID int64   `json:"group_id"`
-	IDs     []int64 `json:"ids"`
-	Days    Days    `json:"days"`
-}
-
-// MembersReply holds the ids of those that are, in no order.
-type MembersReply struct {
-	IDs []int64 `json:"ids"`
-}
-
-// Members returns those of the people and things asked about, current or not, that are in the group on every one of the days, directly or
-// through groups. A group is never among them.
-func (e *Elements) Members(ctx context.Context, q MembersQuestion) ([]int64, error) {
-	if len(q.IDs) == 0 {
-		return nil, nil
-	}
-	reply, err := read[MembersQuestion, MembersReply](ctx, e.peer, MembersPath, q)
-	return reply.IDs, err
-}
-
 // ReachesPath is where elements answers Reaches.
 const ReachesPath = "/internal/elements/reaches"
 

@@ -45,6 +45,7 @@ func (h handlers) public() []web.Route {
 func (h handlers) internal() []web.Route {
 	return []web.Route{
 		{Method: fiber.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, MaxBody: importer.MaxBody, Handler: h.facts},
+		{Method: fiber.MethodPost, Path: neighbour.AdministeredPath, Access: web.Neighbour, Handler: h.administered},
 		{Method: fiber.MethodPost, Path: neighbour.ReachesPath, Access: web.Neighbour, Handler: h.reaches},
 	}
 }

@@ -23,6 +23,8 @@ type Store interface {
 	// Like returns the first elements in order of name, then id, that are current and have the needle in their name.
 	Like(ctx context.Context, needle Needle, limit int) ([]Element, error)
 	List(ctx context.Context, filter Filter) ([]Element, error)
+	// AdministeredBy returns the elements that have the user among their administrators, in no order.
+	AdministeredBy(ctx context.Context, user int64) ([]Element, error)
 	CountCurrent(ctx context.Context, ids []int64) (int, error)
 
 	// Add stores new elements, with ids of its choice, and returns the positions of those that a unique key kept out.
@@ -128,7 +130,7 @@ func (s *Service) Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neigh
 			continue
 		}
 		seen[e.ID] = true
-		facts = append(facts, neighbour.ElementFact{Element: e.List(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(), Administrators: e.Administrators})
+		facts = append(facts, e.fact())
 	}
 	return facts, nil
 }

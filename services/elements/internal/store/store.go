@@ -43,6 +43,7 @@ var elementIndexes = []mongostore.Index{
 	{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}},
 	// The name behind the gram lets a search that has many hits read only those it returns.
 	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
+	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
 	auditlog.Index(),
 }

@@ -336,6 +336,7 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	}{
 		{"by id", "elements", bson.D{in("_id", some)}, nil},
 		{"by key", "elements", byKeys([]string{"Pupil:17", "Pupil:1900"}), nil},
+		{"by administrator", "elements", administeredBy(7), nil},
 		{"name", "elements", named("Forename17 Surname1"), byID},
 		{"namelike of one character", "elements", like(element.NewNeedle("7")), byName},
 		{"namelike of two characters", "elements", like(element.NewNeedle("99")), byName},

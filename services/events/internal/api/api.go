@@ -42,8 +42,9 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 		Log: r.Log, Record: notices.Record,
 	})
 	categories := store.NewCategories(r.DB, r.IDs)
+	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
 	h := handlers{
-		events:     event.NewService(store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge), store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone),
+		events:     event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone),
 		categories: event.NewCategories(categories),
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},
@@ -57,6 +58,7 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
+			lifecycle.Background("upgrade of events", events.KeepUpgraded(r.Log)),
 		},
 	}, nil
 }

@@ -44,12 +44,9 @@ func (h handlers) add(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	body, err := web.Body(c)
+	body, err := bodyWithElements(c)
 	if err != nil {
 		return err
-	}
-	if !body.Has("elements") {
-		return problem.New(problem.Malformed, "elements is missing")
 	}
 	faults := problem.Fields{}
 	submission, err := readAdditions(body, faults)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/gofiber/fiber/v2"
+
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -100,6 +102,15 @@ func textOf(raw json.RawMessage) string {
 	var text string
 	_ = json.Unmarshal(raw, &text) // it was read as JSON before, and is a string
 	return text
+}
+
+// bodyWithElements reads a body that has to have elements.
+func bodyWithElements(c *fiber.Ctx) (web.Object, error) {
+	body, err := web.Body(c)
+	if err == nil && !body.Has("elements") {
+		err = problem.New(problem.Malformed, "elements is missing")
+	}
+	return body, err
 }
 
 // readAdditions reads elements and clashes.

@@ -31,10 +31,13 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.notes},
 		{Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn, Repeatable: true, Handler: h.addNote},
 
+		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},
 		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
 		{Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.removeCommitment},
+		{Method: fiber.MethodGet, Path: "/api/requests", Access: web.SignedIn, Handler: h.outstanding},
 		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.changeQuantity},
 		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
+		{Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn, Handler: h.allocate},
 
 		{Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn, Handler: h.listCategories},
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},

@@ -128,12 +128,7 @@ type created struct {
 			Status  string
 			Element struct{ ID int64 }
 		}
-		Requests []struct {
-			ID           int64
-			Quantity     int
-			NumAllocated int `json:"num_allocated"`
-			Element      struct{ ID int64 }
-		}
+		Requests  []requested
 		Owner     *struct{ ID int64 }
 		Organiser *struct{ ID int64 }
 	}
@@ -147,6 +142,14 @@ type created struct {
 			Errors map[string][]string
 		}
 	}
+}
+
+// requested is a request inside its event.
+type requested struct {
+	ID           int64
+	Quantity     int
+	NumAllocated int `json:"num_allocated"`
+	Element      struct{ ID int64 }
 }
 
 // book creates an event and fails the test unless it was created.

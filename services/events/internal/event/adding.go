@@ -35,10 +35,7 @@ type ids struct {
 // stay correctable; one that is booked is refused. Facts must hold every submitted element that exists, and new an id for each that may be
 // added.
 func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int64]neighbour.ElementFact, new ids, booked map[int64]bool) (failures []Failure) {
-	committed := make(map[int64]bool, len(e.Commitments))
-	for _, c := range e.Commitments {
-		committed[c.ElementID] = true
-	}
+	committed := e.committed()
 	for i, s := range submitted {
 		fact, exists := facts[s.ID]
 		switch {
@@ -60,6 +57,15 @@ func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int6
 		}
 	}
 	return failures
+}
+
+// committed are the elements that the event has commitments to.
+func (e *Event) committed() map[int64]bool {
+	committed := make(map[int64]bool, len(e.Commitments))
+	for _, c := range e.Commitments {
+		committed[c.ElementID] = true
+	}
+	return committed
 }
 
 // refuse says why an element can't come onto the event, nil when it can.

@@ -63,7 +63,7 @@ func (s *Service) ChangeQuantity(ctx context.Context, p principal.Principal, id 
 		r.Quantity = view.Quantity
 		return r.Quantity != before, nil
 	})
-	return view, err
+	return view, gone(err, "Request", id)
 }
 
 // Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part 5). Conflict when the
@@ -98,7 +98,7 @@ func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, n
 		return true, nil
 	})
 	if err != nil {
-		return CommitmentView{}, err
+		return CommitmentView{}, gone(err, "Commitment", id)
 	}
 	return CommitmentView{*e.Commitment(id), element, e}, nil
 }

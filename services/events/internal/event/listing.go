@@ -76,8 +76,14 @@ func (e *Event) Involved() []int64 {
 
 // touches says whether the event touches one of the days.
 func (s *Service) touches(e Event, days []neighbour.Days) bool {
+	own := s.days(e)
+	return slices.ContainsFunc(days, func(d neighbour.Days) bool { return own.First <= d.Last && own.Last >= d.First })
+}
+
+// days are those that the event touches.
+func (s *Service) days(e Event) neighbour.Days {
 	first, last := s.zone.Days(e.Span.Starts, e.Span.Ends)
-	return slices.ContainsFunc(days, func(d neighbour.Days) bool { return first <= d.Last && last >= d.First })
+	return neighbour.Days{First: first, Last: last}
 }
 
 func (e *Event) compareSpan(other Event) int {

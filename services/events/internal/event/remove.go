@@ -2,6 +2,8 @@ package event
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
@@ -33,7 +35,7 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 	if err != nil {
 		return err
 	}
-	element, err := s.administered(ctx, p, &e, e.Commitment(id).ElementID)
+	elements, err := s.administered(ctx, p, &e, e.concerned(id)...)
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 		if e.Commitment(id) == nil {
 			return false, missing
 		}
-		if !mayRemove(p, e, element) {
+		if !mayRemove(p, e, elements...) {
 			return false, forbidden()
 		}
 		e.Actor = p.UserID
@@ -54,13 +56,21 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 	return err
 }
 
+// gone names the record that was asked for when its event went meanwhile.
+func gone(err error, record string, id int64) error {
+	if problem.Is(err, problem.NotFound) {
+		return problem.Missing(record, id)
+	}
+	return err
+}
+
 // DeleteRequest takes a request off its event, with its allocations. Round trips as for DeleteCommitment; NotFound when it is missing.
 func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
 	e, err := s.store.OfRequest(ctx, id)
 	if err != nil {
 		return err
 	}
-	element, err := s.administered(ctx, p, &e, e.Request(id).ElementID)
+	elements, err := s.administered(ctx, p, &e, e.Request(id).ElementID)
 	if err != nil {
 		return err
 	}
@@ -68,22 +78,33 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 		if e.Request(id) == nil {
 			return false, problem.Missing("Request", id)
 		}
-		if !mayRemove(p, e, element) {
+		if !mayRemove(p, e, elements...) {
 			return false, forbidden()
 		}
 		e.Actor = p.UserID
 		e.removeRequest(id)
 		return true, nil
 	})
-	return err
+	return gone(err, "Request", id)
 }
 
-// administered returns the fact of an element when p's right to it may depend on its administrators, and the zero fact otherwise.
-func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elementID int64) (neighbour.ElementFact, error) {
-	if mayRemove(p, e, neighbour.ElementFact{}) {
-		return neighbour.ElementFact{}, nil
+// concerned are the elements whose administrators may delete a commitment: its own, and the group of the request that it was allocated to, as
+// they may delete that request with it.
+func (e *Event) concerned(commitmentID int64) []int64 {
+	c := e.Commitment(commitmentID)
+	elements := []int64{c.ElementID}
+	if r := e.Request(c.RequestID); r != nil {
+		elements = append(elements, r.ElementID)
+	}
+	return elements
+}
+
+// administered returns the facts of the elements when p's right may depend on their administrators, and none otherwise.
+func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elements ...int64) ([]neighbour.ElementFact, error) {
+	if mayRemove(p, e) {
+		return nil, nil
 	}
 	k := newKnown()
-	err := s.learn(ctx, k, []int64{elementID})
-	return k.elements[elementID], err
+	err := s.learn(ctx, k, elements)
+	return slices.Collect(maps.Values(k.elements)), err
 }

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"slices"
+
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -19,10 +21,11 @@ func organises(p principal.Principal, e *Event) bool {
 	return e.OrganiserID != 0 && e.OrganiserID == p.ElementID
 }
 
-// mayRemove says whether p may delete an element's commitment or request: with edit rights, as the event's organiser, or as an
-// administrator of the element (decisions, part 4).
-func mayRemove(p principal.Principal, e *Event, element neighbour.ElementFact) bool {
-	return mayEdit(p, e) || organises(p, e) || p.Administers(element.Administrators)
+// mayRemove says whether p may delete a commitment or request that is one of these elements': with edit rights, as the event's organiser, or
+// as an administrator of one of them (decisions, part 4).
+func mayRemove(p principal.Principal, e *Event, elements ...neighbour.ElementFact) bool {
+	return mayEdit(p, e) || organises(p, e) ||
+		slices.ContainsFunc(elements, func(f neighbour.ElementFact) bool { return p.Administers(f.Administrators) })
 }
 
 // mayAsk says whether p may change the quantity of a request for an element: with edit rights, which adding needs too, or as an

@@ -216,3 +216,61 @@ func TestBecome(t *testing.T) {
 		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
 	}
 }
+
+func TestDecisionsPart5_Allocating(t *testing.T) {
+	const other, gone, stranger, spares = 5, 6, 7, 10
+	known := facts()
+	for _, id := range []int64{bus, other, gone, stranger} {
+		known[id] = neighbour.ElementFact{Element: contract.Element{ID: id}, Current: id != gone}
+	}
+	known[spares] = neighbour.ElementFact{Element: contract.Element{ID: spares, EntityType: contract.Group}, Current: true}
+	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, stranger: false}
+	const taken, noMember, retired, full = "element_id: has already been taken", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
+	for name, c := range map[string]struct {
+		before    []Commitment
+		submitted []int64
+		allocated []int64 // elements of the request after it
+		failures  []string
+	}{
+		"nothing":            {nil, nil, nil, nil},
+		"one":                {nil, []int64{bus}, []int64{bus}, nil},
+		"all":                {nil, []int64{other, bus}, []int64{other, bus}, nil},
+		"twice":              {nil, []int64{bus, bus}, []int64{bus}, []string{"1 " + taken}},
+		"no element":         {nil, []int64{99, bus}, []int64{bus}, []string{"0 not found"}},
+		"no member":          {nil, []int64{stranger, bus, buses}, []int64{bus}, []string{"0 " + noMember, "2 " + noMember}},
+		"a group of members": {nil, []int64{spares, bus}, []int64{bus}, []string{"0 " + noMember}},
+		"a retired one":      {nil, []int64{gone, bus}, []int64{bus}, []string{"0 " + retired}},
+		"on the event":       {[]Commitment{{ID: 1, ElementID: bus}}, []int64{bus, other}, []int64{other}, []string{"0 " + taken}},
+		"over the quantity":  {[]Commitment{{ID: 1, ElementID: 8, RequestID: 21}}, []int64{bus, other}, []int64{8, bus}, []string{"1 " + full}},
+		"to another request": {[]Commitment{{ID: 1, ElementID: 8, RequestID: 22}}, []int64{bus, other}, []int64{bus, other}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := Event{Actor: bob, Commitments: c.before, Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}, {ID: 22, ElementID: 9, Quantity: 1}}}
+			var failures []string
+			for _, f := range e.allocate(21, submit(c.submitted...), known, members, []int64{11, 12, 13}) {
+				what := "not found"
+				if f.Commitment != nil {
+					if *f.Commitment != (Commitment{ElementID: f.Submitted.ID, Status: Uncontrolled, RequestID: 21, AddedBy: bob}) {
+						t.Errorf("a failure shows %+v", *f.Commitment)
+					}
+					for field, messages := range f.Errors {
+						what = field + ": " + messages[0]
+					}
+				}
+				failures = append(failures, fmt.Sprintf("%d %s", f.Index, what))
+			}
+			var allocated []int64
+			for _, commitment := range e.Commitments {
+				if commitment.RequestID == 21 {
+					allocated = append(allocated, commitment.ElementID)
+				}
+				if commitment.ID > 1 && commitment.Status != Uncontrolled {
+					t.Errorf("allocated as %+v", commitment)
+				}
+			}
+			if !slices.Equal(allocated, c.allocated) || !slices.Equal(failures, c.failures) {
+				t.Errorf("allocated %v with failures %q\nwant %v with %q", allocated, failures, c.allocated, c.failures)
+			}
+		})
+	}
+}

@@ -62,7 +62,6 @@ type Store interface {
 type Elements interface {
 	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
 	Administered(ctx context.Context, userID int64) ([]neighbour.ElementFact, error)
-	Members(ctx context.Context, q neighbour.MembersQuestion) ([]int64, error)
 	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
 }
 

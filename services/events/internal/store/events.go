@@ -146,8 +146,8 @@ func requestingFilter(keys []int64) bson.D {
 
 // unused is what only the store uses of an event.
 var unused = bson.D{
-	{Key: "receipts", Value: 0}, {Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
-	{Key: "outstanding_groups", Value: 0}, {Key: outbox.Field, Value: 0},
+	{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
+	{Key: "outstanding_groups", Value: 0}, {Key: outbox.Field, Value: 0}, {Key: "audit", Value: 0}, {Key: "receipts", Value: 0},
 }
 
 // find reads events without that.

@@ -59,10 +59,6 @@ func (a administrators) Facts(context.Context, neighbour.FactsQuestion) ([]neigh
 	return nil, nil
 }
 
-func (a administrators) Members(context.Context, neighbour.MembersQuestion) ([]int64, error) {
-	return nil, nil
-}
-
 func (a administrators) Reaches(context.Context, neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error) {
 	return nil, nil
 }

@@ -1,0 +1,34 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two questions to elements at the
+// same time, then one versioned change of the event: five round trips in a row.
+func (h handlers) allocate(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	body, err := bodyWithElements(c)
+	if err != nil {
+		return err
+	}
+	faults := problem.Fields{}
+	submitted, err := readElements(body, faults)
+	if err == nil {
+		err = problem.InvalidFields(faults)
+	}
+	if err != nil {
+		return err
+	}
+	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submitted)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "event", Value: h.shape.event(v)}, web.Part{Name: "failures", Value: failures(failed, v.Elements)})
+}

@@ -1,0 +1,302 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// fleet is a resource group that the driver administers, and what is in it.
+type fleet struct {
+	group     int64
+	always    int64   // a member on all days
+	september int64   // in September 2026 alone
+	spare     int64   // through the nested group of spares, which is in the fleet from 2026-10-01
+	spares    int64   // that group
+	retired   int64   // a member, but no longer current
+	many      []int64 // members on all days
+}
+
+var (
+	fleetOnce   sync.Once
+	loadedFleet fleet
+)
+
+func loadFleet(t *testing.T) fleet {
+	t.Helper()
+	loadSchool(t)
+	fleetOnce.Do(func() {
+		admin := system.Admin(t)
+		groups := admin.Import(t, "groups", map[string]any{"key": "fleet", "name": "Fleet", "resource": true}, map[string]any{"key": "spares", "name": "Spares"})
+		records := []map[string]any{{"key": "always", "name": "Always"}, {"key": "september", "name": "September"}, {"key": "spare", "name": "Spare"}, {"key": "retired", "name": "Retired", "current": false}}
+		open := []map[string]any{{"first_day": nil, "last_day": nil}}
+		memberships := []map[string]any{
+			{"group": "fleet", "member": "Service:always", "spans": open},
+			{"group": "fleet", "member": "Service:retired", "spans": open},
+			{"group": "fleet", "member": "Service:september", "spans": []map[string]any{{"first_day": "2026-09-01", "last_day": "2026-09-30"}}},
+			{"group": "fleet", "member": "Group:spares", "spans": []map[string]any{{"first_day": "2026-10-01", "last_day": nil}}},
+			{"group": "spares", "member": "Service:spare", "spans": open},
+		}
+		for i := range 8 {
+			key := fmt.Sprint("bus", i)
+			records = append(records, map[string]any{"key": key, "name": key})
+			memberships = append(memberships, map[string]any{"group": "fleet", "member": "Service:" + key, "spans": open})
+		}
+		for _, m := range memberships {
+			m["key"] = fmt.Sprintf("Group:%s/%s", m["group"], m["member"])
+		}
+		services := admin.Import(t, "services", records...)
+		admin.Import(t, "memberships", memberships...)
+		admin.Import(t, "administrators", map[string]any{"key": "Group:fleet/driver", "element": "Group:fleet", "user": "driver"})
+		loadedFleet = fleet{
+			group: groups["fleet"], spares: groups["spares"],
+			always: services["always"], september: services["september"], spare: services["spare"], retired: services["retired"],
+		}
+		for i := range 8 {
+			loadedFleet.many = append(loadedFleet.many, services[fmt.Sprint("bus", i)])
+		}
+	})
+	if len(loadedFleet.many) == 0 {
+		t.Fatal("the fleet could not be loaded")
+	}
+	return loadedFleet
+}
+
+// asking books an event on those times that asks for so many of the fleet.
+func (f fleet) asking(t *testing.T, s school, quantity int, starts, ends string) created {
+	t.Helper()
+	return book(t, s.as(t, "owner"), s.fields("starts_at_text", nil, "starts_at", starts, "ends_at", ends), slices.Repeat([]any{f.group}, quantity)...)
+}
+
+func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...any) created {
+	t.Helper()
+	a := c.Post(t, path("/api/requests/%d/allocations", request), map[string]any{"elements": append([]any{}, elements...)})
+	var got created
+	a.Decode(t, &got)
+	if a.Code != 200 || got.Status != "OK" {
+		t.Fatalf("allocate: %d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+// refusals are the failures in short.
+func refusals(got created) []string {
+	all := []string{}
+	for _, f := range got.Failures {
+		line := fmt.Sprintf("%d %s %s", f.Index, f.ItemType, f.Item.Status)
+		for field, messages := range f.Item.Errors {
+			line += fmt.Sprintf(" %s %s", field, messages[0])
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func TestDecisionsPart5_AllocationAnswersAsAddDoes(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	driver := s.as(t, "driver")
+	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
+	element := func(id int64, name, entityType string) string {
+		return fmt.Sprintf(`{"id":%d,"name":%q,"entity_type":%q,"entity_id":%d,"valid":true}`, id, name, entityType, entityID(t, id))
+	}
+	a := driver.Post(t, address, map[string]any{"elements": []any{f.always, "nobody", s.minibus}})
+	got := get(t, driver, e.ID).Event
+	if len(got.Commitments) != 1 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","event":{"id":%d,"body":"Maths","starts_at":"2026-09-07T09:00:00.000+01:00","ends_at":"2026-09-07T10:00:00.000+01:00","all_day":false,`+
+		`"commitments":[{"id":%d,"status":"uncontrolled","element":%s,"valid":true}],`+
+		`"requests":[{"id":%d,"quantity":2,"num_allocated":1,"element":%s,"valid":true}],"valid":true},`+
+		`"failures":[{"index":1,"element_id":"nobody","item_type":"Hash","item":{"status":"Not found"}},`+
+		`{"index":2,"element_id":"%d","item_type":"Commitment","item":{"id":null,"status":"uncontrolled","element":%s,"valid":false,"errors":{"element_id":["is not a member of the group on every day of the event"]}}}]}`,
+		e.ID, got.Commitments[0].ID, element(f.always, "Always", "Service"), e.Requests[0].ID, element(f.group, "Fleet", "Group"), s.minibus, element(s.minibus, "Minibus 1", "Service")))
+	if got := allocate(t, driver, e.Requests[0].ID); len(got.Failures) != 0 || len(got.Event.Commitments) != 1 {
+		t.Errorf("nothing submitted: %+v", got)
+	}
+	driver.Post(t, address, map[string]any{}).Want(t, 400, `{"status":"Bad request","message":"elements is missing"}`)
+	driver.Post(t, address, map[string]any{"elements": slices.Repeat([]any{f.always}, 1001)}).Want(t, 422, `{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
+}
+
+func TestDecisionsPart5_OnlyAnAdministratorOfTheGroupAllocates(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
+	body := map[string]any{"elements": []any{f.always}}
+	for _, user := range []string{"owner", "admin", "editor", "keeper", "nobody"} {
+		s.as(t, user).Post(t, address, body).Want(t, 403, `{"status":"Forbidden"}`)
+	}
+	driver := s.as(t, "driver")
+	driver.Post(t, "/api/requests/99999999/allocations", body).Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Request with 'id'=99999999"}`)
+	if got := get(t, driver, e.ID).Event; len(got.Commitments) != 0 {
+		t.Errorf("allocated: %+v", got.Commitments)
+	}
+}
+
+func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	driver := s.as(t, "driver")
+	const noMember = "is not a member of the group on every day of the event"
+	all := []any{f.always, f.september, f.spare, f.spares, f.retired}
+	retired := "4 Commitment uncontrolled element_id is no longer current"
+	refused := func(i int) string { return fmt.Sprintf("%d Commitment uncontrolled element_id %s", i, noMember) }
+	for name, c := range map[string]struct {
+		starts, ends string
+		allocated    []int64
+		failures     []string
+	}{
+		"in September":           {"2026-09-30 09:00", "2026-09-30 23:59", []int64{f.always, f.september}, []string{refused(2), refused(3), retired}},
+		"to the last midnight":   {"2026-09-30 09:00", "2026-10-01 00:00", []int64{f.always, f.september}, []string{refused(2), refused(3), retired}},
+		"into October":           {"2026-09-30 09:00", "2026-10-01 00:01", []int64{f.always}, []string{refused(1), refused(2), refused(3), retired}},
+		"in October":             {"2026-10-01 00:00", "2026-10-01 00:00", []int64{f.always, f.spare}, []string{refused(1), refused(3), retired}},
+		"long before anything":   {"2001-10-01 00:00", "2001-10-01 00:00", []int64{f.always}, []string{refused(1), refused(2), refused(3), retired}},
+		"all of a school's year": {"2026-09-01 00:00", "2027-09-01 00:00", []int64{f.always}, []string{refused(1), refused(2), refused(3), retired}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := f.asking(t, s, 5, c.starts, c.ends).Event
+			got := allocate(t, driver, e.Requests[0].ID, all...)
+			var allocated []int64
+			for _, commitment := range got.Event.Commitments {
+				allocated = append(allocated, commitment.Element.ID)
+			}
+			if !slices.Equal(allocated, c.allocated) || !slices.Equal(refusals(got), c.failures) {
+				t.Errorf("allocated %v, failures %q\nwant %v, %q", allocated, refusals(got), c.allocated, c.failures)
+			}
+		})
+	}
+}
+
+func TestDecisionsPart5_NumAllocatedFollowsTheAllocations(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	driver, owner := s.as(t, "driver"), s.as(t, "owner")
+	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	id := e.Requests[0].ID
+	got := allocate(t, driver, id, f.many[0], f.many[0], f.many[1], f.many[2])
+	if want := []string{"1 Commitment uncontrolled element_id has already been taken", "3 Commitment uncontrolled request_id has all of its quantity of 2"}; !slices.Equal(refusals(got), want) {
+		t.Errorf("failures %q, want %q", refusals(got), want)
+	}
+	numAllocated := func(want int) {
+		t.Helper()
+		if got := get(t, owner, e.ID).Event.Requests; len(got) != 1 || got[0].NumAllocated != want {
+			t.Errorf("requests %+v, want %d allocated", got, want)
+		}
+	}
+	numAllocated(2)
+	set := func(quantity int) servicetest.Answer {
+		return owner.Patch(t, path("/api/requests/%d", id), map[string]any{"request": map[string]any{"quantity": quantity}})
+	}
+	wantInvalid(t, set(1), "request", "quantity", "must be at least 2, the number allocated")
+	s.as(t, "keeper").Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 403, `{"status":"Forbidden"}`)
+	driver.Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 200, `{"status":"OK"}`)
+	numAllocated(1)
+	if a := set(1); a.Code != 200 {
+		t.Errorf("lowering to what is allocated: %d %s", a.Code, a.Body)
+	}
+	driver.Delete(t, path("/api/requests/%d", id)).Want(t, 200, `{"status":"OK"}`)
+	if got := get(t, owner, e.ID).Event; len(got.Commitments)+len(got.Requests) != 0 {
+		t.Errorf("after deleting the request: %+v", got)
+	}
+	driver.Post(t, path("/api/requests/%d/allocations", id), map[string]any{"elements": []any{f.always}}).
+		Want(t, 404, fmt.Sprintf(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Request with 'id'=%d"}`, id))
+}
+
+func TestDecisionsPart5_ParallelAllocatorsNeitherExceedTheQuantityNorAllocateAnItemTwiceOverTwoReplicas(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	clients := s.through(t, "driver")
+	e := f.asking(t, s, 3, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	answers := atOnce(64, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+		return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID), map[string]any{"elements": []any{f.many[i%len(f.many)]}})
+	})
+	done := 0
+	for _, a := range answers {
+		var got created
+		a.Decode(t, &got)
+		if a.Code != 200 || len(got.Event.Commitments) > 3 || got.Event.Requests[0].NumAllocated != len(got.Event.Commitments) {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+		done += 1 - len(got.Failures)
+	}
+	got := get(t, clients[0], e.ID).Event
+	seen := map[int64]bool{}
+	for _, c := range got.Commitments {
+		seen[c.Element.ID] = true
+	}
+	if done != 3 || len(got.Commitments) != 3 || len(seen) != 3 || got.Requests[0].NumAllocated != 3 {
+		t.Errorf("%d allocations succeeded, left %+v", done, got)
+	}
+}
+
+func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoReplicas(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	clients := slices.Concat(s.through(t, "driver"), s.through(t, "owner"))
+	move := map[string]any{"event": map[string]any{"starts_at": "2026-10-07 09:00", "ends_at": "2026-10-07 10:00"}}
+	for range 5 {
+		e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
+		for i, a := range atOnce(16, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+			if i%4 >= 2 { // the owner
+				return c.Patch(t, path("/api/events/%d", e.ID), move)
+			}
+			return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID), map[string]any{"elements": []any{f.september}})
+		}) {
+			var got created
+			a.Decode(t, &got)
+			if a.Code != 200 {
+				t.Fatalf("%d %s", a.Code, a.Body)
+			}
+			if i%4 >= 2 {
+				continue
+			}
+			// The item is a member in September only, so an answer that shows September can't refuse it for that, and one that shows October
+			// can't have allocated it.
+			refused := strings.Contains(fmt.Sprint(refusals(got)), "not a member")
+			september := strings.HasPrefix(got.Event.StartsAt, "2026-09")
+			if september && refused || !september && len(got.Failures) == 0 {
+				t.Errorf("%s", a.Body)
+			}
+		}
+	}
+}
+
+func TestDecisionsPart1_AllocatingAndListingWithoutElementsAre503(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	driver := s.as(t, "driver")
+	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	system.Kill(t, "elements")
+	for _, a := range []servicetest.Answer{
+		driver.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID), map[string]any{"elements": []any{f.always}}),
+		driver.Get(t, "/api/commitments"), driver.Get(t, "/api/requests"),
+	} {
+		if a.Code != 503 {
+			t.Errorf("%d %s", a.Code, a.Body)
+		}
+	}
+	system.Restart(t, "elements")
+	if got := get(t, driver, e.ID).Event; len(got.Commitments) != 0 {
+		t.Errorf("allocated: %+v", got.Commitments)
+	}
+}
+
+// An allocation remembers its request and who made it.
+func TestDecisionsPart5_AnAllocationRemembersItsRequest(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	got := allocate(t, s.as(t, "driver"), e.Requests[0].ID, f.always)
+	var stored struct {
+		Commitments []struct {
+			RequestID int64 `bson:"request_id"`
+			AddedBy   int64 `bson:"added_by"`
+		}
+	}
+	if err := system.DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: got.Event.ID}}).Decode(&stored); err != nil {
+		t.Fatal(err)
+	}
+	if c := stored.Commitments[0]; c.RequestID != e.Requests[0].ID || c.AddedBy != s.users["driver"] {
+		t.Errorf("stored %+v", stored)
+	}
+}

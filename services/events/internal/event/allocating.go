@@ -1,0 +1,117 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// errRetimed says that an event is on other days than those that were asked about.
+var errRetimed = errors.New("the event was re-timed")
+
+// Allocate gives the submitted elements to a request (decisions, part 5). Forbidden to all but the administrators of its group. It reads the
+// event, asks elements for all that the event and the submission name and for the groups that hold the submission on the event's days, at the same
+// time, then reads and replaces the event: however many allocate at once, each decision is made on the event as it is then. When the event was
+// moved to other days meanwhile, it starts over.
+func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submitted []Submitted) (View, []Failure, error) {
+	k := newKnown()
+	for {
+		e, err := s.store.OfRequest(ctx, id)
+		if err != nil {
+			return View{}, nil, err
+		}
+		group, days := e.Request(id).ElementID, s.days(e)
+		members, err := s.members(ctx, k, &e, group, elementsOf(submitted), days)
+		if err != nil {
+			return View{}, nil, err
+		}
+		if !p.Administers(k.elements[group].Administrators) {
+			return View{}, nil, forbidden()
+		}
+		new, err := s.store.NewCommitments(ctx, len(members)) // as many as may be added
+		if err != nil {
+			return View{}, nil, err
+		}
+		var failures []Failure
+		e, err = s.change(ctx, e.ID, k, func(e *Event) (bool, error) {
+			if e.Request(id) == nil {
+				return false, problem.Missing("Request", id)
+			}
+			if s.days(*e) != days {
+				return false, errRetimed
+			}
+			e.Actor = p.UserID
+			failures = e.allocate(id, submitted, k.elements, members, new)
+			return len(failures) < len(submitted), nil
+		})
+		switch {
+		case errors.Is(err, errRetimed):
+			continue
+		case err != nil:
+			return View{}, nil, gone(err, "Request", id)
+		}
+		v, err := s.view(e, k)
+		return v, failures, err
+	}
+}
+
+// members asks which of the elements are in the group on every one of the days, directly or through groups, and learns of them and of those
+// that the event names.
+func (s *Service) members(ctx context.Context, k *known, e *Event, group int64, elements []int64, days neighbour.Days) (map[int64]bool, error) {
+	members := map[int64]bool{}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.learn(gctx, k, append(e.elementIDs(), elements...)) })
+	g.Go(func() error {
+		reached, err := s.elements.Reaches(gctx, neighbour.ReachesQuestion{IDs: elements, Days: days})
+		for _, r := range reached {
+			members[r.ElementID] = r.ElementID != group && slices.ContainsFunc(r.Reaches, func(r neighbour.Reach) bool {
+				return r.ElementID == group && slices.Equal(r.Days, []neighbour.Days{days})
+			})
+		}
+		return err
+	})
+	return members, g.Wait()
+}
+
+// allocate adds the submitted elements, in their order, as commitments of the request. Members are those that are in its group on every day
+// of the event; new has an id for each of them.
+func (e *Event) allocate(requestID int64, submitted []Submitted, facts map[int64]neighbour.ElementFact, members map[int64]bool, new []int64) (failures []Failure) {
+	r := *e.Request(requestID)
+	allocated := e.Allocated(r.ID)
+	committed := e.committed()
+	for i, s := range submitted {
+		fact, exists := facts[s.ID]
+		if !exists {
+			failures = append(failures, Failure{Index: i, Submitted: s})
+			continue
+		}
+		c := Commitment{ElementID: fact.ID, Status: Uncontrolled, RequestID: r.ID, AddedBy: e.Actor}
+		why := e.refuse(committed[fact.ID], false)
+		switch {
+		case why != nil:
+		case !members[fact.ID] || fact.EntityType == contract.Group: // a group inside the group is not an item but has some
+			why = problem.Fields{"element_id": {"is not a member of the group on every day of the event"}}
+		case !fact.Current:
+			why = problem.Fields{"element_id": {"is no longer current"}}
+		case allocated >= r.Quantity:
+			why = problem.Fields{"request_id": {fmt.Sprintf("has all of its quantity of %d", r.Quantity)}}
+		}
+		if why != nil {
+			failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: why})
+			continue
+		}
+		c.ID, new = new[0], new[1:]
+		e.Commitments = append(e.Commitments, c)
+		committed[c.ElementID] = true
+		allocated++
+	}
+	return failures
+}
