@@ -89,7 +89,7 @@ func (m migrator) applyPending(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("record %s: %w", migration.Name, err)
 		}
-		slog.InfoContext(ctx, "migration applied", "service", m.service, "migration", migration.Name, "took", took)
+		slog.InfoContext(ctx, "migration applied", "migration", migration.Name, "took", took)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -79,6 +80,7 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	slog.SetDefault(tel.Log) // for what is given no log, such as migrations
 	for _, v := range settings.Variables(all...) {
 		tel.Log.Debug("setting", "name", v.Name, "value", v.Value)
 	}
