@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,6 +72,21 @@ func TestARunReportsByPartAndPutsAwayWhatItMade(t *testing.T) {
 	if code != exitOK || errs != "" || !regexp.MustCompile(`(?m)^4\.4 +\d+ passed$`).MatchString(out) || !regexp.MustCompile(`(?m)^3\.3 +1 passed$`).MatchString(out) || !regexp.MustCompile(`(?m)^all +\d+ passed, in \d+ s$`).MatchString(out) {
 		t.Fatalf("%d\n%s%s", code, out, errs)
 	}
+	nothingIsLeft(t)
+}
+
+func TestAnInterruptedRunPutsAwayWhatItMade(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	err := suite.RunAll(ctx, suite.Options{URL: system.URL, AdminUUID: system.AdminUUID, Parallel: 2}, func(suite.Result) { interrupt() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+	nothingIsLeft(t)
+}
+
+// nothingIsLeft fails the test when there is a user of a run who can log in, or an element of one that is current.
+func nothingIsLeft(t *testing.T) {
+	t.Helper()
 	admin := system.Admin(t)
 	var users struct {
 		Users []struct {

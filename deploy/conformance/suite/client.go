@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,7 +63,11 @@ func (c *Client) send(method, path string, body any, headers ...string) (Answer,
 		}
 		text = encoded
 	}
-	r, err := http.NewRequestWithContext(c.t.ctx, method, c.t.School.url+path, bytes.NewReader(text))
+	if err := c.t.ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	// What is under way is waited for, also in a run that is interrupted: else nobody would know what it has made.
+	r, err := http.NewRequestWithContext(context.WithoutCancel(c.t.ctx), method, c.t.School.url+path, bytes.NewReader(text))
 	if err != nil {
 		return Answer{}, err
 	}

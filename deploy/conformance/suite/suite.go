@@ -40,6 +40,7 @@ func Checks() []Check {
 		envelopeChecks(),
 		permissionChecks(),
 		administrationChecks(),
+		repeatChecks(),
 		elementChecks(),
 		eventChecks(),
 		noteChecks(),
