@@ -223,7 +223,7 @@ func noSession(t *T) {
 	held := dead.Copy()
 	dead.Get("/api/logout").Want(http.StatusOK, okBody)
 	none, nonsense := t.Client(), t.Client()
-	unknown := *held.Cookie
+	unknown := *held.Cookie //nolint:gosec // a copy of the cookie as the server set it
 	unknown.Value = strings.Repeat("A", len(unknown.Value))
 	nonsense.Cookie = &unknown
 	for what, c := range map[string]*Client{"none": none, "dead": held, "nonsense": nonsense} {
