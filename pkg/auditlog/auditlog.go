@@ -113,7 +113,8 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 	return nil
 }
 
-// Run moves entries until ctx ends, then returns nil. While the store is away it tries again with growing pauses.
+// Run makes the loop that moves entries until its context ends, and then returns nil. While the store is away it tries again with growing
+// pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		ctx = outbox.Unsampled(ctx)
@@ -121,7 +122,7 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 		for {
 			switch err := l.Move(ctx); {
 			case ctx.Err() != nil:
-				return nil
+				return nil //nolint:nilerr // told to stop: what is left is moved later
 			case err == nil && pause > moveInterval:
 				log.InfoContext(ctx, "the audit is written again")
 				pause = moveInterval

@@ -45,7 +45,9 @@ func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
 func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing.T) {
 	const address, request = "198.51.100.23", "test-request-1"
 	boss, target := newPerson(t, "admin"), newPerson(t, "can_api", "admin")
-	from := []string{"X-Forwarded-For", address, "X-Request-Id", request}
+	from := []string{"X-Forwarded-For", address, "X-Request-Id", request,
+		"Belfry-Actor", `{"user":1,"from":"192.0.2.1"}`, // as a neighbour would say it: nobody else is believed
+	}
 	c := system.Client(t).At(system.Replica("identity", 0)) // the front door would say that it is its client
 	c.Do(t, "GET", "/api/login?uuid="+url.QueryEscape(boss.UUID), nil, from...).Want(t, 200, ok)
 	c.Do(t, "PUT", "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": target.ID}}, from...).Want(t, 200, ok)
