@@ -58,6 +58,48 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	}
 }
 
+// While a message can't be recorded it is neither published nor taken out of its document; what the recorder alone may see is not published.
+func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	stream := Stream(prefix, "records")
+	first, second := NewMessage(t.Context(), "first", 7, nil), NewMessage(t.Context(), "second", 7, nil)
+	first.Detail, second.Detail = "between us", "and this"
+	if err := mongostore.Insert(t.Context(), collection, &record{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	refused := 0
+	var recorded []Message
+	recorder := func(_ context.Context, messages []Message) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if refused++; refused <= 2 {
+			if n, err := client.XLen(t.Context(), stream).Result(); err != nil || n > 0 {
+				t.Errorf("%d published before they were recorded, %v", n, err)
+			}
+			return errors.New("not now")
+		}
+		recorded = messages
+		return nil
+	}
+	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent(), Record: recorder}).Run)
+	emptied(t, collection)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(recorded) != 2 || recorded[0].Detail != "between us" || recorded[1].Detail != "and this" {
+		t.Errorf("recorded %+v", recorded)
+	}
+	for _, m := range entries(t, client, stream) {
+		if m.Detail != "" {
+			t.Errorf("published %+v", m)
+		}
+	}
+	if n := len(entries(t, client, stream)); n != 2 {
+		t.Errorf("%d published", n)
+	}
+}
+
 func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)

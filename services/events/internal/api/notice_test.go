@@ -26,6 +26,7 @@ type notified struct {
 	webhook     int64
 
 	calendar, category int64
+	minibuses, minibus int64
 	owner, keeper      *servicetest.Client
 }
 
@@ -54,11 +55,16 @@ func startNotified(t *testing.T) *notified {
 	admin := n.Admin(t)
 	n.calendar = admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"})["1"]
 	n.category = admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Concert"})["1"]
+	n.minibuses = admin.Import(t, "groups", map[string]any{"key": "buses", "name": "Minibuses", "resource": true})["buses"]
+	n.minibus = admin.Import(t, "services", map[string]any{"key": "1", "name": "Minibus 1"})["1"]
+	admin.Import(t, "memberships", map[string]any{"key": "Group:buses/Service:1", "group": "buses", "member": "Service:1",
+		"spans": []map[string]any{{"first_day": nil, "last_day": nil}}})
 	ids := map[string]string{"owner": uuid.NewString(), "keeper": uuid.NewString()}
 	for name, id := range ids {
 		admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": id, "can_api": true, "can_add_events": true})
 	}
-	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"})
+	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"},
+		map[string]any{"key": "Group:buses/keeper", "element": "Group:buses", "user": "keeper"})
 	n.owner, n.keeper = n.Login(t, ids["owner"]), n.Login(t, ids["keeper"])
 
 	a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": n.receiver.URL}})
@@ -124,18 +130,23 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	noticetest.Eventually(t, "the administrator to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
 	n.decide(t, e, "confirmed")
 	noticetest.Eventually(t, "the owner to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
+	asked := add(t, n.owner, id, n.minibuses)
+	if a := n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID), map[string]any{"elements": []int64{n.minibus}}); a.Code != 200 {
+		t.Fatalf("allocate: %d %s", a.Code, a.Body)
+	}
+	noticetest.Eventually(t, "the owner to be told of the minibus", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
 	if a := n.owner.Delete(t, path("/api/events/%d", id)); a.Code != 200 {
 		t.Fatalf("delete: %d %s", a.Code, a.Body)
 	}
 	noticetest.Eventually(t, "the administrator to be told again", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
-	const all = "commitment.requested commitment.decided event.deleted"
+	const all = "commitment.requested commitment.decided request.allocated event.deleted"
 	noticetest.Eventually(t, "the webhook to be told all, in order", 30*time.Second, func() bool { return n.types(id) == all })
 	for _, got := range n.receiver.Got() {
 		if err := noticetest.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
 			t.Error(err)
 		}
 	}
-	if got := len(n.receiver.Got()); got != 3 {
+	if got := len(n.receiver.Got()); got != 4 {
 		t.Errorf("two replicas sent %d requests", got)
 	}
 	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, noticetest.Password) || strings.Contains(logs, "because") {

@@ -1,6 +1,7 @@
 package notice_test
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -43,7 +44,7 @@ func parts(t *testing.T, m noticetest.Mail) (text, html string) {
 	reader := multipart.NewReader(read.Body, parameters["boundary"])
 	for {
 		part, err := reader.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return text, html
 		}
 		if err != nil {

@@ -69,15 +69,15 @@ type Store interface {
 	Forget(ctx context.Context, before time.Time) error
 }
 
-// Elements is what notice asks of the elements service, and Users what it asks of identity.
-type (
-	Elements interface {
-		Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
-	}
-	Users interface {
-		Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
-	}
-)
+// Elements is what notice asks of the elements service.
+type Elements interface {
+	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+}
+
+// Users is what notice asks of the identity service.
+type Users interface {
+	Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+}
 
 // Options of a Service; all are needed.
 type Options struct {
@@ -186,7 +186,6 @@ func (s *Service) repeat(ctx context.Context, name string, every time.Duration, 
 	for ctx.Err() == nil {
 		switch err := step(ctx); {
 		case ctx.Err() != nil:
-			return nil
 		case err != nil && !failed:
 			s.Log.WarnContext(ctx, name+" is held up and goes on trying", "error", err)
 			failed = true

@@ -19,7 +19,7 @@ func (s *Notices) AddItems(ctx context.Context, items []notice.Item) error {
 		for _, l := range i.Lines {
 			d.Lines = append(d.Lines, lineDocument(l))
 		}
-		if _, err := addNew(ctx, s.mails, d); err != nil {
+		if err := addNew(ctx, s.mails, d); err != nil {
 			return err
 		}
 	}

@@ -97,16 +97,12 @@ func (s *Notices) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// addNew inserts a document, or leaves the one that has a key of it as it is; fresh says which.
-func addNew(ctx context.Context, collection *mongo.Collection, document any) (fresh bool, err error) {
-	_, err = collection.InsertOne(ctx, document)
-	switch {
-	case err == nil:
-		return true, nil
-	case mongostore.IsDuplicateKey(err):
-		return false, nil
+// addNew inserts a document, or leaves the one that has a key of it as it is.
+func addNew(ctx context.Context, collection *mongo.Collection, document any) error {
+	if _, err := collection.InsertOne(ctx, document); err != nil && !mongostore.IsDuplicateKey(err) {
+		return fmt.Errorf("insert into %s: %w", collection.Name(), err)
 	}
-	return false, fmt.Errorf("insert into %s: %w", collection.Name(), err)
+	return nil
 }
 
 // AddNotice implements notice.Store. One round trip.
@@ -115,8 +111,7 @@ func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
-	_, err = addNew(ctx, s.notices, noticeDocument{ID: n.ID, EventID: n.Event.ID, Position: n.Position, At: n.At, Waiting: true, Detail: string(text)})
-	return err
+	return addNew(ctx, s.notices, noticeDocument{ID: n.ID, EventID: n.Event.ID, Position: n.Position, At: n.At, Waiting: true, Detail: string(text)})
 }
 
 // toSpreadFilter bounds the event from below by a number that all ids exceed, for the index begins with it.

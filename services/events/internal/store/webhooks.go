@@ -192,7 +192,7 @@ func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Deliver
 	}
 	for i := range deliveries {
 		deliveries[i].ID = first + int64(i)
-		if _, err := addNew(ctx, s.deliveries, deliveryDocument(deliveries[i])); err != nil {
+		if err := addNew(ctx, s.deliveries, deliveryDocument(deliveries[i])); err != nil {
 			return nil, err
 		}
 	}
