@@ -17,8 +17,8 @@ Every rule of the interface's contract, of the decisions where it is silent, and
 conformance suite ([conformance.md](conformance.md)), as "suite", and tests of the services' own packages. A rule that the contract calls "not shown" promises nothing.
 A test fails when a rule has no proof. This page is generated (` + "`make gen`" + `).
 
-| Part | Rules | Proved by the suite | Proved from inside | Promise nothing | Not built yet |
-|---|---|---|---|---|---|
+| Part | Rules | Proved by the suite | Proved from inside | Promise nothing |
+|---|---|---|---|---|
 `)
 	for _, part := range suite.Parts() {
 		doc.WriteString(summary(part, rules, checks))
@@ -49,7 +49,7 @@ func heading(part string) string {
 }
 
 func summary(part string, rules []suite.Rule, checks []suite.Check) string {
-	var all, bySuite, inside, silent, awaited int
+	var all, bySuite, inside, silent int
 	for _, r := range rules {
 		if r.Part() != part {
 			continue
@@ -62,11 +62,9 @@ func summary(part string, rules []suite.Rule, checks []suite.Check) string {
 			inside++
 		case r.Silent:
 			silent++
-		case r.Awaits != "":
-			awaited++
 		}
 	}
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d |\n", heading(part), all, bySuite, inside, silent, awaited)
+	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", heading(part), all, bySuite, inside, silent)
 }
 
 // proving are the names of the checks that prove a rule.
@@ -90,11 +88,8 @@ func proof(r suite.Rule, checks []suite.Check, tests []test) string {
 			lines = append(lines, t.Package+" `"+t.Name+"`")
 		}
 	}
-	switch {
-	case r.Silent:
+	if r.Silent {
 		lines = append(lines, "promises nothing")
-	case r.Awaits != "":
-		lines = append(lines, "not built yet: "+r.Awaits)
 	}
 	return strings.Join(lines, "<br>")
 }

@@ -11,7 +11,6 @@ type Rule struct {
 	Text   string // in our words
 	Silent bool   // the contract says "not shown" and nothing was decided, or decided elsewhere as the text says: there is nothing to check
 	Inside string // the test of a package that proves what no client can see, or can see only by disturbing others
-	Awaits string // what has to be built before the rule can be kept
 }
 
 // Part is that of the rule: "4.2", "decisions 2", "administration".
