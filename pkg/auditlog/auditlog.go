@@ -26,6 +26,8 @@ const (
 	moveInterval = time.Second
 	// moveBatch is how many documents are emptied at a time.
 	moveBatch = 200
+	// moveTries is how often a batch is tried again that stood in another's way.
+	moveTries = 20
 	// longestPause is between two tries while the store is away.
 	longestPause = 5 * time.Second
 )
@@ -51,7 +53,7 @@ func waiting() bson.D {
 	return bson.D{{Key: audit.Field + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
 }
 
-// NoneWaits is the condition that a document has no entry waiting: one that must hold before it is replaced without its entries, or removed.
+// NoneWaits is the condition that a document has no entry waiting: one that must hold before it is removed.
 func NoneWaits() bson.E {
 	return bson.E{Key: audit.Field + ".0", Value: bson.D{{Key: "$exists", Value: false}}}
 }
@@ -146,8 +148,12 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 // Move moves all entries that wait. For each source one indexed read; with entries two writes for each 200 documents.
 func (l *Log) Move(ctx context.Context) error {
 	for _, source := range l.sources {
-		for more := true; more; {
+		for more, conflicts := true, 0; more; {
 			moved, err := l.moveFrom(ctx, source)
+			if mongostore.Conflicted(err) && conflicts < moveTries { // with a writer, or another who moves: what was not done is found again
+				conflicts++
+				continue
+			}
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@
 package element
 
 import (
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/contract"
 )
 
@@ -11,6 +12,8 @@ import (
 type Element struct {
 	ID      int64 `bson:"-"`
 	Version int64 `bson:"-"` // that it was read at; guards its replacement
+	// Told is what it has told the audit that is not there yet: it must outlive a replacement.
+	Told []audit.Entry `bson:"-"`
 
 	Key        string `bson:"key,omitempty"` // of the import, with the type ("Pupil:17"); empty when made by hand
 	ImportHash string `bson:"import_hash,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -18,7 +19,8 @@ type Membership struct {
 	Spans      []Span `bson:"spans"`  // merged; empty once the membership was taken back altogether
 	ImportHash string `bson:"import_hash,omitempty"`
 
-	Stored []Span `bson:"-"` // the days that it was read with
+	Stored []Span        `bson:"-"` // the days that it was read with
+	Told   []audit.Entry `bson:"-"` // what it has told the audit that is not there yet
 }
 
 // level reads the memberships of one level of nesting: those of the elements as members, or as groups.

@@ -26,7 +26,7 @@ type elementDocument struct {
 
 // elementOf makes the document of an element at the version after the one it was read at.
 func elementOf(e element.Element) elementDocument {
-	d := elementDocument{Head: mongostore.Head{ID: e.ID, Version: e.Version + 1, Schema: schema}, Element: e}
+	d := elementDocument{Head: mongostore.Head{ID: e.ID, Version: e.Version + 1, Schema: schema}, Element: e, Audit: e.Told}
 	if e.Current {
 		d.Grams = element.Grams(e.Name)
 	}
@@ -35,7 +35,7 @@ func elementOf(e element.Element) elementDocument {
 
 func (d elementDocument) element() element.Element {
 	e := d.Element
-	e.ID, e.Version = d.Head.ID, d.Head.Version
+	e.ID, e.Version, e.Told = d.Head.ID, d.Head.Version, d.Audit
 	return e
 }
 
@@ -210,7 +210,7 @@ func (s *Store) Add(ctx context.Context, elements []element.Element) ([]int, err
 	return insertAll(ctx, s.elements, documents)
 }
 
-// Replace stores elements of an import in three round trips, each where it is still at the version it was read at, and says whether all were.
+// Replace stores elements of an import in one round trip, each where it is still at the version it was read at, and says whether all were.
 func (s *Store) Replace(ctx context.Context, elements []element.Element) (bool, error) {
 	if len(elements) == 0 {
 		return true, nil
@@ -223,7 +223,7 @@ func (s *Store) Replace(ctx context.Context, elements []element.Element) (bool, 
 		d := elementOf(e)
 		heads[i], documents[i] = d.Head, d
 	}
-	return s.replaceAll(ctx, s.elements, heads, documents)
+	return replaceAll(ctx, s.elements, heads, documents)
 }
 
 // Change is mongostore.Update on an element.
@@ -232,9 +232,9 @@ func (s *Store) Change(ctx context.Context, id int64, change func(*element.Eleme
 		e := d.element()
 		e.Administrators = slices.Clone(e.Administrators) // a change may work in place
 		err := change(&e)
-		told := append(d.Audit, elementEntry(ctx, d.element(), e)...)
+		told := elementEntry(ctx, d.element(), e)
 		*d = elementOf(e)
-		d.Audit = told
+		d.Audit = append(d.Audit, told...)
 		if errors.Is(err, element.ErrUnchanged) {
 			return mongostore.ErrUnchanged
 		}

@@ -44,7 +44,7 @@ func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.F
 	memberships := make([]element.Membership, len(documents))
 	for i, d := range documents {
 		memberships[i] = d.Membership
-		memberships[i].ID, memberships[i].Version, memberships[i].Stored = d.Head.ID, d.Head.Version, d.Spans
+		memberships[i].ID, memberships[i].Version, memberships[i].Stored, memberships[i].Told = d.Head.ID, d.Head.Version, d.Spans, d.Audit
 	}
 	return memberships, nil
 }
@@ -128,8 +128,8 @@ func (s *Store) ReplaceMemberships(ctx context.Context, memberships []element.Me
 	heads, documents := make([]mongostore.Head, len(memberships)), make([]any, len(memberships))
 	for i, m := range memberships {
 		d := membershipOf(m)
-		d.Audit = membershipEntry(ctx, audit.Update, m)
+		d.Audit = append(m.Told, membershipEntry(ctx, audit.Update, m)...)
 		heads[i], documents[i] = d.Head, d
 	}
-	return s.replaceAll(ctx, s.memberships, heads, documents)
+	return replaceAll(ctx, s.memberships, heads, documents)
 }

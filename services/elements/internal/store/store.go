@@ -92,20 +92,18 @@ func insertAll[T any](ctx context.Context, collection *mongo.Collection, documen
 	return taken, nil
 }
 
-// replaceAll replaces documents that are still at the version before theirs, and says whether all were. An entry for the audit that waits in
-// one would be lost with the replacement: such entries are moved first, and a document that has one nevertheless is not replaced. Three round
-// trips.
-func (s *Store) replaceAll(ctx context.Context, collection *mongo.Collection, heads []mongostore.Head, documents []any) (bool, error) {
-	if err := s.audit.Move(ctx); err != nil {
-		return false, err
-	}
+// replaceAll replaces documents that are still at the version before theirs, and says whether all were.
+func replaceAll(ctx context.Context, collection *mongo.Collection, heads []mongostore.Head, documents []any) (bool, error) {
 	models := make([]mongo.WriteModel, len(documents))
 	for i, h := range heads {
 		models[i] = mongo.NewReplaceOneModel().
-			SetFilter(bson.D{{Key: "_id", Value: h.ID}, {Key: "version", Value: h.Version - 1}, auditlog.NoneWaits()}).
+			SetFilter(bson.D{{Key: "_id", Value: h.ID}, {Key: "version", Value: h.Version - 1}}).
 			SetReplacement(documents[i])
 	}
 	result, err := collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	if mongostore.Conflicted(err) { // with another writer, or with who moves what is told to the audit
+		return false, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("replace in %s: %w", collection.Name(), err)
 	}

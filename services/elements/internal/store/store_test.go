@@ -64,6 +64,10 @@ func TestElements_KeepAllThatTheyAreGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(got.Told) != 1 {
+		t.Errorf("what the audit is told does not outlive a replacement: %+v", got.Told)
+	}
+	got.Told = nil
 	if fmt.Sprintf("%+v", deref(got)) != fmt.Sprintf("%+v", deref(e)) {
 		t.Errorf("stored\n%+v\nread\n%+v", e, got)
 	}
