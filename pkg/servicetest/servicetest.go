@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -76,8 +77,13 @@ func Start(t testing.TB, o Options) *System {
 	return s
 }
 
-// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests, and returns the exit code.
+// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests, and returns the exit code. While
+// go test fuzzes, in many processes, there is none: fuzz targets call functions.
 func Run(m *testing.M, o Options, use func(*System)) int {
+	flag.Parse()
+	if target := flag.Lookup("test.fuzz"); target != nil && target.Value.String() != "" {
+		return m.Run()
+	}
 	s, err := start(context.Background(), o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -39,7 +39,7 @@ type Token struct{ text string }
 // ParseToken takes a cookie's value. It returns false for anything that NewToken cannot have made.
 func ParseToken(value string) (Token, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(value)
-	return Token{value}, err == nil && len(raw) == tokenBytes
+	return Token{value}, err == nil && len(raw) == tokenBytes && len(value) == base64.RawURLEncoding.EncodedLen(tokenBytes) // the decoder skips line ends
 }
 
 func newToken() Token {

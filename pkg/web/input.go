@@ -114,11 +114,15 @@ func (o Object) Bool(name string, faults problem.Fields) *bool {
 	if !o.Has(name) {
 		return nil
 	}
+	text := string(o[name])
+	if text[0] == '"' && json.Unmarshal(o[name], &text) != nil {
+		text = ""
+	}
 	var value bool
-	switch string(o[name]) {
-	case `true`, `"true"`:
+	switch text {
+	case "true":
 		value = true
-	case `false`, `"false"`:
+	case "false":
 	default:
 		faults.Add(name, "is not true or false")
 		return nil

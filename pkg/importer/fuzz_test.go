@@ -1,0 +1,46 @@
+package importer
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// FuzzParse holds that the hash is that of the content: equal however it is written, and another as soon as anything is added.
+func FuzzParse(f *testing.F) {
+	for _, line := range []string{
+		`{"key":"1"}`, ` {"name":"A","key":"1","spans":[{"x":1,"y":null}]} ` + "\n", `{"key":"1","n":9007199254740993,"m":1e400}`, `{"key":"a","key":"b"}`,
+		`{"key":""}`, `{"key":5}`, `{"key":"1"} x`, `{"key":"\ud800<\u2028"}`, `{"KEY":"1"}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		r, err := parse(line)
+		if err != nil {
+			return
+		}
+		var content map[string]any
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&content); err != nil {
+			t.Fatalf("%q is no object, but passes: %v", line, err)
+		}
+		if r.Key != content["key"] || r.Key == "" {
+			t.Fatalf("%q has the key %q", line, r.Key)
+		}
+		written, err := json.MarshalIndent(content, " ", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := parse(written); err != nil || again.Hash != r.Hash || again.Key != r.Key {
+			t.Fatalf("%q, written as %s, is another: %+v, %v", line, written, again, err)
+		}
+		content["\x00 added"] = nil
+		if written, err = json.Marshal(content); err != nil {
+			t.Fatal(err)
+		}
+		if more, err := parse(written); err != nil || (more.Hash == r.Hash && len(more.Fields) != len(r.Fields)) {
+			t.Fatalf("%q has the hash of %s, %v", line, written, err)
+		}
+	})
+}

@@ -1,0 +1,26 @@
+package session
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+)
+
+// FuzzParseToken holds that exactly what newToken can make passes: the one way to write 32 bytes.
+func FuzzParseToken(f *testing.F) {
+	made := newToken().Reveal()
+	for _, value := range []string{made, made[:42], made + "A", made + "=", strings.Repeat("A", 42) + "B", "\n" + made, made[:20] + "\r\n" + made[20:], ""} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		token, ok := ParseToken(value)
+		raw, err := base64.RawURLEncoding.DecodeString(value)
+		want := err == nil && len(raw) == 32 && base64.RawURLEncoding.EncodeToString(raw) == value
+		if ok != want {
+			t.Fatalf("%q: %v, want %v", value, ok, want)
+		}
+		if ok && token.Reveal() != value {
+			t.Fatalf("%q: became %q", value, token.Reveal())
+		}
+	})
+}

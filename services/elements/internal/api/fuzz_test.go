@@ -1,0 +1,105 @@
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// FuzzReadSpan compares the days of a membership with what the time package makes of them, and holds that a span that is shown is read as the same.
+func FuzzReadSpan(f *testing.F) {
+	for _, days := range [][2]string{{`"2026-09-01"`, `null`}, {`""`, `"2026-02-29"`}, {`"0001-01-01"`, `"9999-12-31"`}, {`20260901`, `"open"`}, {`"2026-09-01 "`, `"\u0032026-09-01"`}} {
+		f.Add([]byte(days[0]), []byte(days[1]))
+	}
+	f.Fuzz(func(t *testing.T, first, last []byte) {
+		o, err := web.ParseObject([]byte(`{"first_day":` + string(first) + `,"last_day":` + string(last) + `}`))
+		if err != nil || len(o) != 2 {
+			return
+		}
+		faults := problem.Fields{}
+		span := readSpan(o, faults)
+		for name, open := range map[string]wiretime.Day{"first_day": wiretime.FirstDay, "last_day": wiretime.LastDay} {
+			want, ok := dayByTheBook(t, o[name], open)
+			got := map[string]wiretime.Day{"first_day": span.First, "last_day": span.Last}[name]
+			if (len(faults[name]) == 0) != ok || got != want {
+				t.Fatalf("%s of %s: %v, %v; by the book %v, %v", name, o[name], got, faults, want, ok)
+			}
+		}
+		shown, err := json.Marshal(membershipsOf([]element.Member{{Span: span}})[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := web.ParseObject(shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := readSpan(again, problem.Fields{}); got != span {
+			t.Fatalf("%v is shown as %s and read as %v", span, shown, got)
+		}
+	})
+}
+
+func dayByTheBook(t *testing.T, raw json.RawMessage, open wiretime.Day) (wiretime.Day, bool) {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return open, false // a number beyond all bounds
+	}
+	text, isText := value.(string)
+	if value == nil || (isText && text == "") {
+		return open, true
+	}
+	at, err := time.Parse(time.DateOnly, text)
+	if !isText || err != nil || at.Year() < 1 || at.Format(time.DateOnly) != text {
+		return open, false
+	}
+	day, err := wiretime.ParseDay(at.Format(time.DateOnly))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return day, true
+}
+
+// FuzzReadDraft holds that a draft read without a fault, written again, is read as the same: null and empty texts both empty a field.
+func FuzzReadDraft(f *testing.F) {
+	for _, text := range []string{
+		`{"entity_type":"Staff","forename":"A","email":null}`, `{"resource":"true","make_public":null,"uuid":"x"}`, `{"name":5}`, `{"current":"yes"}`, `{"surname":"\ud800","name":""}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := web.ParseObject(raw)
+		if err != nil {
+			return
+		}
+		d := readDraft(o)
+		for field := range d.Faults {
+			if !o.Has(field) {
+				t.Fatalf("%s: a fault of %s, which is not there", raw, field)
+			}
+		}
+		if len(d.Faults) > 0 {
+			return
+		}
+		written := map[string]any{"entity_type": d.EntityType, "uuid": d.UUID, "current": d.Current, "resource": d.Resource, "make_public": d.MakePublic}
+		for name, text := range d.Texts {
+			written[name] = text
+		}
+		text, err := json.Marshal(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := web.ParseObject(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := readDraft(again); !reflect.DeepEqual(got, d) {
+			t.Fatalf("%s, written as %s: %+v, before %+v", raw, text, got, d)
+		}
+	})
+}
