@@ -134,7 +134,7 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 		t.Fatal(err)
 	}
 	var asked atomic.Int32
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1) == 2 { // the connection has answered once: it dies now
 			connection, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {

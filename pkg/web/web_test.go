@@ -247,7 +247,7 @@ func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T
 			}
 			defer func() { _ = answer.Body.Close() }()
 			body, err := io.ReadAll(answer.Body)
-			if err != nil || answer.StatusCode != 413 || string(body) != c.want {
+			if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge || string(body) != c.want {
 				t.Errorf("got %d %s, %v", answer.StatusCode, body, err)
 			}
 		})
