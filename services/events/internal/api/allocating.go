@@ -5,10 +5,11 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two questions to elements at the
-// same time, then one versioned change of the event: five round trips in a row.
+// same time, then one versioned change of the event: five round trips in a row, and two more with an Idempotency-Key.
 func (h handlers) allocate(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -26,9 +27,10 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submitted)
+	submission := event.Submission{Elements: submitted, Ticket: web.Ticket(c)}
+	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "event", Value: h.shape.event(v)}, web.Part{Name: "failures", Value: failures(failed, v.Elements)})
+	return web.OK(c, h.extended(v, failed)...)
 }

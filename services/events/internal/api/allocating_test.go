@@ -282,6 +282,26 @@ func TestDecisionsPart1_AllocatingAndListingWithoutElementsAre503(t *testing.T) 
 	}
 }
 
+func TestDecisionsPart5_AnAllocationWithAnIdempotencyKeyIsDoneOnce(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	driver := s.as(t, "driver")
+	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
+	body := map[string]any{"elements": []any{f.always, f.spare, "x"}}
+	first := keyed(t, driver, address, body, address)
+	if first.Code != 200 || !strings.Contains(first.Body, `"num_allocated":1`) {
+		t.Fatalf("%d %s", first.Code, first.Body)
+	}
+	keyed(t, driver, address, body, address).Want(t, 200, first.Body)
+	forgetAnswers(t, system) // the event says what was done
+	keyed(t, driver, address, body, address).Want(t, 200, first.Body)
+	keyed(t, driver, address, map[string]any{"elements": []any{f.many[0]}}, address).
+		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
+	if got := get(t, driver, e.ID).Event; got.Requests[0].NumAllocated != 1 {
+		t.Errorf("allocated: %+v", got)
+	}
+}
+
 // An allocation remembers its request and who made it.
 func TestDecisionsPart5_AnAllocationRemembersItsRequest(t *testing.T) {
 	s, f := loadSchool(t), loadFleet(t)

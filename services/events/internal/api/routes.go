@@ -37,7 +37,7 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/requests", Access: web.SignedIn, Handler: h.outstanding},
 		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.changeQuantity},
 		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
-		{Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn, Handler: h.allocate},
+		{Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn, Repeatable: true, Handler: h.allocate},
 
 		{Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn, Handler: h.listCategories},
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},

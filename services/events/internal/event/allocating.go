@@ -14,53 +14,64 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// errRetimed says that an event is on other days than those that were asked about.
-var errRetimed = errors.New("the event was re-timed")
-
 // Allocate gives the submitted elements to a request (decisions, part 5). Forbidden to all but the administrators of its group. It reads the
 // event, asks elements for all that the event and the submission name and for the groups that hold the submission on the event's days, at the same
 // time, then reads and replaces the event: however many allocate at once, each decision is made on the event as it is then. When the event was
-// moved to other days meanwhile, it starts over.
-func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submitted []Submitted) (View, []Failure, error) {
-	k := newKnown()
+// moved to other days meanwhile, it starts over. A request with a ticket allocates once however often it comes; Conflict when the ticket is
+// another request's. Clashes are not minded.
+func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, []Failure, error) {
 	for {
-		e, err := s.store.OfRequest(ctx, id)
-		if err != nil {
-			return View{}, nil, err
+		v, failures, err := s.give(ctx, p, id, submission)
+		if !errors.Is(err, errOutdated) {
+			return v, failures, gone(err, "Request", id)
 		}
-		group, days := e.Request(id).ElementID, s.days(e)
-		members, err := s.members(ctx, k, &e, group, elementsOf(submitted), days)
-		if err != nil {
-			return View{}, nil, err
-		}
-		if !p.Administers(k.elements[group].Administrators) {
-			return View{}, nil, forbidden()
-		}
-		new, err := s.store.NewCommitments(ctx, len(members)) // as many as may be added
-		if err != nil {
-			return View{}, nil, err
-		}
-		var failures []Failure
-		e, err = s.change(ctx, e.ID, k, func(e *Event) (bool, error) {
-			if e.Request(id) == nil {
-				return false, problem.Missing("Request", id)
-			}
-			if s.days(*e) != days {
-				return false, errRetimed
-			}
-			e.Actor = p.UserID
-			failures = e.allocate(id, submitted, k.elements, members, new)
-			return len(failures) < len(submitted), nil
-		})
-		switch {
-		case errors.Is(err, errRetimed):
-			continue
-		case err != nil:
-			return View{}, nil, gone(err, "Request", id)
-		}
+	}
+}
+
+// give is Allocate. errOutdated when the event was moved to other days, or the same request was done meanwhile.
+func (s *Service) give(ctx context.Context, p principal.Principal, id int64, submission Submission) (_ View, failures []Failure, err error) {
+	e, err := s.store.OfRequest(ctx, id)
+	if err != nil {
+		return View{}, nil, err
+	}
+	k := newKnown()
+	group, days := e.Request(id).ElementID, s.days(e)
+	members, err := s.members(ctx, k, &e, group, elementsOf(submission.Elements), days)
+	if err != nil {
+		return View{}, nil, err
+	}
+	if !p.Administers(k.elements[group].Administrators) {
+		return View{}, nil, forbidden()
+	}
+	failures, done, err := e.done(submission)
+	if err != nil {
+		return View{}, nil, err
+	}
+	if done {
 		v, err := s.view(e, k)
 		return v, failures, err
 	}
+	new, err := s.store.NewCommitments(ctx, len(members)) // as many as may be added
+	if err != nil {
+		return View{}, nil, err
+	}
+	e, err = s.change(ctx, e.ID, k, func(e *Event) (bool, error) {
+		if e.Request(id) == nil {
+			return false, problem.Missing("Request", id)
+		}
+		if s.days(*e) != days || e.receipt(submission.Ticket) != nil {
+			return false, errOutdated
+		}
+		e.Actor = p.UserID
+		failures = e.allocate(id, submission.Elements, k.elements, members, new)
+		e.sign(submission.Ticket, failures)
+		return len(failures) < len(submission.Elements), nil
+	})
+	if err != nil {
+		return View{}, nil, err
+	}
+	v, err := s.view(e, k)
+	return v, failures, err
 }
 
 // members asks which of the elements are in the group on every one of the days, directly or through groups, and learns of them and of those
