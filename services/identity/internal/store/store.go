@@ -174,9 +174,16 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 		return nil, fmt.Errorf("insert users: %w", err)
 	}
 	for _, failure := range partly.WriteErrors {
-		refused[failure.Index] = taken(failure)
+		failed := error(failure)
+		if mongostore.Conflicted(failed) { // given up for another's write, such as that of a replica that starts too: once more by itself
+			failed = mongostore.Insert(ctx, s.collection, &documents[failure.Index])
+		}
+		if failed == nil {
+			continue
+		}
+		refused[failure.Index] = taken(failed)
 		if refused[failure.Index] == nil {
-			return nil, fmt.Errorf("insert users: %w", err)
+			return nil, fmt.Errorf("insert users: %w", failed)
 		}
 	}
 	return refused, nil
