@@ -7,7 +7,6 @@ package auditlog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -99,20 +98,8 @@ func (l *Log) Record(ctx context.Context, entries ...audit.Entry) error {
 
 // append is idempotent: an entry that is there already stays as it is.
 func (l *Log) append(ctx context.Context, documents []document) error {
-	_, err := l.entries.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
-	var failed mongo.BulkWriteException
-	if errors.As(err, &failed) && failed.WriteConcernError == nil {
-		err = nil
-		for _, w := range failed.WriteErrors {
-			if !mongostore.IsDuplicateKey(w) {
-				err = failed
-			}
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("append to %s: %w", l.entries.Name(), err)
-	}
-	return nil
+	_, err := mongostore.InsertAll(ctx, l.entries, documents)
+	return err
 }
 
 // Run makes the loop that moves entries until its context ends, and then returns nil. While the store is away it tries again with growing

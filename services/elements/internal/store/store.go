@@ -74,22 +74,12 @@ func in[T any](field string, values []T) bson.E {
 
 // insertAll inserts documents, each by itself, and returns the positions of those that a unique index kept out, in order.
 func insertAll[T any](ctx context.Context, collection *mongo.Collection, documents []T) ([]int, error) {
-	_, err := collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
-	if err == nil {
-		return nil, nil
-	}
-	var failed mongo.BulkWriteException
-	if !errors.As(err, &failed) || failed.WriteConcernError != nil {
-		return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
-	}
+	refused, err := mongostore.InsertAll(ctx, collection, documents)
 	var taken []int
-	for _, e := range failed.WriteErrors {
-		if !mongostore.IsDuplicateKey(e) {
-			return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
-		}
-		taken = append(taken, e.Index)
+	for _, r := range refused {
+		taken = append(taken, r.Index)
 	}
-	return taken, nil
+	return taken, err
 }
 
 // replaceAll replaces documents that are still at the version before theirs, and says whether all were.

@@ -164,26 +164,15 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 		documents[i].set(*u)
 		documents[i].Audit = entry(ctx, user.User{}, *u)
 	}
+	failures, err := mongostore.InsertAll(ctx, s.collection, documents)
+	if err != nil {
+		return nil, err
+	}
 	refused := make([]error, len(users))
-	_, err = s.collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
-	if err == nil {
-		return refused, nil
-	}
-	var partly mongo.BulkWriteException
-	if !errors.As(err, &partly) || partly.WriteConcernError != nil {
-		return nil, fmt.Errorf("insert users: %w", err)
-	}
-	for _, failure := range partly.WriteErrors {
-		failed := error(failure)
-		if mongostore.Conflicted(failed) { // given up for another's write, such as that of a replica that starts too: once more by itself
-			failed = mongostore.Insert(ctx, s.collection, &documents[failure.Index])
-		}
-		if failed == nil {
-			continue
-		}
-		refused[failure.Index] = taken(failed)
+	for _, failure := range failures {
+		refused[failure.Index] = taken(failure)
 		if refused[failure.Index] == nil {
-			return nil, fmt.Errorf("insert users: %w", failed)
+			return nil, fmt.Errorf("insert users: %w", failure)
 		}
 	}
 	return refused, nil

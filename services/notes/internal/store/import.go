@@ -2,19 +2,14 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
-
-// duplicateKey is the server's code for a unique index in the way.
-const duplicateKey = 11000
 
 // WithKeys implements note.Store.
 func (s *Notes) WithKeys(ctx context.Context, keys []string) ([]note.Note, error) {
@@ -42,20 +37,13 @@ func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool,
 		documents[i].Version = 1
 		documents[i].Audit = entry(ctx, note.Note{}, notes[i])
 	}
-	_, err = s.notes.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
-	if err == nil {
-		return nil, nil
-	}
-	var failed mongo.BulkWriteException
-	if !errors.As(err, &failed) || failed.WriteConcernError != nil {
-		return nil, fmt.Errorf("insert notes: %w", err)
+	refused, err := mongostore.InsertAll(ctx, s.notes, documents)
+	if err != nil {
+		return nil, err
 	}
 	taken := map[int]bool{}
-	for _, w := range failed.WriteErrors {
-		if w.Code != duplicateKey {
-			return nil, fmt.Errorf("insert notes: %w", err)
-		}
-		taken[w.Index] = true
+	for _, r := range refused {
+		taken[r.Index] = true
 	}
 	return taken, nil
 }

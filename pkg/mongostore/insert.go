@@ -1,0 +1,74 @@
+package mongostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// insertTries bounds how often documents are inserted again that the server gave up.
+const insertTries = 10
+
+// InsertAll inserts documents, each by itself, in one round trip, and returns the write errors of those that a unique index kept out, in order;
+// their Index is the document's. Documents that the server gave up because they stood in another write's way are inserted again. Any other
+// failure is an error, after which some documents may be stored.
+func InsertAll[T any](ctx context.Context, collection *mongo.Collection, documents []T) (refused []mongo.WriteError, err error) {
+	waiting := make([]int, len(documents))
+	for i := range documents {
+		waiting[i] = i
+	}
+	for try, pause := 0, firstPause; len(waiting) > 0; try, pause = try+1, min(2*pause, longestPause) {
+		if try > 0 {
+			if err := sleep(ctx, rand.N(pause)); err != nil {
+				return nil, err
+			}
+		}
+		batch := make([]T, len(waiting))
+		for n, i := range waiting {
+			batch[n] = documents[i]
+		}
+		_, err := collection.InsertMany(ctx, batch, options.InsertMany().SetOrdered(false))
+		kept, givenUp, err := sortFailures(err)
+		if err != nil {
+			return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
+		}
+		for _, w := range kept {
+			w.Index = waiting[w.Index]
+			refused = append(refused, w)
+		}
+		if len(givenUp) > 0 && try == insertTries {
+			return nil, fmt.Errorf("insert into %s: %w", collection.Name(), ErrConflict)
+		}
+		again := make([]int, len(givenUp))
+		for n, i := range givenUp {
+			again[n] = waiting[i]
+		}
+		waiting = again
+	}
+	slices.SortFunc(refused, func(a, b mongo.WriteError) int { return a.Index - b.Index })
+	return refused, nil
+}
+
+// sortFailures tells those that a unique index kept out from those that may be tried again at once.
+func sortFailures(err error) (kept []mongo.WriteError, givenUp []int, _ error) {
+	var bulk mongo.BulkWriteException
+	if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {
+		return nil, nil, err
+	}
+	for _, w := range bulk.WriteErrors {
+		switch {
+		case Conflicted(w):
+			givenUp = append(givenUp, w.Index)
+		case IsDuplicateKey(w):
+			kept = append(kept, w.WriteError)
+		default:
+			return nil, nil, err
+		}
+	}
+	return kept, givenUp, nil
+}

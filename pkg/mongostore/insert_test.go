@@ -1,0 +1,76 @@
+package mongostore_test
+
+import (
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/storetest"
+)
+
+type pair struct {
+	ID    int64  `bson:"_id"`
+	Group int64  `bson:"group"`
+	Told  string `bson:"told"`
+}
+
+func TestInsertAll_TellsWhichAUniqueIndexKeptOut(t *testing.T) {
+	pairs := storetest.Mongo(t).Collection("pairs")
+	unique := []mongostore.Index{{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true}}
+	if err := mongostore.EnsureIndexes(t.Context(), pairs, unique); err != nil {
+		t.Fatal(err)
+	}
+	refused, err := mongostore.InsertAll(t.Context(), pairs, []pair{{ID: 1, Group: 5}, {ID: 2, Group: 5}, {ID: 3, Group: 6}, {ID: 1, Group: 7}, {ID: 4, Group: 8}})
+	if err != nil || len(refused) != 2 || refused[0].Index != 1 || refused[1].Index != 3 {
+		t.Errorf("%+v %v", refused, err)
+	}
+	if n, err := pairs.CountDocuments(t.Context(), bson.D{}); err != nil || n != 3 {
+		t.Errorf("%d stored, %v", n, err)
+	}
+	if refused, err := mongostore.InsertAll(t.Context(), pairs, []pair(nil)); err != nil || refused != nil {
+		t.Errorf("nothing: %+v %v", refused, err)
+	}
+}
+
+// Some servers end one of two writers that wait for each other's unique key; it is none's fault and may not fail.
+func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
+	pairs := storetest.Mongo(t).Collection("pairs")
+	unique := []mongostore.Index{
+		{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true},
+		{Name: "told", Keys: bson.D{{Key: "told", Value: 1}}, Where: bson.D{{Key: "told", Value: bson.D{{Key: "$gt", Value: ""}}}}},
+	}
+	if err := mongostore.EnsureIndexes(t.Context(), pairs, unique); err != nil {
+		t.Fatal(err)
+	}
+	const writers, each = 8, 50
+	var wg sync.WaitGroup
+	stored := make(chan int, writers)
+	for w := range int64(writers) {
+		wg.Go(func() {
+			var documents []pair
+			for i := range int64(each) {
+				group := i
+				if w%2 == 1 { // half of them in the other order
+					group = each - 1 - i
+				}
+				documents = append(documents, pair{ID: 1000*w + i + 1, Group: group, Told: "x"})
+			}
+			refused, err := mongostore.InsertAll(t.Context(), pairs, documents)
+			if err != nil {
+				t.Error(err)
+			}
+			stored <- each - len(refused)
+		})
+	}
+	wg.Wait()
+	close(stored)
+	total := 0
+	for n := range stored {
+		total += n
+	}
+	if total != each {
+		t.Errorf("%d are said to be stored, not %d", total, each)
+	}
+}
