@@ -121,6 +121,25 @@ func TestDecisionsPart1_IdempotencyKey_AddIsDoneOnce(t *testing.T) {
 	}
 }
 
+func TestDecisionsPart1_IdempotencyKey_ClashesAreReportedAgain(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	book(t, owner, s.fields("ends_at_text", "2026-09-07 10:00"), s.teacher)
+	e := book(t, owner, s.fields("ends_at_text", "2026-09-07 10:00"), s.room)
+	for where, body := range map[string]map[string]any{
+		"/api/events":                          {"event": s.fields("ends_at_text", "2026-09-07 10:00"), "elements": []any{s.teacher, s.teacher, "x"}, "clashes": "report"},
+		path("/api/events/%d/add", e.Event.ID): {"elements": []any{s.room, s.teacher}, "clashes": "report"},
+	} {
+		key := uuid.NewString()
+		first := keyed(t, owner, where, body, key)
+		if first.Code != 200 || !strings.Contains(first.Body, `"clashes":[{`) {
+			t.Fatalf("%d %s", first.Code, first.Body)
+		}
+		forgetAnswers(t, system)
+		keyed(t, owner, where, body, key).Want(t, 200, first.Body)
+	}
+}
+
 func TestDecisionsPart1_IdempotencyKey_ManyAtOnceOverTwoReplicasDoItOnce(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
