@@ -20,6 +20,7 @@ const (
 	RequestsPath    = "/internal/requests"
 	SummariesPath   = "/internal/events/summaries"
 	BusyPath        = "/internal/events/busy"
+	CalendarPath    = "/internal/events/calendar"
 )
 
 // EventsStream is the outbox stream in which events tells what happened, and EventDeleted the kind of its message that an event is gone:
@@ -134,4 +135,33 @@ type BusyReply struct {
 func (e *Events) Busy(ctx context.Context, q BusyQuestion) ([]BusyFact, error) {
 	reply, err := read[BusyQuestion, BusyReply](ctx, e.peer, BusyPath, q)
 	return reply.Busy, err
+}
+
+// CalendarQuestion asks for the events that reached elements are firmly part of.
+type CalendarQuestion struct {
+	Reaches []Reach `json:"reaches"`
+}
+
+// CalendarFact is an event as a calendar shows it.
+type CalendarFact struct {
+	ID       int64     `json:"id"`
+	Version  int64     `json:"version"`  // 1 when it was made, more after each change
+	Modified time.Time `json:"modified"` // of the last change
+	Body     string    `json:"body"`
+	Starts   time.Time `json:"starts"`
+	Ends     time.Time `json:"ends"`
+	AllDay   bool      `json:"all_day"`
+	Busy     bool      `json:"busy"` // its category is
+	Firm     []int64   `json:"firm"` // the elements whose commitments are uncontrolled or confirmed, in order of commitment id
+}
+
+// CalendarReply holds the events in order of start, end and id.
+type CalendarReply struct {
+	Events []CalendarFact `json:"events"`
+}
+
+// Calendar returns the events that touch a day of a reach with an uncontrolled or confirmed commitment to its element, each once.
+func (e *Events) Calendar(ctx context.Context, q CalendarQuestion) ([]CalendarFact, error) {
+	reply, err := read[CalendarQuestion, CalendarReply](ctx, e.peer, CalendarPath, q)
+	return reply.Events, err
 }

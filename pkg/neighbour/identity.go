@@ -26,6 +26,7 @@ type UserFact struct {
 	contract.User
 	Key    string `json:"key,omitempty"` // of the import; empty when made by hand
 	Active bool   `json:"active"`
+	CanAPI bool   `json:"can_api"` // it may use the interface as long as it is active
 }
 
 // UsersReply holds the users that exist, active or not, in no order.

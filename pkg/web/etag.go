@@ -28,18 +28,36 @@ func Record(c *fiber.Ctx, s State, parts ...Part) error {
 	}
 	sum := sha256.Sum256(c.Response().Body())
 	tag := fmt.Sprintf("%s-%d-%d-%x", s.Kind, s.ID, s.Version, sum[:8])
+	tagAnswer(c, tag)
+	return nil
+}
+
+// File answers with a file that is no JSON, which clients may keep and have to ask for again each time. Its entity tag is a hash of it; a GET
+// whose If-None-Match has that is answered 304 without a body.
+func File(c *fiber.Ctx, media string, content []byte) error {
+	c.Set(fiber.HeaderContentType, media)
+	c.Set(fiber.HeaderCacheControl, "private, no-cache")
+	if err := c.Send(content); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(content)
+	tagAnswer(c, fmt.Sprintf("%x", sum[:16]))
+	return nil
+}
+
+// tagAnswer gives the answer its entity tag, and takes its body back when the client has it.
+func tagAnswer(c *fiber.Ctx, tag string) {
 	c.Set(fiber.HeaderETag, strconv.Quote(tag))
 	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
-		return nil
+		return
 	}
 	known, star, _ := tags(c, fiber.HeaderIfNoneMatch) // one that can't be read does no harm: the answer is whole
 	if !star && !slices.Contains(known, tag) {
-		return nil
+		return
 	}
 	c.Response().ResetBody()
 	c.Response().Header.Del(fiber.HeaderContentType)
 	c.Status(fiber.StatusNotModified)
-	return nil
 }
 
 // IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version alone: a change of a name

@@ -22,7 +22,7 @@ func Spec() service.Spec {
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	kept := store.New(r.DB, r.IDs)
-	elements := &element.Service{Store: kept, Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
+	elements := &element.Service{Store: kept, Feeds: store.NewFeeds(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
 	h := handlers{elements: elements, audit: kept.Audit(), zone: r.Zone, now: time.Now}
 	return service.Surface{
 		Public:   h.public(),

@@ -17,6 +17,11 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/commitments", Access: web.SignedIn, Handler: h.commitments},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Access: web.SignedIn, Handler: h.requests},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy", Access: web.SignedIn, Handler: h.busy},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics", Access: web.SignedIn, Handler: h.calendar},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.feeds},
+		{Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.newFeed},
+		{Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed", Access: web.SignedIn, Handler: h.revokeFeed},
+		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarBy},
 		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Handler: h.freeBusy},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},

@@ -53,6 +53,7 @@ type Events interface {
 	Commitments(ctx context.Context, q neighbour.CommitmentsQuestion) ([]neighbour.CommitmentFact, error)
 	Requests(ctx context.Context, q neighbour.RequestsQuestion) ([]contract.Request, error)
 	Busy(ctx context.Context, q neighbour.BusyQuestion) ([]neighbour.BusyFact, error)
+	Calendar(ctx context.Context, q neighbour.CalendarQuestion) ([]neighbour.CalendarFact, error)
 }
 
 // Users is what is asked of the identity service.
@@ -63,6 +64,7 @@ type Users interface {
 // Service is the use cases of elements. It is safe for concurrent use.
 type Service struct {
 	Store  Store
+	Feeds  FeedStore
 	Events Events
 	Users  Users
 	Zone   wiretime.Zone
@@ -215,15 +217,20 @@ func (s *Service) shown(ctx context.Context, queried int64, facts []neighbour.Co
 		ids = append(ids, f.Involved...)
 	}
 	slices.Sort(ids)
-	found, err := s.Store.ElementsByID(ctx, slices.Compact(ids))
+	return s.byID(ctx, slices.Compact(ids))
+}
+
+// byID reads elements.
+func (s *Service) byID(ctx context.Context, ids []int64) (map[int64]Element, error) {
+	found, err := s.Store.ElementsByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	shown := make(map[int64]Element, len(found))
+	elements := make(map[int64]Element, len(found))
 	for _, e := range found {
-		shown[e.ID] = e
+		elements[e.ID] = e
 	}
-	return shown, nil
+	return elements, nil
 }
 
 func shape(f neighbour.CommitmentFact, queried int64, shown map[int64]Element, include Include) contract.Commitment {

@@ -64,6 +64,7 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 	return errors.Join(
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
+		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
 		New(db, nil).audit.Prepare(ctx))
 }
 

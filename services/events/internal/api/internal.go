@@ -79,3 +79,22 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	}
 	return web.OK(c, web.Part{Name: "busy", Value: facts})
 }
+
+// calendar answers neighbour.Events.Calendar: one read of about as many events as it returns, and one of their categories.
+func (h handlers) calendar(c *fiber.Ctx) error {
+	var q neighbour.CalendarQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	found, err := h.events.Calendar(c.UserContext(), q.Reaches)
+	if err != nil {
+		return err
+	}
+	facts := make([]neighbour.CalendarFact, len(found))
+	for i, e := range found {
+		facts[i] = neighbour.CalendarFact{
+			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, Busy: e.Busy, Firm: e.Firm,
+		}
+	}
+	return web.OK(c, web.Part{Name: "events", Value: facts})
+}

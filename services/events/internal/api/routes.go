@@ -58,5 +58,6 @@ func (h handlers) internal() []web.Route {
 		{Method: fiber.MethodPost, Path: neighbour.RequestsPath, Access: web.Neighbour, Handler: h.requests},
 		{Method: fiber.MethodPost, Path: neighbour.SummariesPath, Access: web.Neighbour, Handler: h.summaries},
 		{Method: fiber.MethodPost, Path: neighbour.BusyPath, Access: web.Neighbour, Handler: h.busy},
+		{Method: fiber.MethodPost, Path: neighbour.CalendarPath, Access: web.Neighbour, Handler: h.calendar},
 	}
 }

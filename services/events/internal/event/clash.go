@@ -59,6 +59,17 @@ func (s *Service) Busy(ctx context.Context, reaches []neighbour.Reach) ([]Placed
 	for _, p := range found {
 		ids = append(ids, p.Event.CategoryID)
 	}
+	busy, err := s.busyCategories(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(found, func(p Placed[Commitment]) bool {
+		return p.Item.Status == Rejected || !p.Event.lasts() || !busy[p.Event.CategoryID]
+	}), nil
+}
+
+// busyCategories says which of the categories are busy. One read.
+func (s *Service) busyCategories(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	slices.Sort(ids)
 	categories, err := s.categories.ByID(ctx, slices.Compact(ids))
 	if err != nil {
@@ -68,9 +79,7 @@ func (s *Service) Busy(ctx context.Context, reaches []neighbour.Reach) ([]Placed
 	for _, c := range categories {
 		busy[c.ID] = c.Busy
 	}
-	return slices.DeleteFunc(found, func(p Placed[Commitment]) bool {
-		return p.Item.Status == Rejected || !p.Event.lasts() || !busy[p.Event.CategoryID]
-	}), nil
+	return busy, nil
 }
 
 // clashes returns, by element, the other events that take it up while e goes on: directly, or through a group that it belongs to on a day on

@@ -27,9 +27,10 @@ const (
 // Event is a titled span of time with the elements involved in it.
 type Event struct {
 	ID          int64
-	Version     int64  // rises with each change; the store's
-	Key         string // the import's own id of it; empty when made by hand
-	ImportHash  string // of the row that was last imported
+	Version     int64     // rises with each change; the store's
+	Modified    time.Time // of the last change, kept by the store; the zero time when that was before it kept it
+	Key         string    // the import's own id of it; empty when made by hand
+	ImportHash  string    // of the row that was last imported
 	Body        string
 	CategoryID  int64
 	Span        wiretime.Span

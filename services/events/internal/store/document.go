@@ -43,7 +43,8 @@ type eventDocument struct {
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
 	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // the elements of requests that have less allocated than asked for
 
-	ShutOuts int64 `bson:"shut_outs,omitempty"`
+	ShutOuts int64     `bson:"shut_outs,omitempty"`
+	Modified time.Time `bson:"modified,omitempty"`
 
 	Deleted bool             `bson:"deleted,omitempty"`
 	Outbox  []outbox.Message `bson:"outbox,omitempty"`
@@ -117,7 +118,7 @@ func receiptOf(r event.Receipt) receiptDocument {
 // event returns what the document says.
 func (d *eventDocument) event() event.Event {
 	e := event.Event{
-		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
+		ID: d.ID, Version: d.Version, Modified: d.Modified, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
 		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
 		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, ShutOuts: d.ShutOuts,
 	}
@@ -139,7 +140,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Outbox: d.Outbox, Audit: d.Audit,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Modified: e.Modified, Outbox: d.Outbox, Audit: d.Audit,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {

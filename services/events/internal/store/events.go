@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -225,6 +226,7 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 			told = tell(ctx, &d, d.Version, event.Notices(event.Event{}, events[i])) || told
 			d.Audit = eventEntry(ctx, event.Event{}, events[i])
 			d.set(events[i], s.zone)
+			d.Modified = now()
 			documents[n] = &d
 		}
 		_, err := s.collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
@@ -254,7 +256,7 @@ func sortRefusals(err error) (taken, givenUp []int, _ error) {
 			givenUp = append(givenUp, w.Index)
 		case mongostore.IsDuplicateKey(w) && (strings.Contains(w.Message, importKey) || strings.Contains(w.Message, receiptKey)):
 			taken = append(taken, w.Index)
-		case mongostore.IsDuplicateKey(w): // the id is the only other unique field
+		case mongostore.IsDuplicateKey(w): // the only other unique field is the id
 			return nil, nil, event.ErrShutOut
 		default:
 			return nil, nil, err
@@ -298,6 +300,7 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 		told = tell(ctx, d, d.Version+1, event.Notices(d.event(), e))
 		d.Audit = append(d.Audit, eventEntry(ctx, d.event(), e)...)
 		d.set(e, s.zone)
+		d.Modified = now()
 		return nil
 	})
 	if err != nil {
@@ -308,6 +311,9 @@ func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event)
 	}
 	return d.event(), nil
 }
+
+// now is the time, as finely as it is stored.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // ShutOut is event.Store's: two round trips when no other writer comes between. It leaves a tombstone without a message where there is no event,
 // so that its id stays taken.

@@ -242,7 +242,7 @@ func (h *handlers) facts(c *fiber.Ctx) error {
 	}
 	facts := make([]neighbour.UserFact, len(found))
 	for i, u := range found {
-		facts[i] = neighbour.UserFact{User: u.ListForm(), Key: u.Key, Active: u.Active}
+		facts[i] = neighbour.UserFact{User: u.ListForm(), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI}
 	}
 	return web.OK(c, web.Part{Name: "users", Value: facts})
 }

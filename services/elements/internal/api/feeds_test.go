@@ -1,0 +1,252 @@
+package api_test
+
+import (
+	"bytes"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-ical"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// soon is a day in the window of every feed, as tests write it.
+func soon(t *testing.T) string { t.Helper(); return time.Now().AddDate(0, 0, 30).Format(time.DateOnly) }
+
+// read reads a calendar and returns what it has of each event: summary and location.
+func read(t *testing.T, a servicetest.Answer) (events []string, whole *ical.Calendar) {
+	t.Helper()
+	if a.Code != http.StatusOK || a.Header.Get("Content-Type") != "text/calendar; charset=utf-8" {
+		t.Fatalf("%d %v %s", a.Code, a.Header, a.Body)
+	}
+	whole, err := ical.NewDecoder(bytes.NewReader([]byte(a.Body))).Decode()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, a.Body)
+	}
+	for _, e := range whole.Events() {
+		summary, _ := e.Props.Text("SUMMARY")
+		location, _ := e.Props.Text("LOCATION")
+		events = append(events, summary+"@"+location)
+	}
+	return events, whole
+}
+
+// user makes a user and signs in as it.
+func (s *school) user(t *testing.T, key string, more fields) (id int64, client *servicetest.Client) {
+	t.Helper()
+	record := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
+	for name, value := range more {
+		record[name] = value
+	}
+	id = s.add(t, "users", key, record)
+	var renewed struct{ UUID string }
+	s.Post(t, path("/api/admin/users/%d/uuid", id), nil).Decode(t, &renewed)
+	return id, system.Login(t, renewed.UUID)
+}
+
+// newFeed makes a feed and returns its id and path.
+func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, address string) {
+	t.Helper()
+	a := c.Post(t, path("/api/elements/%d/feeds", element), nil)
+	var made struct {
+		Status string
+		Feed   struct {
+			ID   int64
+			Path string
+		}
+	}
+	a.Decode(t, &made)
+	if a.Code != http.StatusOK || made.Status != "Created" || !regexp.MustCompile(`^/ical/[a-z2-7]{52}\.ics$`).MatchString(made.Feed.Path) {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	return made.Feed.ID, made.Feed.Path
+}
+
+func TestIssue4_6_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testing.T) {
+	s := newSchool(t)
+	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
+	room := s.add(t, "locations", "R", fields{"name": "Room", "short_name": "R1"})
+	asked := s.add(t, "locations", "Q", fields{"name": "Controlled", "short_name": "Q1"})
+	keeper, _ := s.user(t, "keeper", nil)
+	s.Put(t, path("/api/admin/elements/%d/administrators/%d", asked, keeper), nil)
+	day := soon(t)
+	s.member(t, set, ann, "", day)
+	s.event(t, "lesson", day+" 09:00", day+" 10:00", set, room, asked)
+	s.event(t, "both", day+" 11:00", day+" 12:00", set, ann)
+	s.event(t, "left", time.Now().AddDate(0, 0, 31).Format(time.DateOnly)+" 09:00", time.Now().AddDate(0, 0, 31).Format(time.DateOnly)+" 10:00", set)
+	for name, days := range map[string]int{"too old": -370, "old": -360, "ahead": 360, "too far": 370} {
+		on := time.Now().AddDate(0, 0, days).Format(time.DateOnly)
+		s.event(t, name, on+" 09:00", on+" 10:00", ann)
+	}
+	events, _ := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", ann)))
+	if got := strings.Join(events, " "); got != "old@ lesson@R1 both@ ahead@" {
+		t.Errorf("%s", got)
+	}
+	if events, _ := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", asked))); len(events) != 0 {
+		t.Errorf("what is only requested: %v", events)
+	}
+	s.Get(t, "/api/elements/99999999/calendar.ics").Want(t, http.StatusNotFound, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
+	system.Client(t).Get(t, path("/api/elements/%d/calendar.ics", ann)).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
+}
+
+func TestIssue4_6_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
+	s := newSchool(t)
+	ann, bob := s.pupil(t, "Ann"), s.pupil(t, "Bob")
+	day := soon(t)
+	event := s.event(t, "lesson", day+" 09:00", day+" 10:00", ann, bob)
+	props := func(element int64) (uid, sequence, stamp string) {
+		_, whole := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", element)))
+		e := whole.Events()[0]
+		if e.Props.Get("DTSTAMP").Value != e.Props.Get("LAST-MODIFIED").Value {
+			t.Errorf("%+v", e.Props)
+		}
+		return e.Props.Get("UID").Value, e.Props.Get("SEQUENCE").Value, e.Props.Get("DTSTAMP").Value
+	}
+	uid, sequence, stamp := props(ann)
+	if !regexp.MustCompile(path(`^event-%d@[0-9a-f-]{36}$`, event)).MatchString(uid) || sequence != "0" {
+		t.Errorf("%s %s", uid, sequence)
+	}
+	if written, err := time.Parse("20060102T150405Z", stamp); err != nil || time.Since(written) > time.Minute {
+		t.Errorf("stamp %s: %v", stamp, err)
+	}
+	if other, _, _ := props(bob); other != uid {
+		t.Errorf("%s in one calendar, %s in another", uid, other)
+	}
+	s.Patch(t, path("/api/events/%d", event), fields{"event": fields{"starts_at": day + " 09:15"}})
+	if again, risen, _ := props(ann); again != uid || risen != "1" {
+		t.Errorf("%s %s after a change, %s before", again, risen, uid)
+	}
+}
+
+func TestIssue4_6_TheTagIsOfTheContent(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	address := path("/api/elements/%d/calendar.ics", ann)
+	first := s.Get(t, address)
+	tag := first.Header.Get("Etag")
+	if !regexp.MustCompile(`^"[0-9a-f]{32}"$`).MatchString(tag) || first.Header.Get("Cache-Control") != "private, no-cache" {
+		t.Fatalf("%v", first.Header)
+	}
+	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+		if a := s.Do(t, "GET", address, nil, "If-None-Match", known); a.Code != http.StatusNotModified || a.Body != "" || a.Header.Get("Etag") != tag {
+			t.Errorf("%s: %d %v %q", known, a.Code, a.Header, a.Body)
+		}
+	}
+	day := soon(t)
+	s.event(t, "new", day+" 09:00", day+" 10:00", ann)
+	if a := s.Do(t, "GET", address, nil, "If-None-Match", tag); a.Code != http.StatusOK || a.Header.Get("Etag") == tag || !strings.Contains(a.Body, "SUMMARY:new\r\n") {
+		t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
+	}
+}
+
+func TestIssue4_6_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	day := soon(t)
+	s.event(t, "lesson", day+" 09:00", day+" 10:00", ann)
+	_, mine := s.user(t, "mine", nil)
+	_, other := s.user(t, "other", nil)
+	public := system.Client(t)
+	list := path("/api/elements/%d/feeds", ann)
+
+	mine.Get(t, list).Want(t, http.StatusOK, `{"status":"OK","feeds":[]}`)
+	id, first := newFeed(t, mine, ann)
+	if events, _ := read(t, public.Get(t, first)); strings.Join(events, " ") != "lesson@" {
+		t.Errorf("%v", events)
+	}
+	if a := public.Do(t, "GET", first, nil, "If-None-Match", public.Get(t, first).Header.Get("Etag")); a.Code != http.StatusNotModified {
+		t.Errorf("%d", a.Code)
+	}
+	if a := mine.Get(t, list); a.Code != http.StatusOK || strings.Contains(a.Body, "ical") || !strings.HasPrefix(a.Body, path(`{"status":"OK","feeds":[{"id":%d,"element":{"id":%d,`, id, ann)) || !strings.HasSuffix(a.Body, `"valid":true}]}`) {
+		t.Errorf("%s", a.Body)
+	}
+	other.Get(t, list).Want(t, http.StatusOK, `{"status":"OK","feeds":[]}`)
+	missing := path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Feed with 'id'=%d"}`, id)
+	other.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusNotFound, missing)
+
+	again, second := newFeed(t, mine, ann)
+	gone := `{"status":"Not found"}`
+	if again != id || second == first {
+		t.Errorf("%d %s, then %d %s", id, first, again, second)
+	}
+	public.Get(t, first).Want(t, http.StatusNotFound, gone)
+	_, theirs := newFeed(t, other, ann)
+	mine.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusOK, `{"status":"OK"}`)
+	mine.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusNotFound, missing)
+	public.Get(t, second).Want(t, http.StatusNotFound, gone)
+	if a := public.Get(t, theirs); a.Code != http.StatusOK {
+		t.Errorf("another's feed: %d", a.Code)
+	}
+	for _, address := range []string{"/ical/x.ics", "/ical/.ics", strings.TrimSuffix(theirs, ".ics"), "/ical/"} {
+		public.Get(t, address).Want(t, http.StatusNotFound, gone)
+	}
+	mine.Post(t, "/api/elements/99999999/feeds", nil).Want(t, http.StatusNotFound, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
+	public.Post(t, list, nil).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
+}
+
+func TestIssue4_6_AFeedDiesWithItsUsersRight(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	for name, change := range map[string]fields{"deactivated": {"active": false}, "without can_api": {"permissions": fields{"can_api": false}}} {
+		user, client := s.user(t, "u"+name[:3], nil)
+		_, address := newFeed(t, client, ann)
+		if a := s.Patch(t, path("/api/admin/users/%d", user), fields{"user": change}); a.Code != http.StatusOK {
+			t.Fatalf("%d %s", a.Code, a.Body)
+		}
+		if a := system.Client(t).Get(t, address); a.Code != http.StatusNotFound || a.Body != `{"status":"Not found"}` {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+	}
+}
+
+func TestIssue4_6_ParallelFeedsLeaveOneThatWorks(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	_, mine := s.user(t, "mine", nil)
+	addresses := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range addresses {
+		wg.Go(func() { _, addresses[i] = newFeed(t, mine, ann) })
+	}
+	wg.Wait()
+	working := 0
+	for _, address := range addresses {
+		if system.Client(t).Get(t, address).Code == http.StatusOK {
+			working++
+		}
+	}
+	if working != 1 {
+		t.Errorf("%d addresses work, want the last", working)
+	}
+}
+
+func TestIssue4_6_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	_, mine := s.user(t, "mine", nil)
+	_, address := newFeed(t, mine, ann)
+	system.Client(t).Get(t, address)
+	token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics")
+	if strings.Contains(system.Logs(), token) {
+		t.Error("the token is in the logs")
+	}
+	if !strings.Contains(system.Logs(), `"route":"/ical/:file"`) {
+		t.Error("the route is not in the logs")
+	}
+	cursor, err := system.DB.Collection("feeds").Find(t.Context(), fields{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cursor.Next(t.Context()) {
+		if strings.Contains(cursor.Current.String(), token) {
+			t.Error("the token is in the store")
+		}
+	}
+	if err := cursor.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
