@@ -32,7 +32,7 @@ const killPause = 4 * time.Second
 var victims = []string{"bin/events", "postgres", "bin/elements", "redis-server", "bin/identity", "engine", "bin/notes"}
 
 func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
-	run := startLocal(t, "DEMO=0")
+	run := startLocal(t, "DEMO=0", "BELFRY_REQUEST_TIMEOUT=25s") // a batch takes long while its stores recover on a busy machine
 	zone, err := wiretime.LoadZone("Europe/London")
 	if err != nil {
 		t.Fatal(err)
