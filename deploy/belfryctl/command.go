@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/belfry-schools/belfry/deploy/bundle"
+	"github.com/belfry-schools/belfry/deploy/sheet"
 )
 
 // Exit codes; docs/belfryctl.md promises them.
@@ -80,7 +80,7 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 		err := work(command, args)
 		var (
 			wrong  *usageError
-			faults *bundle.FaultsError
+			faults *sheet.FaultsError
 		)
 		switch {
 		case err == nil, errors.As(err, &wrong):

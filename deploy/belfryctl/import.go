@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/bundle"
 	"github.com/belfry-schools/belfry/deploy/client"
+	"github.com/belfry-schools/belfry/deploy/sheet"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -78,7 +79,7 @@ type outcome struct {
 	DryRun   bool             `json:"dry_run"`
 	Seconds  float64          `json:"seconds"`
 	Faults   int              `json:"faults"` // of the bundle; nothing is written when there are any
-	First    []bundle.Fault   `json:"first_faults"`
+	First    []sheet.Fault    `json:"first_faults"`
 	Kinds    []client.Tally   `json:"kinds"`
 	Refused  int              `json:"refused"` // records that the services did not take
 	Refusals []client.Refusal `json:"first_refused"`
@@ -143,12 +144,12 @@ func readUUID(file string, env func(string) string) (string, error) {
 
 // printOutcome shows what was done and found, and passes on the error that the command ends with.
 func printOutcome(s surroundings, f importFlags, report client.Report, took time.Duration, err error) error {
-	var faults *bundle.FaultsError
+	var faults *sheet.FaultsError
 	if !errors.As(err, &faults) {
-		faults = &bundle.FaultsError{}
+		faults = &sheet.FaultsError{}
 	}
 	if f.json {
-		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total, First: append([]bundle.Fault{}, faults.First...),
+		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total, First: append([]sheet.Fault{}, faults.First...),
 			Kinds: append([]client.Tally{}, report.Kinds...), Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...)}
 		if err != nil {
 			o.Error = err.Error()

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/belfry-schools/belfry/deploy/sheet"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -60,17 +61,18 @@ func (k Kind) EntityType() string {
 
 // Columns gives the names of the kind's columns in the order of docs/bundle.md.
 func (k Kind) Columns() []string {
-	columns := sheetOf(k).columns
+	columns := sheetOf(k).Columns
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = c.name
+		names[i] = c.Name
 	}
 	return names
 }
 
 // Row is one record of a bundle and where it came from.
 type Row struct {
-	Line   int    // in the kind's file; of a membership the first of the pair's lines
+	File   string // the kind's file, or one of a OneRoster folder
+	Line   int    // in the file; of a membership the first of the pair's lines
 	Key    string // what the service matches the record by
 	Record any    // one of the record types of this package, as JSON the line to be sent
 }
@@ -85,11 +87,11 @@ type Bundle struct {
 	counts  map[Kind]int
 }
 
-// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *FaultsError; any other error is one of
+// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *sheet.FaultsError; any other error is one of
 // reading. Local times of events are those of zone.
 func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{dir: dir, zone: zone, index: newIndex(), present: map[Kind]bool{}, counts: map[Kind]int{}}
-	faults := &FaultsError{}
+	faults := &sheet.FaultsError{What: "bundle"}
 	if err := b.list(faults); err != nil {
 		return nil, err
 	}
@@ -104,14 +106,14 @@ func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 		}
 		b.index.add(pass)
 	}
-	if faults.Total > 0 {
-		return nil, faults
+	if err := faults.OrNil(); err != nil {
+		return nil, err
 	}
 	return b, nil
 }
 
 // list finds the files. A CSV file that is none of the bundle's is a fault: it is most likely one misspelt.
-func (b *Bundle) list(faults *FaultsError) error {
+func (b *Bundle) list(faults *sheet.FaultsError) error {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
 		return fmt.Errorf("reading the bundle: %w", err)
@@ -123,7 +125,7 @@ func (b *Bundle) list(faults *FaultsError) error {
 		}
 		kind := Kind(strings.TrimSuffix(name, ".csv"))
 		if !slices.Contains(Kinds(), kind) {
-			faults.add(Fault{File: name, Line: 1, Column: "file", Reason: "is not a file of the bundle"})
+			faults.Add(sheet.Fault{File: name, Line: 1, Column: "file", Reason: "is not a file of the bundle"})
 			continue
 		}
 		b.present[kind] = true
@@ -140,10 +142,11 @@ func (b *Bundle) Has(kind Kind) bool { return b.present[kind] }
 // Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
 func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
 
-// HasElement tells whether a row of the bundle is the element, given as Type:key.
-func (b *Bundle) HasElement(reference string) bool {
+// Gone tells whether an element, given as Type:key, may have come from this bundle once and is in none of its rows now. It is to be
+// asked only of types whose file the bundle has.
+func (b *Bundle) Gone(reference string) bool {
 	entity, key, _ := strings.Cut(reference, ":")
-	return b.index.has(kindOf(entity), key)
+	return !b.index.has(kindOf(entity), key) && !strings.HasPrefix(key, Reserved)
 }
 
 // Rows reads the kind's records from its file, in its order. The file was checked by Open; when it has changed since and
@@ -154,7 +157,7 @@ func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 			return
 		}
 		s := sheetOf(kind)
-		faults := &FaultsError{}
+		faults := &sheet.FaultsError{}
 		stopped := false
 		err := b.read(s, newPass(s, &b.index, b.zone, faults), func(row Row) bool {
 			if faults.Total == 0 {
@@ -175,7 +178,7 @@ func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 }
 
 // read runs one pass over the kind's file.
-func (b *Bundle) read(s *sheet, p *pass, each func(Row) bool) (err error) {
+func (b *Bundle) read(s *kindSheet, p *pass, each func(Row) bool) (err error) {
 	file, err := os.Open(filepath.Join(b.dir, s.kind.File()))
 	if err != nil {
 		return readingError(s, err)
@@ -188,7 +191,7 @@ func (b *Bundle) read(s *sheet, p *pass, each func(Row) bool) (err error) {
 }
 
 // readingError names the file once: a path error has it already.
-func readingError(s *sheet, err error) error {
+func readingError(s *kindSheet, err error) error {
 	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
 		return fmt.Errorf("reading the bundle: %w", err)
 	}

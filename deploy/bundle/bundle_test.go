@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/bundle"
+	"github.com/belfry-schools/belfry/deploy/sheet"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -75,7 +76,7 @@ func faultsOf(t *testing.T, files map[string]string) []string {
 	if err == nil {
 		return nil
 	}
-	var faults *bundle.FaultsError
+	var faults *sheet.FaultsError
 	if !errors.As(err, &faults) {
 		t.Fatalf("Open: %v, want faults", err)
 	}
@@ -103,8 +104,15 @@ func TestOpenAcceptsTheWholeSchool(t *testing.T) {
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Error(diff)
 	}
-	if !b.HasElement("Group:9A") || b.HasElement("Group:9B") || b.HasElement("Pupil:9A") || b.HasElement("9A") {
-		t.Error("HasElement doesn't know the elements of the bundle")
+	for _, there := range []string{"Group:9A", "Group:oneroster:class:9A"} {
+		if b.Gone(there) {
+			t.Errorf("%s is gone", there)
+		}
+	}
+	for _, gone := range []string{"Group:9B", "Pupil:9A", "9A"} {
+		if !b.Gone(gone) {
+			t.Errorf("%s is not gone", gone)
+		}
 	}
 }
 
@@ -204,6 +212,8 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 		{"long key", map[string]string{"subjects.csv": "key,name\n" + long(256) + ",x\n"},
 			[]string{"subjects.csv:2: key: has 256 characters, at most 255 are allowed"}},
 		{"semicolon in a key", map[string]string{"subjects.csv": "key,name\na;b,x\n"}, []string{"subjects.csv:2: key: has a semicolon"}},
+		{"key of OneRoster", map[string]string{"subjects.csv": "key,name\noneroster:a,x\n"},
+			[]string{`subjects.csv:2: key: begins with "oneroster:", which is kept for OneRoster`}},
 		{"duplicate key", map[string]string{"subjects.csv": "key,name\na,x\nb,x\na,x\n"},
 			[]string{`subjects.csv:4: key: "a" is already in line 2`}},
 		{"empty name", map[string]string{"subjects.csv": "key,name\na,\n"}, []string{"subjects.csv:2: name: can't be blank"}},
@@ -333,7 +343,7 @@ func TestFaultsAreAllCountedButNotAllKept(t *testing.T) {
 		fmt.Fprintf(&text, "%d,\n", i)
 	}
 	_, err := bundle.Open(folder(t, map[string]string{"subjects.csv": text.String()}), london(t))
-	var faults *bundle.FaultsError
+	var faults *sheet.FaultsError
 	if !errors.As(err, &faults) || faults.Total != 5000 || len(faults.First) != 1000 {
 		t.Fatalf("got %v", err)
 	}

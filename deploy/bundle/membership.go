@@ -72,15 +72,15 @@ func text(day *string, open string) string {
 // readMembership makes no record yet: the pair's other rows may follow.
 func readMembership(r *row) (string, any) {
 	group, member := r.requiredReference("group", Groups), r.requiredElement("member")
-	span := Span{FirstDay: r.day("first_day"), LastDay: r.day("last_day")}
+	span := Span{FirstDay: r.Day("first_day"), LastDay: r.Day("last_day")}
 	if member != "" && member == "Group:"+group {
-		r.fault("member", "is the group itself")
+		r.Fault("member", "is the group itself")
 	}
 	if span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay {
-		r.fault("last_day", "is before first_day")
+		r.Fault("last_day", "is before first_day")
 	}
 	if group != "" && member != "" {
-		r.pass.pairs.add(r.line(0), group, member, span)
+		r.pass.pairs.add(r.Line(), group, member, span)
 	}
 	return "", nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/belfry-schools/belfry/deploy/sheet"
 	"github.com/belfry-schools/belfry/pkg/contract"
 )
 
@@ -125,26 +126,26 @@ type (
 )
 
 // sheets is the bundle, in the order of import.
-var sheets = []*sheet{
-	{Staff, columns("key initials forename surname [title email current]"), readStaff},
-	{Pupils, columns("key forename surname [known_as year_group house_name tutor_group email current]"), readPupil},
-	{Locations, columns("key name [short_name current]"), readLocation},
-	{Groups, columns("key name [description resource current]"), readGroup},
-	{Properties, columns("key name [make_public current]"), readProperty},
-	{Services, columns("key name [current]"), readNamed},
-	{Subjects, columns("key name [current]"), readNamed},
-	{Memberships, columns("group member [first_day last_day]"), readMembership},
-	{Users, columns("key name email [kind element uuid active can_api can_su can_add_events can_add_notes " +
-		"edit_all_events privileged admin]"), readUser},
-	{Administrators, columns("element user"), readAdministrator},
-	{EventCategories, columns("key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow " +
-		"compactable privileged clash_check busy timetable]"), readEventCategory},
-	{Events, columns("key body category starts_at ends_at [all_day organiser owner elements]"), readEvent},
-	{Notes, columns("key event contents [owner visible_guest visible_staff visible_pupil]"), readNote},
+var sheets = []*kindSheet{
+	newSheet(Staff, "key initials forename surname [title email current]", readStaff),
+	newSheet(Pupils, "key forename surname [known_as year_group house_name tutor_group email current]", readPupil),
+	newSheet(Locations, "key name [short_name current]", readLocation),
+	newSheet(Groups, "key name [description resource current]", readGroup),
+	newSheet(Properties, "key name [make_public current]", readProperty),
+	newSheet(Services, "key name [current]", readNamed),
+	newSheet(Subjects, "key name [current]", readNamed),
+	newSheet(Memberships, "group member [first_day last_day]", readMembership),
+	newSheet(Users, "key name email [kind element uuid active can_api can_su can_add_events can_add_notes "+
+		"edit_all_events privileged admin]", readUser),
+	newSheet(Administrators, "element user", readAdministrator),
+	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
+		"compactable privileged clash_check busy timetable]", readEventCategory),
+	newSheet(Events, "key body category starts_at ends_at [all_day organiser owner elements]", readEvent),
+	newSheet(Notes, "key event contents [owner visible_guest visible_staff visible_pupil]", readNote),
 }
 
-func sheetOf(kind Kind) *sheet {
-	return sheets[slices.IndexFunc(sheets, func(s *sheet) bool { return s.kind == kind })]
+func sheetOf(kind Kind) *kindSheet {
+	return sheets[slices.IndexFunc(sheets, func(s *kindSheet) bool { return s.kind == kind })]
 }
 
 // elementKinds are the kinds whose rows are elements, with the type that a reference to them starts with.
@@ -172,26 +173,26 @@ func kindOf(entity string) Kind {
 }
 
 func readStaff(r *row) (string, any) {
-	s := StaffRecord{Key: r.key(), Initials: r.name("initials"), Forename: r.name("forename"), Surname: r.name("surname"),
-		Title: r.word("title"), Email: r.email("email"), Current: r.boolean("current")}
+	s := StaffRecord{Key: r.key(), Initials: r.Name("initials"), Forename: r.Name("forename"), Surname: r.Name("surname"),
+		Title: r.Word("title"), Email: r.Email("email"), Current: r.Boolean("current")}
 	return s.Key, s
 }
 
 func readPupil(r *row) (string, any) {
-	p := PupilRecord{Key: r.key(), Forename: r.name("forename"), Surname: r.name("surname"), KnownAs: r.word("known_as"),
-		YearGroup: r.word("year_group"), HouseName: r.word("house_name"), TutorGroup: r.word("tutor_group"),
-		Email: r.email("email"), Current: r.boolean("current")}
+	p := PupilRecord{Key: r.key(), Forename: r.Name("forename"), Surname: r.Name("surname"), KnownAs: r.Word("known_as"),
+		YearGroup: r.Word("year_group"), HouseName: r.Word("house_name"), TutorGroup: r.Word("tutor_group"),
+		Email: r.Email("email"), Current: r.Boolean("current")}
 	return p.Key, p
 }
 
 func readLocation(r *row) (string, any) {
-	l := LocationRecord{Key: r.key(), Name: r.name("name"), ShortName: r.word("short_name"), Current: r.boolean("current")}
+	l := LocationRecord{Key: r.key(), Name: r.Name("name"), ShortName: r.Word("short_name"), Current: r.Boolean("current")}
 	return l.Key, l
 }
 
 func readGroup(r *row) (string, any) {
-	g := GroupRecord{Key: r.key(), Name: r.name("name"), Description: r.optional("description", maxText),
-		Resource: r.boolean("resource"), Current: r.boolean("current")}
+	g := GroupRecord{Key: r.key(), Name: r.Name("name"), Description: r.Optional("description", sheet.MaxText),
+		Resource: r.Boolean("resource"), Current: r.Boolean("current")}
 	if g.Resource != nil && *g.Resource {
 		r.pass.resources[strings.Clone(g.Key)] = true
 	}
@@ -199,23 +200,23 @@ func readGroup(r *row) (string, any) {
 }
 
 func readProperty(r *row) (string, any) {
-	p := PropertyRecord{Key: r.key(), Name: r.name("name"), MakePublic: r.boolean("make_public"), Current: r.boolean("current")}
+	p := PropertyRecord{Key: r.key(), Name: r.Name("name"), MakePublic: r.Boolean("make_public"), Current: r.Boolean("current")}
 	return p.Key, p
 }
 
 func readNamed(r *row) (string, any) {
-	n := NamedRecord{Key: r.key(), Name: r.name("name"), Current: r.boolean("current")}
+	n := NamedRecord{Key: r.key(), Name: r.Name("name"), Current: r.Boolean("current")}
 	return n.Key, n
 }
 
 func readUser(r *row) (string, any) {
-	u := UserRecord{Key: r.key(), Name: r.name("name"), Email: r.email("email"),
-		Kind: r.oneOf("kind", "staff", "pupil", "guest"), Element: r.element("element"), UUID: r.password("uuid"),
-		Active: r.boolean("active"), CanAPI: r.boolean("can_api"), CanSu: r.boolean("can_su"),
-		CanAddEvents: r.boolean("can_add_events"), CanAddNotes: r.boolean("can_add_notes"),
-		EditAllEvents: r.boolean("edit_all_events"), Privileged: r.boolean("privileged"), Admin: r.boolean("admin")}
-	if u.Email == "" && r.has("email") {
-		r.fault("email", blank)
+	u := UserRecord{Key: r.key(), Name: r.Name("name"), Email: r.Email("email"),
+		Kind: r.OneOf("kind", "staff", "pupil", "guest"), Element: r.element("element"), UUID: r.password("uuid"),
+		Active: r.Boolean("active"), CanAPI: r.Boolean("can_api"), CanSu: r.Boolean("can_su"),
+		CanAddEvents: r.Boolean("can_add_events"), CanAddNotes: r.Boolean("can_add_notes"),
+		EditAllEvents: r.Boolean("edit_all_events"), Privileged: r.Boolean("privileged"), Admin: r.Boolean("admin")}
+	if u.Email == "" && r.Has("email") {
+		r.Fault("email", sheet.Blank)
 	}
 	return u.Key, u
 }
@@ -224,24 +225,24 @@ func readAdministrator(r *row) (string, any) {
 	a := AdministratorRecord{Element: r.requiredElement("element"), User: r.requiredReference("user", Users)}
 	a.Key = a.Element + "/" + a.User
 	if a.Element != "" && a.User != "" {
-		r.unique("user", a.Key, "this user of this element")
+		r.Unique("user", a.Key, "this user of this element")
 	}
 	return a.Key, a
 }
 
 func readEventCategory(r *row) (string, any) {
-	c := EventCategoryRecord{Key: r.key(), Name: r.name("name"), PeckingOrder: r.integer("pecking_order"),
-		Schoolwide: r.boolean("schoolwide"), Publish: r.boolean("publish"), Visible: r.boolean("visible"),
-		Unimportant: r.boolean("unimportant"), CanMerge: r.boolean("can_merge"), CanBorrow: r.boolean("can_borrow"),
-		Compactable: r.boolean("compactable"), Privileged: r.boolean("privileged"), ClashCheck: r.boolean("clash_check"),
-		Busy: r.boolean("busy"), Timetable: r.boolean("timetable")}
-	r.unique("name", c.Name, "the name")
+	c := EventCategoryRecord{Key: r.key(), Name: r.Name("name"), PeckingOrder: r.Integer("pecking_order"),
+		Schoolwide: r.Boolean("schoolwide"), Publish: r.Boolean("publish"), Visible: r.Boolean("visible"),
+		Unimportant: r.Boolean("unimportant"), CanMerge: r.Boolean("can_merge"), CanBorrow: r.Boolean("can_borrow"),
+		Compactable: r.Boolean("compactable"), Privileged: r.Boolean("privileged"), ClashCheck: r.Boolean("clash_check"),
+		Busy: r.Boolean("busy"), Timetable: r.Boolean("timetable")}
+	r.Unique("name", c.Name, "the name")
 	return c.Key, c
 }
 
 func readEvent(r *row) (string, any) {
-	e := EventRecord{Key: r.key(), Body: r.required("body", maxText), Category: r.requiredReference("category", EventCategories),
-		StartsAt: r.optional("starts_at", maxText), EndsAt: r.optional("ends_at", maxText), AllDay: r.boolean("all_day"),
+	e := EventRecord{Key: r.key(), Body: r.Required("body", sheet.MaxText), Category: r.requiredReference("category", EventCategories),
+		StartsAt: r.Optional("starts_at", sheet.MaxText), EndsAt: r.Optional("ends_at", sheet.MaxText), AllDay: r.Boolean("all_day"),
 		Organiser: r.reference("organiser", Staff), Owner: r.reference("owner", Users), Elements: r.elements("elements")}
 	r.span(e.StartsAt, e.EndsAt, e.AllDay)
 	return e.Key, e
@@ -249,7 +250,7 @@ func readEvent(r *row) (string, any) {
 
 func readNote(r *row) (string, any) {
 	n := NoteRecord{Key: r.key(), Event: r.requiredReference("event", Events), Contents: r.contents(),
-		Owner: r.reference("owner", Users), VisibleGuest: r.boolean("visible_guest"),
-		VisibleStaff: r.boolean("visible_staff"), VisiblePupil: r.boolean("visible_pupil")}
+		Owner: r.reference("owner", Users), VisibleGuest: r.Boolean("visible_guest"),
+		VisibleStaff: r.Boolean("visible_staff"), VisiblePupil: r.Boolean("visible_pupil")}
 	return n.Key, n
 }

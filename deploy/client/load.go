@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -16,10 +17,22 @@ import (
 	"github.com/belfry-schools/belfry/deploy/bundle"
 )
 
-// LoadOptions say how a bundle is loaded.
+// Source is what is loaded: a bundle, or the files of another program as records of one. Its methods may be called by several goroutines.
+type Source interface {
+	// Has tells whether the source says anything of the kind, even that there is nothing.
+	Has(kind bundle.Kind) bool
+	// Count is the number of its records of the kind.
+	Count(kind bundle.Kind) int
+	// Rows yields them; an error is the last pair.
+	Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error]
+	// Gone tells whether an element, given as Type:key, is one of the source's that it no longer has.
+	Gone(reference string) bool
+}
+
+// LoadOptions say how a source is loaded.
 type LoadOptions struct {
 	DryRun   bool // ask what would happen; nothing is written
-	Prune    bool // retire the imported elements that the bundle no longer has, see Load
+	Prune    bool // retire the imported elements that have gone from the source, see Load
 	Parallel int  // batches of one kind on their way at the same time; 2 when zero
 	// Progress, if set, hears after each batch how many records of the kind were dealt with. Calls don't overlap.
 	Progress func(kind bundle.Kind, records int)
@@ -60,24 +73,24 @@ const maxRefusals = 1000
 
 // Report is what a load did, as far as it came.
 type Report struct {
-	Kinds   []Tally   // of the bundle's files, in the order of import
+	Kinds   []Tally   // of the kinds that the source has, in the order of import
 	Refused int       // records that were not taken
 	First   []Refusal // the first 1,000 of them
 }
 
-// Load writes a bundle in the order of its kinds, in batches, several of one kind at the same time. Records are matched by
+// Load writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are matched by
 // their keys, so a load that was interrupted, or a batch that was sent twice, is made good by loading again. Refused
 // records are in the report and no error; the error, with the report so far, is of what stopped the load.
 //
-// Prune takes only the types of element whose file the bundle has, and only elements that came with a key. It comes last,
+// Prune takes only the types of element that the source has, and only elements that came with a key. It comes last,
 // and not at all when a record was refused.
-func (c *Client) Load(ctx context.Context, b *bundle.Bundle, options LoadOptions) (Report, error) {
+func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (Report, error) {
 	if options.Parallel == 0 {
 		options.Parallel = 2
 	}
-	l := &load{client: c, bundle: b, options: options}
+	l := &load{client: c, source: source, options: options}
 	for _, kind := range bundle.Kinds() {
-		if !b.Has(kind) {
+		if !source.Has(kind) {
 			continue
 		}
 		l.report.Kinds = append(l.report.Kinds, Tally{Kind: kind})
@@ -99,7 +112,7 @@ func (c *Client) Load(ctx context.Context, b *bundle.Bundle, options LoadOptions
 // load is one run of Load.
 type load struct {
 	client  *Client
-	bundle  *bundle.Bundle
+	source  Source
 	options LoadOptions
 
 	mu     sync.Mutex
@@ -108,8 +121,8 @@ type load struct {
 
 // batch is a request in the making.
 type batch struct {
-	body  bytes.Buffer
-	lines []int // of its records
+	body bytes.Buffer
+	rows []bundle.Row // of its records, without them
 }
 
 // kind sends all records of a kind and waits for the answers.
@@ -122,15 +135,15 @@ func (l *load) kind(caller context.Context, kind bundle.Kind) error {
 	refused := len(l.report.First)
 	next := &batch{}
 	err := func() error {
-		for row, err := range l.bundle.Rows(kind) {
+		for row, err := range l.source.Rows(kind) {
 			if err != nil {
 				return err
 			}
 			line, err := json.Marshal(row.Record)
 			if err != nil {
-				return fmt.Errorf("%s:%d: %w", kind.File(), row.Line, err)
+				return fmt.Errorf("%s:%d: %w", row.File, row.Line, err)
 			}
-			if len(next.lines) == maxBatchRecords || len(next.lines) > 0 && next.body.Len()+len(line)+1 > maxBatchBytes {
+			if len(next.rows) == maxBatchRecords || len(next.rows) > 0 && next.body.Len()+len(line)+1 > maxBatchBytes {
 				send(next) // waits while enough are on their way
 				next = &batch{}
 			}
@@ -139,15 +152,18 @@ func (l *load) kind(caller context.Context, kind bundle.Kind) error {
 			}
 			next.body.Write(line)
 			next.body.WriteByte('\n')
-			next.lines = append(next.lines, row.Line)
+			row.Record = nil
+			next.rows = append(next.rows, row)
 		}
-		if len(next.lines) > 0 {
+		if len(next.rows) > 0 {
 			send(next)
 		}
 		return nil
 	}()
 	err = cmp.Or(sending.Wait(), err, context.Cause(caller))
-	slices.SortFunc(l.report.First[refused:], func(a, b Refusal) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(l.report.First[refused:], func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	return err
 }
 
@@ -157,8 +173,8 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	if err != nil {
 		return err
 	}
-	if n := answer.Created + answer.Updated + answer.Unchanged + answer.Failed; n != len(b.lines) {
-		return fmt.Errorf("%s: the service answered for %d of %d records", kind, n, len(b.lines))
+	if n := answer.Created + answer.Updated + answer.Unchanged + answer.Failed; n != len(b.rows) {
+		return fmt.Errorf("%s: the service answered for %d of %d records", kind, n, len(b.rows))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,18 +185,18 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	tally.Failed += answer.Failed
 	l.report.Refused += answer.Failed
 	for _, record := range answer.Records {
-		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.lines) && len(l.report.First) < maxRefusals {
+		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) && len(l.report.First) < maxRefusals {
 			l.report.First = append(l.report.First,
-				Refusal{File: kind.File(), Line: b.lines[record.Index], Key: record.Key, Errors: record.Errors})
+				Refusal{File: b.rows[record.Index].File, Line: b.rows[record.Index].Line, Key: record.Key, Errors: record.Errors})
 		}
 	}
 	if l.options.Progress != nil {
-		l.options.Progress(kind, len(b.lines))
+		l.options.Progress(kind, len(b.rows))
 	}
 	return nil
 }
 
-// prune retires the current elements of the kind's type whose key has gone from the bundle.
+// prune retires the current elements of the kind's type whose key has gone from the source.
 func (l *load) prune(ctx context.Context, tally *Tally) error {
 	entityType := tally.Kind.EntityType()
 	if entityType == "" {
@@ -191,7 +207,7 @@ func (l *load) prune(ctx context.Context, tally *Tally) error {
 		return err
 	}
 	for _, e := range elements {
-		if e.Key == "" || l.bundle.HasElement(e.Key) {
+		if e.Key == "" || !l.source.Gone(e.Key) {
 			continue
 		}
 		// Retiring by a key of another form could retire the whole school.

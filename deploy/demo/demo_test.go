@@ -20,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/bundle"
 	"github.com/belfry-schools/belfry/deploy/demo"
+	"github.com/belfry-schools/belfry/deploy/sheet"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -115,7 +116,7 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			dir, summary := generate(t, o)
 			b, err := bundle.Open(dir, zone)
-			var faults *bundle.FaultsError
+			var faults *sheet.FaultsError
 			if errors.As(err, &faults) {
 				t.Fatalf("%d faults, the first: %s", faults.Total, faults.First[0])
 			} else if err != nil {
