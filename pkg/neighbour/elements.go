@@ -89,3 +89,27 @@ func (e *Elements) Reaches(ctx context.Context, q ReachesQuestion) ([]ElementRea
 	reply, err := read[ReachesQuestion, ReachesReply](ctx, e.peer, ReachesPath, q)
 	return reply.Elements, err
 }
+
+// PupilsPath is where elements answers Pupils.
+const PupilsPath = "/internal/elements/pupils"
+
+// PupilsQuestion asks which pupils elements stand for on a run of days.
+type PupilsQuestion struct {
+	IDs  []int64 `json:"ids"`
+	Days Days    `json:"days"`
+}
+
+// PupilsReply holds each pupil once, in order of id.
+type PupilsReply struct {
+	Pupils []contract.Element `json:"pupils"`
+}
+
+// Pupils returns the current pupils who are one of the elements or belong to one on any of the days, nested groups resolved. There may be a few
+// besides, whose memberships of nested groups don't meet on any day: Reaches is exact.
+func (e *Elements) Pupils(ctx context.Context, q PupilsQuestion) ([]contract.Element, error) {
+	if len(q.IDs) == 0 {
+		return nil, nil
+	}
+	reply, err := read[PupilsQuestion, PupilsReply](ctx, e.peer, PupilsPath, q)
+	return reply.Pupils, err
+}

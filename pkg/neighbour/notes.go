@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Notes asks the notes service.
@@ -19,6 +20,8 @@ func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "n
 const (
 	NotesOfEventPath = "/internal/notes/of-event"
 	NewNotePath      = "/internal/notes/new"
+	SystemNotesPath  = "/internal/notes/system"
+	NotedPath        = "/internal/notes/noted"
 )
 
 // Viewer is who looks: it decides which notes there are to see (decisions, part 6).
@@ -77,4 +80,70 @@ type NoteReply struct {
 func (n *Notes) Create(ctx context.Context, q NewNote) (contract.Note, error) {
 	reply, err := write[NewNote, NoteReply](ctx, n.peer, NewNotePath, q)
 	return reply.Note, err
+}
+
+// Topic is what the system itself writes notes about. An event has one such note at most on each topic.
+type Topic string
+
+// Absences is the topic of the pupils of an event who are elsewhere.
+const Absences Topic = "absences"
+
+// SystemNote is what there is to be said about an event on a topic.
+type SystemNote struct {
+	EventID int64 `json:"event_id"`
+	// Day is the one on which the event starts, by which NotedQuestion finds the note.
+	Day wiretime.Day `json:"day"`
+	// Contents is Markdown for staff to read; empty: there is to be no note.
+	Contents string `json:"contents,omitempty"`
+}
+
+// SystemNotesQuestion asks for the notes on a topic of these events to become what is given; each event comes once.
+type SystemNotesQuestion struct {
+	Topic  Topic        `json:"topic"`
+	Notes  []SystemNote `json:"notes"`
+	DryRun bool         `json:"dry_run,omitempty"` // answer as if, and write nothing
+}
+
+// NoteChange is what became of an event's note on a topic.
+type NoteChange string
+
+// The changes.
+const (
+	NoNote        NoteChange = "" // there was none and there is none
+	NoteCreated   NoteChange = "created"
+	NoteUpdated   NoteChange = "updated"
+	NoteUnchanged NoteChange = "unchanged" // not touched: what it says and its day are the same
+	NoteRemoved   NoteChange = "removed"
+)
+
+// SystemNotesReply holds the changes in the order of the question's notes.
+type SystemNotesReply struct {
+	Changes []NoteChange `json:"changes"`
+}
+
+// KeepSystemNotes makes the notes on a topic of events what is given, each as a whole. Asking again is harmless, and so is asking at the same time: there
+// never are two notes of an event.
+func (n *Notes) KeepSystemNotes(ctx context.Context, q SystemNotesQuestion) ([]NoteChange, error) {
+	if len(q.Notes) == 0 {
+		return nil, nil
+	}
+	reply, err := read[SystemNotesQuestion, SystemNotesReply](ctx, n.peer, SystemNotesPath, q)
+	return reply.Changes, err
+}
+
+// NotedQuestion asks which events have a note on a topic that was written when they started on one of the days.
+type NotedQuestion struct {
+	Topic Topic `json:"topic"`
+	Days  Days  `json:"days"`
+}
+
+// NotedReply holds the events' ids in no order.
+type NotedReply struct {
+	EventIDs []int64 `json:"event_ids"`
+}
+
+// Noted returns the events that have a note on a topic by the day that the note was written for.
+func (n *Notes) Noted(ctx context.Context, q NotedQuestion) ([]int64, error) {
+	reply, err := read[NotedQuestion, NotedReply](ctx, n.peer, NotedPath, q)
+	return reply.EventIDs, err
 }

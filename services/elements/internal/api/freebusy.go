@@ -125,3 +125,16 @@ func (h handlers) reaches(c *fiber.Ctx) error {
 	}
 	return web.OK(c, web.Part{Name: "elements", Value: all})
 }
+
+// pupils answers neighbour.Elements.Pupils; see element.Service.Pupils for what it costs.
+func (h handlers) pupils(c *fiber.Ctx) error {
+	var q neighbour.PupilsQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	found, err := h.elements.Pupils(c.UserContext(), q)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "pupils", Value: found})
+}

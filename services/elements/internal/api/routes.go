@@ -52,5 +52,6 @@ func (h handlers) internal() []web.Route {
 		{Method: fiber.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, MaxBody: importer.MaxBody, Handler: h.facts},
 		{Method: fiber.MethodPost, Path: neighbour.AdministeredPath, Access: web.Neighbour, Handler: h.administered},
 		{Method: fiber.MethodPost, Path: neighbour.ReachesPath, Access: web.Neighbour, Handler: h.reaches},
+		{Method: fiber.MethodPost, Path: neighbour.PupilsPath, Access: web.Neighbour, Handler: h.pupils},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Membership is one group's one member, with all the days on which it is one. There is at most one for a pair.
@@ -102,12 +101,16 @@ func spread(reached map[int64][]Span, groups map[int64][]Membership, members []i
 	return slices.Compact(grown)
 }
 
-// peopleAndThings returns the members of a group on a day, nested groups resolved, each once, in order of id. It asks down once for
-// each level of nesting, and never twice for a group.
-func peopleAndThings(ctx context.Context, down level, group int64, on wiretime.Day) ([]int64, error) {
-	opened := map[int64]bool{group: true}
+// peopleAndThings returns the members that groups have on any day of a span, nested groups resolved, each once, in order of id. On one day they are exact; on
+// several a member of a nested group counts also when no single day holds both memberships. It asks down once for each level of nesting, and never
+// twice for a group.
+func peopleAndThings(ctx context.Context, down level, groups []int64, on Span) ([]int64, error) {
+	opened := map[int64]bool{}
+	for _, group := range groups {
+		opened[group] = true
+	}
 	var all []int64
-	for groups := []int64{group}; len(groups) > 0; {
+	for len(groups) > 0 {
 		found, err := down(ctx, groups)
 		if err != nil {
 			return nil, err
@@ -115,7 +118,7 @@ func peopleAndThings(ctx context.Context, down level, group int64, on wiretime.D
 		groups = nil
 		for _, m := range found {
 			switch {
-			case !slices.ContainsFunc(m.Spans, func(s Span) bool { return s.Holds(on) }):
+			case len(intersect(m.Spans, []Span{on})) == 0:
 			case !m.Nested:
 				all = append(all, m.Member)
 			case !opened[m.Member]:

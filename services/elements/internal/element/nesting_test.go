@@ -130,7 +130,7 @@ func TestDecisionsPart3_MembersAreThoseOfTheSlowModel(t *testing.T) {
 		group := rapid.Int64Range(1, groups).Draw(t, "group")
 		on := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "on"))
 
-		got, err := peopleAndThings(t.Context(), s.down, group, on)
+		got, err := peopleAndThings(t.Context(), s.down, []int64{group}, Span{on, on})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,6 +142,31 @@ func TestDecisionsPart3_MembersAreThoseOfTheSlowModel(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("in group %d on day %d are %v, the model says %v", group, on, got, want)
+		}
+	})
+}
+
+func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSchool(t)
+		some := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups), 1, 3, rapid.ID[int64]).Draw(t, "groups")
+		first := rapid.IntRange(0, lastDay).Draw(t, "first")
+		on := Span{wiretime.Day(first), wiretime.Day(rapid.IntRange(first, lastDay).Draw(t, "last"))}
+
+		got, err := peopleAndThings(t.Context(), s.down, some, on)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.levels > groups {
+			t.Fatalf("%d round trips for %d groups", s.levels, groups)
+		}
+		for person := int64(groups + 1); person <= groups+people; person++ {
+			for day := on.First; day <= on.Last; day++ {
+				in := s.groupsOn(person, day)
+				if slices.ContainsFunc(some, func(group int64) bool { return in[group] }) && !slices.Contains(got, person) {
+					t.Fatalf("%d is missing: on day %d it is in %v", person, day, in)
+				}
+			}
 		}
 	})
 }
@@ -169,7 +194,7 @@ func TestDecisionsPart3_ANeighboursFaultIsNoAnswer(t *testing.T) {
 	if _, err := groupsOf(t.Context(), fail, 1, Span{}); !errors.Is(err, away) {
 		t.Errorf("groups: %v", err)
 	}
-	if _, err := peopleAndThings(t.Context(), fail, 1, 0); !errors.Is(err, away) {
+	if _, err := peopleAndThings(t.Context(), fail, []int64{1}, Span{}); !errors.Is(err, away) {
 		t.Errorf("members: %v", err)
 	}
 }

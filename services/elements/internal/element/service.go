@@ -109,10 +109,14 @@ func (s *Service) Detail(ctx context.Context, id int64) (e Element, members int,
 
 // membersOn returns the people and things in a group on a day.
 func (s *Service) membersOn(ctx context.Context, group int64, on wiretime.Day) ([]int64, error) {
-	down := func(ctx context.Context, groups []int64) ([]Membership, error) {
-		return s.Store.MembersOf(ctx, groups, Span{on, on})
+	return peopleAndThings(ctx, s.down(Span{on, on}), []int64{group}, Span{on, on})
+}
+
+// down reads members on any day of the span.
+func (s *Service) down(span Span) level {
+	return func(ctx context.Context, groups []int64) ([]Membership, error) {
+		return s.Store.MembersOf(ctx, groups, span)
 	}
-	return peopleAndThings(ctx, down, group, on)
 }
 
 // Facts returns those of the elements asked for that exist, current or not.

@@ -108,3 +108,29 @@ func (h handlers) create(c *fiber.Ctx) error {
 	}
 	return web.OK(c, web.Part{Name: "note", Value: n})
 }
+
+// keepSystemNotes answers neighbour.Notes.KeepSystemNotes; see note.Service.KeepSystemNotes for what it costs.
+func (h handlers) keepSystemNotes(c *fiber.Ctx) error {
+	var q neighbour.SystemNotesQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	changes, err := h.notes.KeepSystemNotes(c.UserContext(), q)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "changes", Value: changes})
+}
+
+// noted answers neighbour.Notes.Noted: one read of as many documents as it returns.
+func (h handlers) noted(c *fiber.Ctx) error {
+	var q neighbour.NotedQuestion
+	if err := web.Decode(c, &q); err != nil {
+		return err
+	}
+	events, err := h.notes.Noted(c.UserContext(), q)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Part{Name: "event_ids", Value: events})
+}

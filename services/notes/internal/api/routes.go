@@ -28,5 +28,7 @@ func (h handlers) internal() []web.Route {
 		{Method: fiber.MethodPost, Path: neighbour.NotesOfEventPath, Access: web.Neighbour, Handler: h.ofEvent},
 		// JSON may write a character in six bytes or twelve, so contents that are too long need room to be told so.
 		{Method: fiber.MethodPost, Path: neighbour.NewNotePath, Access: web.Neighbour, MaxBody: 4 << 20, Handler: h.create},
+		{Method: fiber.MethodPost, Path: neighbour.SystemNotesPath, Access: web.Neighbour, MaxBody: 4 << 20, Handler: h.keepSystemNotes},
+		{Method: fiber.MethodPost, Path: neighbour.NotedPath, Access: web.Neighbour, Handler: h.noted},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
@@ -37,6 +38,9 @@ type Note struct {
 	ImportHash string // of the record that was imported last
 
 	Ticket idempotency.Ticket // of the request that made it, as long as that may be repeated
+
+	Topic neighbour.Topic // of the system's own notes, of which an event has one at most on each topic; "" for all others
+	Day   wiretime.Day    // with a topic: on which the event started when this was written
 }
 
 // View is a note as the API shows it, and the version that it shows.

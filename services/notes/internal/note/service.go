@@ -2,6 +2,7 @@ package note
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,6 +15,9 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
+// ErrUnchanged is returned by the function given to Store.Update to say that nothing needs to be stored.
+var ErrUnchanged = errors.New("note: unchanged")
+
 // Store keeps the notes. Each call is one round trip, unless it says otherwise.
 type Store interface {
 	// Load returns a note; problem.Missing when there is none.
@@ -24,8 +28,8 @@ type Store interface {
 	OfTicket(ctx context.Context, key string) (Note, bool, error)
 	// Insert stores a note and returns it with its id; idempotency.InProgress when another with its ticket came first.
 	Insert(ctx context.Context, n Note) (Note, error)
-	// Update changes a note as a whole, no concurrent change is lost, and returns it; change may run more than once. problem.Missing when there is
-	// no such note. Two round trips.
+	// Update changes a note as a whole, no concurrent change is lost, and returns it; change may run more than once, and ErrUnchanged from it stores
+	// nothing. problem.Missing when there is no such note. Two round trips.
 	Update(ctx context.Context, id int64, change func(*Note) error) (Note, error)
 	// Delete removes a note of that owner at a version that matches; problem.Missing when there is none, PreconditionFailed at another version.
 	// Two round trips.
@@ -35,9 +39,16 @@ type Store interface {
 
 	// WithKeys returns the imported notes that have one of the keys, in no order.
 	WithKeys(ctx context.Context, keys []string) ([]Note, error)
-	// InsertAll stores notes and sets their ids. It returns the indexes of those whose key another import has taken meanwhile, which are not
-	// stored. Two round trips.
+	// InsertAll stores notes and sets their ids. It returns the indexes of those whose key another import has taken meanwhile, or whose event has got a
+	// note on their topic, which are not stored. Two round trips.
 	InsertAll(ctx context.Context, notes []Note) (taken map[int]bool, err error)
+
+	// OnTopic returns the notes on a topic of the events, in no order.
+	OnTopic(ctx context.Context, topic neighbour.Topic, eventIDs []int64) ([]Note, error)
+	// Noted returns the events that have a note on a topic whose day is one of these, in no order.
+	Noted(ctx context.Context, topic neighbour.Topic, days neighbour.Days) ([]int64, error)
+	// RemoveOnTopic removes a note on a topic; problem.Missing when there is none. Two round trips.
+	RemoveOnTopic(ctx context.Context, id int64) error
 
 	// MarkDeleted remembers since when an event is known to be deleted.
 	MarkDeleted(ctx context.Context, eventID int64, at time.Time) error

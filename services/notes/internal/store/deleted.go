@@ -33,13 +33,9 @@ func (s *Notes) MarkDeleted(ctx context.Context, eventID int64, at time.Time) er
 
 // MarkedBefore implements note.Store.
 func (s *Notes) MarkedBefore(ctx context.Context, before time.Time) ([]int64, error) {
-	cursor, err := s.marks.Find(ctx, markedBefore(before), options.Find().SetLimit(markBatch))
+	marks, err := mongostore.Find[mark](ctx, s.marks, markedBefore(before), options.Find().SetLimit(markBatch))
 	if err != nil {
-		return nil, fmt.Errorf("find deleted events: %w", err)
-	}
-	var marks []mark
-	if err := cursor.All(ctx, &marks); err != nil {
-		return nil, fmt.Errorf("read deleted events: %w", err)
+		return nil, err
 	}
 	ids := make([]int64, len(marks))
 	for i, m := range marks {

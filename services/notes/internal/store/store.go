@@ -28,13 +28,16 @@ const schema = 1
 const counter = "notes"
 
 // indexes of the collection notes: the first serves the notes of an event in order of id, the second the keys of the import,
-// the third lets a ticket make one note, and the fourth serves the sweep of tickets.
+// the third lets a ticket make one note, the fourth serves the sweep of tickets, and the last two the system's notes: an event has one on a topic, and they are
+// found by the day that they were written for.
 var indexes = []mongostore.Index{
 	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
 	{Name: ticketKey, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
 	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: exists("ticket.at")},
 	auditlog.Index(),
+	{Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}}, Unique: true, Where: exists("system.topic")},
+	{Name: "system.topic_1__system.day_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "system.day", Value: 1}}, Where: exists("system.topic")},
 }
 
 func exists(field string) bson.D {
@@ -62,6 +65,7 @@ type document struct {
 	Markup       int    `bson:"markup"`
 
 	Ticket *ticketDocument `bson:"ticket,omitempty"`
+	System *systemDocument `bson:"system,omitempty"`
 
 	Deleted bool          `bson:"deleted,omitempty"`
 	Audit   []audit.Entry `bson:"audit,omitempty"`
@@ -144,7 +148,9 @@ func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) er
 			return mongostore.ErrNotFound
 		}
 		n := d.note()
-		if err := change(&n); err != nil {
+		if err := change(&n); errors.Is(err, note.ErrUnchanged) {
+			return mongostore.ErrUnchanged
+		} else if err != nil {
 			return err
 		}
 		told, ticket := append(d.Audit, entry(ctx, d.note(), n)...), d.Ticket
@@ -158,14 +164,24 @@ func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) er
 	return d.note(), nil
 }
 
-// Delete implements note.Store: it leaves a tombstone that tells the audit.
+// Delete implements note.Store.
 func (s *Notes) Delete(ctx context.Context, id, ownerID int64, match precondition.Match) error {
-	_, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
-		n := d.note()
-		if d.Deleted || ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
+	return s.bury(ctx, id, func(n note.Note) error {
+		if ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
 			return mongostore.ErrNotFound
 		}
-		if err := match.Check(n.Version); err != nil {
+		return match.Check(n.Version)
+	})
+}
+
+// bury removes a note that may allows: it leaves a tombstone that tells the audit.
+func (s *Notes) bury(ctx context.Context, id int64, may func(note.Note) error) error {
+	_, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
+		if d.Deleted {
+			return mongostore.ErrNotFound
+		}
+		n := d.note()
+		if err := may(n); err != nil {
 			return err
 		}
 		*d = document{Head: d.Head, Deleted: true, Audit: append(d.Audit, entry(ctx, n, note.Note{})...)}
@@ -213,6 +229,9 @@ func (d document) note() note.Note {
 	if d.Ticket != nil {
 		n.Ticket = d.Ticket.Ticket
 	}
+	if d.System != nil {
+		n.Topic, n.Day = d.System.Topic, d.System.Day
+	}
 	return n
 }
 
@@ -223,6 +242,9 @@ func documentOf(n note.Note) document {
 	}
 	if n.OwnerID != 0 {
 		d.OwnerID = &n.OwnerID
+	}
+	if n.Topic != "" {
+		d.System = &systemDocument{n.Topic, n.Day}
 	}
 	return d
 }

@@ -14,9 +14,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
 )
@@ -239,6 +241,9 @@ func TestNoRequestScans(t *testing.T) {
 		notes[i] = note.Note{EventID: int64(i / 4), OwnerID: int64(i % 50), Contents: "a"}
 		if i%2 == 0 {
 			notes[i].Key = fmt.Sprint("n", i)
+		}
+		if i%4 == 1 {
+			notes[i].Topic, notes[i].Day = neighbour.Absences, wiretime.Day(20000+i)
 		}
 		marks[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "at", Value: time.Unix(int64(i), 0)}}
 	}

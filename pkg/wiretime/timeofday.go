@@ -1,0 +1,67 @@
+package wiretime
+
+import (
+	"fmt"
+	"time"
+)
+
+// TimeOfDay is a clock time to the minute, the same on every day. The zero value is none.
+type TimeOfDay struct {
+	minute int // of the day
+	given  bool
+}
+
+// ParseTimeOfDay reads HH:MM, 00:00 to 23:59.
+func ParseTimeOfDay(text string) (TimeOfDay, error) {
+	r := reader{text: text}
+	minute := 60 * r.number(2, 0, 23)
+	r.oneOf(":")
+	minute += r.number(2, 0, 59)
+	if !r.done() {
+		return TimeOfDay{}, fmt.Errorf("%q is not a time of day (HH:MM)", text)
+	}
+	return TimeOfDay{minute, true}, nil
+}
+
+// UnmarshalText lets a TimeOfDay be a setting: it is ParseTimeOfDay, and none of an empty text.
+func (t *TimeOfDay) UnmarshalText(text []byte) (err error) {
+	*t = TimeOfDay{}
+	if len(text) > 0 {
+		*t, err = ParseTimeOfDay(string(text))
+	}
+	return err
+}
+
+// String gives HH:MM, "" for none.
+func (t TimeOfDay) String() string {
+	if !t.given {
+		return ""
+	}
+	return fmt.Sprintf("%02d:%02d", t.minute/60, t.minute%60)
+}
+
+// Given says whether there is a time.
+func (t TimeOfDay) Given() bool { return t.given }
+
+// At is the instant at which the clock shows the time on a day: one that it skips moves forward by the gap, of two it is the first.
+func (z Zone) At(d Day, t TimeOfDay) time.Time {
+	return z.local(int64(d)*secondsOfDay + int64(t.minute)*60)
+}
+
+// Latest is the latest of all days' instants of the time that is not after now.
+func (z Zone) Latest(t TimeOfDay, now time.Time) time.Time {
+	d := z.DayOf(now) + 1
+	for z.At(d, t).After(now) {
+		d--
+	}
+	return z.At(d, t)
+}
+
+// Next is the first of all days' instants of the time that is after now.
+func (z Zone) Next(t TimeOfDay, now time.Time) time.Time {
+	d := z.DayOf(now) - 1
+	for !z.At(d, t).After(now) {
+		d++
+	}
+	return z.At(d, t)
+}

@@ -1,0 +1,27 @@
+package element
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+)
+
+// Pupils returns the current pupils who are one of the elements or a member of one on any of the days, as peopleAndThings finds them, in order of id. One
+// read for each level of nesting below the elements, and one of all people and things found.
+func (s *Service) Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]contract.Element, error) {
+	span := Span(q.Days)
+	members, err := peopleAndThings(ctx, s.down(span), q.IDs, span)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Store.ElementsByID(ctx, distinctIDs(slices.Concat(q.IDs, members)))
+	if err != nil {
+		return nil, err
+	}
+	pupils := lists(slices.DeleteFunc(found, func(e Element) bool { return e.EntityType != contract.Pupil || !e.Current }))
+	slices.SortFunc(pupils, func(a, b contract.Element) int { return cmp.Compare(a.ID, b.ID) })
+	return pupils, nil
+}

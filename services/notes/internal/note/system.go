@@ -1,0 +1,140 @@
+package note
+
+import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// keepTries is how often notes are looked at again that others wrote at the same time.
+const keepTries = 5
+
+// KeepSystemNotes makes the system's notes on a topic what they are given as, and returns what became of each. A note that says what it should is not touched. Staff
+// see these notes, pupils and guests do not. One read of the events' notes on the topic, one write for all that are new, and one versioned write for each that is
+// changed or removed. A dry run only reads.
+func (s *Service) KeepSystemNotes(ctx context.Context, q neighbour.SystemNotesQuestion) ([]neighbour.NoteChange, error) {
+	changes := make([]neighbour.NoteChange, len(q.Notes))
+	waiting := make([]int, len(q.Notes))
+	for i := range waiting {
+		waiting[i] = i
+	}
+	for range keepTries {
+		keeping, err := s.keeping(ctx, q, waiting, changes)
+		if err != nil || q.DryRun {
+			return changes, err
+		}
+		if waiting, err = s.keep(ctx, keeping); err != nil || len(waiting) == 0 {
+			return changes, err
+		}
+	}
+	return nil, problem.New(problem.Conflict, "others kept changing the notes")
+}
+
+// kept is an event's note on a topic on its way into the store.
+type kept struct {
+	index  int
+	change neighbour.NoteChange
+	note   Note // as it is to be; with the id of the one that is stored, 0 when there is none
+}
+
+// keeping compares what is asked for with what is stored, sets the changes of the notes at the indexes, and returns those that have to be written.
+func (s *Service) keeping(ctx context.Context, q neighbour.SystemNotesQuestion, indexes []int, changes []neighbour.NoteChange) ([]kept, error) {
+	events := make([]int64, len(indexes))
+	for n, i := range indexes {
+		events[n] = q.Notes[i].EventID
+	}
+	found, err := s.Store.OnTopic(ctx, q.Topic, events)
+	if err != nil {
+		return nil, err
+	}
+	stored := make(map[int64]Note, len(found))
+	for _, n := range found {
+		stored[n.EventID] = n
+	}
+	var all []kept
+	for _, i := range indexes {
+		asked := q.Notes[i]
+		old, exists := stored[asked.EventID]
+		k := kept{index: i, note: fresh(asked.EventID, 0)}
+		k.note.ID, k.note.Topic, k.note.Day, k.note.Contents = old.ID, q.Topic, asked.Day, asked.Contents
+		switch {
+		case asked.Contents == "" && !exists:
+			k.change = neighbour.NoNote
+		case asked.Contents == "":
+			k.change = neighbour.NoteRemoved
+		case !exists:
+			k.change = neighbour.NoteCreated
+		case old.Contents == asked.Contents && old.Day == asked.Day:
+			k.change = neighbour.NoteUnchanged
+		default:
+			k.change = neighbour.NoteUpdated
+		}
+		if changes[i] = k.change; k.change != neighbour.NoNote && k.change != neighbour.NoteUnchanged {
+			all = append(all, k)
+		}
+	}
+	return all, nil
+}
+
+// keep writes notes, and returns the indexes of those that another writer came before: they have to be looked at again.
+func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
+	var added []Note
+	var at []int // the indexes of those added
+	var mu sync.Mutex
+	var again []int
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(updatesAtOnce)
+	for _, k := range all {
+		if k.change != neighbour.NoteRemoved {
+			if err := s.render(&k.note); err != nil {
+				return nil, err
+			}
+		}
+		if k.change == neighbour.NoteCreated {
+			added, at = append(added, k.note), append(at, k.index)
+			continue
+		}
+		group.Go(func() error {
+			err := s.rewrite(gctx, k)
+			if problem.Is(err, problem.NotFound) {
+				mu.Lock()
+				defer mu.Unlock()
+				again = append(again, k.index)
+				return nil
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil || len(added) == 0 {
+		return again, err
+	}
+	taken, err := s.Store.InsertAll(ctx, added)
+	for n := range taken {
+		again = append(again, at[n])
+	}
+	return again, err
+}
+
+// rewrite changes or removes a note that is stored.
+func (s *Service) rewrite(ctx context.Context, k kept) error {
+	if k.change == neighbour.NoteRemoved {
+		return s.Store.RemoveOnTopic(ctx, k.note.ID)
+	}
+	_, err := s.Store.Update(ctx, k.note.ID, func(n *Note) error {
+		if k.note.Version = n.Version; *n == k.note { // another has just written the same
+			return ErrUnchanged
+		}
+		*n = k.note
+		return nil
+	})
+	return err
+}
+
+// Noted returns the events that have a note on a topic by the day that it was written for. One read.
+func (s *Service) Noted(ctx context.Context, q neighbour.NotedQuestion) ([]int64, error) {
+	return s.Store.Noted(ctx, q.Topic, q.Days)
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// systemDocument is what makes a note one of the system's on a topic.
+type systemDocument struct {
+	Topic neighbour.Topic `bson:"topic"`
+	Day   wiretime.Day    `bson:"day"` // on which the event started when the note was written
+}
+
+// onTopic says that the topic exists so that the partial indexes can serve it.
+func onTopic(topic neighbour.Topic, more bson.E) bson.D {
+	return bson.D{{Key: "system.topic", Value: bson.D{{Key: "$eq", Value: topic}, {Key: "$exists", Value: true}}}, more}
+}
+
+// OnTopic implements note.Store.
+func (s *Notes) OnTopic(ctx context.Context, topic neighbour.Topic, eventIDs []int64) ([]note.Note, error) {
+	return s.find(ctx, onTopic(topic, ofEvents(eventIDs)[0]), options.Find())
+}
+
+// Noted implements note.Store.
+func (s *Notes) Noted(ctx context.Context, topic neighbour.Topic, days neighbour.Days) ([]int64, error) {
+	cursor, err := s.notes.Find(ctx, writtenFor(topic, days), options.Find().SetProjection(bson.D{{Key: "event_id", Value: 1}}))
+	if err != nil {
+		return nil, fmt.Errorf("find the system's notes: %w", err)
+	}
+	var documents []document
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("read the system's notes: %w", err)
+	}
+	events := make([]int64, len(documents))
+	for i, d := range documents {
+		events[i] = d.EventID
+	}
+	return events, nil
+}
+
+func writtenFor(topic neighbour.Topic, days neighbour.Days) bson.D {
+	return onTopic(topic, bson.E{Key: "system.day", Value: bson.D{{Key: "$gte", Value: days.First}, {Key: "$lte", Value: days.Last}}})
+}
+
+// RemoveOnTopic implements note.Store.
+func (s *Notes) RemoveOnTopic(ctx context.Context, id int64) error {
+	return s.bury(ctx, id, func(n note.Note) error {
+		if n.Topic == "" {
+			return mongostore.ErrNotFound
+		}
+		return nil
+	})
+}

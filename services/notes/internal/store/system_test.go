@@ -1,0 +1,201 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// keepNotes asks for notes on the topic of absences and returns the changes.
+func keepNotes(t testing.TB, s *note.Service, dryRun bool, notes ...neighbour.SystemNote) []neighbour.NoteChange {
+	t.Helper()
+	changes, err := s.KeepSystemNotes(t.Context(), neighbour.SystemNotesQuestion{Topic: neighbour.Absences, Notes: notes, DryRun: dryRun})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changes
+}
+
+func about(eventID int64, contents string) neighbour.SystemNote {
+	return neighbour.SystemNote{EventID: eventID, Day: 20700, Contents: contents}
+}
+
+func onlyNote(t *testing.T, s *note.Service, eventID int64) note.Note {
+	t.Helper()
+	notes, err := s.Store.OfEvent(t.Context(), eventID)
+	if err != nil || len(notes) != 1 {
+		t.Fatalf("%+v, %v", notes, err)
+	}
+	return notes[0]
+}
+
+func TestIssue4_8_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
+	s, _, _ := newService(t)
+	byHand := create(t, s, 102, "by hand")
+	want := note.Note{
+		EventID: 101, Version: 1, Contents: "*a*", HTML: "<p><em>a</em></p>\n", Markup: markdown.Version, Visible: note.Visibility{Staff: true},
+		Topic: neighbour.Absences, Day: 20700,
+	}
+	for i, step := range []struct {
+		asked neighbour.SystemNote
+		want  neighbour.NoteChange
+		then  func()
+	}{
+		{about(101, "*a*"), neighbour.NoteCreated, func() {}},
+		{about(101, "*a*"), neighbour.NoteUnchanged, func() {}},
+		{about(101, "b"), neighbour.NoteUpdated, func() { want.Contents, want.HTML, want.Version = "b", "<p>b</p>\n", 2 }},
+		{neighbour.SystemNote{EventID: 101, Day: 20701, Contents: "b"}, neighbour.NoteUpdated, func() { want.Day, want.Version = 20701, 3 }},
+	} {
+		for _, dryRun := range []bool{true, false} { // a dry run says the same, and leaves it to be done
+			if got := keepNotes(t, s, dryRun, about(102, ""), step.asked); !slices.Equal(got, []neighbour.NoteChange{neighbour.NoNote, step.want}) {
+				t.Errorf("step %d: %q", i, got)
+			}
+		}
+		step.then()
+		got := onlyNote(t, s, 101)
+		want.ID = got.ID
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("step %d: %s", i, diff)
+		}
+	}
+	for _, want := range []neighbour.NoteChange{neighbour.NoteRemoved, neighbour.NoNote} {
+		if got := keepNotes(t, s, false, about(101, "")); got[0] != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
+		t.Errorf("%+v, %v", notes, err)
+	}
+	if got := keepNotes(t, s, false, about(101, "c")); got[0] != neighbour.NoteCreated {
+		t.Errorf("after the removal: %q", got)
+	}
+	if onlyNote(t, s, 102).ID != byHand {
+		t.Error("a note of a user's was touched")
+	}
+}
+
+func TestIssue4_8_ASystemNoteIsForStaff(t *testing.T) {
+	s, _, _ := newService(t)
+	keepNotes(t, s, false, about(101, "a"))
+	for kind, want := range map[principal.Kind]int{principal.Staff: 1, principal.Pupil: 0, principal.Guest: 0} {
+		shown, err := s.OfEvent(t.Context(), neighbour.Viewer{UserID: 9, Kind: kind}, 101)
+		if err != nil || len(shown) != want || (want == 1 && shown[0].Owner != nil) {
+			t.Errorf("%s: %+v, %v", kind, shown, err)
+		}
+	}
+}
+
+func TestIssue4_8_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
+	s, _, _ := newService(t)
+	for event := range int64(6) {
+		keepNotes(t, s, false, neighbour.SystemNote{EventID: 300 + event, Day: 20700 + wiretime.Day(event), Contents: "a"})
+	}
+	keepNotes(t, s, false, neighbour.SystemNote{EventID: 302, Day: 20800, Contents: "a"}, about(303, ""))
+	for days, want := range map[neighbour.Days][]int64{
+		{First: 20701, Last: 20704}:                        {301, 304},
+		{First: 20705, Last: wiretime.LastDay}:             {302, 305},
+		{First: wiretime.FirstDay, Last: 20699}:            nil,
+		{First: wiretime.FirstDay, Last: wiretime.LastDay}: {300, 301, 302, 304, 305},
+	} {
+		got, err := s.Noted(t.Context(), neighbour.NotedQuestion{Topic: neighbour.Absences, Days: days})
+		if slices.Sort(got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, %v, want %v", days, got, err, want)
+		}
+	}
+	if got, err := s.Noted(t.Context(), neighbour.NotedQuestion{Topic: "another", Days: neighbour.Days{First: 0, Last: wiretime.LastDay}}); err != nil || len(got) > 0 {
+		t.Errorf("on another topic: %v, %v", got, err)
+	}
+}
+
+// However many keep the notes of an event at once, it has one, which says what one of them asked for.
+func TestIssue4_8_ManyAtOnceMakeOneNote(t *testing.T) {
+	s, _, _ := newService(t)
+	const runs, events = 3, 5
+	for _, round := range []string{"a", "b", ""} {
+		var together sync.WaitGroup
+		for run := range runs {
+			together.Go(func() {
+				var notes []neighbour.SystemNote
+				for event := range int64(events) {
+					contents := round
+					if contents != "" {
+						contents = fmt.Sprint(round, run%2)
+					}
+					notes = append(notes, about(200+event, contents))
+				}
+				if _, err := s.KeepSystemNotes(t.Context(), neighbour.SystemNotesQuestion{Topic: neighbour.Absences, Notes: notes}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		together.Wait()
+		for event := range int64(events) {
+			notes, err := s.Store.OfEvent(t.Context(), 200+event)
+			live := slices.DeleteFunc(notes, func(n note.Note) bool { return n.Topic == "" }) // a tombstone has none
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case round == "" && len(live) != 0, round != "" && (len(live) != 1 || live[0].Contents[:1] != round):
+				t.Errorf("event %d after %q: %+v", event, round, live)
+			}
+		}
+	}
+}
+
+// Whatever is asked for in whatever order, the notes are those of the map that was last told.
+func TestIssue4_8_NotesAreThoseOfTheModel(t *testing.T) {
+	s, _, _ := newService(t)
+	var base int64 = 1000
+	rapid.Check(t, func(rt *rapid.T) {
+		base += 10
+		model := map[int64]neighbour.SystemNote{}
+		for range rapid.IntRange(1, 5).Draw(rt, "runs") {
+			var asked []neighbour.SystemNote
+			var want []neighbour.NoteChange
+			for _, event := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 4), 1, 5, rapid.ID[int64]).Draw(rt, "events") {
+				n := neighbour.SystemNote{
+					EventID: base + event, Day: 20700, Contents: rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "contents"),
+				}
+				old, exists := model[n.EventID]
+				switch {
+				case !exists && n.Contents == "":
+					want = append(want, neighbour.NoNote)
+				case !exists:
+					want = append(want, neighbour.NoteCreated)
+				case n.Contents == "":
+					want = append(want, neighbour.NoteRemoved)
+				case n == old:
+					want = append(want, neighbour.NoteUnchanged)
+				default:
+					want = append(want, neighbour.NoteUpdated)
+				}
+				if delete(model, n.EventID); n.Contents != "" {
+					model[n.EventID] = n
+				}
+				asked = append(asked, n)
+			}
+			if got := keepNotes(t, s, false, asked...); !slices.Equal(got, want) {
+				rt.Fatalf("%+v: %q, want %q", asked, got, want)
+			}
+		}
+		stored, err := s.Store.OnTopic(t.Context(), neighbour.Absences, []int64{base, base + 1, base + 2, base + 3, base + 4})
+		if err != nil || len(stored) != len(model) {
+			rt.Fatalf("%+v, %v, want %+v", stored, err, model)
+		}
+		for _, n := range stored {
+			if n.Contents != model[n.EventID].Contents {
+				rt.Fatalf("%+v, want %+v", n, model[n.EventID])
+			}
+		}
+	})
+}
