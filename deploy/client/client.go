@@ -33,6 +33,8 @@ type Options struct {
 	OnRetry func(err error, pause time.Duration)
 	// UserAgent is sent with every call; empty means "belfry-client".
 	UserAgent string
+	// Transport carries the calls; http.DefaultTransport when nil.
+	Transport http.RoundTripper
 }
 
 // Client is a logged-in caller of one deployment. It is safe for use by several goroutines, which share the session. The uuid it
@@ -70,8 +72,9 @@ func New(address string, options Options) (*Client, error) {
 		options.UserAgent = "belfry-client"
 	}
 	return &Client{base: base, options: options, http: &http.Client{
-		Jar:     jar,
-		Timeout: requestTimeout,
+		Jar:       jar,
+		Transport: options.Transport,
+		Timeout:   requestTimeout,
 		// A redirect of the login would carry the uuid on; one of a POST would lose its body.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -98,6 +101,20 @@ func (c *Client) login(ctx context.Context) error {
 	}
 	c.logins++
 	return nil
+}
+
+// Logout ends the session. The next call begins another.
+func (c *Client) Logout(ctx context.Context) error {
+	return c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil)
+}
+
+// WhoAmI returns the id of the user that the session is one of.
+func (c *Client) WhoAmI(ctx context.Context) (int64, error) {
+	var answer struct {
+		UserID int64 `json:"user_id"`
+	}
+	err := c.call(ctx, request{method: http.MethodGet, path: "/sessions/1/whoami"}, &answer)
+	return answer.UserID, err
 }
 
 // renew logs in again unless another caller has since the given login.

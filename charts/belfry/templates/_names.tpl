@@ -1,0 +1,63 @@
+{{/* The name that all objects of the release begin with. It leaves room for a service's name and what Kubernetes appends to pods' names. */}}
+{{- define "belfry.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The labels that select all pods of the release; with a component: those of a part. Never changed: Deployments could not be upgraded.
+     Takes (dict "root" $ "component" "events"). */}}
+{{- define "belfry.selector" -}}
+app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- with .component }}
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* All labels of an object; takes what belfry.selector does. */}}
+{{- define "belfry.labels" -}}
+{{ include "belfry.selector" . }}
+app.kubernetes.io/part-of: belfry
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* The metadata of an object of a service or other component; takes what belfry.selector does. */}}
+{{- define "belfry.metadata" -}}
+name: {{ include "belfry.fullname" .root }}{{ with .component }}-{{ . }}{{ end }}
+namespace: {{ .root.Release.Namespace }}
+labels:
+  {{- include "belfry.labels" . | nindent 2 }}
+{{- end -}}
+
+{{/* An image's reference. Takes (dict "root" $ "name" "events" "digest" ""). */}}
+{{- define "belfry.image" -}}
+{{- $image := .root.Values.image -}}
+{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
+{{- $image.prefix }}{{ .name -}}
+{{- if .digest }}@{{ .digest }}{{ else }}:{{ default .root.Chart.AppVersion $image.tag }}{{ end -}}
+{{- end -}}
+
+{{/* A service's values: what is said below services.NAME over defaults. Takes (dict "root" $ "name" "events"), gives YAML. */}}
+{{- define "belfry.service" -}}
+{{- $own := index .root.Values.services .name | default dict -}}
+{{- mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) | toYaml -}}
+{{- end -}}
+
+{{/* The address at which clients reach the deployment; empty when it is not known. */}}
+{{- define "belfry.publicUrl" -}}
+{{- if .Values.publicUrl -}}
+{{- .Values.publicUrl -}}
+{{- else if .Values.host -}}
+{{- ternary "https" "http" .Values.secureCookies }}://{{ .Values.host -}}
+{{- end -}}
+{{- end -}}

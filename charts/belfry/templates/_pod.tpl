@@ -1,0 +1,60 @@
+{{/* What every pod's spec begins with. Takes (dict "root" $ "account" NAME); an empty account is the namespace's default, without its token. */}}
+{{- define "belfry.podSpec" -}}
+automountServiceAccountToken: false
+{{- with .account }}
+serviceAccountName: {{ . }}
+{{- end }}
+enableServiceLinks: false
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{/* The security context of every container: the restricted standard and a read-only root. */}}
+{{- define "belfry.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{/* A service's container, without what only serving needs. Takes (dict "root" $ "name" "events" "service" VALUES "inline" false). */}}
+{{- define "belfry.container" -}}
+name: {{ .name }}
+image: {{ include "belfry.image" (dict "root" .root "name" .name "digest" .service.digest) }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{ include "belfry.containerSecurity" . }}
+resources:
+  {{- toYaml .service.resources | nindent 2 }}
+{{- if not .inline }}
+envFrom:
+  - configMapRef: {name: {{ include "belfry.fullname" .root }}}
+{{- end }}
+env:
+  {{- include "belfry.environment" . | trim | nindent 2 }}
+{{- if .root.Values.certificateAuthority.configMap }}
+volumeMounts:
+  - {name: ca, mountPath: /etc/belfry/ca, readOnly: true}
+{{- end }}
+{{- end -}}
+
+{{/* The volumes of a service's pod. */}}
+{{- define "belfry.volumes" -}}
+{{- with .Values.certificateAuthority }}
+{{- if .configMap }}
+volumes:
+  - name: ca
+    configMap:
+      name: {{ .configMap }}
+      items: [{key: {{ .key }}, path: ca.crt}]
+{{- end }}
+{{- end }}
+{{- end -}}
