@@ -10,8 +10,24 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/metric/noop"
+
 	"github.com/belfry-schools/belfry/pkg/health"
+	"github.com/belfry-schools/belfry/pkg/telemetry"
 )
+
+func newServer(t *testing.T, o health.Options) *http.Server {
+	t.Helper()
+	o.Log = slog.New(slog.DiscardHandler)
+	if o.Meter == nil {
+		o.Meter = noop.NewMeterProvider()
+	}
+	server, err := health.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
 
 func TestProbes(t *testing.T) {
 	good := func(context.Context) error { return nil }
@@ -27,8 +43,8 @@ func TestProbes(t *testing.T) {
 		{"a store is away", true, bad, map[string]string{"/livez": `200 {"status":"OK"}`, "/readyz": `503 {"status":"Service unavailable","away":["mongodb"]}`, "/startupz": `200 {"status":"OK"}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := health.NewServer(health.Options{
-				Log: slog.New(slog.DiscardHandler), Ready: func() bool { return c.ready },
+			server := newServer(t, health.Options{
+				Ready:   func() bool { return c.ready },
 				Checks:  []health.Check{{Name: "mongodb", Test: c.test}},
 				Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "metrics") }),
 			})
@@ -46,8 +62,8 @@ func TestProbes(t *testing.T) {
 
 func TestReadiness_ManyProbesCostOneCheck(t *testing.T) {
 	checks := 0
-	server := health.NewServer(health.Options{
-		Log: slog.New(slog.DiscardHandler), Ready: func() bool { return true }, Metrics: http.NotFoundHandler(),
+	server := newServer(t, health.Options{
+		Ready: func() bool { return true }, Metrics: http.NotFoundHandler(),
 		Checks: []health.Check{{Name: "redis", Test: func(context.Context) error { checks++; return nil }}},
 	})
 	for range 50 {
@@ -55,5 +71,24 @@ func TestReadiness_ManyProbesCostOneCheck(t *testing.T) {
 	}
 	if checks != 1 {
 		t.Errorf("%d checks", checks)
+	}
+}
+
+// The chart's alert BelfryStoreAway asks for this metric.
+func TestMetricsTellWhichStoreIsAway(t *testing.T) {
+	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := newServer(t, health.Options{Ready: func() bool { return true }, Meter: tel.Meter, Metrics: tel.Metrics, Checks: []health.Check{
+		{Name: "mongodb", Test: func(context.Context) error { return nil }},
+		{Name: "redis", Test: func(context.Context) error { return errors.New("gone") }},
+	}})
+	w := httptest.NewRecorder()
+	server.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	for _, want := range []string{`store="mongodb"} 1`, `store="redis"} 0`} {
+		if !strings.Contains(w.Body.String(), "belfry_store_up{") || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %s in\n%s", want, w.Body)
+		}
 	}
 }

@@ -116,10 +116,13 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 		return err
 	}
 	var ready lifecycle.Readiness
-	probes := health.NewServer(health.Options{Log: r.Log, Ready: ready.Ready, Metrics: r.Metrics, Checks: []health.Check{
+	probes, err := health.NewServer(health.Options{Log: r.Log, Ready: ready.Ready, Meter: r.Meter, Metrics: r.Metrics, Checks: []health.Check{
 		{Name: "mongodb", Test: func(ctx context.Context) error { return r.DB.Client().Ping(ctx, nil) }},
 		{Name: "redis", Test: func(ctx context.Context) error { return r.Redis.Ping(ctx).Err() }},
 	}})
+	if err != nil {
+		return err
+	}
 	parts := []lifecycle.Part{listenHealth(probes, r.HealthListen)}
 	parts = append(parts, surface.Parts...)
 	parts = append(parts, listen("internal listener", internal, r.InternalListen), listen("public listener", public, r.Listen))

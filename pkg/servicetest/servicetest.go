@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -239,6 +240,24 @@ func (s *System) Restart(t testing.TB, service string) {
 // Replica returns the address (http://host:port) of one replica's public listener, for tests that have to choose it.
 func (s *System) Replica(service string, i int) string {
 	return "http://" + s.processes[service][i].public
+}
+
+// Metrics returns what one replica of a service tells Prometheus.
+func (s *System) Metrics(t testing.TB, service string, i int) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.processes[service][i].health+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // Logs returns what all services have written so far.
