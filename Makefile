@@ -5,7 +5,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
 MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/engine
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build stores stores-down standalone fuzz clean
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images stores stores-down standalone fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -35,6 +35,9 @@ build: ## build the services and belfryctl into bin
 	@mkdir -p bin
 	@for s in identity elements events notes; do CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; done
 	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/belfryctl
+
+images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
+	@go run ./deploy/images -registry '$(REGISTRY)' -version '$(VERSION)'
 
 stores: setup ## start the stores in the background, for tests run by hand
 	@go run ./deploy/stores/cmd/stores up

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/pem"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+const users = "root:x:0:0:root:/:/sbin/nologin\nbelfry:x:65532:65532:Belfry:/tmp:/sbin/nologin\n"
+
+const groups = "root:x:0:\nbelfry:x:65532:\n"
+
+// groundLayer is what a program may need of a system. It changes with the certificate authorities only, so a node keeps one for all images. Zones are not in
+// it: the programs hold them.
+func groundLayer() (v1.Layer, error) {
+	never := time.Unix(0, 0)
+	return layer(func(w *tar.Writer) error {
+		for _, f := range []struct {
+			header tar.Header
+			text   []byte
+		}{
+			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/", Mode: 0o755}},
+			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/group", Mode: 0o644}, text: []byte(groups)},
+			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, text: []byte(users)},
+			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/", Mode: 0o755}},
+			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/certs/", Mode: 0o755}},
+			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, text: authorities()},
+			{header: tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}},
+		} {
+			f.header.ModTime, f.header.Size = never, int64(len(f.text))
+			if err := w.WriteHeader(&f.header); err != nil {
+				return err
+			}
+			if _, err := w.Write(f.text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// authorities are the certificate authorities that Mozilla trusts, for webhooks and mail over TLS. Those that it trusts in part only are left out: a file
+// of certificates cannot say so.
+func authorities() []byte {
+	var text bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			text.Write(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}))
+		}
+	}
+	return text.Bytes()
+}
+
+// programLayer holds one program, at the root.
+func programLayer(binary string, modified time.Time) (v1.Layer, error) {
+	text, err := os.ReadFile(binary)
+	if err != nil {
+		return nil, err
+	}
+	return layer(func(w *tar.Writer) error {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.Base(binary), Mode: 0o755, Size: int64(len(text)), ModTime: modified}); err != nil {
+			return err
+		}
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// layer is what write puts into a tar. All belongs to root, so that a program can change none of it.
+func layer(write func(*tar.Writer) error) (v1.Layer, error) {
+	var text bytes.Buffer
+	w := tar.NewWriter(&text)
+	if err := write(w); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }
+	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+}
