@@ -162,13 +162,9 @@ type source struct {
 // leaves the documents' versions alone, so that it never makes a writer start over.
 func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: audit.Field, Value: 1}}
-	cursor, err := from.Find(ctx, waiting(), options.Find().SetProjection(projection).SetLimit(moveBatch))
+	found, err := mongostore.Find[source](ctx, from, waiting(), options.Find().SetProjection(projection).SetLimit(moveBatch))
 	if err != nil {
-		return 0, fmt.Errorf("read the audit waiting in %s: %w", from.Name(), err)
-	}
-	var found []source
-	if err := cursor.All(ctx, &found); err != nil {
-		return 0, fmt.Errorf("read the audit waiting in %s: %w", from.Name(), err)
+		return 0, err
 	}
 	if len(found) == 0 {
 		return 0, nil

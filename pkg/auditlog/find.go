@@ -2,7 +2,6 @@ package auditlog
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
 // Query chooses entries. Zero fields choose all.
@@ -28,13 +28,9 @@ func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, next st
 		return nil, "", err
 	}
 	newest := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(q.Limit) + 1)
-	cursor, err := l.entries.Find(ctx, q.filter(), newest)
+	documents, err := mongostore.Find[document](ctx, l.entries, q.filter(), newest)
 	if err != nil {
-		return nil, "", fmt.Errorf("find in %s: %w", l.entries.Name(), err)
-	}
-	var documents []document
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, "", fmt.Errorf("read from %s: %w", l.entries.Name(), err)
+		return nil, "", err
 	}
 	if len(documents) > q.Limit {
 		documents = documents[:q.Limit]

@@ -100,13 +100,9 @@ func (m migrator) pending(ctx context.Context) ([]Migration, error) {
 	for i, migration := range m.migrations {
 		ids[i] = m.id(migration)
 	}
-	cursor, err := m.collection.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	documents, err := Find[migrationDocument](ctx, m.collection, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	if err != nil {
-		return nil, fmt.Errorf("read what was applied: %w", err)
-	}
-	var documents []migrationDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("read what was applied: %w", err)
+		return nil, err
 	}
 	applied := map[string]bool{}
 	for _, document := range documents {

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
 const (
@@ -118,15 +119,7 @@ func (r *Relay) round(ctx context.Context) (int, error) {
 
 func (r *Relay) read(ctx context.Context) ([]waitingDocument, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
-	cursor, err := r.collection.Find(ctx, waiting(), options.Find().SetProjection(projection).SetLimit(relayBatch))
-	if err != nil {
-		return nil, fmt.Errorf("read outboxes: %w", err)
-	}
-	var documents []waitingDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("read outboxes: %w", err)
-	}
-	return documents, nil
+	return mongostore.Find[waitingDocument](ctx, r.collection, waiting(), options.Find().SetProjection(projection).SetLimit(relayBatch))
 }
 
 // publish has the messages recorded and adds them to the stream. After an error some may have been.

@@ -52,10 +52,9 @@ var withoutGrams = bson.D{{Key: "grams", Value: 0}}
 
 // find reads elements in one round trip, besides further batches.
 func (s *Store) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Element, error) {
-	cursor, err := s.elements.Find(ctx, filter, o.SetProjection(withoutGrams))
-	documents, err := all[elementDocument](ctx, cursor, err)
+	documents, err := mongostore.Find[elementDocument](ctx, s.elements, filter, o.SetProjection(withoutGrams))
 	if err != nil {
-		return nil, fmt.Errorf("read elements: %w", err)
+		return nil, err
 	}
 	return elementsOf(documents), nil
 }

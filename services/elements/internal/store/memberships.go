@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -36,10 +35,9 @@ func membershipOf(m element.Membership) membershipDocument {
 }
 
 func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Membership, error) {
-	cursor, err := s.memberships.Find(ctx, filter, o)
-	documents, err := all[membershipDocument](ctx, cursor, err)
+	documents, err := mongostore.Find[membershipDocument](ctx, s.memberships, filter, o)
 	if err != nil {
-		return nil, fmt.Errorf("read memberships: %w", err)
+		return nil, err
 	}
 	memberships := make([]element.Membership, len(documents))
 	for i, d := range documents {

@@ -100,12 +100,3 @@ func replaceAll(ctx context.Context, collection *mongo.Collection, heads []mongo
 	}
 	return result.MatchedCount == int64(len(documents)), nil
 }
-
-// all reads a cursor to its end.
-func all[T any](ctx context.Context, cursor *mongo.Cursor, err error) ([]T, error) {
-	var documents []T
-	if err == nil {
-		err = cursor.All(ctx, &documents)
-	}
-	return documents, err
-}

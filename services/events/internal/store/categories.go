@@ -75,13 +75,9 @@ func (s *Categories) Find(ctx context.Context, keys, names []string) ([]event.Ca
 }
 
 func (s *Categories) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Category, error) {
-	cursor, err := s.collection.Find(ctx, filter, o)
+	documents, err := mongostore.Find[categoryDocument](ctx, s.collection, filter, o)
 	if err != nil {
-		return nil, fmt.Errorf("find event categories: %w", err)
-	}
-	var documents []categoryDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find event categories: %w", err)
+		return nil, err
 	}
 	categories := make([]event.Category, len(documents))
 	for i, d := range documents {

@@ -158,13 +158,9 @@ func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error)
 
 // findSome is find with an order and a limit.
 func (s *Events) findSome(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Event, error) {
-	cursor, err := s.collection.Find(ctx, filter, o.SetProjection(unused))
+	documents, err := mongostore.Find[eventDocument](ctx, s.collection, filter, o.SetProjection(unused))
 	if err != nil {
-		return nil, fmt.Errorf("find events: %w", err)
-	}
-	var documents []eventDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find events: %w", err)
+		return nil, err
 	}
 	events := make([]event.Event, 0, len(documents))
 	for _, d := range documents {

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
@@ -32,14 +33,10 @@ func dueItemsFilter(now time.Time) bson.D {
 
 // Readers implements notice.Store: one read of an index that holds only what waits.
 func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int64, error) {
-	cursor, err := s.mails.Find(ctx, dueItemsFilter(now),
+	documents, err := mongostore.Find[itemDocument](ctx, s.mails, dueItemsFilter(now),
 		options.Find().SetSort(bson.D{{Key: "due_at", Value: 1}}).SetLimit(int64(limit)).SetProjection(bson.D{{Key: "user_id", Value: 1}}))
 	if err != nil {
-		return nil, fmt.Errorf("find items of mail: %w", err)
-	}
-	var documents []itemDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find items of mail: %w", err)
+		return nil, err
 	}
 	var users []int64
 	for _, d := range documents {
@@ -85,13 +82,9 @@ func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]noti
 }
 
 func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice.Item, error) {
-	cursor, err := s.mails.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
+	documents, err := mongostore.Find[itemDocument](ctx, s.mails, filter, options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
 	if err != nil {
-		return nil, fmt.Errorf("find items of mail: %w", err)
-	}
-	var documents []itemDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find items of mail: %w", err)
+		return nil, err
 	}
 	var items []notice.Item
 	for _, d := range documents {

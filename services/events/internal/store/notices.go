@@ -121,13 +121,9 @@ func toSpreadFilter() bson.D {
 
 // EventsToSpread implements notice.Store: one read of an index that holds only what waits.
 func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
-	cursor, err := s.notices.Find(ctx, toSpreadFilter(), options.Find().SetLimit(spreadEvents).SetProjection(bson.D{{Key: "event_id", Value: 1}}))
+	documents, err := mongostore.Find[noticeDocument](ctx, s.notices, toSpreadFilter(), options.Find().SetLimit(spreadEvents).SetProjection(bson.D{{Key: "event_id", Value: 1}}))
 	if err != nil {
-		return nil, fmt.Errorf("find notices: %w", err)
-	}
-	var documents []noticeDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find notices: %w", err)
+		return nil, err
 	}
 	var events []int64
 	for _, d := range documents {
@@ -144,13 +140,9 @@ func ofEventFilter(eventID int64) bson.D {
 
 // ToSpread implements notice.Store: as many documents as it returns.
 func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice, error) {
-	cursor, err := s.notices.Find(ctx, ofEventFilter(eventID), options.Find().SetSort(bson.D{{Key: "position", Value: 1}}))
+	documents, err := mongostore.Find[noticeDocument](ctx, s.notices, ofEventFilter(eventID), options.Find().SetSort(bson.D{{Key: "position", Value: 1}}))
 	if err != nil {
-		return nil, fmt.Errorf("find notices: %w", err)
-	}
-	var documents []noticeDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find notices: %w", err)
+		return nil, err
 	}
 	notices := make([]notice.Notice, len(documents))
 	for i, d := range documents {

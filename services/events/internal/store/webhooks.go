@@ -87,13 +87,9 @@ func stateWaiting() bson.E { return bson.E{Key: "state", Value: notice.Waiting} 
 // Webhooks implements notice.WebhookStore. There are few.
 func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
-	cursor, err := s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+	documents, err := mongostore.Find[webhookDocument](ctx, s.webhooks, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {
-		return nil, fmt.Errorf("find webhooks: %w", err)
-	}
-	var documents []webhookDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find webhooks: %w", err)
+		return nil, err
 	}
 	webhooks := make([]notice.Webhook, 0, len(documents))
 	for _, d := range documents {
@@ -271,14 +267,10 @@ func deliveryLogFilter(webhookID, before int64) bson.D {
 
 // Deliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
 func (s *Notices) Deliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
-	cursor, err := s.deliveries.Find(ctx, deliveryLogFilter(webhookID, before),
+	documents, err := mongostore.Find[deliveryDocument](ctx, s.deliveries, deliveryLogFilter(webhookID, before),
 		options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(limit)).SetProjection(bson.D{{Key: "body", Value: 0}}))
 	if err != nil {
-		return nil, fmt.Errorf("find deliveries: %w", err)
-	}
-	var documents []deliveryDocument
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find deliveries: %w", err)
+		return nil, err
 	}
 	deliveries := make([]notice.Delivery, len(documents))
 	for i, d := range documents {

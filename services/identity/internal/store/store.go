@@ -130,13 +130,9 @@ func (s *Store) Governors(ctx context.Context) ([]int64, error) {
 func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
 
 func (s *Store) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]user.User, error) {
-	cursor, err := s.collection.Find(ctx, filter, o)
+	documents, err := mongostore.Find[document](ctx, s.collection, filter, o)
 	if err != nil {
-		return nil, fmt.Errorf("find users: %w", err)
-	}
-	var documents []document
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("find users: %w", err)
+		return nil, err
 	}
 	users := make([]user.User, len(documents))
 	for i := range documents {

@@ -4,7 +4,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -194,13 +193,9 @@ func (s *Notes) bury(ctx context.Context, id int64, may func(note.Note) error) e
 }
 
 func (s *Notes) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]note.Note, error) {
-	cursor, err := s.notes.Find(ctx, filter, o)
+	documents, err := mongostore.Find[document](ctx, s.notes, filter, o)
 	if err != nil {
-		return nil, fmt.Errorf("find notes: %w", err)
-	}
-	var documents []document
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("read notes: %w", err)
+		return nil, err
 	}
 	notes := make([]note.Note, len(documents))
 	for i, d := range documents {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -31,13 +30,9 @@ func (s *Notes) OnTopic(ctx context.Context, topic neighbour.Topic, eventIDs []i
 
 // Noted implements note.Store.
 func (s *Notes) Noted(ctx context.Context, topic neighbour.Topic, days neighbour.Days) ([]int64, error) {
-	cursor, err := s.notes.Find(ctx, writtenFor(topic, days), options.Find().SetProjection(bson.D{{Key: "event_id", Value: 1}}))
+	documents, err := mongostore.Find[document](ctx, s.notes, writtenFor(topic, days), options.Find().SetProjection(bson.D{{Key: "event_id", Value: 1}}))
 	if err != nil {
-		return nil, fmt.Errorf("find the system's notes: %w", err)
-	}
-	var documents []document
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("read the system's notes: %w", err)
+		return nil, err
 	}
 	events := make([]int64, len(documents))
 	for i, d := range documents {

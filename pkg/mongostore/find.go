@@ -1,0 +1,23 @@
+package mongostore
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Find returns the documents of a collection that a filter takes, all of them: who asks for many gives a limit. Nil when there is none.
+func Find[Document any](ctx context.Context, collection *mongo.Collection, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]Document, error) {
+	cursor, err := collection.Find(ctx, filter, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("find in %s: %w", collection.Name(), err)
+	}
+	var documents []Document
+	if err := cursor.All(ctx, &documents); err != nil {
+		return nil, fmt.Errorf("read from %s: %w", collection.Name(), err)
+	}
+	return documents, nil
+}
