@@ -1,0 +1,132 @@
+package chart_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// settings are the variables that a service reads, from the table that the services themselves write.
+func settings(t *testing.T, service string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", "settings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, section := range strings.Split(string(text), "\n## ") {
+		title, body, _ := strings.Cut(section, "\n")
+		if title != "All services" && title != service+", besides" {
+			continue
+		}
+		for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(body, -1) {
+			names = append(names, row[1])
+		}
+	}
+	if !slices.Contains(names, "MONGODB_URI") {
+		t.Fatalf("docs/settings.md gives %s the variables %q", service, names)
+	}
+	return names
+}
+
+// others are variables that no service declares and that are read all the same: by Go, its libraries, and the list itself.
+var others = regexp.MustCompile(`^(OTEL_[A-Z_]+|GOMEMLIMIT|SSL_CERT_FILE|POD_NAME)$`)
+
+// environment are a container's variables with what they are set to; a name that comes twice is an error.
+func environment(t *testing.T, container any, configMap object) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	if walk(container, "envFrom") != nil {
+		for name, value := range configMap["data"].(map[string]any) {
+			all[name] = fmt.Sprint(value)
+		}
+	}
+	seen := map[string]bool{}
+	for _, entry := range list(walk(container, "env")) {
+		name := fmt.Sprint(walk(entry, "name"))
+		if seen[name] {
+			t.Errorf("%s comes twice", name)
+		}
+		seen[name] = true
+		all[name] = fmt.Sprint(walk(entry, "value"), walk(entry, "valueFrom"))
+	}
+	return all
+}
+
+func TestEveryVariableIsASettingOfItsService(t *testing.T) {
+	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+		objects := render(t, args...)
+		config, deployments := only(objects, "ConfigMap")["belfry"], only(objects, "Deployment")
+		for _, service := range services {
+			known := settings(t, service)
+			env := environment(t, deployments["belfry-"+service].at("spec", "template", "spec", "containers", 0), config)
+			for name := range env {
+				if !slices.Contains(known, name) && !others.MatchString(name) {
+					t.Errorf("%q: %s is given %s, which it does not know", args, service, name)
+				}
+			}
+			for _, needed := range []string{"MONGODB_URI", "REDIS_URL", "BELFRY_INTERNAL_TOKEN"} {
+				if !strings.Contains(env[needed], "secretKeyRef") {
+					t.Errorf("%q: %s has %s from %q", args, service, needed, env[needed])
+				}
+			}
+		}
+	}
+}
+
+// Every setting can be set: those that the chart does not name are fixed, like the listeners' ports.
+func TestEverySettingIsGivenOrFixed(t *testing.T) {
+	objects := render(t, everything()...)
+	fixed := []string{"BELFRY_LISTEN", "BELFRY_INTERNAL_LISTEN", "BELFRY_HEALTH_LISTEN"}
+	for _, service := range services {
+		env := environment(t, only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0), only(objects, "ConfigMap")["belfry"])
+		for _, name := range settings(t, service) {
+			if _, given := env[name]; given == slices.Contains(fixed, name) {
+				t.Errorf("%s: given %v, fixed %v: %s", service, given, !given, name)
+			}
+		}
+	}
+}
+
+// The migration runs before the ConfigMap is there, so its variables stand in the Job; they are those of the services.
+func TestTheMigrationHasTheServicesVariables(t *testing.T) {
+	for _, args := range [][]string{{}, everything()} {
+		objects := render(t, args...)
+		containers := list(only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec", "containers"))
+		if len(containers) != len(services) {
+			t.Fatalf("%d containers", len(containers))
+		}
+		for i, service := range services {
+			if walk(containers[i], "envFrom") != nil {
+				t.Errorf("%s is migrated with variables from elsewhere", service)
+			}
+			got := environment(t, containers[i], nil)
+			want := environment(t, only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0), only(objects, "ConfigMap")["belfry"])
+			for name := range want {
+				want[name], got[name] = strings.TrimSuffix(want[name], "<nil>"), strings.TrimSuffix(got[name], "<nil>")
+			}
+			if !maps.Equal(got, want) || fmt.Sprint(walk(containers[i], "args")) != "[migrate]" {
+				t.Errorf("%s: got %v, want %v", service, got, want)
+			}
+		}
+	}
+}
+
+func TestExtraVariablesReplaceAndAreMerged(t *testing.T) {
+	objects := render(t, "--set", "extraEnv.BELFRY_LOG_LEVEL=WARN,extraEnv.OTEL_SDK_DISABLED=true_,services.events.extraEnv.BELFRY_LOG_LEVEL=DEBUG,services.events.extraEnv.GOMEMLIMIT=1GiB,"+
+		"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers")
+	env := func(service string) map[string]string {
+		return environment(t, only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0), only(objects, "ConfigMap")["belfry"])
+	}
+	if e := env("events"); !strings.HasPrefix(e["BELFRY_LOG_LEVEL"], "DEBUG") || !strings.HasPrefix(e["GOMEMLIMIT"], "1GiB") || !strings.Contains(e["OTEL_EXPORTER_OTLP_HEADERS"], "otlp") {
+		t.Errorf("events has %v", e)
+	}
+	if e := env("notes"); e["BELFRY_LOG_LEVEL"] != "WARN" || e["OTEL_SDK_DISABLED"] != "true_" || !strings.HasPrefix(e["GOMEMLIMIT"], "230MiB") {
+		t.Errorf("notes has %v", e)
+	}
+}

@@ -1,0 +1,126 @@
+package chart_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// asked finds which neighbours a service asks: those clients of service.Runtime that its api package takes.
+func asked(t *testing.T, service string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, "services", service, "internal", "api", "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %q %v", service, files, err)
+	}
+	var found []string
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			runtime, ok := selector.X.(*ast.Ident)
+			name := strings.ToLower(selector.Sel.Name)
+			if ok && runtime.Name == "r" && slices.Contains(services, name) && ast.IsExported(selector.Sel.Name) && !slices.Contains(found, name) {
+				found = append(found, name)
+			}
+			return true
+		})
+	}
+	slices.Sort(found)
+	return found
+}
+
+// opening is one that a policy makes: from or to whom, at which ports. Any is everybody.
+func openings(policy object, direction, peers string) []string {
+	var all []string
+	for _, rule := range list(policy.at("spec", direction)) {
+		var who, ports []string
+		for _, peer := range list(walk(rule, peers)) {
+			component := walk(peer, "podSelector", "matchLabels", "app.kubernetes.io/component")
+			if component == nil {
+				component = peer
+			}
+			who = append(who, fmt.Sprint(component))
+		}
+		for _, port := range list(walk(rule, "ports")) {
+			ports = append(ports, fmt.Sprint(walk(port, "protocol"), walk(port, "port")))
+		}
+		if who == nil {
+			who = []string{"any"}
+		}
+		all = append(all, strings.Join(who, ",")+" "+strings.Join(ports, ","))
+	}
+	return all
+}
+
+func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
+	policies := only(render(t, "--set", "telemetry.endpoint=http://c:4318,mail.host=m,mail.from=a@b.example,webhooks.networks[0]=10.80.0.0/16"), "NetworkPolicy")
+	if got := policies["belfry"].at("spec", "podSelector", "matchLabels"); fmt.Sprint(got) != "map[app.kubernetes.io/instance:belfry app.kubernetes.io/name:belfry]" ||
+		policies["belfry"].at("spec", "egress") != nil || policies["belfry"].at("spec", "ingress") != nil {
+		t.Errorf("not all is refused to all pods: %v", policies["belfry"]["spec"])
+	}
+	stores := []string{"any UDP53,TCP53", "any TCP27017", "any TCP6379", "any TCP4317,TCP4318"}
+	for _, service := range services {
+		var callers []string
+		for _, other := range services {
+			if slices.Contains(asked(t, other), service) {
+				callers = append(callers, other)
+			}
+		}
+		in := []string{"any TCP8080", strings.Join(callers, ",") + " TCP8081"}
+		if got := openings(policies["belfry-"+service], "ingress", "from"); !slices.Equal(got, in) {
+			t.Errorf("%s lets in %q, want %q", service, got, in)
+		}
+		out := append(slices.Clone(stores), strings.Join(asked(t, service), ",")+" TCP8081")
+		if service == "events" {
+			out = append(out, "any TCP587", "any TCP443", "map[ipBlock:map[cidr:10.80.0.0/16]] ")
+		}
+		if got := openings(policies["belfry-"+service], "egress", "to"); !slices.Equal(got, out) {
+			t.Errorf("%s lets out %q, want %q", service, got, out)
+		}
+	}
+	if got := openings(policies["belfry-migrate"], "egress", "to"); !slices.Equal(got, stores) {
+		t.Errorf("the migration lets out %q", got)
+	}
+	if got, want := openings(policies["belfry-test"], "egress", "to"), []string{"any UDP53,TCP53", strings.Join(services, ",") + " TCP8080"}; !slices.Equal(got, want) {
+		t.Errorf("helm test lets out %q, want %q", got, want)
+	}
+	if len(policies) != 1+len(services)+2 {
+		t.Errorf("%d policies", len(policies))
+	}
+}
+
+// Where the values name who may come in and where the stores are, nobody else is let in or out.
+func TestPoliciesKeepToTheNamedPeers(t *testing.T) {
+	policies := only(render(t, "--values", "charts/belfry/examples/district.yaml"), "NetworkPolicy")
+	for name, policy := range policies {
+		for _, opening := range append(openings(policy, "ingress", "from"), openings(policy, "egress", "to")...) {
+			if strings.HasPrefix(opening, "any ") && (name != "belfry-events" || (opening != "any TCP443" && opening != "any TCP25")) {
+				t.Errorf("%s: %s", name, opening)
+			}
+		}
+	}
+	in := openings(policies["belfry-notes"], "ingress", "from")
+	for i, want := range []string{"gateway", "events", "observability"} {
+		if !strings.Contains(in[i], want) {
+			t.Errorf("opening %d of notes is %s", i, in[i])
+		}
+	}
+	if !strings.Contains(in[0], ",test TCP8080") {
+		t.Errorf("helm test is shut out: %s", in[0])
+	}
+	if got := only(render(t, "--set", "networkPolicy.enabled=false"), "NetworkPolicy"); len(got) != 0 {
+		t.Errorf("%d policies although there are to be none", len(got))
+	}
+}

@@ -1,0 +1,199 @@
+package chart_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every pod meets the restricted standard of Kubernetes, and gets no token of the cluster's.
+func TestEveryPodIsRestricted(t *testing.T) {
+	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+		found := pods(render(t, args...))
+		if len(found) != len(services)+2 {
+			t.Errorf("%q: %d kinds of pod", args, len(found))
+		}
+		for name, pod := range found {
+			for path, want := range map[string]string{"runAsNonRoot": "true", "runAsUser": "65532", "seccompProfile": "map[type:RuntimeDefault]"} {
+				if got := fmt.Sprint(walk(pod, "securityContext", path)); got != want {
+					t.Errorf("%s: %s is %s", name, path, got)
+				}
+			}
+			if walk(pod, "automountServiceAccountToken") != false || walk(pod, "enableServiceLinks") != false {
+				t.Errorf("%s gets a token or variables of other services", name)
+			}
+			for _, container := range list(walk(pod, "containers")) {
+				for path, want := range map[string]string{"allowPrivilegeEscalation": "false", "readOnlyRootFilesystem": "true", "capabilities": "map[drop:[ALL]]"} {
+					if got := fmt.Sprint(walk(container, "securityContext", path)); got != want {
+						t.Errorf("%s: %s is %s", name, path, got)
+					}
+				}
+				for _, path := range [][]any{{"requests", "cpu"}, {"requests", "memory"}, {"limits", "memory"}} {
+					if walk(walk(container, "resources"), path...) == nil {
+						t.Errorf("%s has no %s", name, path)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestStoppingHasTimeForAllThatItDoes(t *testing.T) {
+	for set, want := range map[string]string{"shutdown.drainSeconds=5": "40", "shutdown.drainSeconds=20,shutdown.stopSeconds=60": "145"} {
+		objects := render(t, "--set", set)
+		for _, service := range services {
+			if got := fmt.Sprint(only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "terminationGracePeriodSeconds")); got != want {
+				t.Errorf("%s, %s: %s, want %s", set, service, got, want)
+			}
+		}
+	}
+}
+
+func TestGoIsToldNineTenthsOfTheMemory(t *testing.T) {
+	for limit, want := range map[string]int{"64Mi": 57, "256Mi": 230, "1Gi": 921} {
+		env := environment(t, only(render(t, "--set", "services.notes.resources.limits.memory="+limit), "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0), object{"data": map[string]any{}})
+		got := regexp.MustCompile(`^(\d+)MiB`).FindStringSubmatch(env["GOMEMLIMIT"])
+		if got == nil || got[1] != strconv.Itoa(want) {
+			t.Errorf("%s: %q, want %d MiB", limit, env["GOMEMLIMIT"], want)
+		}
+	}
+}
+
+func TestPodsProbeTheHealthPort(t *testing.T) {
+	for name, deployment := range only(render(t), "Deployment") {
+		container := deployment.at("spec", "template", "spec", "containers", 0)
+		for probe, path := range map[string]string{"startupProbe": "/startupz", "livenessProbe": "/livez", "readinessProbe": "/readyz"} {
+			if got := fmt.Sprint(walk(container, probe, "httpGet")); got != "map[path:"+path+" port:health]" {
+				t.Errorf("%s: %s asks %s", name, probe, got)
+			}
+		}
+		if ports := fmt.Sprint(walk(container, "ports")); ports != "[map[containerPort:8080 name:public] map[containerPort:8081 name:internal] map[containerPort:9090 name:health]]" {
+			t.Errorf("%s has the ports %s", name, ports)
+		}
+		if strategy := fmt.Sprint(deployment.at("spec", "strategy", "rollingUpdate")); strategy != "map[maxSurge:1 maxUnavailable:0]" {
+			t.Errorf("%s is rolled by %s", name, strategy)
+		}
+	}
+}
+
+func TestScaling(t *testing.T) {
+	fixed := render(t, "--set", "services.notes.replicas=1,services.events.replicas=3")
+	if got := only(fixed, "PodDisruptionBudget"); got["belfry-notes"] != nil || got["belfry-events"] == nil || len(got) != 3 {
+		t.Errorf("budgets %v", got)
+	}
+	if got := fmt.Sprint(only(fixed, "Deployment")["belfry-events"].at("spec", "replicas")); got != "3" {
+		t.Errorf("events has %s replicas", got)
+	}
+	scaled := render(t, "--set", "services.events.autoscaling.enabled=true,services.events.autoscaling.minReplicas=1,services.events.autoscaling.maxReplicas=9")
+	scalers := only(scaled, "HorizontalPodAutoscaler")
+	if got := scalers["belfry-events"]; len(scalers) != 1 || fmt.Sprintf("%v to %v of %v", got.at("spec", "minReplicas"), got.at("spec", "maxReplicas"), got.at("spec", "scaleTargetRef", "name")) != "1 to 9 of belfry-events" {
+		t.Errorf("scalers %v", scalers)
+	}
+	if got := only(scaled, "Deployment")["belfry-events"].at("spec", "replicas"); got != nil {
+		t.Errorf("each upgrade would set the replicas of events to %v", got)
+	}
+	if only(scaled, "PodDisruptionBudget")["belfry-events"] != nil {
+		t.Error("a service that may shrink to one pod has a budget")
+	}
+}
+
+// A changed setting rolls the pods, and what is no setting does not.
+func TestChangedSettingsRollThePods(t *testing.T) {
+	sum := func(args ...string) string {
+		t.Helper()
+		return fmt.Sprint(only(render(t, args...), "Deployment")["belfry-notes"].at("spec", "template", "metadata", "annotations", "checksum/config"))
+	}
+	if sum() != sum("--set", "services.notes.replicas=4") || sum() == sum("--set", "logLevel=DEBUG") || sum() == sum("--set", "extraEnv.OTEL_SDK_DISABLED=yes") {
+		t.Error("the checksum does not follow the ConfigMap")
+	}
+}
+
+func TestImages(t *testing.T) {
+	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	objects := render(t, "--set", "image.registry=registry.example:5000/school/,image.tag=1.2.3,services.notes.digest="+digest+",test.digest="+digest)
+	for service, want := range map[string]string{"events": "registry.example:5000/school/belfry-events:1.2.3", "notes": "registry.example:5000/school/belfry-notes@" + digest} {
+		if got := only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0, "image"); got != want {
+			t.Errorf("%s runs %s", service, got)
+		}
+	}
+	if got := only(objects, "Pod")["belfry-test"].at("spec", "containers", 0, "image"); got != "registry.example:5000/school/belfry-belfryctl@"+digest {
+		t.Errorf("helm test runs %s", got)
+	}
+}
+
+// Two releases in a namespace share no object, and neither selects the other's pods.
+func TestSeveralReleasesInOneNamespace(t *testing.T) {
+	release := func(name string) (ids, selectors map[string]bool) {
+		t.Helper()
+		out, errs, err := helm("helm 3", append([]string{"template", name, "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes}, everything()...)...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, errs)
+		}
+		ids, selectors = map[string]bool{}, map[string]bool{}
+		for _, o := range parse(t, out) {
+			ids[o.kind()+" "+o.name()] = true
+			for _, selector := range []any{o.at("spec", "selector"), o.at("spec", "podSelector", "matchLabels"), o.at("spec", "selector", "matchLabels")} {
+				if text := fmt.Sprint(selector); strings.Contains(text, "app.kubernetes.io") {
+					selectors[text] = true
+					if !strings.Contains(text, "app.kubernetes.io/instance:"+name) {
+						t.Errorf("%s %s selects %s", o.kind(), o.name(), text)
+					}
+				}
+			}
+		}
+		return ids, selectors
+	}
+	first, selected := release("north")
+	second, others := release("south")
+	for id := range first {
+		if second[id] {
+			t.Errorf("both have %s", id)
+		}
+	}
+	if len(selected) == 0 || len(selected) != len(others) {
+		t.Errorf("%d and %d selectors", len(selected), len(others))
+	}
+}
+
+func TestNotesTellHowToLogIn(t *testing.T) {
+	chart := notesAsAnObject(t)
+	for set, want := range map[string][]string{
+		"ingress.enabled=true,host=a.example,ingress.tlsSecret=tls,secrets.adminUuid.name=admin": {
+			"BELFRY_URL=https://a.example", "kubectl get secret admin --namespace schools -o jsonpath='{.data.admin-uuid}'", "/api/login", "helm test belfry"},
+		"ingress.enabled=true,host=a.example": {"TLS has to end before the ingress controller"},
+		"logLevel=INFO":                       {"There is no way in from outside the cluster yet"},
+	} {
+		out, errs, err := helm("helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version", kubernetes, "--set", set, "--show-only", "templates/notes.yaml")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, errs)
+		}
+		notes := fmt.Sprint(parse(t, out)[0]["notes"])
+		for _, text := range want {
+			if !strings.Contains(notes, text) {
+				t.Errorf("%s: no %q in\n%s", set, text, notes)
+			}
+		}
+	}
+}
+
+// notesAsAnObject gives a copy of the chart whose notes are an object: Helm shows notes only where there is a cluster.
+func notesAsAnObject(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "belfry")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "charts", "belfry"))); err != nil {
+		t.Fatal(err)
+	}
+	notes, err := os.ReadFile(filepath.Join(dir, "templates", "NOTES.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := "{{ define \"notes\" }}" + string(notes) + "{{ end }}\nnotes: {{ include \"notes\" . | toJson }}\n"
+	if err := os.WriteFile(filepath.Join(dir, "templates", "notes.yaml"), []byte(object), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

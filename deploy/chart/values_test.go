@@ -1,0 +1,62 @@
+package chart_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is wrong in the values is refused, and the message names the value.
+func TestWrongValuesAreRefused(t *testing.T) {
+	for set, want := range map[string]string{
+		"replicas=3":                              "additional properties 'replicas' not allowed",
+		"defaults.replica=3":                      "additional properties 'replica' not allowed",
+		"services.pupils.replicas=2":              "additional properties 'pupils' not allowed",
+		"services.notes=null":                     "missing property 'notes'",
+		"defaults.replicas=0":                     "/defaults/replicas",
+		"services.events.replicas=many":           "/services/events/replicas",
+		"defaults.resources.limits.memory=256M":   "/defaults/resources/limits/memory",
+		"defaults.resources.limits.memory=32Mi":   "/defaults/resources/limits/memory",
+		"services.notes.resources.limits.memory=": "/services/notes/resources/limits/memory",
+		"image.pullPolicy=Sometimes":              "value must be one of 'IfNotPresent', 'Always', 'Never'",
+		"image.registry=https://registry.example": "/image/registry",
+		"services.events.digest=1234":             "/services/events/digest",
+		"host=https://belfry.school.example":      "/host",
+		"publicUrl=belfry.school.example":         "/publicUrl",
+		"timeZone=BST":                            "/timeZone",
+		"logLevel=debug":                          "value must be one of 'DEBUG', 'INFO', 'WARN', 'ERROR'",
+		"secureCookies=yes please":                "/secureCookies",
+		"trustedProxies[0]=10.0.0.1":              "/trustedProxies/0",
+		"sessions.idle=2 hours":                   "/sessions/idle",
+		"shutdown.drainSeconds=5s":                "/shutdown/drainSeconds",
+		"shutdown.stopSeconds=0":                  "/shutdown/stopSeconds",
+		"mongodb.uri=mongodb://x":                 "additional properties 'uri' not allowed",
+		"redis.prefix=":                           "/redis/prefix",
+		"secrets.mongodbUri=mongodb://x":          "/secrets/mongodbUri",
+		"mail.host=smtp.school.example":           "/mail/from",
+		"mail.tls=starttls":                       "value must be one of 'mandatory', 'opportunistic', 'implicit', 'none'",
+		"mail.port=0":                             "/mail/port",
+		"webhooks.networks[0]=10.20.0.0":          "/webhooks/networks/0",
+		"telemetry.endpoint=collector:4318":       "/telemetry/endpoint",
+		"extraEnv.A-B=x":                          "invalid propertyName 'A-B'",
+		"extraEnv.A=1":                            "got number, want string",
+		"secretEnv.A.name=x":                      "missing property 'key'",
+		"networkPolicy.mongodb.ports[0]=mongo":    "/networkPolicy/mongodb/ports/0",
+		"prometheusRule.errorBudget=0.1":          "/prometheusRule/errorBudget",
+		"test.url=belfry":                         "/test/url",
+
+		// These are found by the templates.
+		"ingress.enabled=true":                                                 "ingress: set host, the DNS name at which clients reach this deployment",
+		"httpRoute.enabled=true,host=a.example":                                "httpRoute: set httpRoute.parentRefs",
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=a":                "httpRoute: set host",
+		"extraEnv.MONGODB_URI=mongodb://x":                                     "extraEnv: MONGODB_URI comes from a Secret; set secretEnv or secrets instead",
+		"services.events.extraEnv.REDIS_URL=redis://x":                         "extraEnv: REDIS_URL comes from a Secret",
+		"defaults.autoscaling.enabled=true,defaults.autoscaling.maxReplicas=1": "maxReplicas (1) is below minReplicas (2)",
+	} {
+		for _, version := range []string{"helm 3", "helm 4"} {
+			_, errs, err := template(version, "--set", set)
+			if err == nil || !strings.Contains(errs, want) {
+				t.Errorf("%s, --set %s: want %q, got %v\n%s", version, set, want, err, errs)
+			}
+		}
+	}
+}
