@@ -1,0 +1,93 @@
+package chart_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// rules are the expressions of the PrometheusRule, by the name of what they record or alert of.
+func rules(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, group := range list(only(render(t, "--set", "prometheusRule.enabled=true"), "PrometheusRule")["belfry"].at("spec", "groups")) {
+		for _, rule := range list(walk(group, "rules")) {
+			name := walk(rule, "alert")
+			if name == nil {
+				name = walk(rule, "record")
+			}
+			found[fmt.Sprint(name)] += fmt.Sprint(walk(rule, "expr"), "\n")
+		}
+	}
+	return found
+}
+
+// selector is one of a PromQL expression: a metric and what its labels must be.
+var selector = regexp.MustCompile(`([a-z_:]+[a-z0-9_]*)\{([^}]*)\}`)
+
+// Alerts ask for metrics, and labels of them, that running services have. Those that Prometheus adds itself are left out.
+func TestAlertsAskForMetricsThatExist(t *testing.T) {
+	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	t.Cleanup(endpoint.Close)
+	admin := system.Admin(t)
+	var made struct{ Webhook struct{ ID int64 } }
+	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Decode(t, &made)
+	admin.Post(t, fmt.Sprintf("/api/admin/webhooks/%d/test", made.Webhook.ID), nil)
+
+	deadline, text := time.Now().Add(10*time.Second), ""
+	for !strings.Contains(text, "belfry_notice_attempts_total{") {
+		if time.Now().After(deadline) {
+			t.Fatalf("no notice was counted:\n%s", text)
+		}
+		time.Sleep(50 * time.Millisecond)
+		text = system.Metrics(t, "events", 0)
+	}
+	rules := rules(t)
+	if len(rules) < 10 {
+		t.Fatalf("only %d rules", len(rules))
+	}
+	for name, expression := range rules {
+		if strings.Count(expression, "(") != strings.Count(expression, ")") || strings.Count(expression, "{") != strings.Count(expression, "}") {
+			t.Errorf("%s: brackets without their like in %s", name, expression)
+		}
+		for _, s := range selector.FindAllStringSubmatch(expression, -1) {
+			metric := s[1]
+			if _, recorded := rules[metric]; recorded || metric == "up" {
+				continue
+			}
+			sample := regexp.MustCompile("(?m)^" + metric + `(\{.*\})? `).FindString(text)
+			if sample == "" {
+				t.Errorf("%s asks for %s, which no service has", name, metric)
+				continue
+			}
+			for _, label := range regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"`).FindAllStringSubmatch(s[2], -1) {
+				if !slices.Contains([]string{"namespace", "service", "pod"}, label[1]) && !strings.Contains(sample, label[1]+`="`) {
+					t.Errorf("%s asks for the label %s of %s: %s", name, label[1], metric, sample)
+				}
+			}
+		}
+	}
+}
+
+// Whoever is woken by an alert finds in the guide what it means.
+func TestTheGuideExplainsEveryAlert(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range rules(t) {
+		if strings.HasPrefix(name, "Belfry") && !strings.Contains(string(guide), "`"+name+"`") {
+			t.Errorf("docs/operate.md does not explain %s", name)
+		}
+	}
+}

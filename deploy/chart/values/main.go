@@ -1,0 +1,80 @@
+// Command values writes the table of a chart's values for the documents, from the comments in its values.yaml: each value has one above it.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: values VALUES.YAML")
+		os.Exit(2)
+	}
+	text, err := os.ReadFile(os.Args[1])
+	if err == nil {
+		err = write(os.Stdout, string(text))
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "values: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+const heading = `# Values of the chart
+
+What ` + "`helm install`" + ` and ` + "`helm upgrade`" + ` take by ` + "`--values`" + ` and ` + "`--set`" + `. Wrong ones are refused, with the name of the value. [operate.md](operate.md) says how they are
+used, [settings.md](settings.md) what the services read in the end. This page is generated (` + "`make gen`" + `).
+
+| value | default | meaning |
+|---|---|---|
+`
+
+// line is one of values.yaml that names a value: its indentation, its key, and what follows.
+var line = regexp.MustCompile(`^( *)([A-Za-z0-9]+):(?: (.*))?$`)
+
+// write writes the page. A value without a comment is an error; one that holds others needs none.
+func write(w io.Writer, text string) error {
+	page := strings.Builder{}
+	page.WriteString(heading)
+	var path, comment []string
+	for number, l := range strings.Split(text, "\n") {
+		if said, ok := strings.CutPrefix(strings.TrimSpace(l), "# "); ok {
+			comment = append(comment, said)
+			continue
+		}
+		if l == "" {
+			comment = nil
+			continue
+		}
+		value := line.FindStringSubmatch(l)
+		if value == nil || len(value[1])/2 > len(path) {
+			return fmt.Errorf("line %d: not a value in a line of its own: %s", number+1, l)
+		}
+		path = append(path[:len(value[1])/2], value[2])
+		meaning := strings.ReplaceAll(strings.Join(comment, " "), "|", `\|`)
+		name := strings.Join(path, ".")
+		switch {
+		case value[3] != "" && meaning == "":
+			return fmt.Errorf("line %d: %s has no comment", number+1, name)
+		case value[3] != "":
+			fmt.Fprintf(&page, "| `%s` | %s | %s |\n", name, fallback(value[3]), meaning)
+		case meaning != "":
+			fmt.Fprintf(&page, "| **%s** | | %s |\n", name, meaning)
+		}
+		comment = nil
+	}
+	_, err := io.WriteString(w, page.String())
+	return err
+}
+
+func fallback(value string) string {
+	switch value {
+	case `""`, "{}", "[]":
+		return "–"
+	}
+	return "`" + value + "`"
+}
