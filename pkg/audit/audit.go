@@ -65,12 +65,13 @@ const (
 	Revert     Action = "revert" // to oneself again
 	Import     Action = "import" // a batch that writes begins
 	Imported   Action = "imported"
+	Check      Action = "check" // who is absent from the events of days
 )
 
 // Record names a record by its type and id.
 type Record struct {
-	Type string // Event, Commitment, Request, Note, Element, Membership, User, EventCategory, Webhook, Import
-	ID   string // digits; of an import, text
+	Type string // Event, Commitment, Request, Note, Element, Membership, User, EventCategory, Webhook, Import, Absences
+	ID   string // digits; of an import, text; of absences, the first day
 }
 
 // RecordOf names a record with an id.

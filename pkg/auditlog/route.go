@@ -17,7 +17,7 @@ import (
 const timestamp = "2006-01-02T15:04:05.000Z07:00"
 
 // recordPattern is what the filter record takes: a type, with an id or without.
-var recordPattern = regexp.MustCompile(`^[A-Z][A-Za-z]{1,31}(:[0-9a-z]{1,32})?$`)
+var recordPattern = regexp.MustCompile(`^[A-Z][A-Za-z]{1,31}(:[0-9a-z-]{1,32})?$`)
 
 // line is an entry as the API shows it.
 type line struct {

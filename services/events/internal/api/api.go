@@ -4,20 +4,31 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
+// settings are those of the events service, beside service.Config.
+type settings struct {
+	notice.Settings
+	absence.Nightly
+}
+
+// Check implements settings.Checker.
+func (s *settings) Check() error { return errors.Join(s.Settings.Check(), s.Nightly.Check()) }
+
 // Spec is the events service.
 func Spec() service.Spec {
-	own := &notice.Settings{}
+	own := &settings{}
 	return service.Spec{
 		Name:     "events",
 		Settings: own,
@@ -28,9 +39,9 @@ func Spec() service.Spec {
 	}
 }
 
-func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
+func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	notices, err := notice.NewService(notice.Options{
-		Settings: own, Store: store.NewNotices(r.DB, r.IDs), Elements: r.Elements, Users: r.Identity, Zone: r.Zone, Log: r.Log, Meter: r.Meter,
+		Settings: &own.Settings, Store: store.NewNotices(r.DB, r.IDs), Elements: r.Elements, Users: r.Identity, Zone: r.Zone, Log: r.Log, Meter: r.Meter,
 		Lead: func(ctx context.Context, work func(context.Context) error) error {
 			return store.LeadNotices(ctx, r.DB, work)
 		},
@@ -43,11 +54,20 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 	})
 	categories := store.NewCategories(r.DB, r.IDs)
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
+	useCases := event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone)
+	absences, err := absence.NewService(absence.Options{
+		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categories, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
+		Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log, Meter: r.Meter,
+	})
+	if err != nil {
+		return service.Surface{}, err
+	}
 	h := handlers{
-		events:     event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone),
+		events:     useCases,
 		categories: event.NewCategories(categories),
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},
+		absences:   absenceHandlers{absences, shape{r.Zone}},
 		audit:      store.Audit(r.DB),
 	}
 	return service.Surface{
@@ -57,6 +77,7 @@ func build(r *service.Runtime, own *notice.Settings) (service.Surface, error) {
 			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
+			lifecycle.Background("nightly check of absences", func(ctx context.Context) error { return absences.Run(outbox.Unsampled(ctx)) }),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
 			lifecycle.Background("upgrade of events", events.KeepUpgraded(r.Log)),
 		},

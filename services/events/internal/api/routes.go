@@ -16,6 +16,7 @@ type handlers struct {
 	categories *event.Categories
 	shape      shape
 	webhooks   webhookHandlers
+	absences   absenceHandlers
 	audit      *auditlog.Log
 }
 
@@ -45,6 +46,7 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.pageOfCategories},
 		{Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.Admin, Repeatable: true, Handler: h.createCategory},
 		{Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.Admin, Handler: h.changeCategory},
+		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Access: web.Admin, Handler: h.absences.check},
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),
 		h.audit.Route("events", h.shape.zone),

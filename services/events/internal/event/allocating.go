@@ -35,7 +35,7 @@ func (s *Service) give(ctx context.Context, p principal.Principal, id int64, sub
 		return View{}, nil, err
 	}
 	k := newKnown()
-	group, days := e.Request(id).ElementID, s.days(e)
+	group, days := e.Request(id).ElementID, s.Days(e)
 	members, err := s.members(ctx, k, &e, group, elementsOf(submission.Elements), days)
 	if err != nil {
 		return View{}, nil, err
@@ -59,7 +59,7 @@ func (s *Service) give(ctx context.Context, p principal.Principal, id int64, sub
 		if e.Request(id) == nil {
 			return false, problem.Missing("Request", id)
 		}
-		if s.days(*e) != days || e.receipt(submission.Ticket) != nil {
+		if s.Days(*e) != days || e.receipt(submission.Ticket) != nil {
 			return false, errOutdated
 		}
 		e.Actor = p.UserID

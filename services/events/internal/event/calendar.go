@@ -45,7 +45,7 @@ func (s *Service) Calendar(ctx context.Context, reaches []neighbour.Reach) ([]Ca
 	for i := range entries {
 		entries[i].Busy = busy[entries[i].CategoryID]
 	}
-	slices.SortFunc(entries, func(a, b CalendarEntry) int { return cmp.Or(a.compareSpan(b.Event), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(entries, func(a, b CalendarEntry) int { return cmp.Or(a.CompareSpan(b.Event), cmp.Compare(a.ID, b.ID)) })
 	return entries, nil
 }
 

@@ -39,8 +39,8 @@ type Clash struct {
 // maxClashes bounds how many clashes are reported of one change.
 const maxClashes = 1000
 
-// lasts says whether the event takes any time at all.
-func (e *Event) lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
+// Lasts says whether the event takes any time at all.
+func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
 
 // canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any number may have the same at
 // once. A resource group gets requests.
@@ -64,7 +64,7 @@ func (s *Service) Busy(ctx context.Context, reaches []neighbour.Reach) ([]Placed
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(p Placed[Commitment]) bool {
-		return p.Item.Status == Rejected || !p.Event.lasts() || !busy[p.Event.CategoryID]
+		return p.Item.Status == Rejected || !p.Event.Lasts() || !busy[p.Event.CategoryID]
 	}), nil
 }
 
@@ -110,15 +110,16 @@ func (s *Service) clashes(ctx context.Context, e *Event, elements []neighbour.El
 			}
 		}
 		if len(clashing) > 0 {
-			slices.SortFunc(clashing, func(a, b Event) int { return cmp.Or(a.compareSpan(b), cmp.Compare(a.ID, b.ID)) })
+			slices.SortFunc(clashing, func(a, b Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) })
 			all[element.ElementID] = slices.CompactFunc(clashing, func(a, b Event) bool { return a.ID == b.ID })
 		}
 	}
 	return all, nil
 }
 
-// meet says whether two events have some time in common on one of the days. An event that starts as the other ends does not meet it.
-func (s *Service) meet(a, b *Event, days []neighbour.Days) bool {
+// Common returns the days on which two events go on at the same time, and false when they never do. An event that starts as the other ends does not
+// meet it, and one of zero length meets none.
+func (s *Service) Common(a, b *Event) (neighbour.Days, bool) {
 	starts, ends := a.Span.Starts, a.Span.Ends
 	if b.Span.Starts.After(starts) {
 		starts = b.Span.Starts
@@ -127,10 +128,16 @@ func (s *Service) meet(a, b *Event, days []neighbour.Days) bool {
 		ends = b.Span.Ends
 	}
 	if !ends.After(starts) {
-		return false
+		return neighbour.Days{}, false
 	}
 	first, last := s.zone.Days(starts, ends)
-	return slices.ContainsFunc(days, func(d neighbour.Days) bool { return first <= d.Last && last >= d.First })
+	return neighbour.Days{First: first, Last: last}, true
+}
+
+// meet says whether two events have some time in common on one of the days.
+func (s *Service) meet(a, b *Event, days []neighbour.Days) bool {
+	common, ok := s.Common(a, b)
+	return ok && slices.ContainsFunc(days, func(d neighbour.Days) bool { return common.First <= d.Last && common.Last >= d.First })
 }
 
 // watch is what a change that minds clashes has to know. The zero watch minds none.
@@ -146,7 +153,7 @@ type watch struct {
 // takes no time, or of a category that is not busy, clashes with nothing; a nil category is one still to be read. One question to elements; for what refusing costs besides, see claim.
 func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *known, submission Submission) (w watch, err error) {
 	w = watch{mode: submission.Clashes, asOf: *e}
-	if w.mode == IgnoreClashes || !e.lasts() {
+	if w.mode == IgnoreClashes || !e.Lasts() {
 		return w, nil
 	}
 	if category == nil {

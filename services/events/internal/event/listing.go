@@ -34,7 +34,7 @@ func (s *Service) CommitmentsIn(ctx context.Context, reaches []neighbour.Reach) 
 		}
 	}
 	slices.SortFunc(found, func(a, b Placed[Commitment]) int {
-		return cmp.Or(a.Event.compareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
 	return found, nil
 }
@@ -54,7 +54,7 @@ func (s *Service) RequestsIn(ctx context.Context, elementID int64, days neighbou
 		}
 	}
 	slices.SortFunc(found, func(a, b Placed[Request]) int {
-		return cmp.Or(a.Event.compareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
 	return found, nil
 }
@@ -76,16 +76,17 @@ func (e *Event) Involved() []int64 {
 
 // touches says whether the event touches one of the days.
 func (s *Service) touches(e Event, days []neighbour.Days) bool {
-	own := s.days(e)
+	own := s.Days(e)
 	return slices.ContainsFunc(days, func(d neighbour.Days) bool { return own.First <= d.Last && own.Last >= d.First })
 }
 
-// days are those that the event touches.
-func (s *Service) days(e Event) neighbour.Days {
+// Days are those that the event touches.
+func (s *Service) Days(e Event) neighbour.Days {
 	first, last := s.zone.Days(e.Span.Starts, e.Span.Ends)
 	return neighbour.Days{First: first, Last: last}
 }
 
-func (e *Event) compareSpan(other Event) int {
+// CompareSpan is the order of start, then end.
+func (e *Event) CompareSpan(other Event) int {
 	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 const (
@@ -100,7 +102,7 @@ func (m *mailer) compose(to netmail.Address, items []Item) (*gomail.Msg, error) 
 	msg.ToMailAddress(&to)
 	subject := fmt.Sprintf("%d notices", len(items))
 	if len(items) == 1 {
-		subject = heading(items[0].Kind) + ": " + oneLine(items[0].Title)
+		subject = heading(items[0].Kind) + ": " + event.OneLine(items[0].Title, maxSubject)
 	}
 	msg.Subject(subject)
 	_, domain, _ := strings.Cut(m.from.Address, "@")
@@ -128,7 +130,7 @@ func (s *Service) sendMail(ctx context.Context) error {
 			return ctx.Err()
 		}
 		user := users[id]
-		to := netmail.Address{Name: oneLine(user.Name), Address: user.Email}
+		to := netmail.Address{Name: event.OneLine(user.Name, maxSubject), Address: user.Email}
 		if err := s.sendTo(ctx, id, to, user.Active); err != nil {
 			return err
 		}

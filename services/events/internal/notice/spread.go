@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -150,7 +151,7 @@ func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]neig
 		}
 		item := Item{
 			ID: fmt.Sprintf("%s.%d", n.ID, id), UserID: id, EventID: n.Event.ID, At: n.At, DueAt: n.At.Add(s.Settings.MailDigest),
-			Kind: n.Kind, Title: n.Event.Body, When: s.when(n.Event),
+			Kind: n.Kind, Title: n.Event.Body, When: event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends, AllDay: n.Event.AllDay}),
 		}
 		for _, e := range entries {
 			item.Lines = append(item.Lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})

@@ -2,9 +2,6 @@ package notice
 
 import (
 	"fmt"
-	"strings"
-	"time"
-	"unicode"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -63,43 +60,5 @@ func heading(k event.NoticeKind) string {
 	return "Deleted"
 }
 
-// when says when an event is, in the configured zone.
-func (s *Service) when(e event.NoticeEvent) string {
-	local := func(t time.Time) time.Time {
-		shown, err := time.Parse("2006-01-02T15:04:05.000Z07:00", s.Zone.Format(t))
-		if err != nil {
-			return t
-		}
-		return shown
-	}
-	const day, clock = "Mon 2 Jan 2006", "15:04"
-	starts, ends := local(e.Starts), local(e.Ends)
-	if e.AllDay {
-		first, last := starts.Format(day), local(e.Ends.Add(-time.Second)).Format(day)
-		if first == last {
-			return first
-		}
-		return first + " to " + last
-	}
-	text := starts.Format(day + ", " + clock)
-	switch {
-	case starts.Equal(ends):
-	case starts.Format(day) == ends.Format(day):
-		text += ends.Format(" to " + clock)
-	default:
-		text += ends.Format(" to " + day + ", " + clock)
-	}
-	return text
-}
-
 // maxSubject bounds what a subject tells of an event's title, in characters.
 const maxSubject = 80
-
-// oneLine makes a text fit for a header: what is not to be seen becomes a space, and it is cut short.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	if runes := []rune(text); len(runes) > maxSubject {
-		return string(runes[:maxSubject-1]) + "…"
-	}
-	return text
-}

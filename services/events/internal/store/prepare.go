@@ -33,6 +33,7 @@ func eventIndexes() []mongostore.Index {
 		{Name: "request_periods", Keys: bson.D{{Key: "request_periods", Value: 1}}},
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
+		{Name: "category_starts", Keys: bson.D{{Key: "category_id", Value: 1}, {Key: "starts", Value: 1}}},
 		{Name: "older", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),

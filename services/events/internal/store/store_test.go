@@ -88,17 +88,18 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		return touchingFilter(reachKeys(all))
 	}
 	for name, filter := range map[string]bson.D{
-		"by id":            {{Key: "_id", Value: int64(7)}},
-		"by ids":           idsFilter([]int64{1, 7, 9}),
-		"by keys":          keysFilter([]string{"k1", "k7"}),
-		"of a commitment":  commitmentFilter(70),
-		"of a request":     requestFilter(7),
-		"a day":            reaches("2026-09-07", "2026-09-07"),
-		"a week":           reaches("2026-09-07", "2026-09-13"),
-		"a month":          reaches("2026-09-10", "2026-10-09"),
-		"a year":           reaches("2026-09-01", "2027-08-31"),
-		"all years":        reaches("1970-01-01", "2199-12-31"),
-		"requests of days": requestingFilter(keysOf([]int64{501}, covering(days(t, "2026-09-07", "2026-09-09")))),
+		"by id":              {{Key: "_id", Value: int64(7)}},
+		"by ids":             idsFilter([]int64{1, 7, 9}),
+		"by keys":            keysFilter([]string{"k1", "k7"}),
+		"of a commitment":    commitmentFilter(70),
+		"of a request":       requestFilter(7),
+		"a day":              reaches("2026-09-07", "2026-09-07"),
+		"a week":             reaches("2026-09-07", "2026-09-13"),
+		"a month":            reaches("2026-09-10", "2026-10-09"),
+		"a year":             reaches("2026-09-01", "2027-08-31"),
+		"all years":          reaches("1970-01-01", "2199-12-31"),
+		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC), time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
+		"requests of days":   requestingFilter(keysOf([]int64{501}, covering(days(t, "2026-09-07", "2026-09-09")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})

@@ -1,0 +1,148 @@
+// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event that says who, where, and how many of how
+// many. It looks at events of categories with clash_check; elsewhere is whoever another event takes up, by the rules of free and busy
+// times (docs/api-decisions.md). Every night one replica does so for the days ahead; administrators may at any time, for any days.
+//
+// A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing is remembered between runs but the
+// notes themselves: a run that dies is simply done again, and two at once come to the same end.
+package absence
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Events is what is asked of the use cases of events.
+type Events interface {
+	Busy(ctx context.Context, reaches []neighbour.Reach) ([]event.Placed[event.Commitment], error)
+	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
+	Days(e event.Event) neighbour.Days
+	Common(a, b *event.Event) (neighbour.Days, bool)
+}
+
+// Store finds events by category.
+type Store interface {
+	// InCategories returns the events of the categories that start from one time on and before another, in no order.
+	InCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
+}
+
+// Categories is what is asked of the store of categories.
+type Categories interface {
+	Page(ctx context.Context, after int64, limit int) ([]event.Category, error)
+}
+
+// Nights remembers the nightly check, for all replicas together.
+type Nights interface {
+	// Done returns the due time of the last check that was done, the zero time when none was.
+	Done(ctx context.Context) (time.Time, error)
+	SetDone(ctx context.Context, due time.Time) error
+	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
+	Lead(ctx context.Context, work func(context.Context) error) error
+}
+
+// Elements is what is asked of the elements service.
+type Elements interface {
+	Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]contract.Element, error)
+	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
+	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+}
+
+// Notes is what is asked of the notes service.
+type Notes interface {
+	Noted(ctx context.Context, q neighbour.NotedQuestion) ([]int64, error)
+	KeepSystemNotes(ctx context.Context, q neighbour.SystemNotesQuestion) ([]neighbour.NoteChange, error)
+}
+
+// Audit is where a run that wrote notes is told of.
+type Audit interface {
+	Record(ctx context.Context, entries ...audit.Entry) error
+}
+
+// Options of a Service; all are needed.
+type Options struct {
+	Nightly    Nightly
+	Events     Events
+	Store      Store
+	Categories Categories
+	Nights     Nights
+	Elements   Elements
+	Notes      Notes
+	Audit      Audit
+	Zone       wiretime.Zone
+	Now        func() time.Time
+	Log        *slog.Logger
+	Meter      metric.MeterProvider
+}
+
+// Service finds absences and keeps the notes on them. It is safe for concurrent use.
+type Service struct {
+	Options
+	written metric.Int64Counter
+	took    metric.Float64Histogram
+}
+
+// NewService returns the service; the nightly check does nothing until Run.
+func NewService(o Options) (*Service, error) {
+	meter := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/absence")
+	written, err := meter.Int64Counter("belfry.absence.notes", metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"))
+	if err != nil {
+		return nil, fmt.Errorf("make the counter of notes: %w", err)
+	}
+	took, err := meter.Float64Histogram("belfry.absence.duration", metric.WithUnit("s"), metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"))
+	if err != nil {
+		return nil, fmt.Errorf("make the histogram of checks: %w", err)
+	}
+	return &Service{o, written, took}, nil
+}
+
+// Usual are the days that the nightly check looks at.
+func (s *Service) Usual() neighbour.Days {
+	today := s.Zone.DayOf(s.Now())
+	return neighbour.Days{First: today, Last: today.AddDays(s.Nightly.Days - 1)}
+}
+
+// Absence is an event some of whose pupils are elsewhere.
+type Absence struct {
+	Event     event.Event
+	Pupils    int // of the event
+	Elsewhere int // of them
+	Note      neighbour.NoteChange
+
+	places []place
+}
+
+// place is another event that takes up pupils of this one.
+type place struct {
+	event  *event.Event
+	rooms  []string           // the names of its locations, in order of id
+	pupils []contract.Element // in order of name, then id
+}
+
+// Report is what a check found and did.
+type Report struct {
+	Absences []Absence // in order of start, end and id
+	Checked  int       // events that were looked at
+	Changes  map[neighbour.NoteChange]int
+}
+
+func (r *Report) add(other Report) {
+	r.Absences = append(r.Absences, other.Absences...)
+	r.Checked += other.Checked
+	for change, n := range other.Changes {
+		r.Changes[change] += n
+	}
+}
+
+// Written counts the notes that were created, updated and removed.
+func (r *Report) Written() int {
+	return r.Changes[neighbour.NoteCreated] + r.Changes[neighbour.NoteUpdated] + r.Changes[neighbour.NoteRemoved]
+}

@@ -1,0 +1,217 @@
+package absence
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+const (
+	// longest is how many days an event may touch to be checked: nobody waits for pupils for longer, and every check stays small.
+	longest = 14
+	// together is how many days the events start on that are checked at once.
+	together = 7
+)
+
+// scope is which events of the days are checked.
+type scope bool
+
+const (
+	allChecked scope = false // all of categories with clash_check
+	onlyNoted  scope = true  // those that have a note already
+)
+
+// check looks at the events that start on the days, and at those whose note was written when they did, wherever they are now, and makes their notes what
+// they should be; a dry run writes none. One question to notes, one read of all categories and one of the events, and for the events of each week what find
+// and keep take.
+func (s *Service) check(ctx context.Context, days neighbour.Days, which scope, dryRun bool) (Report, error) {
+	noted, err := s.Notes.Noted(ctx, neighbour.NotedQuestion{Topic: neighbour.Absences, Days: days})
+	if err != nil {
+		return Report{}, err
+	}
+	checked, others, err := s.candidates(ctx, days, which, noted)
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{Changes: map[neighbour.NoteChange]int{}}
+	if err := s.keep(ctx, nil, others, &report, dryRun); err != nil {
+		return report, err
+	}
+	for week := range weeks(checked) {
+		absences, err := s.find(ctx, week)
+		if err != nil {
+			return report, err
+		}
+		if err := s.keep(ctx, absences, week, &report, dryRun); err != nil {
+			return report, err
+		}
+		report.Checked += len(week)
+		report.Absences = append(report.Absences, absences...)
+	}
+	slices.SortFunc(report.Absences, func(a, b Absence) int {
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Event.ID, b.Event.ID))
+	})
+	return report, nil
+}
+
+// placed is an event with the days that it touches.
+type placed struct {
+	event.Event
+	days neighbour.Days
+}
+
+// candidates returns the events to be checked, in order of the day on which they start, and those noted that are not to be checked, or not to be found any more.
+func (s *Service) candidates(ctx context.Context, days neighbour.Days, which scope, noted []int64) (checked, others []placed, err error) {
+	categories, err := s.Categories.Page(ctx, 0, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []int64
+	for _, c := range categories {
+		if c.ClashCheck {
+			ids = append(ids, c.ID)
+		}
+	}
+	var events []event.Event
+	if which == allChecked {
+		from, to := s.Zone.Midnight(days.First), s.Zone.Midnight(days.Last.AddDays(1))
+		if events, err = s.Store.InCategories(ctx, ids, from, to); err != nil {
+			return nil, nil, err
+		}
+	}
+	missing := map[int64]bool{}
+	for _, id := range noted {
+		missing[id] = true
+	}
+	for _, e := range events {
+		delete(missing, e.ID)
+	}
+	moved, err := s.Events.Find(ctx, slices.Sorted(maps.Keys(missing)), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range append(events, moved...) {
+		delete(missing, e.ID)
+		p := placed{e, s.Events.Days(e)}
+		if slices.Contains(ids, e.CategoryID) && e.Lasts() && p.days.Last-p.days.First < longest {
+			checked = append(checked, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(missing)) {
+		others = append(others, placed{Event: event.Event{ID: id}})
+	}
+	slices.SortFunc(checked, func(a, b placed) int { return cmp.Or(cmp.Compare(a.days.First, b.days.First), cmp.Compare(a.ID, b.ID)) })
+	return checked, others, nil
+}
+
+// weeks parts events, which are in order of the day on which they start, so that those of one part start within a week.
+func weeks(events []placed) iter.Seq[[]placed] {
+	return func(yield func([]placed) bool) {
+		for len(events) > 0 {
+			n := slices.IndexFunc(events, func(p placed) bool { return p.days.First >= events[0].days.First+together })
+			if n < 0 {
+				n = len(events)
+			}
+			if !yield(events[:n]) {
+				return
+			}
+			events = events[n:]
+		}
+	}
+}
+
+const (
+	// notesAtOnce and contentsAtOnce bound one question to notes, in notes and in bytes of what they say.
+	notesAtOnce    = 1000
+	contentsAtOnce = 512 << 10
+)
+
+// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the report what became of them. One question to
+// notes for each 1,000 events or half a megabyte of contents.
+func (s *Service) keep(ctx context.Context, absences []Absence, events []placed, report *Report, dryRun bool) error {
+	absent := make(map[int64]*Absence, len(absences))
+	for i := range absences {
+		absent[absences[i].Event.ID] = &absences[i]
+	}
+	question := neighbour.SystemNotesQuestion{Topic: neighbour.Absences, DryRun: dryRun}
+	size := 0
+	send := func() error {
+		changes, err := s.Notes.KeepSystemNotes(ctx, question)
+		if err != nil {
+			return err
+		}
+		for i, change := range changes {
+			report.Changes[change]++
+			if a := absent[question.Notes[i].EventID]; a != nil {
+				a.Note = change
+			}
+			if !dryRun && change != neighbour.NoNote && change != neighbour.NoteUnchanged {
+				s.written.Add(ctx, 1, metric.WithAttributes(attribute.String("change", string(change))))
+			}
+		}
+		question.Notes, size = nil, 0
+		return nil
+	}
+	for _, e := range events {
+		n := neighbour.SystemNote{EventID: e.ID, Day: e.days.First}
+		if a := absent[e.ID]; a != nil {
+			n.Contents = s.contents(*a)
+		}
+		question.Notes, size = append(question.Notes, n), size+len(n.Contents)
+		if len(question.Notes) == notesAtOnce || size >= contentsAtOnce {
+			if err := send(); err != nil {
+				return err
+			}
+		}
+	}
+	return send()
+}
+
+// Check checks the events that start on the days, the first days first, and returns the day to go on with when not all of them could be done within half of the
+// context's deadline; 0 when all are done. At least one day is done. A dry run finds the same and writes nothing.
+func (s *Service) Check(ctx context.Context, days neighbour.Days, dryRun bool) (report Report, next *wiretime.Day, err error) {
+	report = Report{Changes: map[neighbour.NoteChange]int{}}
+	deadline, limited := ctx.Deadline()
+	half := time.Now().Add(time.Until(deadline) / 2)
+	for first := days.First; first <= days.Last; first++ {
+		if first > days.First && limited && time.Now().After(half) {
+			next = &first
+			break
+		}
+		found, err := s.check(ctx, neighbour.Days{First: first, Last: first}, allChecked, dryRun)
+		report.add(found)
+		if err != nil {
+			return report, nil, errors.Join(err, s.tell(ctx, days, report))
+		}
+	}
+	if dryRun {
+		return report, next, nil
+	}
+	return report, next, s.tell(ctx, days, report)
+}
+
+// tell records in the audit what a check of days did, when it wrote anything.
+func (s *Service) tell(ctx context.Context, days neighbour.Days, report Report) error {
+	if report.Written() == 0 {
+		return nil
+	}
+	counts := []audit.Value{audit.Text("last_day", days.Last.String())}
+	for _, change := range []neighbour.NoteChange{neighbour.NoteCreated, neighbour.NoteUpdated, neighbour.NoteRemoved} {
+		counts = append(counts, audit.Int(string(change), int64(report.Changes[change])))
+	}
+	return s.Audit.Record(ctx, audit.Make(ctx, audit.Check, audit.Record{Type: "Absences", ID: days.First.String()}, audit.Compare(nil, counts)))
+}

@@ -1,0 +1,242 @@
+package absence
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+const (
+	// pupilsAtOnce bounds one question for reaches, elementsAtOnce one read of events, and askersAtOnce how many of either are under way.
+	pupilsAtOnce   = 250
+	elementsAtOnce = 200
+	askersAtOnce   = 4
+)
+
+// pupil is a pupil with whose commitments count for them on which days.
+type pupil struct {
+	contract.Element
+	reaches []neighbour.Reach
+}
+
+// find returns the absences of events that start within a week, in their order. It asks elements who their pupils are, and for each 250 pupils what they belong to;
+// then it reads, for each 200 pupils and groups, their busy events and the categories of these. When there are absences, it asks elements for the places of
+// the other events.
+func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) {
+	days := events[0].days
+	var ids []int64
+	for _, e := range events {
+		days.Last = max(days.Last, e.days.Last)
+		ids = append(ids, attending(e.Event)...)
+	}
+	found, err := s.Elements.Pupils(ctx, neighbour.PupilsQuestion{IDs: distinct(ids), Days: days})
+	if err != nil {
+		return nil, err
+	}
+	pupils, err := s.pupils(ctx, found, days)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := s.taken(ctx, pupils, days)
+	if err != nil {
+		return nil, err
+	}
+	absences := s.absences(events, pupils, taken)
+	return absences, s.locate(ctx, absences)
+}
+
+// attending are the elements that are part of an event: those whose commitments are not rejected.
+func attending(e event.Event) []int64 {
+	var ids []int64
+	for _, c := range e.Commitments {
+		if c.Status != event.Rejected {
+			ids = append(ids, c.ElementID)
+		}
+	}
+	return ids
+}
+
+func distinct(ids []int64) []int64 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// pupils asks for the reaches of pupils, in batches.
+func (s *Service) pupils(ctx context.Context, found []contract.Element, days neighbour.Days) ([]pupil, error) {
+	all := make([]pupil, len(found))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(askersAtOnce)
+	for first := 0; first < len(found); first += pupilsAtOnce {
+		batch := found[first:min(first+pupilsAtOnce, len(found))]
+		g.Go(func() error {
+			q := neighbour.ReachesQuestion{Days: days}
+			for _, p := range batch {
+				q.IDs = append(q.IDs, p.ID)
+			}
+			reaches, err := s.Elements.Reaches(ctx, q)
+			if err != nil {
+				return err
+			}
+			of := make(map[int64][]neighbour.Reach, len(reaches))
+			for _, r := range reaches {
+				of[r.ElementID] = r.Reaches
+			}
+			for i, p := range batch {
+				all[first+i] = pupil{p, of[p.ID]}
+			}
+			return nil
+		})
+	}
+	return all, g.Wait()
+}
+
+// taken returns, by the element committed, the events that take up the pupils and their groups on the days.
+func (s *Service) taken(ctx context.Context, pupils []pupil, days neighbour.Days) (map[int64][]placed, error) {
+	var ids []int64
+	for _, p := range pupils {
+		for _, r := range p.reaches {
+			ids = append(ids, r.ElementID)
+		}
+	}
+	ids = distinct(ids)
+	batches := slices.Collect(slices.Chunk(ids, elementsAtOnce))
+	found := make([][]event.Placed[event.Commitment], len(batches))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(askersAtOnce)
+	for i, batch := range batches {
+		g.Go(func() (err error) {
+			reaches := make([]neighbour.Reach, len(batch))
+			for n, id := range batch {
+				reaches[n] = neighbour.Reach{ElementID: id, Days: []neighbour.Days{days}}
+			}
+			found[i], err = s.Events.Busy(ctx, reaches)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	taken := map[int64][]placed{}
+	for _, f := range slices.Concat(found...) {
+		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{f.Event, s.Events.Days(f.Event)})
+	}
+	return taken, nil
+}
+
+// presence is an event that a pupil is part of, with the days on which they are.
+type presence struct {
+	event *placed
+	days  []neighbour.Days
+}
+
+// presences returns the events, by the element committed, that a pupil is part of on a day that the event touches.
+func (p pupil) presences(events map[int64][]*placed) []presence {
+	var all []presence
+	at := map[int64]int{} // index by event
+	for _, r := range p.reaches {
+		for _, e := range events[r.ElementID] {
+			if !slices.ContainsFunc(r.Days, func(d neighbour.Days) bool { return d.First <= e.days.Last && e.days.First <= d.Last }) {
+				continue
+			}
+			i, seen := at[e.ID]
+			if !seen {
+				i, at[e.ID] = len(all), len(all)
+				all = append(all, presence{event: e})
+			}
+			all[i].days = append(all[i].days, r.Days...)
+		}
+	}
+	return all
+}
+
+// on says whether the pupil is part of the event on a day.
+func (p presence) on(day neighbour.Days) bool {
+	return slices.ContainsFunc(p.days, func(d neighbour.Days) bool { return d.First <= day.First && day.Last <= d.Last })
+}
+
+// clash says whether there is a moment at which a pupil is part of both events, each by the memberships of that day.
+func (s *Service) clash(a, b presence) bool {
+	common, ok := s.Events.Common(&a.event.Event, &b.event.Event)
+	if !ok || a.event.ID == b.event.ID {
+		return false
+	}
+	for day := common.First; day <= common.Last; day++ {
+		if only := (neighbour.Days{First: day, Last: day}); a.on(only) && b.on(only) {
+			return true
+		}
+	}
+	return false
+}
+
+// absences returns those of the events that pupils of theirs are elsewhere, given the events that take these up by the element committed.
+func (s *Service) absences(events []placed, pupils []pupil, taken map[int64][]placed) []Absence {
+	checked, others := map[int64][]*placed{}, make(map[int64][]*placed, len(taken))
+	for i := range events {
+		for _, id := range distinct(attending(events[i].Event)) {
+			checked[id] = append(checked[id], &events[i])
+		}
+	}
+	for id := range taken {
+		for i := range taken[id] {
+			others[id] = append(others[id], &taken[id][i])
+		}
+	}
+	found := map[int64]*Absence{}
+	for _, p := range pupils {
+		elsewhere := p.presences(others)
+		for _, own := range p.presences(checked) {
+			a := found[own.event.ID]
+			if a == nil {
+				a = &Absence{Event: own.event.Event}
+				found[own.event.ID] = a
+			}
+			a.Pupils++
+			var missed []presence
+			for _, other := range elsewhere {
+				if s.clash(own, other) {
+					missed = append(missed, other)
+				}
+			}
+			a.miss(p, missed)
+		}
+	}
+	var all []Absence
+	for _, e := range events {
+		if a := found[e.ID]; a != nil && a.Elsewhere > 0 {
+			a.sort()
+			all = append(all, *a)
+		}
+	}
+	return all
+}
+
+// miss says where else a pupil is, if anywhere.
+func (a *Absence) miss(p pupil, elsewhere []presence) {
+	if len(elsewhere) > 0 {
+		a.Elsewhere++
+	}
+	for _, other := range elsewhere {
+		i := slices.IndexFunc(a.places, func(at place) bool { return at.event.ID == other.event.ID })
+		if i < 0 {
+			i = len(a.places)
+			a.places = append(a.places, place{event: &other.event.Event})
+		}
+		a.places[i].pupils = append(a.places[i].pupils, p.Element)
+	}
+}
+
+// sort brings the places into the order of their events, and the pupils of each into that of their names.
+func (a *Absence) sort() {
+	slices.SortFunc(a.places, func(x, y place) int {
+		return cmp.Or(x.event.CompareSpan(*y.event), cmp.Compare(x.event.ID, y.event.ID))
+	})
+	for _, at := range a.places {
+		slices.SortFunc(at.pupils, func(x, y contract.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) })
+	}
+}

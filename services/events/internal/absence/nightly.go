@@ -1,0 +1,102 @@
+package absence
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+const (
+	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted events.
+	weekTime = time.Minute
+	// retryPause is waited when a check failed.
+	retryPause = time.Minute
+	// longestSleep bounds how late it is noticed that the clock was set.
+	longestSleep = 10 * time.Minute
+)
+
+// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no replica ran is made up for at the start, once, however
+// many were missed; one that failed is tried again.
+func (s *Service) Run(ctx context.Context) error {
+	for s.Nightly.At.Given() && ctx.Err() == nil {
+		due := s.Zone.Latest(s.Nightly.At, s.Now())
+		sleep := min(s.Zone.Next(s.Nightly.At, s.Now()).Sub(s.Now()), longestSleep)
+		if err := s.catchUp(ctx, due); err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "the nightly check of absences is tried again", "error", err)
+			sleep = retryPause
+		}
+		pause(ctx, sleep)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// catchUp does the check that was due, unless it is done. One read when it is.
+func (s *Service) catchUp(ctx context.Context, due time.Time) error {
+	if done, err := s.Nights.Done(ctx); err != nil || !done.Before(due) {
+		return err
+	}
+	return s.Nights.Lead(ctx, func(ctx context.Context) error {
+		if done, err := s.Nights.Done(ctx); err != nil || !done.Before(due) { // another replica was at it meanwhile
+			return err
+		}
+		if err := s.night(ctx); err != nil {
+			return err
+		}
+		return s.Nights.SetDone(ctx, due)
+	})
+}
+
+// night checks the usual days week by week, and what has notes of later days.
+func (s *Service) night(ctx context.Context) (err error) {
+	began := time.Now()
+	report := Report{Changes: map[neighbour.NoteChange]int{}}
+	usual := s.Usual()
+	defer func() { s.ended(ctx, usual, report, time.Since(began), err) }()
+	for first := usual.First; first <= usual.Last; first += together {
+		days := neighbour.Days{First: first, Last: min(first+together-1, usual.Last)}
+		if err := s.add(ctx, &report, days, allChecked); err != nil {
+			return err
+		}
+	}
+	return s.add(ctx, &report, neighbour.Days{First: usual.Last + 1, Last: wiretime.LastDay}, onlyNoted)
+}
+
+// add checks days within weekTime.
+func (s *Service) add(ctx context.Context, report *Report, days neighbour.Days, which scope) error {
+	ctx, cancel := context.WithTimeout(ctx, weekTime)
+	defer cancel()
+	found, err := s.check(ctx, days, which, false)
+	report.add(found)
+	return err
+}
+
+// ended tells the audit, the log and the metrics of a nightly check.
+func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report, took time.Duration, err error) {
+	outcome := "done"
+	if err != nil {
+		outcome = "failed"
+	}
+	s.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
+	if err := s.tell(ctx, days, report); err != nil {
+		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
+	}
+	s.Log.InfoContext(ctx, "absences checked", "outcome", outcome, "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
+		"with_absences", len(report.Absences), "created", report.Changes[neighbour.NoteCreated], "updated", report.Changes[neighbour.NoteUpdated],
+		"unchanged", report.Changes[neighbour.NoteUnchanged], "removed", report.Changes[neighbour.NoteRemoved], "took", took)
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,113 @@
+package absence
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Bounds of what a note says: with all of them reached, and every character escaped, it stays below the 65,536 characters of a note.
+const (
+	mostPlaces = 20 // lines, one for each other event
+	mostNamed  = 20 // pupils in a line
+	mostRooms  = 3  // locations of one event
+	mostName   = 60 // characters of a name
+	mostTitle  = 80 // characters of a title
+)
+
+// contents is the note on an absence, in Markdown: how many of how many, then where, and who. It depends on what was found alone, so that what has not changed
+// reads the same.
+func (s *Service) contents(a Absence) string {
+	var text strings.Builder
+	verb := "are"
+	if a.Elsewhere == 1 {
+		verb = "is"
+	}
+	fmt.Fprintf(&text, "%d of %s %s elsewhere:\n\n", a.Elsewhere, count(a.Pupils, "pupil"), verb)
+	for i, at := range a.places {
+		if i == mostPlaces {
+			fmt.Fprintf(&text, "- and at %s\n", count(len(a.places)-mostPlaces, "other event"))
+			break
+		}
+		names := make([]string, 0, mostNamed)
+		for _, p := range at.pupils[:min(len(at.pupils), mostNamed)] {
+			names = append(names, plain(p.Name, mostName))
+		}
+		// The time comes first, as nothing in it can begin a block of Markdown.
+		fmt.Fprintf(&text, "- %s, %s%s: %s", plain(event.When(s.Zone, at.event.Span), mostTitle), plain(at.event.Body, mostTitle), at.where(), strings.Join(names, ", "))
+		if more := len(at.pupils) - mostNamed; more > 0 {
+			fmt.Fprintf(&text, " … and %d more", more)
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// where is the locations of the other event in brackets, "" when it has none.
+func (p place) where() string {
+	if len(p.rooms) == 0 {
+		return ""
+	}
+	var names []string
+	for _, room := range p.rooms[:min(len(p.rooms), mostRooms)] {
+		names = append(names, plain(room, mostName))
+	}
+	if len(p.rooms) > mostRooms {
+		names = append(names, "…")
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// plain makes a text of others' one line of Markdown that shows as it is: no character of it means anything.
+func plain(text string, most int) string {
+	var escaped strings.Builder
+	for _, r := range event.OneLine(text, most) {
+		// All of ASCII's punctuation may be escaped. The few that are left alone mean nothing where they can stand here.
+		if r < 0x80 && strings.ContainsRune("!\"#$%&*+./:;<=>?@[\\]^_`{|}~", r) {
+			escaped.WriteByte('\\')
+		}
+		escaped.WriteRune(r)
+	}
+	return escaped.String()
+}
+
+// locate learns where the other events of the absences are. One question to elements.
+func (s *Service) locate(ctx context.Context, absences []Absence) error {
+	var ids []int64
+	for _, a := range absences {
+		for _, at := range a.places {
+			ids = append(ids, attending(*at.event)...)
+		}
+	}
+	facts, err := s.Elements.Facts(ctx, neighbour.FactsQuestion{IDs: distinct(ids)})
+	if err != nil {
+		return err
+	}
+	rooms := map[int64]string{}
+	for _, f := range facts {
+		if f.EntityType == contract.Location {
+			rooms[f.ID] = f.Name
+		}
+	}
+	for _, a := range absences {
+		for i := range a.places {
+			for _, id := range distinct(attending(*a.places[i].event)) {
+				if room, ok := rooms[id]; ok {
+					a.places[i].rooms = append(a.places[i].rooms, room)
+				}
+			}
+		}
+	}
+	return nil
+}

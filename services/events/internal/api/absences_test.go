@@ -1,0 +1,380 @@
+package api_test
+
+import (
+	"fmt"
+	"html"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/servicetest"
+)
+
+// set is a teaching set with its pupils and the categories of its events, made for one test.
+type set struct {
+	admin    *servicetest.Client
+	id       int64
+	pupils   []int64
+	lesson   int64 // a category with clash_check that is busy
+	away     int64 // busy, not checked
+	interest int64 // neither
+}
+
+// newSet makes a set of pupils of these names.
+func newSet(t *testing.T, admin *servicetest.Client, names ...string) set {
+	t.Helper()
+	key := uuid.NewString()
+	s := set{admin: admin, id: admin.Import(t, "groups", map[string]any{"key": key, "name": "Set " + key})[key]}
+	var pupils, members []map[string]any
+	for i, name := range names {
+		pupil := fmt.Sprint(key, i)
+		pupils = append(pupils, map[string]any{"key": pupil, "forename": name, "surname": "Day"})
+		members = append(members, map[string]any{"key": "Group:" + key + "/Pupil:" + pupil, "group": key, "member": "Pupil:" + pupil,
+			"spans": []any{map[string]any{"first_day": nil, "last_day": nil}}})
+	}
+	ids := admin.Import(t, "pupils", pupils...)
+	for _, p := range pupils {
+		s.pupils = append(s.pupils, ids[p["key"].(string)])
+	}
+	admin.Import(t, "memberships", members...)
+	categories := admin.Import(t, "eventcategories",
+		map[string]any{"key": key + "l", "name": "Lesson " + key, "busy": true, "clash_check": true},
+		map[string]any{"key": key + "a", "name": "Away " + key, "busy": true},
+		map[string]any{"key": key + "i", "name": "Of interest " + key})
+	s.lesson, s.away, s.interest = categories[key+"l"], categories[key+"a"], categories[key+"i"]
+	return s
+}
+
+// book makes an event at the hours on a day.
+func (s set) book(t *testing.T, body string, category int64, day, starts, ends string, elements ...any) int64 {
+	t.Helper()
+	return book(t, s.admin, map[string]any{"body": body, "event_category_id": category, "starts_at": day + " " + starts, "ends_at": day + " " + ends}, elements...).Event.ID
+}
+
+// checked is what a check answers.
+type checked struct {
+	StartDate string `json:"start_date"`
+	EndDate   string `json:"end_date"`
+	Clashes   []struct {
+		Event             struct{ ID int64 }
+		Pupils, Elsewhere int
+		Note              string
+	}
+	Checked, Created, Updated, Unchanged, Removed int
+	Next                                          *string
+}
+
+// of is what the check found of an event: "3 of 24, created"; "" when nothing.
+func (c checked) of(event int64) string {
+	for _, found := range c.Clashes {
+		if found.Event.ID == event {
+			return fmt.Sprintf("%d of %d, %s", found.Elsewhere, found.Pupils, found.Note)
+		}
+	}
+	return ""
+}
+
+// check checks days to their end, however many calls it takes.
+func check(t *testing.T, c *servicetest.Client, first, last string, dryRun bool) checked {
+	t.Helper()
+	var all checked
+	for next := &first; next != nil; {
+		a := c.Post(t, "/api/admin/clashes", map[string]any{"start_date": *next, "end_date": last, "dry_run": dryRun})
+		var got checked
+		a.Decode(t, &got)
+		if a.Code != 200 {
+			t.Fatalf("check: %d %s", a.Code, a.Body)
+		}
+		all.Clashes = append(all.Clashes, got.Clashes...)
+		all.Checked, all.Created, all.Updated = all.Checked+got.Checked, all.Created+got.Created, all.Updated+got.Updated
+		all.Unchanged, all.Removed = all.Unchanged+got.Unchanged, all.Removed+got.Removed
+		next = got.Next
+	}
+	return all
+}
+
+// noted is a note as its event's list shows it.
+type noted struct {
+	ID           int64
+	Contents     string
+	HTML         string `json:"formatted_contents"`
+	VisibleGuest bool   `json:"visible_guest"`
+	VisibleStaff bool   `json:"visible_staff"`
+	VisiblePupil bool   `json:"visible_pupil"`
+	Owner        *struct{ ID int64 }
+}
+
+func notesOf(t *testing.T, c *servicetest.Client, event int64) []noted {
+	t.Helper()
+	a := c.Get(t, path("/api/events/%d/notes", event))
+	var got struct{ Notes []noted }
+	a.Decode(t, &got)
+	if a.Code != 200 {
+		t.Fatalf("notes: %d %s", a.Code, a.Body)
+	}
+	return got.Notes
+}
+
+// says are the contents of an event's only note, "" without one.
+func says(t *testing.T, c *servicetest.Client, event int64) string {
+	t.Helper()
+	switch notes := notesOf(t, c, event); len(notes) {
+	case 0:
+		return ""
+	case 1:
+		return notes[0].Contents
+	default:
+		t.Fatalf("event %d has %+v", event, notes)
+		return ""
+	}
+}
+
+func TestIssue4_8_ANoteAppearsFollowsAndGoes(t *testing.T) {
+	const day = "2027-03-01"
+	s := newSet(t, system.Admin(t), "Ann", "Bob", "Cyd")
+	field := things(t, 1)[0]
+	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "" || says(t, s.admin, lesson) != "" {
+		t.Fatalf("%+v", got)
+	}
+	match := s.book(t, "Hockey", s.away, day, "09:30", "12:00", s.pupils[1], s.pupils[0], field)
+	a := s.admin.Get(t, path("/api/events/%d", match))
+	room := regexp.MustCompile(`Room [0-9a-f-]+`).FindString(a.Body)
+
+	if got := check(t, s.admin, day, day, true); got.of(lesson) != "2 of 3, created" || says(t, s.admin, lesson) != "" {
+		t.Errorf("a dry run: %+v", got)
+	}
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, created" || got.of(match) != "" || got.Created < 1 {
+		t.Errorf("%+v", got)
+	}
+	want := "2 of 3 pupils are elsewhere:\n\n- Mon 1 Mar 2027, 09\\:30 to 12\\:00, Hockey (" + room + "): Ann Day, Bob Day\n"
+	notes := notesOf(t, s.admin, lesson)
+	if len(notes) != 1 || notes[0].Contents != want || notes[0].Owner != nil || !notes[0].VisibleStaff || notes[0].VisiblePupil || notes[0].VisibleGuest {
+		t.Fatalf("%+v\nwant %q", notes, want)
+	}
+	if !strings.Contains(s.admin.Get(t, path("/api/events/%d/notes", lesson)).Body, `"owner":null,"valid":true`) {
+		t.Error("owner is not null")
+	}
+	if text := "<ul>\n<li>Mon 1 Mar 2027, 09:30 to 12:00, Hockey (" + room + "): Ann Day, Bob Day</li>\n</ul>\n"; !strings.HasSuffix(notes[0].HTML, text) {
+		t.Errorf("%q", notes[0].HTML)
+	}
+	one := path("/api/notes/%d", notes[0].ID)
+	tag := s.admin.Get(t, one).Header.Get("ETag")
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, unchanged" || s.admin.Get(t, one).Header.Get("ETag") != tag {
+		t.Errorf("again: %+v", got)
+	}
+
+	if a := s.admin.Patch(t, path("/api/events/%d", match), map[string]any{"event": map[string]any{"starts_at": day + " 08:00"}}); a.Code != 200 {
+		t.Fatal(a)
+	}
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, updated" || says(t, s.admin, lesson) != strings.Replace(want, "09\\:30", "08\\:00", 1) {
+		t.Errorf("re-timed: %+v %q", got, says(t, s.admin, lesson))
+	}
+	if a := s.admin.Delete(t, path("/api/events/%d", match)); a.Code != 200 {
+		t.Fatal(a)
+	}
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "" || got.Removed < 1 || says(t, s.admin, lesson) != "" {
+		t.Errorf("resolved: %+v", got)
+	}
+}
+
+func TestIssue4_8_NobodyButTheSystemChangesItsNote(t *testing.T) {
+	const day = "2027-03-02"
+	s, people := newSet(t, system.Admin(t), "Ann"), loadSchool(t)
+	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
+	s.book(t, "Hockey", s.away, day, "09:00", "10:00", s.pupils[0])
+	check(t, s.admin, day, day, false)
+	note := path("/api/notes/%d", notesOf(t, s.admin, lesson)[0].ID)
+	for name, c := range map[string]*servicetest.Client{"first administrator": s.admin, "admin": people.as(t, "admin"), "teacher": people.as(t, "nobody")} {
+		for _, method := range []string{"PUT", "PATCH", "DELETE"} {
+			var body any
+			if method != "DELETE" {
+				body = map[string]any{"note": map[string]any{"contents": "x"}}
+			}
+			if a := c.Do(t, method, note, body); a.Code != 403 || a.Body != `{"status":"Forbidden"}` {
+				t.Errorf("%s by the %s: %d %s", method, name, a.Code, a.Body)
+			}
+		}
+	}
+	if got := says(t, s.admin, lesson); !strings.HasPrefix(got, "1 of 1 pupil is elsewhere:") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestIssue4_8_WhoCountsAsElsewhere(t *testing.T) {
+	const day = "2027-03-03"
+	s, people := newSet(t, system.Admin(t), "Ann", "Bob", "Cyd", "Dot"), loadSchool(t)
+	if a := s.admin.Delete(t, path("/api/admin/elements/%d", s.pupils[3])); a.Code != 200 { // left the school
+		t.Fatal(a)
+	}
+	for name, book := range map[string]func(day string) int64{
+		"2 of 3 through another group on its days": func(day string) int64 {
+			return s.book(t, "Trip", s.away, day, "09:30", "11:00", s.alsoIn(t, day, 0, 1))
+		},
+		"0 of 3 through a group a day too late": func(day string) int64 {
+			return s.book(t, "Trip", s.away, day, "09:30", "11:00", s.alsoIn(t, "2027-03-30", 0))
+		},
+		"0 of 3 at an event that starts as the lesson ends": func(day string) int64 { return s.book(t, "Trip", s.away, day, "10:00", "11:00", s.pupils[0]) },
+		"0 of 3 at an event of a category that is not busy": func(day string) int64 { return s.book(t, "Trip", s.interest, day, "09:00", "10:00", s.pupils[0]) },
+		"0 of 3 at an event without length":                 func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:30", "09:30", s.pupils[0]) },
+		"0 of 3 when it is who has left the school":         func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:00", "10:00", s.pupils[3]) },
+		"0 of 3 when it is the teacher":                     func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:00", "10:00", people.teacher) },
+		"3 of 3 at another event of the set":                func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:00", "10:00", s.id) },
+		"1 of 3 at an event of all day": func(day string) int64 {
+			return book(t, s.admin, map[string]any{"body": "Trip", "event_category_id": s.away, "all_day_field": true, "starts_at_text": day}, s.pupils[2]).Event.ID
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
+			other := book(day)
+			want := strings.SplitAfter(name, "of 3")[0] + ", created"
+			if strings.HasPrefix(want, "0") {
+				want = ""
+			}
+			if got := check(t, s.admin, day, day, false).of(lesson); got != want {
+				t.Errorf("%q, want %q: %s", got, want, says(t, s.admin, lesson))
+			}
+			for _, id := range []int64{lesson, other} {
+				s.admin.Delete(t, path("/api/events/%d", id))
+			}
+		})
+	}
+}
+
+// alsoIn makes another group that the pupils belong to on one day.
+func (s set) alsoIn(t *testing.T, day string, pupils ...int) int64 {
+	t.Helper()
+	id := group(t, s.pupils[pupils[0]], day, day)
+	for _, p := range pupils[1:] {
+		line := map[string]any{"element_id": s.pupils[p], "first_day": day, "last_day": day}
+		if a := s.admin.Post(t, path("/api/admin/elements/%d/members", id), map[string]any{"members": []any{line}}); a.Code != 201 {
+			t.Fatal(a)
+		}
+	}
+	return id
+}
+
+// A note follows its event to where the check of the old days no longer looks, and goes with the reason to have it.
+func TestIssue4_8_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
+	const day, later = "2027-03-04", "2027-06-10"
+	s := newSet(t, system.Admin(t), "Ann", "Bob")
+	var lessons []int64
+	for range 4 {
+		lessons = append(lessons, s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.pupils[0]))
+	}
+	s.book(t, "Trip", s.away, day, "09:00", "10:00", s.pupils[0])
+	s.book(t, "Trip", s.away, later, "09:00", "10:00", s.pupils[0])
+	check(t, s.admin, day, day, false)
+	for _, lesson := range lessons {
+		if says(t, s.admin, lesson) == "" {
+			t.Fatalf("event %d has no note", lesson)
+		}
+	}
+	change := func(lesson int64, fields map[string]any) {
+		t.Helper()
+		if a := s.admin.Patch(t, path("/api/events/%d", lesson), map[string]any{"event": fields}); a.Code != 200 {
+			t.Fatal(a)
+		}
+	}
+	change(lessons[0], map[string]any{"starts_at": later + " 09:00", "ends_at": later + " 10:00"})     // to where another clash is
+	change(lessons[1], map[string]any{"starts_at": "2027-06-11 09:00", "ends_at": "2027-06-11 10:00"}) // to where none is
+	change(lessons[2], map[string]any{"event_category_id": s.away})                                    // no longer checked
+	if a := s.admin.Delete(t, path("/api/events/%d", lessons[3])); a.Code != 200 {
+		t.Fatal(a)
+	}
+	check(t, s.admin, day, day, false)
+	if got := says(t, s.admin, lessons[0]); !strings.Contains(got, "Thu 10 Jun 2027") || strings.Contains(got, "Mar") {
+		t.Errorf("moved to another clash: %q", got)
+	}
+	for _, lesson := range lessons[1:3] {
+		if got := says(t, s.admin, lesson); got != "" {
+			t.Errorf("event %d: %q", lesson, got)
+		}
+	}
+	left, err := system.DB.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "event_id", Value: lessons[3]}, {Key: "system.topic", Value: "absences"}})
+	if err != nil || left != 0 {
+		t.Errorf("the deleted event has %d notes, %v", left, err)
+	}
+}
+
+func TestIssue4_8_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
+	const day = "2027-03-05"
+	s := newSet(t, system.Admin(t), "Ann")
+	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
+	s.book(t, "Trip", s.away, day, "09:00", "10:00", s.pupils[0])
+	var together sync.WaitGroup
+	for i := range 4 {
+		together.Go(func() { check(t, s.admin.At(system.Replica("events", i%2)), day, day, false) })
+	}
+	together.Wait()
+	if notes := notesOf(t, s.admin, lesson); len(notes) != 1 {
+		t.Errorf("%+v", notes)
+	}
+}
+
+// Names and titles show as they are, whatever Markdown or HTML could be made of them.
+func TestIssue4_8_HostileNamesAreText(t *testing.T) {
+	const day = "2027-03-08"
+	names := []string{
+		"<script>alert(1)</script>", "*Ann* _Bob_ `Cyd`", "[x](javascript:alert(1))", "![y](http://evil.example/a.png)", "www.evil.example", "http://evil.example/",
+		"eve@evil.example", "<http://evil.example>", "&lt;b&gt; &copy;", "\\*a\\* \\", "# a", "- b", "1. c", "> d", "~~e~~ |f|", "\u202eevil", "a, b: 'c' \"d\" (e)",
+	}
+	s := newSet(t, system.Admin(t), names...)
+	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
+	s.book(t, names[0]+names[2]+"\n\n- x", s.away, day, "09:00", "10:00", s.id)
+	check(t, s.admin, day, day, false)
+	notes := notesOf(t, s.admin, lesson)
+	if len(notes) != 1 {
+		t.Fatalf("%+v", notes)
+	}
+	tags := regexp.MustCompile(`<[^>]*>`).FindAllString(notes[0].HTML, -1)
+	if got := strings.Join(tags, ""); got != "<p></p><ul><li></li></ul>" {
+		t.Errorf("tags %s in %s", got, notes[0].HTML)
+	}
+	shown := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(notes[0].HTML, ""))
+	for _, name := range names {
+		want := strings.Join(strings.Fields(strings.ReplaceAll(name, "\u202e", " ")), " ") + " Day"
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q does not show in %q", want, shown)
+		}
+	}
+	if !strings.Contains(shown, names[0]+names[2]+" - x: ") {
+		t.Errorf("the title does not show in %q", shown)
+	}
+}
+
+func TestIssue4_8_AskingForACheck(t *testing.T) {
+	s := loadSchool(t)
+	admin := system.Admin(t)
+	s.as(t, "editor").Post(t, "/api/admin/clashes", map[string]any{}).Want(t, 403, `{"status":"Forbidden"}`)
+	for _, body := range []any{
+		map[string]any{"start_date": "2027-02-30"}, map[string]any{"start_date": "2027-03-02", "end_date": "2027-03-01"}, map[string]any{"start_date": 5},
+		map[string]any{"start_date": "2027-01-01", "end_date": "2028-01-02"}, map[string]any{"dry_run": "perhaps"}, "[]", "",
+	} {
+		if a := admin.Do(t, "POST", "/api/admin/clashes", body); a.Code != 400 {
+			t.Errorf("%v: %d %s", body, a.Code, a.Body)
+		}
+	}
+	today := time.Now().In(mustLocation(t, "Europe/London"))
+	var got checked
+	a := admin.Post(t, "/api/admin/clashes", map[string]any{"dry_run": true})
+	if a.Decode(t, &got); a.Code != 200 || got.StartDate != today.Format(time.DateOnly) || got.EndDate != today.AddDate(0, 0, 13).Format(time.DateOnly) {
+		t.Errorf("without dates: %d %s", a.Code, a.Body)
+	}
+	admin.Post(t, "/api/admin/clashes", map[string]any{"start_date": "2190-01-01"}).Want(t, 200, `{"status":"OK","start_date":"2190-01-01","end_date":"2190-01-01","clashes":[],`+
+		`"checked":0,"created":0,"updated":0,"unchanged":0,"removed":0,"next":null}`)
+}
+
+func mustLocation(t *testing.T, name string) *time.Location {
+	t.Helper()
+	location, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return location
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+func TestIssue4_8_EventsAreFoundByCategoryAndStart(t *testing.T) {
+	_, s := open(t)
+	at := func(id, category int64, starts, ends string) event.Event {
+		return event.Event{ID: id, CategoryID: category, Span: span(starts, ends)}
+	}
+	insert(t, s,
+		at(1, 1, "2026-09-06T23:00:00Z", "2026-09-07T01:00:00Z"),
+		at(2, 1, "2026-09-07T00:00:00Z", "2026-09-07T00:00:00Z"),
+		at(3, 2, "2026-09-07T09:00:00Z", "2026-09-07T10:00:00Z"),
+		at(4, 3, "2026-09-07T09:00:00Z", "2026-09-07T10:00:00Z"),
+		at(5, 2, "2026-09-07T23:59:59Z", "2026-09-09T10:00:00Z"),
+		at(6, 2, "2026-09-08T00:00:00Z", "2026-09-08T10:00:00Z"),
+		at(7, 2, "2026-09-07T09:00:00Z", "2026-09-07T10:00:00Z"))
+	if err := s.Delete(t.Context(), 7, func(*event.Event) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	day := span("2026-09-07T00:00:00Z", "2026-09-08T00:00:00Z")
+	for name, c := range map[string]struct{ categories, want []int64 }{"two": {[]int64{1, 2}, []int64{2, 3, 5}}, "none": {nil, nil}, "unused": {[]int64{9}, nil}} {
+		found, err := s.InCategories(t.Context(), c.categories, day.Starts, day.Ends)
+		var got []int64
+		for _, e := range found {
+			got = append(got, e.ID)
+		}
+		if slices.Sort(got); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+}
+
+func TestIssue4_8_ANightIsLedByOneAndRememberedForAll(t *testing.T) {
+	db, _ := open(t)
+	due := time.Date(2026, 9, 7, 2, 0, 0, 0, time.UTC)
+	if done, err := NewNights(db).Done(t.Context()); err != nil || !done.IsZero() {
+		t.Fatal(done, err)
+	}
+	nights := 0 // guarded by the lead
+	var together sync.WaitGroup
+	for range 3 {
+		together.Go(func() {
+			n := NewNights(db)
+			err := n.Lead(t.Context(), func(ctx context.Context) error {
+				done, err := n.Done(ctx)
+				if err != nil || !done.Before(due) {
+					return err
+				}
+				nights++
+				return n.SetDone(ctx, due)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	together.Wait()
+	if done, err := NewNights(db).Done(t.Context()); err != nil || !done.Equal(due) || nights != 1 {
+		t.Error(done, err, nights)
+	}
+	failed := errors.New("failed")
+	if err := NewNights(db).Lead(t.Context(), func(context.Context) error { return failed }); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+}
