@@ -101,6 +101,19 @@ func TestEveryFieldIsKnownToKubernetes(t *testing.T) {
 	}
 }
 
+func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "examples", "mongodb.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := kubeconform(string(text)); err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0, Errors: 0, Skipped: 0") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	if said, err := kubeconform(strings.Replace(string(text), "members: 3", "replicas: 3", 1)); err == nil {
+		t.Errorf("an unknown field passes:\n%s", said)
+	}
+}
+
 // A field that does not exist is found in objects of every origin, so that the test above can fail.
 func TestUnknownFieldsAreFound(t *testing.T) {
 	out, errs, err := template("helm 3", everything()...)

@@ -1,6 +1,6 @@
 // Command schemas writes JSON schemas, one file for each kind of Kubernetes object, by which kubeconform knows every field that an object may
 // have and refuses all others. They are made from what the projects publish with their Go modules: the OpenAPI document of Kubernetes, and
-// the custom resource definitions of the Gateway API and the Prometheus operator.
+// the custom resource definitions of the Gateway API, the Prometheus operator and MongoDB's.
 //
 //	schemas OUTDIR OPENAPI CRD…
 package main
