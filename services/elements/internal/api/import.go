@@ -3,12 +3,15 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -33,6 +36,7 @@ func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]impor
 		rows[i].Group = reference(r.Fields, "group", faults)
 		rows[i].Member = reference(r.Fields, "member", faults)
 		rows[i].Spans = readSpans(r.Fields, faults)
+		rows[i].Changes = readChanges(r.Fields, faults)
 	}
 	outcomes, err := h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
 	return resultsOf(batch, outcomes), err
@@ -64,29 +68,59 @@ func reference(fields web.Object, name string, faults problem.Fields) string {
 	return *text
 }
 
-// readSpans reads the days of a membership; a fault of one names its place.
-func readSpans(fields web.Object, faults problem.Fields) []element.Span {
+// readSpans reads the days of a membership, each perhaps with its source.
+func readSpans(fields web.Object, faults problem.Fields) []element.Sourced {
+	return readList(fields, "spans", faults, readSourced)
+}
+
+// readChanges reads the changes of a membership, nil when it has none.
+func readChanges(fields web.Object, faults problem.Fields) []element.MembershipChange {
+	return readList(fields, "changes", faults, func(fields web.Object, faults problem.Fields) element.MembershipChange {
+		change := element.MembershipChange{Sourced: readSourced(fields, faults)}
+		if text := fields.Text("ends_before", faults); text != nil && *text != "" {
+			day, err := wiretime.ParseDay(*text)
+			if err != nil {
+				faults.Add("ends_before", "is not a date")
+			}
+			change.Before = &day
+		}
+		return change
+	})
+}
+
+func readSourced(fields web.Object, faults problem.Fields) element.Sourced {
+	s := element.Sourced{Span: readSpan(fields, faults)}
+	if text := fields.Text("source", faults); text != nil {
+		s.Source = *text
+	}
+	return s
+}
+
+// readList reads a list of objects, nil when it is absent; a fault of one names its place.
+func readList[T any](fields web.Object, name string, faults problem.Fields, read func(web.Object, problem.Fields) T) []T {
 	var lines []json.RawMessage
-	if fields.Has("spans") && json.Unmarshal(fields["spans"], &lines) != nil {
-		faults.Add("spans", "is not a list")
+	if fields.Has(name) && json.Unmarshal(fields[name], &lines) != nil {
+		faults.Add(name, "is not a list")
+	}
+	if lines == nil {
 		return nil
 	}
-	var spans []element.Span
+	list := make([]T, 0, len(lines))
 	for i, line := range lines {
-		span, err := web.ParseObject(line)
+		object, err := web.ParseObject(line)
 		if err != nil {
-			faults.Add("spans", fmt.Sprintf("number %d is not an object", i+1))
+			faults.Add(name, fmt.Sprintf("number %d is not an object", i+1))
 			continue
 		}
 		inner := problem.Fields{}
-		spans = append(spans, readSpan(span, inner))
-		for _, name := range []string{"first_day", "last_day"} {
-			for _, message := range inner[name] {
-				faults.Add("spans", fmt.Sprintf("number %d: %s %s", i+1, name, message))
+		list = append(list, read(object, inner))
+		for _, field := range slices.Sorted(maps.Keys(inner)) {
+			for _, message := range inner[field] {
+				faults.Add(name, fmt.Sprintf("number %d: %s %s", i+1, field, message))
 			}
 		}
 	}
-	return spans
+	return list
 }
 
 func resultsOf(batch importer.Batch, outcomes []element.Outcome) []importer.Result {

@@ -176,6 +176,65 @@ func TestImport_Memberships(t *testing.T) {
 	}
 }
 
+// A source that tells only what has changed names each part of a membership; the rest of the pair stays.
+func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	group, member := s.mark+"set", "Pupil:"+s.mark+"Ann"
+	row := func(part string, list ...fields) fields {
+		return fields{"key": "Group:" + group + "/" + member, "group": group, "member": member, part: list}
+	}
+	autumn := fields{"source": "e1", "first_day": "2026-09-01", "last_day": "2026-12-31"}
+	spring := fields{"source": "e2", "first_day": "2027-01-01", "last_day": "2027-07-15"}
+	whole := row("spans", autumn, spring)
+	for i, step := range []struct {
+		row          fields
+		result, days string // of the set, each of Ann's runs
+	}{
+		{row("changes", fields{"source": "e9", "ends_before": "2026-11-15"}), "unchanged", ""}, // nobody's
+		{whole, "created", "2026-09-01..2027-07-15"},
+		{row("changes", autumn), "unchanged", "2026-09-01..2027-07-15"},
+		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "updated", "2026-09-08..2026-11-10 2027-01-01..2027-07-15"},
+		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "unchanged", "2026-09-08..2026-11-10 2027-01-01..2027-07-15"},
+		{row("changes", fields{"source": "e2", "ends_before": "2027-02-01"}), "updated", "2026-09-08..2026-11-10 2027-01-01..2027-01-31"},
+		{row("changes", fields{"source": "e2", "ends_before": "2027-02-01"}), "unchanged", "2026-09-08..2026-11-10 2027-01-01..2027-01-31"},
+		{row("changes", fields{"source": "e3", "first_day": "2027-03-01"}, fields{"source": "e1", "ends_before": "2026-09-01"}), "updated", "2027-01-01..2027-01-31 2027-03-01.."},
+		{row("changes", fields{"ends_before": "2027-03-11"}), "updated", "2027-01-01..2027-01-31 2027-03-01..2027-03-10"},
+		{whole, "updated", "2026-09-01..2027-07-15"}, // is the truth again
+		{whole, "unchanged", "2026-09-01..2027-07-15"},
+	} {
+		var want []string
+		for _, run := range strings.Fields(step.days) {
+			want = append(want, path("%d %s", ann, run))
+		}
+		if b := s.batch(t, "memberships", step.row); b.results() != step.result || s.members(t, set, "") != strings.Join(want, ", ") {
+			t.Fatalf("step %d: %s, %q: %+v", i, b.results(), s.members(t, set, ""), b)
+		}
+	}
+	t.Run("by hand", func(t *testing.T) {
+		s.Delete(t, path("/api/admin/elements/%d/members/%d?from=2027-02-01", set, ann))
+		s.Post(t, path("/api/admin/elements/%d/members", set), fields{"members": []fields{{"element_id": ann, "first_day": "2027-08-01", "last_day": "2027-08-03"}}})
+		b := s.batch(t, "memberships", row("changes", fields{"source": "e1", "ends_before": "2026-12-01"}))
+		if got, want := s.members(t, set, ""), path("%d 2026-09-01..2026-11-30, %d 2027-01-01..2027-01-31, %d 2027-08-01..2027-08-03", ann, ann, ann); b.results() != "updated" || got != want {
+			t.Errorf("%s, %q, not %q", b.results(), got, want)
+		}
+	})
+	t.Run("faults", func(t *testing.T) {
+		both := row("changes", autumn)
+		both["spans"] = []fields{spring}
+		for name, bad := range map[string]fields{
+			"changes and spans": both,
+			"no source":         row("changes", fields{"first_day": "2026-09-01"}),
+			"reversed":          row("changes", fields{"source": "e1", "first_day": "2026-09-02", "last_day": "2026-09-01"}),
+			"no day":            row("changes", fields{"source": "e1", "ends_before": "May"}),
+		} {
+			if b := s.batch(t, "memberships", bad); b.results() != "failed" || len(b.Records[0].Errors["changes"]) != 1 {
+				t.Errorf("%s: %+v", name, b)
+			}
+		}
+	})
+}
+
 func TestImport_Administrators(t *testing.T) {
 	s := newSchool(t)
 	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})

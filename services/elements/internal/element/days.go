@@ -47,6 +47,21 @@ func intersect(a, b []Span) []Span {
 	return both
 }
 
+// Sourced is a span that one of several records of an import's own source says: of a roster, one of a pupil's enrollments in a class.
+type Sourced struct {
+	Source string `bson:"source,omitempty"` // the record's id there; empty when it is not known, or for days added by hand
+	Span   `bson:",inline"`
+}
+
+// mergeSourced returns the days of all sources.
+func mergeSourced(sources []Sourced) []Span {
+	spans := make([]Span, len(sources))
+	for i, s := range sources {
+		spans[i] = s.Span
+	}
+	return Merge(spans)
+}
+
 // endBefore returns the days of the set that come before from.
 func endBefore(spans []Span, from wiretime.Day) []Span {
 	var left []Span

@@ -1,11 +1,13 @@
 package element
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // MembershipRow is a record of all days on which one element is a member of one group.
@@ -14,8 +16,55 @@ type MembershipRow struct {
 	Hash   string
 	Group  string // its key without the type
 	Member string // its key with the type
-	Spans  []Span
-	Faults problem.Fields
+	Spans  []Sourced
+	// Changes, unless nil, are told in place of Spans: what the record does not name stays.
+	Changes []MembershipChange
+	Faults  problem.Fields
+}
+
+// MembershipChange changes what one source says of a pair's days, or ends what all of them say.
+type MembershipChange struct {
+	Sourced
+	Before *wiretime.Day // the source's days from then on go, or, without a source, everyone's; nil: the span is all that the source says
+}
+
+// apply returns what the sources say after the change.
+func (c MembershipChange) apply(sources []Sourced) []Sourced {
+	var after []Sourced
+	for _, s := range sources {
+		switch {
+		case c.Before == nil && s.Source == c.Source:
+		case c.Before == nil, c.Source != "" && s.Source != c.Source:
+			after = append(after, s)
+		case s.First < *c.Before:
+			s.Last = min(s.Last, *c.Before-1)
+			after = append(after, s)
+		}
+	}
+	if c.Before == nil {
+		after = append(after, c.Sourced)
+	}
+	return inOrder(after)
+}
+
+// inOrder sorts what sources say, so that the same is always stored alike.
+func inOrder(sources []Sourced) []Sourced {
+	slices.SortFunc(sources, func(a, b Sourced) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
+	})
+	return sources
+}
+
+// withDays returns the sources with days that nobody's source says, nil when there are no sources.
+func (m Membership) withDays(spans []Span) []Sourced {
+	if m.Sources == nil {
+		return nil
+	}
+	sources := slices.Clone(m.Sources)
+	for _, span := range spans {
+		sources = append(sources, Sourced{Span: span})
+	}
+	return inOrder(sources)
 }
 
 func (r MembershipRow) groupKey() string { return contract.Group + ":" + r.Group }
@@ -36,10 +85,49 @@ func (r MembershipRow) check() problem.Fields {
 			faults.Add("spans", "last_day is before first_day")
 		}
 	}
-	if len(r.Spans) == 0 && len(faults["spans"]) == 0 {
+	for _, change := range r.Changes {
+		switch {
+		case change.Source == "" && change.Before == nil:
+			faults.Add("changes", "source can't be blank")
+		case change.Last < change.First:
+			faults.Add("changes", "last_day is before first_day")
+		}
+	}
+	switch {
+	case r.Changes != nil && len(r.Spans) > 0:
+		faults.Add("changes", "can't be told with spans")
+	case r.Changes == nil && len(r.Spans) == 0 && len(faults["spans"]) == 0:
 		faults.Add("spans", "can't be blank")
 	}
 	return faults
+}
+
+// apply makes the membership what the record says, and says whether that is another than it was. A record of spans is the pair's whole
+// truth unless it came last time as well; one of changes is compared with what is stored.
+func (r MembershipRow) apply(m *Membership) bool {
+	if r.Changes == nil {
+		if m.ImportHash == r.Hash {
+			return false
+		}
+		m.Spans, m.Sources, m.ImportHash = mergeSourced(r.Spans), nil, r.Hash
+		if slices.ContainsFunc(r.Spans, func(s Sourced) bool { return s.Source != "" }) {
+			m.Sources = inOrder(slices.Clone(r.Spans))
+		}
+		return true
+	}
+	before := m.Sources
+	if before == nil {
+		before = Membership{Sources: []Sourced{}}.withDays(m.Spans)
+	}
+	after := before
+	for _, change := range r.Changes {
+		after = change.apply(after)
+	}
+	if slices.Equal(before, after) {
+		return false
+	}
+	m.Spans, m.Sources, m.ImportHash = mergeSourced(after), after, "" // so that the next record of spans counts
+	return true
 }
 
 // ImportMemberships is ImportElements for memberships. It costs one read of the elements and one of the memberships, a block of ids and
@@ -96,12 +184,11 @@ func (s *Service) importMemberships(ctx context.Context, rows []MembershipRow, e
 		}
 		group, member := elements[r.groupKey()], elements[r.Member]
 		m, exists := existing[pair{group.ID, member.ID}]
-		if exists && m.ImportHash == r.Hash {
+		if !r.apply(&m) {
 			outcomes[i].same(m.ID)
 			continue
 		}
 		m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
-		m.Spans, m.ImportHash = Merge(r.Spans), r.Hash
 		if exists {
 			outcomes[i] = Outcome{Result: Updated, ID: m.ID}
 			changed = append(changed, m)

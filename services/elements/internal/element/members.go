@@ -197,6 +197,7 @@ func (s *Service) addSpans(ctx context.Context, group int64, added map[int64][]S
 			fresh = append(fresh, Membership{Group: group, Member: id, Nested: elements[id].IsGroup(), Spans: spans})
 		case !slices.Equal(spans, m.Spans):
 			m.Spans = spans
+			m.Sources = m.withDays(added[id])
 			changed = append(changed, m)
 		}
 	}
@@ -224,6 +225,7 @@ func (s *Service) EndMembership(ctx context.Context, group, member int64, from *
 			return true, nil
 		}
 		m.Spans = left // kept without any, so that an import knows that it was taken back by hand
+		m.Sources = MembershipChange{Before: &first}.apply(m.Sources)
 		return s.Store.ReplaceMemberships(ctx, []Membership{m})
 	})
 }

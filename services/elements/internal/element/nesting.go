@@ -17,6 +17,8 @@ type Membership struct {
 	Nested     bool   `bson:"nested"` // the member is a group
 	Spans      []Span `bson:"spans"`  // merged; empty once the membership was taken back altogether
 	ImportHash string `bson:"import_hash,omitempty"`
+	// Sources are the days that an import told each with its source; nil when it did not. Spans are theirs merged.
+	Sources []Sourced `bson:"sources,omitempty"`
 
 	Stored []Span        `bson:"-"` // the days that it was read with
 	Told   []audit.Entry `bson:"-"` // what it has told the audit that is not there yet
