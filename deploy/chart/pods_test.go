@@ -101,6 +101,18 @@ func TestScaling(t *testing.T) {
 	}
 }
 
+func TestStoppedRunsNoPod(t *testing.T) {
+	objects := render(t, "--set", "stopped=true,services.events.autoscaling.enabled=true")
+	for name, deployment := range only(objects, "Deployment") {
+		if got := fmt.Sprint(deployment.at("spec", "replicas")); got != "0" {
+			t.Errorf("%s has %s replicas", name, got)
+		}
+	}
+	if scalers := only(objects, "HorizontalPodAutoscaler"); len(scalers) > 0 {
+		t.Errorf("a scaler would start pods: %v", scalers)
+	}
+}
+
 // A changed setting rolls the pods, and what is no setting does not.
 func TestChangedSettingsRollThePods(t *testing.T) {
 	sum := func(args ...string) string {
