@@ -54,7 +54,7 @@ Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle has faults, 4 some r
 		SilenceUsage:  true,
 	}
 	root.AddCommand(importCommand(s), usersCommand(s), elementsCommand(s), membersCommand(s), administratorsCommand(s), categoriesCommand(s),
-		sessionsCommand(s), auditCommand(s), demoCommand(s), webhooksCommand(s), checkCommand(s), versionCommand(s))
+		sessionsCommand(s), auditCommand(s), clashesCommand(s), demoCommand(s), webhooksCommand(s), checkCommand(s), versionCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetArgs(args)

@@ -1,0 +1,66 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// Absences is what a check of the days from StartDate to EndDate found and did.
+type Absences struct {
+	StartDate string   `json:"start_date"`
+	EndDate   string   `json:"end_date"`
+	Clashes   []Record `json:"clashes"` // event, pupils, elsewhere, note
+	Checked   int      `json:"checked"` // events
+	Created   int      `json:"created"` // notes, as the next three
+	Updated   int      `json:"updated"`
+	Unchanged int      `json:"unchanged"`
+	Removed   int      `json:"removed"`
+}
+
+// CheckAbsences brings the notes on pupils who are elsewhere up to date for the events of days, in as many calls as that takes, and tells after each how far
+// it has come. Empty dates are those of the nightly check. With dryRun the services only tell what they would do. Needs the admin permission.
+func (c *Client) CheckAbsences(ctx context.Context, start, end string, dryRun bool, progress func(Absences, string)) (Absences, error) {
+	all := Absences{Clashes: []Record{}}
+	for {
+		asked := map[string]any{"dry_run": dryRun}
+		if start != "" {
+			asked["start_date"] = start
+		}
+		if end != "" {
+			asked["end_date"] = end
+		}
+		r := request{method: http.MethodPost, path: "/api/admin/clashes", json: asked}
+		var text json.RawMessage
+		if err := c.call(ctx, r, &text); err != nil {
+			return all, err
+		}
+		var one struct {
+			Absences
+			Next *string `json:"next"`
+		}
+		if err := decode(text, &one); err != nil {
+			return all, fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
+		}
+		if all.StartDate == "" {
+			all.StartDate = one.StartDate
+		}
+		all.add(one.Absences)
+		if one.Next == nil {
+			return all, nil
+		}
+		start, end = *one.Next, one.EndDate
+		progress(all, start)
+	}
+}
+
+func (a *Absences) add(more Absences) {
+	a.EndDate = more.EndDate
+	a.Clashes = append(a.Clashes, more.Clashes...)
+	a.Checked += more.Checked
+	a.Created += more.Created
+	a.Updated += more.Updated
+	a.Unchanged += more.Unchanged
+	a.Removed += more.Removed
+}
