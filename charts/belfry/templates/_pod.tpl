@@ -1,4 +1,5 @@
-{{/* What every pod's spec begins with. Takes (dict "root" $ "account" NAME); an empty account is the namespace's default, without its token. */}}
+{{/* What every pod's spec begins with. Takes (dict "root" $ "account" NAME "service" VALUES); an empty account is the namespace's default, without
+     its token; of the values it takes where the pod may run. */}}
 {{- define "belfry.podSpec" -}}
 automountServiceAccountToken: false
 {{- with .account }}
@@ -16,6 +17,21 @@ securityContext:
   runAsUser: 65532
   runAsGroup: 65532
   seccompProfile: {type: RuntimeDefault}
+{{- with .service.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .service.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .service.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .service.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
 {{- end -}}
 
 {{/* The security context of every container: the restricted standard and a read-only root. */}}
