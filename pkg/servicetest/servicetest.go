@@ -164,13 +164,15 @@ func (s *System) startServices(o Options, binaries string) error {
 		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
 		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
 	}
+	addresses, err := frontdoor.Addresses(3 * o.Replicas * len(o.Services)) // at once, so that they differ
+	if err != nil {
+		return err
+	}
 	for _, service := range o.Services {
 		for range o.Replicas {
-			p, err := newProcess(filepath.Join(binaries, service))
-			if err != nil {
-				return err
-			}
-			s.processes[service] = append(s.processes[service], p)
+			s.processes[service] = append(s.processes[service],
+				&process{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1], health: addresses[2]})
+			addresses = addresses[3:]
 		}
 		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.processes[service][0].internal
 	}
@@ -291,14 +293,6 @@ type process struct {
 
 	command *exec.Cmd
 	ended   chan struct{}
-}
-
-func newProcess(binary string) (*process, error) {
-	addresses, err := frontdoor.Addresses(3)
-	if err != nil {
-		return nil, err
-	}
-	return &process{binary: binary, public: addresses[0], internal: addresses[1], health: addresses[2]}, nil
 }
 
 // start returns once the process is ready.
