@@ -26,16 +26,42 @@ const (
 // errFailed ends a run in which a check failed.
 var errFailed = errors.New("the contract is broken")
 
-// flags are those of the command.
+// deployment is what both commands are told of the one that they look at.
+type deployment struct {
+	url, uuidFile, zone string
+	env                 func(string) string
+}
+
+// read returns the administrator's uuid and the time zone.
+func (d *deployment) read() (uuid string, zone *time.Location, err error) {
+	uuid = d.env("BELFRY_UUID")
+	if d.uuidFile != "" {
+		text, err := os.ReadFile(d.uuidFile)
+		if err != nil {
+			return "", nil, err
+		}
+		uuid = strings.TrimSpace(string(text))
+	}
+	if uuid == "" {
+		return "", nil, errors.New("the administrator's uuid is needed: set BELFRY_UUID or --uuid-file")
+	}
+	if zone, err = time.LoadLocation(d.zone); err != nil {
+		return "", nil, fmt.Errorf("--timezone: %w", err)
+	}
+	return uuid, zone, nil
+}
+
+// flags are those of the checks.
 type flags struct {
-	url, uuidFile, zone, run string
-	parallel                 int
-	json                     bool
+	run      string
+	parallel int
+	json     bool
 }
 
 // run runs the command with those arguments and gives its exit code.
 func run(ctx context.Context, args []string, out, errs io.Writer, env func(string) string) int {
 	var f flags
+	d := &deployment{env: env}
 	command := &cobra.Command{
 		Use:   "conformance --url URL",
 		Short: "Check a deployment of Belfry against its contract, rule by rule",
@@ -43,20 +69,24 @@ func run(ctx context.Context, args []string, out, errs io.Writer, env func(strin
 
 It logs in as an administrator (BELFRY_UUID or --uuid-file), makes what it needs under names of its own, and puts it away when it ends.
 
+Another walk, school, takes an empty deployment to a running school.
+
 Exit codes: 0 every check passed, 1 a check failed, 2 the deployment could not be checked.`,
 		Example: `  BELFRY_UUID=… conformance --url http://127.0.0.1:8080
-  conformance --url https://belfry.school.example --uuid-file admin.uuid --run '^4\.2' --json`,
+  conformance --url https://belfry.school.example --uuid-file admin.uuid --run '^4\.2' --json
+  conformance school --url http://127.0.0.1:8080`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          func(c *cobra.Command, _ []string) error { return check(c.Context(), f, out, env) },
+		RunE:          func(c *cobra.Command, _ []string) error { return check(c.Context(), d, f, out) },
 	}
-	command.Flags().StringVar(&f.url, "url", "http://127.0.0.1:8080", "address of the deployment")
-	command.Flags().StringVar(&f.uuidFile, "uuid-file", "", "file with the administrator's uuid (default: BELFRY_UUID)")
-	command.Flags().StringVar(&f.zone, "timezone", "Europe/London", "time zone of the deployment, its BELFRY_TIMEZONE")
+	command.PersistentFlags().StringVar(&d.url, "url", "http://127.0.0.1:8080", "address of the deployment")
+	command.PersistentFlags().StringVar(&d.uuidFile, "uuid-file", "", "file with the administrator's uuid (default: BELFRY_UUID)")
+	command.PersistentFlags().StringVar(&d.zone, "timezone", "Europe/London", "time zone of the deployment, its BELFRY_TIMEZONE")
 	command.Flags().StringVar(&f.run, "run", "", "only checks whose name, or one of whose rules, matches this regular expression")
 	command.Flags().IntVar(&f.parallel, "parallel", 4, "checks at once")
 	command.Flags().BoolVar(&f.json, "json", false, "print one JSON object instead of the report")
+	command.AddCommand(schoolCommand(d))
 	command.SetArgs(args)
 	command.SetOut(out)
 	command.SetErr(errs)
@@ -71,24 +101,14 @@ Exit codes: 0 every check passed, 1 a check failed, 2 the deployment could not b
 	}
 }
 
-func check(ctx context.Context, f flags, out io.Writer, env func(string) string) error {
-	options := suite.Options{URL: f.url, AdminUUID: env("BELFRY_UUID"), Parallel: f.parallel}
-	if f.uuidFile != "" {
-		text, err := os.ReadFile(f.uuidFile)
-		if err != nil {
-			return err
-		}
-		options.AdminUUID = strings.TrimSpace(string(text))
+func check(ctx context.Context, d *deployment, f flags, out io.Writer) error {
+	uuid, zone, err := d.read()
+	if err != nil {
+		return err
 	}
-	if options.AdminUUID == "" {
-		return errors.New("the administrator's uuid is needed: set BELFRY_UUID or --uuid-file")
-	}
+	options := suite.Options{URL: d.url, AdminUUID: uuid, Zone: zone, Parallel: f.parallel}
 	if f.parallel < 1 {
 		return errors.New("--parallel must be at least 1")
-	}
-	var err error
-	if options.Zone, err = time.LoadLocation(f.zone); err != nil {
-		return fmt.Errorf("--timezone: %w", err)
 	}
 	if options.Run, err = regexp.Compile(f.run); err != nil {
 		return fmt.Errorf("--run: %w", err)

@@ -218,14 +218,34 @@ func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
 		"none at once":        {"x", []string{"--parallel", "0"}, "--parallel"},
 		"an unknown flag":     {"x", []string{"--colour"}, "unknown flag"},
 		"a word without flag": {"x", []string{"http://127.0.0.1:1"}, "unknown command"},
+
+		"a walk without uuid":        {"", []string{"school"}, "set BELFRY_UUID or --uuid-file"},
+		"a walk where a school is":   {system.AdminUUID, []string{"school", "--url", system.URL, "--mail-listen=", "--webhook-listen="}, "there is a school already"},
+		"a walk as no administrator": {"x", []string{"school", "--url", "http://127.0.0.1:1", "--mail-listen=", "--webhook-listen="}, "connection refused"},
+		"a walk with half a pair":    {"x", []string{"school", "--tls-cert", file}, "--tls-cert and --tls-key"},
 	} {
 		code, out, errs := conformance(t, c.uuid, c.args...)
-		if code != exitUnusable || out != "" || !strings.Contains(errs, c.says) {
+		told := out != "" && !slices.Contains(c.args, "school") // a walk tells its steps
+		if code != exitUnusable || told || !strings.Contains(errs, c.says) {
 			t.Errorf("%s: %d %q %q", name, code, out, errs)
 		}
 		if len(c.uuid) > 1 && strings.Contains(errs, c.uuid) {
 			t.Errorf("%s: the uuid is shown: %s", name, errs)
 		}
+	}
+}
+
+func TestAWalkEndsAtTheFirstDifference(t *testing.T) {
+	broken := through(t, func(path string, body []byte) []byte {
+		if path == "/api/admin/users" {
+			return bytes.Replace(body, []byte(`"id":`), []byte(`"number":`), 1)
+		}
+		return body
+	})
+	code, out, errs := conformance(t, system.AdminUUID, "school", "--url", broken, "--mail-listen=", "--webhook-listen=")
+	if code != exitFailed || errs != "" || !strings.Contains(out, "DIFFERENT: GET /api/admin/users\n       expected: something at users.0.id\n") ||
+		!strings.HasSuffix(out, "\nThe walk ended at step 3, after 0 s.\n") {
+		t.Errorf("%d\n%s%s", code, out, errs)
 	}
 }
 
