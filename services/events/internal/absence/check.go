@@ -182,26 +182,36 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 }
 
 // Check checks the events that start on the days, the first days first, and returns the day to go on with when not all of them could be done within half of the
-// context's deadline; 0 when all are done. At least one day is done. A dry run finds the same and writes nothing.
+// context's deadline, nil when all are done. It begins with one day, and does more of them at once, up to a week, as long as that goes quickly. A dry run finds
+// the same and writes nothing.
 func (s *Service) Check(ctx context.Context, days neighbour.Days, dryRun bool) (report Report, next *wiretime.Day, err error) {
 	report = Report{Changes: map[neighbour.NoteChange]int{}}
-	deadline, limited := ctx.Deadline()
-	half := time.Now().Add(time.Until(deadline) / 2)
-	for first := days.First; first <= days.Last; first++ {
-		if first > days.First && limited && time.Now().After(half) {
-			next = &first
-			break
-		}
-		found, err := s.check(ctx, neighbour.Days{First: first, Last: first}, allChecked, dryRun)
+	half := time.Hour // where there is no deadline
+	if deadline, limited := ctx.Deadline(); limited {
+		half = time.Until(deadline) / 2
+	}
+	began := time.Now()
+	first := days.First
+	for size := 1; err == nil && first <= days.Last && (first == days.First || time.Since(began) < half); {
+		last := min(first.AddDays(size-1), days.Last)
+		started := time.Now()
+		var found Report
+		found, err = s.check(ctx, neighbour.Days{First: first, Last: last}, allChecked, dryRun)
 		report.add(found)
-		if err != nil {
-			return report, nil, errors.Join(err, s.tell(ctx, days, report))
+		if 4*time.Since(started) < half-time.Since(began) {
+			size = min(2*size, together)
+		} else {
+			size = 1
 		}
+		first = last + 1
 	}
-	if dryRun {
-		return report, next, nil
+	if !dryRun {
+		err = errors.Join(err, s.tell(ctx, days, report))
 	}
-	return report, next, s.tell(ctx, days, report)
+	if first <= days.Last {
+		next = &first
+	}
+	return report, next, err
 }
 
 // tell records in the audit what a check of days did, when it wrote anything.
