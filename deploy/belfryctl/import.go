@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/bundle"
 	"github.com/belfry-schools/belfry/deploy/client"
+	"github.com/belfry-schools/belfry/deploy/oneroster"
 	"github.com/belfry-schools/belfry/deploy/sheet"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -22,12 +23,15 @@ const (
 	defaultURL  = "http://127.0.0.1:8080"
 	defaultZone = "Europe/London"
 	maxShown    = 100 // faults, or refused records
+
+	formatBundle    = "bundle"
+	formatOneRoster = "oneroster"
 )
 
 // importFlags are what import is told.
 type importFlags struct {
 	connection
-	zone                string
+	zone, format        string
 	dryRun, prune, json bool
 	parallel            int
 }
@@ -36,7 +40,7 @@ func importCommand(s surroundings) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
 		Use:   "import DIR",
-		Short: "Load a bundle of CSV files into a running Belfry",
+		Short: "Load a school's CSV files into a running Belfry: a bundle, or a OneRoster folder",
 		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. With any fault
 nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
 became of the records of each kind.
@@ -45,11 +49,16 @@ A bundle is complete in itself: its rows can refer only to rows of its own. Rows
 may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
 service is away, each batch is tried again for about a minute.
 
+With --format oneroster DIR is a folder of OneRoster CSV files, version 1.1 or 1.2, as its manifest.csv says: users become staff and pupils,
+orgs and classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes what it names and needs no
+other file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
+
 The login is the uuid of a user with the admin permission. It is read from the file given by --uuid-file or else
 from the environment variable BELFRY_UUID, never from the command line, where other users of the machine could see it.`,
 		Example: `  BELFRY_UUID=… belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
-  belfryctl import school/ --prune --json`,
+  belfryctl import school/ --prune --json
+  belfryctl import --format oneroster roster/ --prune --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: does(func(command *cobra.Command, args []string) error {
 			return runImport(command.Context(), args[0], f, s)
@@ -57,6 +66,7 @@ from the environment variable BELFRY_UUID, never from the command line, where ot
 	}
 	flags := command.Flags()
 	f.flags(flags, s)
+	flags.StringVar(&f.format, "format", formatBundle, "what DIR holds: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "ask the deployment what would happen, write nothing")
@@ -83,6 +93,8 @@ type outcome struct {
 	Kinds    []client.Tally   `json:"kinds"`
 	Refused  int              `json:"refused"` // records that the services did not take
 	Refusals []client.Refusal `json:"first_refused"`
+	// LeftOut are the rows of a roster that Belfry has no use for; a bundle has none.
+	LeftOut []oneroster.Skipped `json:"left_out,omitempty"`
 }
 
 func runImport(ctx context.Context, dir string, f importFlags, s surroundings) error {
@@ -93,35 +105,67 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if f.parallel < 1 || f.parallel > 16 {
 		return &usageError{errors.New("--parallel takes 1 to 16")}
 	}
+	if f.format != formatBundle && f.format != formatOneRoster {
+		return &usageError{fmt.Errorf("--format takes %s or %s", formatBundle, formatOneRoster)}
+	}
 	show := &progress{out: s.err}
 	c, uuid, err := f.client(s, client.Options{OnRetry: show.retry})
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	report, err := load(ctx, c, dir, uuid, zone, f, show)
+	report, leftOut, err := load(ctx, c, dir, uuid, zone, f, show)
 	show.done()
 	if err == nil && report.Refused > 0 {
 		err = errRefused
 	}
-	return printOutcome(s, f, report, time.Since(began), err)
+	return printOutcome(s, f, report, leftOut, time.Since(began), err)
 }
 
-// load does the work, in the order that the specification asks for: all is checked before anything is asked or written.
-func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags, show *progress) (client.Report, error) {
-	b, err := bundle.Open(dir, zone)
+// load does the work, in the order that the specification asks for: all is checked before anything is asked or written. Only what a
+// roster refers to besides its own rows has to be asked for to be checked.
+func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags, show *progress) (client.Report, []oneroster.Skipped, error) {
+	open := openBundle
+	if f.format == formatOneRoster {
+		open = openRoster
+	}
+	resolve, err := open(dir, zone, f)
 	if err != nil {
-		return client.Report{}, err
+		return client.Report{}, nil, err
 	}
 	if err := c.Login(ctx, uuid); err != nil {
-		return client.Report{}, fmt.Errorf("logging in: %w", err)
+		return client.Report{}, nil, fmt.Errorf("logging in: %w", err)
+	}
+	source, leftOut, err := resolve(ctx, c)
+	if err != nil {
+		return client.Report{}, nil, err
 	}
 	total := 0
 	for _, kind := range bundle.Kinds() {
-		total += b.Count(kind)
+		total += source.Count(kind)
 	}
 	show.start(total)
-	return c.Load(ctx, b, client.LoadOptions{DryRun: f.dryRun, Prune: f.prune, Parallel: f.parallel, Progress: show.add})
+	report, err := c.Load(ctx, source, client.LoadOptions{DryRun: f.dryRun, Prune: f.prune, Parallel: f.parallel, Progress: show.add})
+	return report, leftOut, err
+}
+
+// resolver makes the source of a folder that was checked.
+type resolver func(context.Context, *client.Client) (client.Source, []oneroster.Skipped, error)
+
+func openBundle(dir string, zone wiretime.Zone, _ importFlags) (resolver, error) {
+	b, err := bundle.Open(dir, zone)
+	return func(context.Context, *client.Client) (client.Source, []oneroster.Skipped, error) { return b, nil, nil }, err
+}
+
+func openRoster(dir string, zone wiretime.Zone, f importFlags) (resolver, error) {
+	folder, err := oneroster.Open(dir, zone)
+	return func(ctx context.Context, c *client.Client) (client.Source, []oneroster.Skipped, error) {
+		roster, err := folder.Resolve(ctx, c, oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: f.prune})
+		if err != nil {
+			return nil, nil, err
+		}
+		return roster, roster.Skipped(), nil
+	}, err
 }
 
 // readUUID reads the login. Its text is in no error.
@@ -143,14 +187,14 @@ func readUUID(file string, env func(string) string) (string, error) {
 }
 
 // printOutcome shows what was done and found, and passes on the error that the command ends with.
-func printOutcome(s surroundings, f importFlags, report client.Report, took time.Duration, err error) error {
+func printOutcome(s surroundings, f importFlags, report client.Report, leftOut []oneroster.Skipped, took time.Duration, err error) error {
 	var faults *sheet.FaultsError
 	if !errors.As(err, &faults) {
 		faults = &sheet.FaultsError{}
 	}
 	if f.json {
 		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total, First: append([]sheet.Fault{}, faults.First...),
-			Kinds: append([]client.Tally{}, report.Kinds...), Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...)}
+			Kinds: append([]client.Tally{}, report.Kinds...), Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...), LeftOut: leftOut}
 		if err != nil {
 			o.Error = err.Error()
 		}
@@ -161,7 +205,13 @@ func printOutcome(s surroundings, f importFlags, report client.Report, took time
 	if report.Kinds == nil {
 		return err
 	}
-	return errors.Join(err, printTable(s.out, f, report, took))
+	if tableErr := printTable(s.out, f, report, took); tableErr != nil {
+		return errors.Join(err, tableErr)
+	}
+	for _, skipped := range leftOut {
+		fmt.Fprintln(s.out, skipped)
+	}
+	return err
 }
 
 // list prints the first of many lines.

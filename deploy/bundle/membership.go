@@ -18,6 +18,22 @@ type MembershipRecord struct {
 type Span struct {
 	FirstDay *string `json:"first_day"`
 	LastDay  *string `json:"last_day"`
+	Source   string  `json:"source,omitempty"` // the record that says so where the days come from; a bundle names none
+}
+
+// MembershipChanges says what has changed in one group's one member; the rest of the pair stays. A bundle has none.
+type MembershipChanges struct {
+	Key     string             `json:"key"`
+	Group   string             `json:"group"`
+	Member  string             `json:"member"`
+	Changes []MembershipChange `json:"changes"`
+}
+
+// MembershipChange is the span that its source says now, or with EndsBefore the end of what it said; of what all sources said when it
+// names none.
+type MembershipChange struct {
+	Span
+	EndsBefore string `json:"ends_before,omitempty"`
 }
 
 // pairs gathers the rows of memberships.csv, which may be apart in the file, by group and member.

@@ -69,9 +69,6 @@ func (r *Row) Has(column string) bool {
 // Bad tells whether the cell has a fault.
 func (r *Row) Bad(column string) bool { return r.bad[column] }
 
-// Good tells whether no cell of the row has a fault yet.
-func (r *Row) Good() bool { return len(r.bad) == 0 }
-
 // LineOf is the line of a cell.
 func (r *Row) LineOf(column string) int { return r.line(r.pass.position[column]) }
 
@@ -117,7 +114,8 @@ func (r *Row) OneLine(column, text string) string {
 	return text
 }
 
-// Key is the row's own key, of at most limit characters, which no other row of the file has. It can't hold the semicolon, which parts the references of a bundle's cell.
+// Key is the row's own key, of at most limit characters, which no other row of the file has. It can't hold the semicolon, which parts
+// the references of a bundle's cell.
 func (r *Row) Key(column string, limit int) string {
 	key := r.OneLine(column, r.Required(column, limit))
 	if strings.Contains(key, ";") {
