@@ -257,36 +257,3 @@ func (n *notified) checkAudit(t *testing.T, admin *servicetest.Client) {
 		t.Errorf("audit %v: %d %s", actions, a.Code, a.Body)
 	}
 }
-
-// All that was acknowledged before a kill -9 is told after it, in order, though nobody could be told before.
-func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
-	n := startNotified(t)
-	n.receiver.Behave(func(noticetest.Request) int { return noticetest.Stall })
-	n.mail.Stop()
-	var events []created
-	for i := range 5 {
-		e := n.book(t, fmt.Sprintf("Concert %d", i))
-		n.decide(t, e, "confirmed")
-		events = append(events, e)
-	}
-	n.Kill(t, "events") // the last notices are still in their outbox, the first in the middle of an attempt
-	n.mail.Restart(t, &n.certificate)
-	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
-	n.Restart(t, "events")
-	for _, e := range events {
-		noticetest.Eventually(t, "the webhook to be told all", 2*time.Minute, func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
-	}
-	told := func(address, heading string) bool {
-		var all strings.Builder
-		for _, m := range n.mail.To(address) {
-			all.WriteString(strings.ReplaceAll(m.Raw, "=\r\n", ""))
-		}
-		for i := range events {
-			if !strings.Contains(all.String(), fmt.Sprintf("%s: Concert %d", heading, i)) {
-				return false
-			}
-		}
-		return true
-	}
-	noticetest.Eventually(t, "all mails", 2*time.Minute, func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
-}

@@ -71,6 +71,7 @@ type MailServer struct {
 	mails  []Mail
 	refuse func(to string) error // asked for each recipient
 	lose   int                   // mails that are taken and whose sender is told that they are not
+	taken  func(to string)       // called for each mail that was taken, before its sender is told
 }
 
 // Mail is a mail as it was taken.
@@ -135,6 +136,13 @@ func (m *MailServer) Lose(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lose = n
+}
+
+// OnTaken makes the server call taken for each mail that it has kept, before it tells the sender so; nil: no more.
+func (m *MailServer) OnTaken(taken func(to string)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken = taken
 }
 
 // To returns the mails to an address so far.
@@ -205,14 +213,25 @@ func (s *mailSession) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.server.mu.Lock()
-	defer s.server.mu.Unlock()
-	s.server.mails = append(s.server.mails, Mail{To: s.to, Raw: string(raw), Header: read.Header, TLS: s.encrypted()})
-	if s.server.lose > 0 {
-		s.server.lose--
+	lose, taken := s.keep(Mail{To: s.to, Raw: string(raw), Header: read.Header, TLS: s.encrypted()})
+	if taken != nil {
+		taken(s.to[0])
+	}
+	if lose {
 		return &smtp.SMTPError{Code: 451, Message: "not now"}
 	}
 	return nil
+}
+
+// keep keeps a mail and says whether its sender is to be told that it was not, and who is to hear of it before.
+func (s *mailSession) keep(m Mail) (lose bool, taken func(to string)) {
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.server.mails = append(s.server.mails, m)
+	if lose = s.server.lose > 0; lose {
+		s.server.lose--
+	}
+	return lose, s.server.taken
 }
 
 func (s *mailSession) Reset()        { s.to = nil }

@@ -1,0 +1,149 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
+)
+
+// outboxes counts the events whose last change is not told yet.
+func (n *notified) outboxes(t *testing.T) int64 {
+	t.Helper()
+	waiting, err := n.DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "outbox.0", Value: bson.D{{Key: "$exists", Value: true}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return waiting
+}
+
+// All that was acknowledged before a kill -9 is told after it, in order, though nobody could be told before.
+func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
+	t.Parallel() // after a kill it takes half a minute until another may send
+	n := startNotified(t)
+	n.receiver.Behave(func(noticetest.Request) int { return noticetest.Stall })
+	n.mail.Stop()
+	var events []created
+	for i := range 5 {
+		e := n.book(t, fmt.Sprintf("Concert %d", i))
+		n.decide(t, e, "confirmed")
+		events = append(events, e)
+	}
+	n.Kill(t, "events") // the first notice is in the middle of an attempt, and the last are still in their event's outbox:
+	for rounds := 0; n.outboxes(t) == 0; rounds++ {
+		if rounds == 10 {
+			t.Fatal("no notice was in an outbox when events was killed: this proves nothing")
+		}
+		n.Restart(t, "events")
+		e := n.book(t, fmt.Sprintf("Concert %d", len(events)))
+		n.decide(t, e, "confirmed")
+		events = append(events, e)
+		n.Kill(t, "events")
+	}
+	n.mail.Restart(t, &n.certificate)
+	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+	n.Restart(t, "events")
+	for _, e := range events {
+		noticetest.Eventually(t, "the webhook to be told all", 2*time.Minute, func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
+	}
+	told := func(address, heading string) bool {
+		var all strings.Builder
+		for _, m := range n.mail.To(address) {
+			all.WriteString(strings.ReplaceAll(m.Raw, "=\r\n", ""))
+		}
+		for i := range events {
+			if !strings.Contains(all.String(), fmt.Sprintf("%s: Concert %d", heading, i)) {
+				return false
+			}
+		}
+		return true
+	}
+	noticetest.Eventually(t, "all mails", 2*time.Minute, func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
+}
+
+// killOnce has events killed by what returned its call, which goes on only after it: a receiver that takes something and can tell nobody.
+func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{}) {
+	t.Helper()
+	asked, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		<-asked
+		n.Kill(t, "events")
+		close(done)
+	}()
+	return sync.OnceFunc(func() {
+		close(asked)
+		<-done
+	}), done
+}
+
+// Events are killed when the endpoint has taken a decision and before its answer comes: nobody knows that it was taken, so it comes again, and is known
+// by its key.
+func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
+	t.Parallel()
+	n := startNotified(t)
+	e := n.book(t, "Concert")
+	noticetest.Eventually(t, "the request to be told", 30*time.Second, func() bool { return n.types(e.Event.ID) == "commitment.requested" })
+	kill, killed := n.killOnce(t)
+	n.receiver.Behave(func(got noticetest.Request) int {
+		if strings.HasSuffix(got.Type, "decided") {
+			kill()
+		}
+		return http.StatusNoContent
+	})
+	n.decide(t, e, "confirmed")
+	<-killed
+	n.Restart(t, "events")
+	decisions := func() []noticetest.Request {
+		return slices.DeleteFunc(n.receiver.Taken(), func(got noticetest.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
+	}
+	noticetest.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
+	first, second := decisions()[0], decisions()[1]
+	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID || key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
+		t.Errorf("first  %s %s\nsecond %s %s", key, first.Body, second.Header.Get("Idempotency-Key"), second.Body)
+	}
+	for _, got := range decisions() {
+		if err := noticetest.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+	}
+	n.decide(t, e, "rejected")
+	noticetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
+		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" && len(decisions()) == 3
+	})
+}
+
+// The same of a mail: the server has taken it, and nobody knows.
+func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
+	t.Parallel()
+	n := startNotified(t)
+	e := n.book(t, "Concert")
+	noticetest.Eventually(t, "the request to be told", 30*time.Second, func() bool { return len(n.mail.To(keeperMail)) == 1 })
+	kill, killed := n.killOnce(t)
+	n.mail.OnTaken(func(to string) {
+		if to == ownerMail {
+			kill()
+		}
+	})
+	n.decide(t, e, "confirmed")
+	<-killed
+	n.Restart(t, "events")
+	noticetest.Eventually(t, "the mail again", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 2 })
+	first, second := n.mail.To(ownerMail)[0], n.mail.To(ownerMail)[1]
+	for _, m := range []noticetest.Mail{first, second} {
+		if !strings.Contains(m.Raw, "Decided: Concert") || !strings.Contains(m.Raw, "Reason: because") {
+			t.Errorf("the mail is\n%s", m.Raw)
+		}
+	}
+	if id := first.Header.Get("Message-ID"); id == "" || id != second.Header.Get("Message-ID") {
+		t.Errorf("Message-ID %q, then %q", id, second.Header.Get("Message-ID"))
+	}
+	n.decide(t, e, "rejected")
+	noticetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
+}
