@@ -222,7 +222,7 @@ func (s *school) Busy(_ context.Context, reaches []neighbour.Reach) ([]event.Pla
 	return found, nil
 }
 
-func (s *school) Find(_ context.Context, ids []int64, _ []string) ([]event.Event, error) {
+func (s *school) Find(context.Context, []int64, []string) ([]event.Event, error) {
 	s.others.Add(1)
 	return nil, nil
 }
