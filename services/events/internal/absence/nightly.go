@@ -14,8 +14,9 @@ import (
 const (
 	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted events.
 	weekTime = time.Minute
-	// retryPause is waited when a check failed.
-	retryPause = time.Minute
+	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that start at the same time are there in seconds.
+	firstRetry   = time.Second
+	longestRetry = time.Minute
 	// longestSleep bounds how late it is noticed that the clock was set.
 	longestSleep = 10 * time.Minute
 )
@@ -23,14 +24,18 @@ const (
 // Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no replica ran is made up for at the start, once, however
 // many were missed; one that failed is tried again.
 func (s *Service) Run(ctx context.Context) error {
+	retry := firstRetry
 	for s.Nightly.At.Given() && ctx.Err() == nil {
-		due := s.Zone.Latest(s.Nightly.At, s.Now())
-		sleep := min(s.Zone.Next(s.Nightly.At, s.Now()).Sub(s.Now()), longestSleep)
-		if err := s.catchUp(ctx, due); err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "the nightly check of absences is tried again", "error", err)
-			sleep = retryPause
+		err := s.catchUp(ctx, s.Zone.Latest(s.Nightly.At, s.Now()))
+		if err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "the nightly check of absences failed and is tried again", "error", err)
+			pause(ctx, retry)
+			retry = min(2*retry, longestRetry)
+			continue
 		}
-		pause(ctx, sleep)
+		retry = firstRetry
+		now := s.Now()
+		pause(ctx, min(s.Zone.Next(s.Nightly.At, now).Sub(now), longestSleep))
 	}
 	<-ctx.Done()
 	return nil
@@ -76,7 +81,7 @@ func (s *Service) add(ctx context.Context, report *Report, days neighbour.Days, 
 	return err
 }
 
-// ended tells the audit, the log and the metrics of a nightly check.
+// ended tells the audit and the metrics of a nightly check, and the log of one that was done.
 func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report, took time.Duration, err error) {
 	outcome := "done"
 	if err != nil {
@@ -86,7 +91,10 @@ func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report,
 	if err := s.tell(ctx, days, report); err != nil {
 		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
 	}
-	s.Log.InfoContext(ctx, "absences checked", "outcome", outcome, "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
+	if err != nil {
+		return
+	}
+	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
 		"with_absences", len(report.Absences), "created", report.Changes[neighbour.NoteCreated], "updated", report.Changes[neighbour.NoteUpdated],
 		"unchanged", report.Changes[neighbour.NoteUnchanged], "removed", report.Changes[neighbour.NoteRemoved], "took", took)
 }
