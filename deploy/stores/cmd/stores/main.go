@@ -20,6 +20,8 @@ const usage = `usage: go run ./deploy/stores/cmd/stores COMMAND
   status  say whether they run
   env     print their addresses as lines for a shell: eval "$(… env)"
   wipe    end them and remove their data
+
+STORES_DIR is the folder of their data; .local/stores in the checkout when unset.
 `
 
 func main() {
@@ -36,7 +38,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := stores.Options{Checkout: root, Out: os.Stderr}
+	o := stores.Options{Checkout: root, Dir: os.Getenv("STORES_DIR"), Out: os.Stderr}
 	if len(args) == 2 && args[0] == stores.SuperviseCommand {
 		o.Dir = args[1]
 		return stores.Supervise(ctx, o)

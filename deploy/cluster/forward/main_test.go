@@ -1,0 +1,76 @@
+package main
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// local listens on a free loopback port until the test ends.
+func local(t *testing.T) net.Listener {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener
+}
+
+// The store answers only after it has seen the end of the question: each direction has an end of its own.
+func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
+	store, front := local(t), local(t)
+	go func() {
+		conn, err := store.Accept()
+		if err != nil {
+			return
+		}
+		question, _ := io.ReadAll(conn)
+		_, _ = io.WriteString(conn, strings.ToUpper(string(question)))
+		_ = conn.Close()
+	}()
+	go func() { _ = serve(front, store.Addr().String()) }()
+
+	conn, err := net.Dial("tcp", front.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	question := strings.Repeat("ping ", 100_000)
+	if _, err := io.WriteString(conn, question); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil || string(answer) != strings.ToUpper(question) {
+		t.Errorf("%v, %d bytes of %d", err, len(answer), len(question))
+	}
+}
+
+func TestAStoreThatIsAwayClosesTheConnection(t *testing.T) {
+	away, front := local(t), local(t)
+	_ = away.Close()
+	go func() { _ = serve(front, away.Addr().String()) }()
+	conn, err := net.Dial("tcp", front.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if n, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes came from nowhere", n)
+	}
+}
+
+func TestWrongArgumentsAreRefused(t *testing.T) {
+	for _, args := range [][]string{nil, {"/proc/self/ns/net"}, {"/proc/self/ns/net", "127.0.0.1:0"}, {"/nowhere", "127.0.0.1:0=127.0.0.1:1"}} {
+		if err := run(args); err == nil {
+			t.Errorf("%v is accepted", args)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+# Sourced. What everything else speaks with.
+
+# say prints a line with the time since the command began.
+say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
+
+# fail ends the command with the reason.
+fail() {
+	printf 'cluster: %s\n' "$*" >&2
+	exit 1
+}
+
+# need_space GIGABYTES FOLDER
+need_space() {
+	local free
+	free=$(df --output=avail -BG "$2" | tail -1 | tr -dc 0-9)
+	[ "$free" -ge "$1" ] || fail "$2 has $free GB of free space, and $1 GB are needed"
+}
+
+# wait_for SECONDS COMMAND... tries the command until it succeeds.
+wait_for() {
+	local deadline=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$deadline" ] || return 1
+		sleep 0.2
+	done
+}
