@@ -5,7 +5,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
 MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/engine
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build images stores stores-down standalone fuzz clean
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -13,10 +13,10 @@ help: ## list the commands
 run: setup ## start the stores, all services and a demo school on http://127.0.0.1:8080
 	@go build -o .local/bin/local ./deploy/local && exec .local/bin/local
 
-test: setup ## run every test that needs no cluster, with the race detector
+test: setup-tests ## run every test that needs no cluster, with the race detector
 	@.ci/test
 
-test-fast: setup ## run every test without the race detector
+test-fast: setup-tests ## run every test without the race detector
 	@RACE= .ci/test
 
 lint: ## check style and common faults in every module
@@ -39,6 +39,9 @@ build: ## build the services and belfryctl into bin
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
 	@go run ./deploy/images -registry '$(REGISTRY)' -version '$(VERSION)'
 
+cluster-test: setup ## prove the chart on a real Kubernetes on this machine (root; half an hour the first time)
+	@deploy/cluster/cluster check
+
 stores: setup ## start the stores in the background, for tests run by hand
 	@go run ./deploy/stores/cmd/stores up
 
@@ -54,6 +57,8 @@ fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin
 
-.PHONY: setup
+.PHONY: setup setup-tests
 setup:
 	@.ci/setup
+setup-tests:
+	@.ci/setup tests
