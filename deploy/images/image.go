@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -12,10 +13,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/types"
-)
 
-// user is who the programs run as, by number: Kubernetes cannot tell that a name is not root's.
-const user = "65532:65532"
+	"github.com/belfry-schools/belfry/deploy/images/layers"
+)
 
 // build makes an archive for each program and returns what is in them.
 func build(ctx context.Context, o options) (all []built, err error) {
@@ -31,7 +31,7 @@ func build(ctx context.Context, o options) (all []built, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(draft)) }()
-	ground, err := groundLayer()
+	ground, err := layers.Ground()
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func build(ctx context.Context, o options) (all []built, err error) {
 
 // newImage is a program on the ground, with what a container needs to know to run it.
 func newImage(p program, platform v1.Platform, binary string, ground v1.Layer, src source) (v1.Image, error) {
-	top, err := programLayer(binary, src.created)
+	top, err := layers.Program(p.name, binary, src.created, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func newImage(p program, platform v1.Platform, binary string, ground v1.Layer, s
 		"org.opencontainers.image.source":   "https://github.com/belfry-schools/belfry",
 		"org.opencontainers.image.licenses": "Apache-2.0",
 	}
-	config := v1.Config{User: user, WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/" + p.name}, Labels: labels}
+	config := v1.Config{User: layers.User, WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/" + p.name}, Labels: labels}
 	if p.listens {
 		config.ExposedPorts = map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "9090/tcp": {}}
 	}

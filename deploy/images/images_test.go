@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 
+	"github.com/belfry-schools/belfry/deploy/images/layers"
 	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
@@ -224,7 +225,7 @@ func TestImagesHoldTheProgramAndWhatItNeeds(t *testing.T) {
 
 func TestImagesTrustTheAuthoritiesThatEverybodyTrusts(t *testing.T) {
 	pool := x509.NewCertPool()
-	text := authorities()
+	text := layers.Authorities()
 	if !pool.AppendCertsFromPEM(text) {
 		t.Fatal("no certificate can be read")
 	}

@@ -49,7 +49,7 @@ func startContainer(t *testing.T, script string) *container {
 
 func (c *container) write(path, script string) {
 	c.t.Helper()
-	if err := writeWhole(path, strings.NewReader("#!/bin/sh\n"+script), 0o755); err != nil {
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -176,7 +176,7 @@ func TestRestartFailsWhereTheNewerProgramDoesNotServe(t *testing.T) {
 func TestRestartFailsWhereTheNewerProgramCannotBeStarted(t *testing.T) {
 	c := startContainer(t, serving("first", "0"))
 	c.await("first serves")
-	if err := writeWhole(filepath.Join(c.dir, "program"), strings.NewReader("no program"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, "program"), []byte("no program"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if code, err := c.restart(); code != 1 || err == nil {

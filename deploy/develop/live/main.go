@@ -52,7 +52,7 @@ func run(ctx context.Context, name string, args []string, in io.Reader) (code in
 		return exitUsage, errors.New("run or restart is needed")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	dir := flags.String("dir", "/live", "`folder` of the newer program, which may be written to")
+	dir := flags.String("dir", "/newer", "`folder` of the newer program, which may be written to")
 	ready := flags.String("ready", "http://127.0.0.1:9090/readyz", "`URL` that answers 200 when the program serves")
 	if err := flags.Parse(args[1:]); err != nil {
 		return exitUsage, err

@@ -6,12 +6,17 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"strings"
 )
 
-// unpack writes the files of a tar below dir. Each is written beside its place and then renamed, so a program that runs from it goes on, and whoever
+// unpack writes the files of a tar below dir, and nowhere else. Each is written beside its place and then renamed, so a program that runs from it goes on, and whoever
 // starts it gets all of it.
-func unpack(dir string, in io.Reader) error {
+func unpack(dir string, in io.Reader) (err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
 	for r := tar.NewReader(in); ; {
 		header, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -20,12 +25,12 @@ func unpack(dir string, in io.Reader) error {
 		if err != nil {
 			return err
 		}
-		path := filepath.Join(dir, header.Name)
+		path := strings.Trim(header.Name, "/")
 		switch header.Typeflag {
 		case tar.TypeDir:
-			err = os.MkdirAll(path, 0o755)
+			err = root.MkdirAll(path, 0o755)
 		case tar.TypeReg:
-			err = writeWhole(path, r, header.FileInfo().Mode().Perm())
+			err = writeWhole(root, path, r, header.FileInfo().Mode().Perm())
 		default:
 			err = fmt.Errorf("%s is neither a file nor a folder", header.Name)
 		}
@@ -35,17 +40,17 @@ func unpack(dir string, in io.Reader) error {
 	}
 }
 
-func writeWhole(path string, text io.Reader, mode os.FileMode) (err error) {
-	half, err := os.CreateTemp(filepath.Dir(path), ".half-")
+func writeWhole(root *os.Root, path string, text io.Reader, mode os.FileMode) (err error) {
+	half, err := root.OpenFile(path+".half", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(half, text)
 	if err = errors.Join(err, half.Chmod(mode), half.Close()); err == nil {
-		err = os.Rename(half.Name(), path)
+		err = root.Rename(path+".half", path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(half.Name()))
+		return errors.Join(err, root.Remove(path+".half"))
 	}
 	return nil
 }

@@ -1,4 +1,5 @@
-package main
+// Package layers makes the layers of container images: the ground that every image of Belfry stands on, and programs.
+package layers
 
 import (
 	"archive/tar"
@@ -7,7 +8,6 @@ import (
 	"encoding/pem"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -16,15 +16,18 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
+// User is who the programs run as, by number: Kubernetes cannot tell that a name is not root's.
+const User = "65532:65532"
+
 const users = "root:x:0:0:root:/:/sbin/nologin\nbelfry:x:65532:65532:Belfry:/tmp:/sbin/nologin\n"
 
 const groups = "root:x:0:\nbelfry:x:65532:\n"
 
-// groundLayer is what a program may need of a system. It changes with the certificate authorities only, so a node keeps one for all images. Zones are not in
+// Ground is what a program may need of a system. It changes with the certificate authorities only, so a node keeps one for all images. Zones are not in
 // it: the programs hold them.
-func groundLayer() (v1.Layer, error) {
+func Ground() (v1.Layer, error) {
 	never := time.Unix(0, 0)
-	return layer(func(w *tar.Writer) error {
+	return layer(gzip.BestCompression, func(w *tar.Writer) error {
 		for _, f := range []struct {
 			header tar.Header
 			text   []byte
@@ -34,7 +37,7 @@ func groundLayer() (v1.Layer, error) {
 			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, text: []byte(users)},
 			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/", Mode: 0o755}},
 			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/certs/", Mode: 0o755}},
-			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, text: authorities()},
+			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, text: Authorities()},
 			{header: tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}},
 		} {
 			f.header.ModTime, f.header.Size = never, int64(len(f.text))
@@ -49,9 +52,9 @@ func groundLayer() (v1.Layer, error) {
 	})
 }
 
-// authorities are the certificate authorities that Mozilla trusts, for webhooks and mail over TLS. Those that it trusts in part only are left out: a file
+// Authorities are the certificate authorities that Mozilla trusts, for webhooks and mail over TLS. Those that it trusts in part only are left out: a file
 // of certificates cannot say so.
-func authorities() []byte {
+func Authorities() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
@@ -61,14 +64,14 @@ func authorities() []byte {
 	return text.Bytes()
 }
 
-// programLayer holds one program, at the root.
-func programLayer(binary string, modified time.Time) (v1.Layer, error) {
+// Program holds one program, at the root, under a name. Level is that of gzip: the best for what is kept, none for what is loaded at once.
+func Program(name, binary string, modified time.Time, level int) (v1.Layer, error) {
 	text, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
-	return layer(func(w *tar.Writer) error {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.Base(binary), Mode: 0o755, Size: int64(len(text)), ModTime: modified}); err != nil {
+	return layer(level, func(w *tar.Writer) error {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(text)), ModTime: modified}); err != nil {
 			return err
 		}
 		_, err := w.Write(text)
@@ -77,7 +80,7 @@ func programLayer(binary string, modified time.Time) (v1.Layer, error) {
 }
 
 // layer is what write puts into a tar. All belongs to root, so that a program can change none of it.
-func layer(write func(*tar.Writer) error) (v1.Layer, error) {
+func layer(level int, write func(*tar.Writer) error) (v1.Layer, error) {
 	var text bytes.Buffer
 	w := tar.NewWriter(&text)
 	if err := write(w); err != nil {
@@ -87,5 +90,5 @@ func layer(write func(*tar.Writer) error) (v1.Layer, error) {
 		return nil, err
 	}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }
-	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(level), tarball.WithCompressedCaching)
 }

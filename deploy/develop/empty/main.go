@@ -1,0 +1,66 @@
+// Command empty removes all data of a development deployment: its database and its keys in Redis. The services have to start again afterwards, for they
+// prepare the stores when they do. It takes MONGODB_URI, MONGODB_DATABASE, REDIS_URL and BELFRY_REDIS_PREFIX from the environment and has no defaults for
+// them, so that nothing is removed by an omission.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/settings"
+)
+
+// scanned is how many keys a page of a scan looks at.
+const scanned = 1000
+
+type config struct {
+	MongoURI    settings.Secret `envconfig:"MONGODB_URI" required:"true" desc:"connection string of MongoDB"`
+	Database    string          `envconfig:"MONGODB_DATABASE" required:"true" desc:"database to remove"`
+	RedisURL    settings.Secret `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis"`
+	RedisPrefix string          `envconfig:"BELFRY_REDIS_PREFIX" required:"true" desc:"what the keys to remove begin with"`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "empty:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	var cfg config
+	if err := settings.Load(&cfg); err != nil {
+		return err
+	}
+	return errors.Join(dropDatabase(ctx, cfg.MongoURI.Reveal(), cfg.Database), removeKeys(ctx, cfg.RedisURL.Reveal(), cfg.RedisPrefix))
+}
+
+func dropDatabase(ctx context.Context, uri, name string) error {
+	client, err := mongostore.Connect(ctx, uri, mongostore.Options{AppName: "belfry-empty"})
+	if err != nil {
+		return err
+	}
+	return errors.Join(client.Database(name).Drop(ctx), client.Disconnect(ctx))
+}
+
+func removeKeys(ctx context.Context, url, prefix string) error {
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return errors.New("REDIS_URL is not a redis:// address") // the library's error repeats it, password and all
+	}
+	client := redis.NewClient(options)
+	keys := client.Scan(ctx, 0, prefix+"*", scanned).Iterator()
+	for err == nil && keys.Next(ctx) {
+		err = client.Del(ctx, keys.Val()).Err()
+	}
+	return errors.Join(err, keys.Err(), client.Close())
+}
