@@ -224,6 +224,38 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	noticetest.Eventually(t, "it to be sent where that is configured", soon, func() bool { return len(open.To(keeperMail)) == 1 })
 }
 
+func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
+	implicit, err := noticetest.StartTLSMailServer(&certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(implicit.Stop)
+	open, err := noticetest.StartMailServer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(open.Stop)
+	for name, c := range map[string]struct {
+		server   *noticetest.MailServer
+		protect  string
+		username string
+		want     bool // TLS
+	}{
+		"from the start":  {implicit, "implicit", noticetest.Username, true},
+		"where offered":   {mailServer(t), "opportunistic", noticetest.Username, true},
+		"where it is not": {open, "opportunistic", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := running(t, mailBy(c.server), func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
+			o.tell(t, pending(1, 1))
+			noticetest.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
+			if got := c.server.To(keeperMail)[0].TLS; got != c.want {
+				t.Errorf("it came with TLS: %t", got)
+			}
+		})
+	}
+}
+
 func TestMail_EachIsSentOnceByTwoReplicas(t *testing.T) {
 	server := mailServer(t)
 	db := storetest.Mongo(t)

@@ -65,6 +65,8 @@ type MailServer struct {
 	Host string
 	Port int
 
+	implicit bool // TLS from the start
+
 	mu     sync.Mutex
 	server *smtp.Server
 	listen net.Listener
@@ -88,6 +90,12 @@ func StartMailServer(certificate *tls.Certificate) (*MailServer, error) {
 	return m, m.start(certificate)
 }
 
+// StartTLSMailServer starts a server that speaks TLS from the start, as those at port 465 do, and takes mail only from who logged in.
+func StartTLSMailServer(certificate *tls.Certificate) (*MailServer, error) {
+	m := &MailServer{Host: "127.0.0.1", implicit: true}
+	return m, m.start(certificate)
+}
+
 func (m *MailServer) start(certificate *tls.Certificate) error {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: m.Port})
 	if err != nil {
@@ -104,7 +112,11 @@ func (m *MailServer) start(certificate *tls.Certificate) error {
 	m.mu.Lock()
 	m.server, m.listen = server, listener
 	m.mu.Unlock()
-	go func() { _ = server.Serve(listener) }() // it ends with Stop
+	accepting := net.Listener(listener)
+	if m.implicit {
+		accepting = tls.NewListener(listener, server.TLSConfig)
+	}
+	go func() { _ = server.Serve(accepting) }() // it ends with Stop
 	return nil
 }
 
