@@ -12,27 +12,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/prometheus/promql/parser"
+
 	"github.com/belfry-schools/belfry/pkg/servicetest"
 )
 
 // rules are the expressions of the PrometheusRule, by the name of what they record or alert of.
-func rules(t *testing.T) map[string]string {
+func rules(t *testing.T) map[string][]string {
 	t.Helper()
-	found := map[string]string{}
+	found := map[string][]string{}
 	for _, group := range list(only(render(t, "--set", "prometheusRule.enabled=true"), "PrometheusRule")["belfry"].at("spec", "groups")) {
 		for _, rule := range list(walk(group, "rules")) {
 			name := walk(rule, "alert")
 			if name == nil {
 				name = walk(rule, "record")
 			}
-			found[fmt.Sprint(name)] += fmt.Sprint(walk(rule, "expr"), "\n")
+			found[fmt.Sprint(name)] = append(found[fmt.Sprint(name)], fmt.Sprint(walk(rule, "expr")))
 		}
 	}
 	return found
 }
-
-// selector is one of a PromQL expression: a metric and what its labels must be.
-var selector = regexp.MustCompile(`([a-z_:]+[a-z0-9_]*)\{([^}]*)\}`)
 
 // Alerts ask for metrics, and labels of them, that running services have. Those that Prometheus adds itself are left out.
 func TestAlertsAskForMetricsThatExist(t *testing.T) {
@@ -56,27 +55,37 @@ func TestAlertsAskForMetricsThatExist(t *testing.T) {
 	if len(rules) < 10 {
 		t.Fatalf("only %d rules", len(rules))
 	}
-	for name, expression := range rules {
-		if strings.Count(expression, "(") != strings.Count(expression, ")") || strings.Count(expression, "{") != strings.Count(expression, "}") {
-			t.Errorf("%s: brackets without their like in %s", name, expression)
-		}
-		for _, s := range selector.FindAllStringSubmatch(expression, -1) {
-			metric := s[1]
-			if _, recorded := rules[metric]; recorded || metric == "up" {
+	for name, expressions := range rules {
+		for _, expression := range expressions {
+			tree, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			sample := regexp.MustCompile("(?m)^" + metric + `(\{.*\})? `).FindString(text)
-			if sample == "" {
-				t.Errorf("%s asks for %s, which no service has", name, metric)
-				continue
-			}
-			for _, label := range regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"`).FindAllStringSubmatch(s[2], -1) {
-				if !slices.Contains([]string{"namespace", "service", "pod"}, label[1]) && !strings.Contains(sample, label[1]+`="`) {
-					t.Errorf("%s asks for the label %s of %s: %s", name, label[1], metric, sample)
+			parser.Inspect(tree, func(n parser.Node, _ []parser.Node) error {
+				if s, ok := n.(*parser.VectorSelector); ok && s.Name != "up" && rules[s.Name] == nil {
+					if fault := unknown(s, text); fault != "" {
+						t.Errorf("%s: %s", name, fault)
+					}
 				}
-			}
+				return nil
+			})
 		}
 	}
+}
+
+// unknown says what a selector asks for that a service's metrics do not have, "" when they have it all.
+func unknown(s *parser.VectorSelector, metrics string) string {
+	sample := regexp.MustCompile("(?m)^" + s.Name + `(\{.*\})? `).FindString(metrics)
+	if sample == "" {
+		return "no service has " + s.Name
+	}
+	for _, label := range s.LabelMatchers {
+		if !slices.Contains([]string{"__name__", "namespace", "service"}, label.Name) && !strings.Contains(sample, label.Name+`="`) {
+			return "no label " + label.Name + " in " + sample
+		}
+	}
+	return ""
 }
 
 // Whoever is woken by an alert finds in the guide what it means.
