@@ -177,6 +177,7 @@ func TestNotesTellHowToLogIn(t *testing.T) {
 		"ingress.enabled=true,host=a.example,ingress.tlsSecret=tls,secrets.adminUuid.name=admin": {
 			"BELFRY_URL=https://a.example", "kubectl get secret admin --namespace schools -o jsonpath='{.data.admin-uuid}'", "/api/login", "helm test belfry"},
 		"ingress.enabled=true,host=a.example": {"TLS has to end before the ingress controller"},
+		"serviceMonitor.enabled=true":         {"Prometheus is kept from the metrics until networkPolicy.monitoring"},
 		"logLevel=INFO":                       {"There is no way in from outside the cluster yet"},
 	} {
 		out, errs, err := helm("helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version", kubernetes, "--set", set, "--show-only", "templates/notes.yaml")
