@@ -71,8 +71,14 @@ type peer struct {
 	name      string
 }
 
-// read asks a question that changes nothing; it is sent once more when there is no answer: a kept connection may prove dead, or
-// a replica be on its way out.
+// readTries is how often a question that changes nothing is sent when there is no answer, and readPause what lies between, doubled each time. While a
+// replica is replaced, whoever spreads the connections may send one or two more to where it was.
+const (
+	readTries = 4
+	readPause = 50 * time.Millisecond
+)
+
+// read asks a question that changes nothing; it is sent again when there is no answer, within the request's deadline.
 func read[Question, Reply any](ctx context.Context, p peer, path string, q Question) (Reply, error) {
 	return call[Question, Reply](ctx, p, path, q, true)
 }
@@ -89,9 +95,9 @@ func call[Question, Reply any](ctx context.Context, p peer, path string, q Quest
 	if err := encoder.Encode(q); err != nil {
 		return reply, fmt.Errorf("encode a question to %s: %w", p.name, err)
 	}
-	answer, err := p.send(ctx, path, body.Bytes())
-	if err != nil && repeatable && ctx.Err() == nil {
-		answer, err = p.send(ctx, path, body.Bytes())
+	answer, err := p.send(ctx, path, body.Bytes(), repeatable)
+	for pause, tries := readPause, 1; err != nil && repeatable && tries < readTries && rest(ctx, pause); pause, tries = 2*pause, tries+1 {
+		answer, err = p.send(ctx, path, body.Bytes(), repeatable)
 	}
 	if err != nil {
 		return reply, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
@@ -110,10 +116,24 @@ func call[Question, Reply any](ctx context.Context, p peer, path string, q Quest
 	return reply, nil
 }
 
-func (p peer) send(ctx context.Context, path string, body []byte) (*http.Response, error) {
+// rest pauses; it returns false when ctx ends before.
+func rest(ctx context.Context, pause time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(pause):
+		return true
+	}
+}
+
+func (p peer) send(ctx context.Context, path string, body []byte, repeatable bool) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
+	}
+	if repeatable {
+		// Never sent, but net/http then goes on to another connection when a kept one proves dead: several die at once with their replica.
+		request.Header["Idempotency-Key"] = nil
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+p.transport.token.Reveal())

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -154,5 +155,40 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	}
 	if asked.Load() != 3 {
 		t.Errorf("asked %d times", asked.Load())
+	}
+}
+
+// dying answers from the request after the first so many; those it leaves without an answer. It returns its address and how often it was asked.
+func dying(t *testing.T, unanswered int32) (string, *atomic.Int32) {
+	t.Helper()
+	asked := new(atomic.Int32)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) > unanswered {
+			_, _ = w.Write([]byte("{}"))
+			return
+		}
+		if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_ = connection.Close()
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+// While a replica is replaced, some new connections still lead to the old one.
+func TestAQuestionIsAskedAgainUntilAReplicaAnswersAndAChangeIsNot(t *testing.T) {
+	for _, c := range []struct {
+		unanswered, asked int32
+		fails             bool
+	}{{3, 4, false}, {10, 4, true}} {
+		base, asked := dying(t, c.unanswered)
+		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}})
+		if (err != nil) != c.fails || asked.Load() != c.asked || c.fails && !problem.Is(err, problem.Unavailable) {
+			t.Errorf("%d unanswered: asked %d times, got %v", c.unanswered, asked.Load(), err)
+		}
+	}
+	base, asked := dying(t, 1)
+	if _, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), neighbour.NewNote{}); !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
+		t.Errorf("a change was sent %d times and gave %v", asked.Load(), err)
 	}
 }
