@@ -101,9 +101,10 @@ func unknownPaths(t *T) {
 	}
 }
 
+// idsInPaths leaves %31 to the services' own tests: a front door may make 1 of it, for the two are one address (RFC 3986, 6.2.2.2).
 func idsInPaths(t *T) {
 	c, e := t.Booker(), t.Location()
-	for _, id := range []string{"x", "0x1", "1x", "01", fmt.Sprint("0", e.ID), fmt.Sprint("+", e.ID), fmt.Sprint("-", e.ID), fmt.Sprint("%20", e.ID), fmt.Sprint(e.ID, "%20"), "1.0", "1e3", "%31", "١", "9223372036854775808", "99999999999999999999"} {
+	for _, id := range []string{"x", "0x1", "1x", "01", fmt.Sprint("0", e.ID), fmt.Sprint("+", e.ID), fmt.Sprint("-", e.ID), fmt.Sprint("%20", e.ID), fmt.Sprint(e.ID, "%20"), "1.0", "1e3", "١", "9223372036854775808", "99999999999999999999"} {
 		for _, path := range []string{"/api/elements/%s", "/api/elements/%s/commitments", "/api/events/%s", "/api/eventcategories/%s", "/api/notes/%s", "/notes/%s"} {
 			c.Get(fmt.Sprintf(path, id)).Want(http.StatusNotFound, notFound)
 		}
