@@ -20,7 +20,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1 // it could not be done
 	exitUsage   = 2 // it was asked wrongly
-	exitFaults  = 3 // the bundle has faults; nothing was written
+	exitFaults  = 3 // the bundle or roster has faults; nothing was written
 	exitRefused = 4 // the services did not take some records; the others are written
 )
 
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, s surroundings) int {
 		Short: "Bring a school into Belfry and run it",
 		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
 
-Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle has faults, 4 some records were refused.`,
+Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults, 4 some records were refused.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

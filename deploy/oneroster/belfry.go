@@ -26,10 +26,9 @@ const (
 
 // known is what Belfry has, as far as a roster asks for it.
 type known struct {
-	elements map[string]element  // those of rosters, by Type:key
-	keys     map[int64]string    // theirs, by id
-	initials map[string]int      // how many members of staff have them
-	members  map[string][]string // members of rosters' groups of today or later, by the group's key without type, as Type:key
+	elements map[string]element // those of rosters, by Type:key
+	keys     map[int64]string   // theirs, by id
+	initials map[string]int     // how many members of staff have them
 }
 
 type element struct {
@@ -41,7 +40,7 @@ type element struct {
 
 // ask reads the elements, up to 1,000 a call.
 func ask(ctx context.Context, d Directory) (*known, error) {
-	k := &known{elements: map[string]element{}, keys: map[int64]string{}, initials: map[string]int{}, members: map[string][]string{}}
+	k := &known{elements: map[string]element{}, keys: map[int64]string{}, initials: map[string]int{}}
 	for _, entityType := range []string{contract.Staff, contract.Pupil, contract.Group} {
 		for record, err := range d.List(ctx, "/api/admin/elements", "elements", url.Values{"entity_type": {entityType}}) {
 			if err != nil {
@@ -61,23 +60,19 @@ func ask(ctx context.Context, d Directory) (*known, error) {
 	return k, nil
 }
 
-// askMembers reads who is in a group on that day or will be, up to 1,000 a call. Those that come from no roster are left out.
-func (k *known) askMembers(ctx context.Context, d Directory, group, today string) error {
-	stored, ok := k.elements[contract.Group+":"+group]
-	if _, asked := k.members[group]; asked || !ok {
-		return nil
-	}
-	k.members[group] = nil
-	for record, err := range d.List(ctx, fmt.Sprintf("/api/admin/elements/%d/members", stored.id), "members", nil) {
+// members lists who of rosters is in a group on that day or will be, as Type:key, up to 1,000 a call.
+func (k *known) members(ctx context.Context, d Directory, group, today string) ([]string, error) {
+	var all []string
+	for record, err := range d.List(ctx, fmt.Sprintf("/api/admin/elements/%d/members", k.elements[contract.Group+":"+group].id), "members", nil) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		last := record.Text("last_day")
 		if key := k.keys[record.ID("element_id")]; key != "" && (last == "" || last >= today) {
-			k.members[group] = append(k.members[group], key)
+			all = append(all, key)
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // has tells whether Belfry has what a reference means.

@@ -2,6 +2,8 @@ package oneroster
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/bundle"
@@ -105,50 +107,44 @@ func spanOf(first, last string) bundle.Span {
 // whose row in a delta has other orgs now, for such a row has all of them.
 func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error {
 	moved := r.moved()
-	groups := map[string]table{}
-	for _, org := range r.orgs {
-		groups[orgKeys+org.id] = r.orgMembers()
-	}
-	for _, id := range r.classOrder {
-		groups[classKeys+id] = enrollments
-	}
-	for reference := range r.known.elements {
-		if key, ok := strings.CutPrefix(reference, contract.Group+":"+orgKeys); ok && len(moved) > 0 {
-			groups[orgKeys+key] = r.orgMembers()
+	for _, reference := range slices.Sorted(maps.Keys(r.known.elements)) {
+		group, isGroup := strings.CutPrefix(reference, contract.Group+":")
+		if !isGroup || !r.known.elements[reference].current || r.roster.Gone(reference) || !r.mayEnd(group, moved, o) {
+			continue
 		}
-	}
-	asked := map[string]bool{}
-	for group, t := range groups {
-		isOrg := strings.HasPrefix(group, orgKeys)
-		if o.Prune && r.modes[t] == bulk || isOrg && len(moved) > 0 {
-			asked[group] = true
-		}
-	}
-	for _, group := range sorted(asked) {
-		if err := r.known.askMembers(ctx, d, group, o.Today); err != nil {
+		members, err := r.known.members(ctx, d, group, o.Today)
+		if err != nil {
 			return err
 		}
-		for _, member := range r.known.members[group] {
-			t := groups[group]
-			if strings.HasPrefix(member, contract.Group+":") {
-				t = orgs
-			}
-			if r.pairs.has(group, member) {
-				continue
-			}
-			if change, ok := moved[member]; ok && strings.HasPrefix(group, orgKeys) {
+		for _, member := range members {
+			from := r.teller(group, member)
+			change, ok := moved[member]
+			switch {
+			case r.pairs.has(group, member):
+			case ok && from != enrollments:
 				r.pairs.of(change.from, change.line, group, member).ends("", change.day)
-			} else if o.Prune && r.modes[t] == bulk {
-				r.pairs.of(t, 1, group, member).ends("", o.Today)
+			case o.Prune && r.modes[from] == bulk:
+				r.pairs.of(from, 1, group, member).ends("", o.Today)
 			}
 		}
 	}
 	return nil
 }
 
-// orgMembers is the table that says who is in orgs.
-func (r *resolver) orgMembers() table {
-	if r.version == version12 {
+// mayEnd tells whether any membership in the group may have gone.
+func (r *resolver) mayEnd(group string, moved map[string]move, o Options) bool {
+	people, groups := r.teller(group, ""), r.teller(group, contract.Group+":")
+	return o.Prune && (r.modes[people] == bulk || r.modes[groups] == bulk) || people != enrollments && len(moved) > 0
+}
+
+// teller is the table that says whether the member is in the group.
+func (r *resolver) teller(group, member string) table {
+	switch {
+	case strings.HasPrefix(group, classKeys):
+		return enrollments
+	case strings.HasPrefix(member, contract.Group+":"):
+		return orgs
+	case r.version == version12:
 		return roles
 	}
 	return users

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -145,6 +144,3 @@ func (p *pairs) has(group, member string) bool {
 	_, ok := p.known["Group:"+group+"/"+member]
 	return ok
 }
-
-// sorted are the keys of a set in order.
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
