@@ -50,6 +50,13 @@ func newSet(t *testing.T, admin *servicetest.Client, names ...string) set {
 	return s
 }
 
+// sharedSet makes a set in the system of all tests, after the school: other tests want its categories to be the first.
+func sharedSet(t *testing.T, names ...string) set {
+	t.Helper()
+	loadSchool(t)
+	return newSet(t, system.Admin(t), names...)
+}
+
 // book makes an event at the hours on a day.
 func (s set) book(t *testing.T, body string, category int64, day, starts, ends string, elements ...any) int64 {
 	t.Helper()
@@ -136,7 +143,7 @@ func says(t *testing.T, c *servicetest.Client, event int64) string {
 
 func TestIssue4_8_ANoteAppearsFollowsAndGoes(t *testing.T) {
 	const day = "2027-03-01"
-	s := newSet(t, system.Admin(t), "Ann", "Bob", "Cyd")
+	s := sharedSet(t, "Ann", "Bob", "Cyd")
 	field := things(t, 1)[0]
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
 	if got := check(t, s.admin, day, day, false); got.of(lesson) != "" || says(t, s.admin, lesson) != "" {
@@ -185,7 +192,7 @@ func TestIssue4_8_ANoteAppearsFollowsAndGoes(t *testing.T) {
 
 func TestIssue4_8_NobodyButTheSystemChangesItsNote(t *testing.T) {
 	const day = "2027-03-02"
-	s, people := newSet(t, system.Admin(t), "Ann"), loadSchool(t)
+	s, people := sharedSet(t, "Ann"), loadSchool(t)
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
 	s.book(t, "Hockey", s.away, day, "09:00", "10:00", s.pupils[0])
 	check(t, s.admin, day, day, false)
@@ -208,7 +215,7 @@ func TestIssue4_8_NobodyButTheSystemChangesItsNote(t *testing.T) {
 
 func TestIssue4_8_WhoCountsAsElsewhere(t *testing.T) {
 	const day = "2027-03-03"
-	s, people := newSet(t, system.Admin(t), "Ann", "Bob", "Cyd", "Dot"), loadSchool(t)
+	s, people := sharedSet(t, "Ann", "Bob", "Cyd", "Dot"), loadSchool(t)
 	if a := s.admin.Delete(t, path("/api/admin/elements/%d", s.pupils[3])); a.Code != 200 { // left the school
 		t.Fatal(a)
 	}
@@ -262,7 +269,7 @@ func (s set) alsoIn(t *testing.T, day string, pupils ...int) int64 {
 // A note follows its event to where the check of the old days no longer looks, and goes with the reason to have it.
 func TestIssue4_8_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	const day, later = "2027-03-04", "2027-06-10"
-	s := newSet(t, system.Admin(t), "Ann", "Bob")
+	s := sharedSet(t, "Ann", "Bob")
 	var lessons []int64
 	for range 4 {
 		lessons = append(lessons, s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.pupils[0]))
@@ -304,7 +311,7 @@ func TestIssue4_8_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 
 func TestIssue4_8_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
 	const day = "2027-03-05"
-	s := newSet(t, system.Admin(t), "Ann")
+	s := sharedSet(t, "Ann")
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
 	s.book(t, "Trip", s.away, day, "09:00", "10:00", s.pupils[0])
 	var together sync.WaitGroup
@@ -324,7 +331,7 @@ func TestIssue4_8_HostileNamesAreText(t *testing.T) {
 		"<script>alert(1)</script>", "*Ann* _Bob_ `Cyd`", "[x](javascript:alert(1))", "![y](http://evil.example/a.png)", "www.evil.example", "http://evil.example/",
 		"eve@evil.example", "<http://evil.example>", "&lt;b&gt; &copy;", "\\*a\\* \\", "# a", "- b", "1. c", "> d", "~~e~~ |f|", "\u202eevil", "a, b: 'c' \"d\" (e)",
 	}
-	s := newSet(t, system.Admin(t), names...)
+	s := sharedSet(t, names...)
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
 	s.book(t, names[0]+names[2]+"\n\n- x", s.away, day, "09:00", "10:00", s.id)
 	check(t, s.admin, day, day, false)
