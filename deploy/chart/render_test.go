@@ -19,13 +19,18 @@ import (
 	"github.com/belfry-schools/belfry/pkg/checkout"
 )
 
-// programs are those of .ci/chart, and the folder of its schemas.
-var programs = struct{ helm map[string]string }{}
-
 var (
-	root     string // of the checkout
+	root     string                  // of the checkout
+	programs map[string]string       // Helm of both kinds, by name
+	known    = map[string]rendered{} // what was rendered already, by the kind of Helm and its arguments
 	services = []string{"elements", "events", "identity", "notes"}
 )
+
+// rendered is what became of a call of helm template.
+type rendered struct {
+	out, errs string
+	err       error
+}
 
 // kubernetes is the version that is rendered for.
 const kubernetes = "1.36.4"
@@ -59,13 +64,13 @@ func prepare() (err error) {
 			return err
 		}
 	}
-	programs.helm = map[string]string{"helm 3": os.Getenv("HELM3"), "helm 4": os.Getenv("HELM4")}
+	programs = map[string]string{"helm 3": os.Getenv("HELM3"), "helm 4": os.Getenv("HELM4")}
 	return nil
 }
 
 // helm runs one of the two, in the checkout.
 func helm(version string, args ...string) (out, errs string, err error) {
-	command := exec.Command(programs.helm[version], args...)
+	command := exec.Command(programs[version], args...)
 	command.Dir = root
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
@@ -75,7 +80,13 @@ func helm(version string, args ...string) (out, errs string, err error) {
 
 // template renders the chart as a release belfry in the namespace schools; args are further ones of helm template.
 func template(version string, args ...string) (out, errs string, err error) {
-	return helm(version, append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes}, args...)...)
+	key := version + " " + strings.Join(args, " ")
+	r, found := known[key]
+	if !found {
+		r.out, r.errs, r.err = helm(version, append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes}, args...)...)
+		known[key] = r
+	}
+	return r.out, r.errs, r.err
 }
 
 // everything are the values by which nothing is left out.

@@ -35,6 +35,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"mail.host=smtp.school.example":           "/mail/from",
 		"mail.tls=starttls":                       "value must be one of 'mandatory', 'opportunistic', 'implicit', 'none'",
 		"mail.port=0":                             "/mail/port",
+		"clashNotes.at=3:00":                      "/clashNotes/at",
+		"clashNotes.days=93":                      "/clashNotes/days",
 		"webhooks.networks[0]=10.20.0.0":          "/webhooks/networks/0",
 		"telemetry.endpoint=collector:4318":       "/telemetry/endpoint",
 		"extraEnv.A-B=x":                          "invalid propertyName 'A-B'",

@@ -32,6 +32,8 @@
 {{- $_ := set $env "OTEL_RESOURCE_ATTRIBUTES" (printf "service.instance.id=$(POD_NAME),k8s.pod.name=$(POD_NAME),k8s.namespace.name=%s" .root.Release.Namespace) -}}
 {{- end -}}
 {{- if eq .name "events" -}}
+{{- $_ := set $env "BELFRY_CLASH_NOTES_AT" $v.clashNotes.at -}}
+{{- $_ := set $env "BELFRY_CLASH_DAYS" (toString (int $v.clashNotes.days)) -}}
 {{- with include "belfry.publicUrl" .root }}{{ $_ := set $env "BELFRY_PUBLIC_URL" . }}{{ end -}}
 {{- with $v.webhooks.networks }}{{ $_ := set $env "BELFRY_WEBHOOK_NETWORKS" (join "," .) }}{{ end -}}
 {{- if $v.mail.host -}}
