@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ func webhooksCommand(s surroundings) *cobra.Command {
 		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a decision, decisions, allocations,
 and confirmed entries that are gone. docs/notice.md says what it is sent and how to check the signature.
 The login is as for import.`,
-		listWebhooks(s), addWebhook(s), removeWebhook(s), listDeliveries(s), testWebhook(s))
+		listWebhooks(s), addWebhook(s), changeWebhook(s), renewWebhookSecret(s), removeWebhook(s), listDeliveries(s), testWebhook(s))
 }
 
 // webhookID reads the one argument.
@@ -54,8 +55,7 @@ func addWebhook(s surroundings) *cobra.Command {
 		Example: "  belfryctl webhooks add https://hooks.school.example/belfry --kind commitment.requested,commitment.decided",
 		Args:    cobra.ExactArgs(1),
 	}
-	kinds := command.Flags().StringSlice("kind", nil,
-		"kinds of notice that it gets: commitment.requested, commitment.decided, commitment.deleted, request.allocated, event.deleted; all when not given")
+	kinds := kindFlag(command, "; all when not given")
 	return administrative(s, command, func(j job) error {
 		fields := map[string]any{"url": j.args[0]}
 		if j.given("kind") {
@@ -66,6 +66,71 @@ func addWebhook(s surroundings) *cobra.Command {
 			return err
 		}
 		return j.show("webhook", webhook, "id", "url", "kinds", "secret")
+	})
+}
+
+// noticeKinds are those that a webhook may want.
+var noticeKinds = []string{"commitment.requested", "commitment.decided", "commitment.deleted", "request.allocated", "event.deleted"}
+
+func kindFlag(command *cobra.Command, more string) *[]string {
+	kinds := command.Flags().StringSlice("kind", nil, "kinds of notice that it gets: "+strings.Join(noticeKinds, ", ")+more)
+	complete(command, "kind", noticeKinds...)
+	return kinds
+}
+
+func changeWebhook(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "change ID", Short: "Change an endpoint; what is not given stays",
+		Long:    "Changes an endpoint. One that is made inactive gets nothing new, and what waits for it goes on waiting until it is active again.",
+		Example: "  belfryctl webhooks change 3 --active=false\n  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
+		Args:    cobra.ExactArgs(1),
+	}
+	endpoint := command.Flags().String("endpoint", "", "its new address")
+	active := command.Flags().Bool("active", true, "whether it gets notices")
+	kinds := kindFlag(command, "")
+	return administrative(s, command, func(j job) error {
+		id, err := j.webhookID()
+		if err != nil {
+			return err
+		}
+		fields := map[string]any{}
+		if j.given("endpoint") {
+			fields["url"] = *endpoint
+		}
+		if j.given("active") {
+			fields["active"] = *active
+		}
+		if j.given("kind") {
+			fields["kinds"] = *kinds
+		}
+		webhook, err := j.c.Change(j.ctx, webhookAt(id, ""), "webhook", fields)
+		if err != nil {
+			return err
+		}
+		return j.show("webhook", webhook, "id", "active", "url", "kinds")
+	})
+}
+
+func renewWebhookSecret(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "new-secret ID", Short: "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
+		Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
+		Args:    cobra.ExactArgs(1),
+	}
+	return administrative(s, command, func(j job) error {
+		id, err := j.webhookID()
+		if err != nil {
+			return err
+		}
+		webhook, err := j.c.Create(j.ctx, webhookAt(id, "/secret"), "webhook", nil)
+		if err != nil {
+			return err
+		}
+		if j.json {
+			return printJSON(j.s.out, map[string]any{"webhook": id, "secret": webhook.Text("secret")})
+		}
+		_, err = fmt.Fprintln(j.s.out, webhook.Text("secret"))
+		return err
 	})
 }
 

@@ -30,7 +30,7 @@ func TestWebhooks(t *testing.T) {
 	}
 
 	out, _ := webhooks(exitOK, "add", endpoint.URL, "--kind", "commitment.decided,event.deleted")
-	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +whsec_\S{43}\n$`).FindStringSubmatch(out)
+	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{43})\n$`).FindStringSubmatch(out)
 	if added == nil {
 		t.Fatalf("add printed %q", out)
 	}
@@ -62,8 +62,20 @@ func TestWebhooks(t *testing.T) {
 	if _, errs := webhooks(exitFailure, "add", endpoint.URL, "--kind", "all"); !strings.Contains(errs, `kinds "all" is not included in the list`) {
 		t.Errorf("add of an unknown kind: %s", errs)
 	}
-	for _, args := range [][]string{{"remove", "x"}, {"test", "0"}, {"deliveries", id, "--limit", "0"}, {"remove"}, {"add"}} {
+	for _, args := range [][]string{{"remove", "x"}, {"test", "0"}, {"deliveries", id, "--limit", "0"}, {"remove"}, {"add"}, {"change", "x"}, {"new-secret"}} {
 		webhooks(exitUsage, args...)
+	}
+	if out, _ := webhooks(exitOK, "change", id, "--active=false", "--kind", "event.deleted"); !strings.Contains(out, "active  false\n") || !strings.Contains(out, endpoint.URL) || !strings.Contains(out, "event.deleted\n") {
+		t.Errorf("change printed\n%s", out)
+	}
+	if _, errs := webhooks(exitFailure, "change", id, "--endpoint", "https://192.168.0.1/"); !strings.Contains(errs, "url is at an address that is not allowed") {
+		t.Errorf("change to a private address: %s", errs)
+	}
+	if out, _ := webhooks(exitOK, "new-secret", id); !regexp.MustCompile(`^whsec_\S{43}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
+		t.Errorf("new-secret printed %q", out)
+	}
+	if out, _ := webhooks(exitOK, "new-secret", id, "--json"); !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {
+		t.Errorf("new-secret --json printed %s", out)
 	}
 	if out, _ := webhooks(exitOK, "remove", id); out != "removed webhook "+id+"\n" {
 		t.Errorf("remove printed %q", out)

@@ -29,6 +29,8 @@ func registering(w *walk) {
 	w.webhook = made.id("webhook.id")
 	w.hook.trust(made.text("webhook.secret"))
 	w.call(w.admin, "GET", webhooks, nil, 200, is("webhooks.*.id", []int64{w.webhook}), absent("webhooks.0.secret"))
+	renewed := w.call(w.admin, "POST", path("%s/%d/secret", webhooks, w.webhook), nil, 201, is("webhook.id", w.webhook)) // the one before signs along
+	w.check("the secret is another", true, renewed.text("webhook.secret") != made.text("webhook.secret"))
 	w.call(w.admin, "POST", path("%s/%d/test", webhooks, w.webhook), nil, 201, is("delivery.kind", "webhook.test"), is("delivery.state", "waiting"))
 	w.await("the endpoint has", "webhook.test", func() any {
 		kinds := []string{}
@@ -37,6 +39,7 @@ func registering(w *walk) {
 		}
 		return strings.Join(kinds, " ")
 	})
+	w.hook.trust(renewed.text("webhook.secret"))
 }
 
 // heard waits until the webhook has told all that it has to have told of the concert, in order, and owner and keeper have all their mails.

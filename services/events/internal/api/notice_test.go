@@ -198,6 +198,7 @@ func (n *notified) checkAdministration(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	n.checkTest(t, admin, one)
+	n.checkRenewal(t, admin, one)
 
 	var page struct {
 		Deliveries []struct{ ID int64 }
@@ -241,6 +242,32 @@ func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string
 	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
 }
 
+// checkRenewal renews the secret; the one before signs along.
+func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one string) {
+	t.Helper()
+	n.owner.Post(t, one+"/secret", nil).Want(t, 403, `{"status":"Forbidden"}`)
+	admin.Post(t, path("/api/admin/webhooks/%d/secret", n.webhook+1000), nil).Want(t, 404,
+		path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Webhook with 'id'=%d"}`, n.webhook+1000))
+	a := admin.Post(t, one+"/secret", nil)
+	var renewed struct{ Webhook struct{ Secret string } }
+	a.Decode(t, &renewed)
+	if a.Code != 201 || !strings.HasPrefix(renewed.Webhook.Secret, "whsec_") || renewed.Webhook.Secret == n.secret {
+		t.Fatalf("renew: %d %s", a.Code, a.Body)
+	}
+	if a := admin.Get(t, one); strings.Contains(a.Body, "whsec_") {
+		t.Errorf("a secret is shown again: %s", a.Body)
+	}
+	before := len(n.receiver.Got())
+	admin.Post(t, one+"/test", nil)
+	noticetest.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
+	got := n.receiver.Got()[before]
+	for _, secret := range []string{n.secret, renewed.Webhook.Secret} {
+		if err := noticetest.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // checkAudit sees that what was done to the webhook is in the audit, without its address and secret.
 func (n *notified) checkAudit(t *testing.T, admin *servicetest.Client) {
 	t.Helper()
@@ -253,7 +280,7 @@ func (n *notified) checkAudit(t *testing.T, admin *servicetest.Client) {
 	for _, e := range log.Entries {
 		actions = append(actions, e.Action)
 	}
-	if fmt.Sprint(actions) != "[delete update create]" || strings.Contains(a.Body, n.receiver.URL) || strings.Contains(a.Body, n.secret) {
+	if fmt.Sprint(actions) != "[delete update update create]" || !strings.Contains(a.Body, `{"field":"secret","from":null,"to":null}`) || strings.Contains(a.Body, "whsec_") || strings.Contains(a.Body, n.receiver.URL) || strings.Contains(a.Body, n.secret) {
 		t.Errorf("audit %v: %d %s", actions, a.Code, a.Body)
 	}
 }

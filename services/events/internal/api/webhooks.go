@@ -29,6 +29,7 @@ func (h webhookHandlers) routes() []web.Route {
 		{Method: fiber.MethodPatch, Path: one, Access: web.Admin, Handler: h.change},
 		{Method: fiber.MethodDelete, Path: one, Access: web.Admin, Handler: h.remove},
 		{Method: fiber.MethodGet, Path: one + "/deliveries", Access: web.Admin, Handler: h.deliveries},
+		{Method: fiber.MethodPost, Path: one + "/secret", Access: web.Admin, Repeatable: true, Handler: h.renewSecret},
 		{Method: fiber.MethodPost, Path: one + "/test", Access: web.Admin, Handler: h.test},
 	}
 }
@@ -40,7 +41,7 @@ type shownWebhook struct {
 	Kinds     []event.NoticeKind `json:"kinds"`
 	Active    bool               `json:"active"`
 	CreatedAt string             `json:"created_at"`
-	Secret    string             `json:"secret,omitempty"` // only in the answer that made it
+	Secret    string             `json:"secret,omitempty"` // only in the answer that made or renewed it
 	Valid     bool               `json:"valid"`
 	Errors    problem.Fields     `json:"errors,omitempty"`
 }
@@ -118,9 +119,27 @@ func (h webhookHandlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
+	return h.showSecret(c, w)
+}
+
+// showSecret answers with a webhook and its new secret.
+func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	shown := h.shape(w)
 	shown.Secret = w.Secret.Reveal()
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "webhook", Value: shown})
+}
+
+// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The session and one versioned change.
+func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	w, err := h.notices.RenewSecret(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	return h.showSecret(c, w)
 }
 
 // read is GET /api/admin/webhooks/<id>. The session and one document.

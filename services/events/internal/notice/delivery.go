@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/contract"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -141,14 +142,24 @@ func orNull(id int64) *int64 {
 	return &id
 }
 
-// Sign returns the value of the header Belfry-Signature for a body sent at a time: the seconds since 1970, and the HMAC-SHA256 of these, a dot and
-// the body, in hexadecimal digits.
-func Sign(secret string, at time.Time, body []byte) string {
+// sign returns the value of the header Belfry-Signature for a body sent at a time: the seconds since 1970, and the HMAC-SHA256 of these, a dot and
+// the body, in hexadecimal digits, once under the secret and once under each that still signs along.
+func (w Webhook) sign(at time.Time, body []byte) string {
 	seconds := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(seconds + "."))
-	mac.Write(body)
-	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	value := "t=" + seconds
+	under := func(secret settings.Secret) {
+		mac := hmac.New(sha256.New, []byte(secret.Reveal()))
+		mac.Write([]byte(seconds + "."))
+		mac.Write(body)
+		value += ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	}
+	under(w.Secret)
+	for _, old := range w.Before {
+		if at.Before(old.Until) {
+			under(old.Secret)
+		}
+	}
+	return value
 }
 
 // sender makes attempts.
@@ -183,7 +194,7 @@ func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, 
 	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	request.Header.Set("User-Agent", "Belfry")
 	request.Header.Set("Idempotency-Key", d.NoticeID)
-	request.Header.Set("Belfry-Signature", Sign(w.Secret.Reveal(), time.Now(), d.Body))
+	request.Header.Set("Belfry-Signature", w.sign(time.Now(), d.Body))
 	client := s.tls
 	if request.URL.Scheme == "http" {
 		client = s.plain

@@ -20,6 +20,9 @@ const (
 	maxURL = 2048
 	// secretBytes is how much randomness a webhook's secret has.
 	secretBytes = 32
+	// secretOverlap is how long a secret that was renewed signs along, and maxOldSecrets how many may.
+	secretOverlap = 24 * time.Hour
+	maxOldSecrets = 4
 )
 
 // Webhook is an endpoint of a program that wants notices.
@@ -29,7 +32,14 @@ type Webhook struct {
 	Kinds     []event.NoticeKind // those that it wants; never empty
 	Active    bool               // an inactive one gets nothing new, and what waits for it goes on waiting
 	Secret    settings.Secret    // signs what it is sent
+	Before    []OldSecret        // sign along; the newest first
 	CreatedAt time.Time
+}
+
+// OldSecret is a secret of a webhook that was renewed.
+type OldSecret struct {
+	Secret settings.Secret
+	Until  time.Time // when it signs no more
 }
 
 func (w Webhook) wants(k event.NoticeKind) bool { return slices.Contains(w.Kinds, k) }
@@ -74,11 +84,28 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 	if len(all) >= maxWebhooks {
 		return Webhook{}, problem.New(problem.Conflict, "there are %d webhooks already", maxWebhooks)
 	}
-	random := make([]byte, secretBytes)
-	_, _ = rand.Read(random) // never fails
-	w.Secret = settings.NewSecret("whsec_" + base64.RawURLEncoding.EncodeToString(random))
+	w.Secret = newSecret()
 	w.ID, err = s.Store.AddWebhook(ctx, w)
 	return w, err
+}
+
+func newSecret() settings.Secret {
+	random := make([]byte, secretBytes)
+	_, _ = rand.Read(random) // never fails
+	return settings.NewSecret("whsec_" + base64.RawURLEncoding.EncodeToString(random))
+}
+
+// RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the receiver has the new one; of
+// several renewals in a day, the last four before do. Two round trips.
+func (s *Service) RenewSecret(ctx context.Context, id int64) (Webhook, error) {
+	secret := newSecret()
+	return s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
+		now := time.Now().UTC()
+		before := append([]OldSecret{{w.Secret, now.Add(secretOverlap)}}, w.Before...)
+		before = slices.DeleteFunc(before, func(old OldSecret) bool { return old.Until.Before(now) })
+		w.Secret, w.Before = secret, before[:min(len(before), maxOldSecrets)]
+		return nil
+	})
 }
 
 // ChangeWebhook changes the fields given. InvalidError as for CreateWebhook. Two round trips.

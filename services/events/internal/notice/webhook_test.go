@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -211,6 +212,63 @@ func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
 	time.Sleep(time.Second) // a second sender would show now
 	if problems := disorder(one, t, r); len(problems) > 0 || len(r.Got()) != 21 {
 		t.Errorf("%d requests, %v", len(r.Got()), problems)
+	}
+}
+
+func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
+	o := running(t, allowLocal)
+	r := noticetest.StartReceiver(t)
+	w := o.webhook(t, r.URL)
+	secrets := []string{w.Secret.Reveal()} // the oldest first
+	renew := func() {
+		t.Helper()
+		renewed, err := o.RenewSecret(t.Context(), w.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, renewed.Secret.Reveal())
+	}
+	sent := int64(0)
+	verify := func() string { // which secrets verify what is sent now
+		t.Helper()
+		sent++
+		o.tell(t, pending(sent, 1))
+		noticetest.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == int(sent) })
+		got := r.Taken()[sent-1]
+		var right []string
+		for i, secret := range secrets {
+			if noticetest.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At) == nil {
+				right = append(right, fmt.Sprint(i))
+			}
+		}
+		return strings.Join(right, " ")
+	}
+	renew()
+	if got := verify(); got != "0 1" {
+		t.Errorf("after a renewal it is signed under %s", got)
+	}
+	_, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
+		if left := time.Until(w.Before[0].Until); left < 23*time.Hour || left > 24*time.Hour {
+			t.Errorf("it signs along for %v", left)
+		}
+		w.Before[0].Until, w.Active = time.Now().Add(-time.Second), false // the store keeps what the audit tells a difference of
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	active := true
+	if _, err := o.ChangeWebhook(t.Context(), w.ID, notice.WebhookFields{Active: &active, Faults: problem.Fields{}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := verify(); got != "1" {
+		t.Errorf("a day later it is signed under %s", got)
+	}
+	for range 5 {
+		renew()
+	}
+	if got := verify(); got != "2 3 4 5 6" {
+		t.Errorf("after many renewals it is signed under %s", got)
 	}
 }
 

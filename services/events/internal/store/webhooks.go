@@ -33,10 +33,17 @@ type webhookDocument struct {
 	Kinds     []event.NoticeKind `bson:"kinds"`
 	Active    bool               `bson:"active"`
 	Secret    string             `bson:"secret,omitempty"`
+	Before    []secretDocument   `bson:"before,omitempty"`
 	CreatedAt time.Time          `bson:"created_at"`
 
 	Deleted bool          `bson:"deleted,omitempty"` // a tombstone: it is there until the audit has its last entry
 	Audit   []audit.Entry `bson:"audit,omitempty"`
+}
+
+// secretDocument is a secret that was renewed, until when it signs along.
+type secretDocument struct {
+	Secret string    `bson:"secret"`
+	Until  time.Time `bson:"until"`
 }
 
 func webhooksCollection(db *mongo.Database) *mongo.Collection { return db.Collection("webhooks") }
@@ -44,12 +51,20 @@ func webhooksCollection(db *mongo.Database) *mongo.Collection { return db.Collec
 func webhookIndexes() []mongostore.Index { return []mongostore.Index{auditlog.Index()} }
 
 func (d *webhookDocument) webhook() notice.Webhook {
-	return notice.Webhook{ID: d.ID, URL: d.URL, Kinds: d.Kinds, Active: d.Active, Secret: settings.NewSecret(d.Secret), CreatedAt: d.CreatedAt}
+	w := notice.Webhook{ID: d.ID, URL: d.URL, Kinds: d.Kinds, Active: d.Active, Secret: settings.NewSecret(d.Secret), CreatedAt: d.CreatedAt}
+	for _, old := range d.Before {
+		w.Before = append(w.Before, notice.OldSecret{Secret: settings.NewSecret(old.Secret), Until: old.Until})
+	}
+	return w
 }
 
 func (d *webhookDocument) set(w notice.Webhook) {
 	d.ID, d.Schema = w.ID, schema
 	d.URL, d.Kinds, d.Active, d.Secret, d.CreatedAt = w.URL, w.Kinds, w.Active, w.Secret.Reveal(), w.CreatedAt
+	d.Before = nil
+	for _, old := range w.Before {
+		d.Before = append(d.Before, secretDocument{old.Secret.Reveal(), old.Until})
+	}
 }
 
 // deliveryDocument is a delivery as it is stored.
@@ -168,13 +183,15 @@ func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
 	return nil
 }
 
-// webhookValues are what the audit compares. An endpoint's address may hold a key, so only that it changed is told.
+// webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only that it changed is told.
 func webhookValues(w notice.Webhook) []audit.Value {
 	kinds := make([]string, len(w.Kinds))
 	for i, k := range w.Kinds {
 		kinds[i] = string(k)
 	}
-	return []audit.Value{audit.Secret("url", w.URL), audit.Text("kinds", strings.Join(kinds, ",")), audit.Bool("active", w.Active)}
+	return []audit.Value{
+		audit.Secret("url", w.URL), audit.Text("kinds", strings.Join(kinds, ",")), audit.Bool("active", w.Active), audit.Secret("secret", w.Secret.Reveal()),
+	}
 }
 
 // AddDeliveries implements notice.Store. One round trip for the ids, which rise from one addition to the next over all processes, and one for each.
