@@ -70,7 +70,7 @@ from the environment variable BELFRY_UUID, never from the command line, where ot
 	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "ask the deployment what would happen, write nothing")
-	flags.BoolVar(&f.prune, "prune", false, "make elements no longer current whose key has gone from a file that the bundle has; deletes nothing")
+	flags.BoolVar(&f.prune, "prune", false, "make no longer current the elements, and of a roster end the memberships, that have gone from the files; deletes nothing")
 	flags.IntVar(&f.parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
 	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	return command

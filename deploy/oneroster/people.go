@@ -63,16 +63,18 @@ func (r *resolver) addPerson(kind string, u user, initials string) {
 }
 
 // kindOf says what a user of the folder is. In version 1.2 that is in the roles, of which a delta may have none, or only those that
-// changed: then a primary one counts, then what Belfry has.
+// changed: then a primary one counts, then what Belfry has,
+// then any.
 func (r *resolver) kindOf(u user) string {
 	if r.version == version11 {
 		return roleTypes[u.role]
 	}
 	stored := r.known.kind(u.id)
 	primary := slices.DeleteFunc(slices.Clone(r.said[u.id]), func(o role) bool { return !o.primary })
+	kind := kindOfRoles(primary)
 	switch {
-	case len(primary) > 0:
-		return kindOfRoles(primary)
+	case kind != nobody:
+		return kind
 	case r.modes[roles] != bulk && stored != nobody:
 		return stored
 	case u.removed && len(r.said[u.id]) == 0:

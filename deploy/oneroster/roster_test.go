@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/bundle"
+	"github.com/belfry-schools/belfry/deploy/oneroster"
 )
 
 // staffOf lists "initials forename surname" of a roster's staff.
@@ -49,6 +50,92 @@ func TestInitialsAreOnesOwnAndStay(t *testing.T) {
 	want = append([]string{"HGO2 Hal Go", "HGO3 Hal Go", "HOP2 Hope Op"}, want...)
 	if diff := cmp.Diff(want, staffOf(t, dir(), b)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// people lists the users of a roster by what they are: "Staff u1".
+func people(t *testing.T, r *oneroster.Roster) string {
+	t.Helper()
+	var all []string
+	for _, kind := range []bundle.Kind{bundle.Staff, bundle.Pupils} {
+		for _, row := range rows(t, r, kind) {
+			one := kind.EntityType() + " " + strings.TrimPrefix(row.Key, "oneroster:user:")
+			if strings.Contains(string(text(t, row.Record)), `"current":false`) {
+				one += " no longer"
+			}
+			all = append(all, one)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
+	for role, want := range map[string]string{
+		"administrator": "Staff u1", "aide": "Staff u1", "proctor": "Staff u1", "teacher": "Staff u1", "student": "Pupil u1", "guardian": "", "parent": "", "relative": "",
+	} {
+		files := map[string]string{"users.csv": userHead + "u1,true,s1," + role + ",A,B,\n", "enrollments.csv": enrollmentHead}
+		if got := people(t, roster(t, folder(t, "1.1-bulk", files), newBelfry(), false)); got != want {
+			t.Errorf("1.1 %s: %q", role, got)
+		}
+	}
+	const usersOf12 = "sourcedId,enabledUser,givenName,familyName\n"
+	for roles, want := range map[string]string{
+		"primary,principal": "Staff u1", "primary,counselor": "Staff u1", "primary,siteAdministrator": "Staff u1", "primary,systemAdministrator": "Staff u1",
+		"primary,districtAdministrator": "Staff u1", "primary,student": "Pupil u1", "secondary,student": "Pupil u1", "primary,parent": "", "primary,ext:governor": "",
+		"primary,student secondary,teacher": "Pupil u1", "primary,parent secondary,teacher": "Staff u1", "primary,student primary,teacher": "Staff u1",
+		"secondary,student secondary,parent": "Pupil u1", "": "",
+	} {
+		lines := roleHead
+		for i, role := range strings.Fields(roles) {
+			lines += fmt.Sprintf("r%d,u1,%s,s1,,\n", i, role)
+		}
+		files := map[string]string{"users.csv": usersOf12 + "u1,true,A,B\n", "roles.csv": lines, "enrollments.csv": enrollmentHead}
+		if got := people(t, roster(t, folder(t, "1.2-bulk", files), newBelfry(), false)); got != want {
+			t.Errorf("1.2 %q: %q, not %q", roles, got, want)
+		}
+	}
+	// In a delta of 1.2 only a primary role makes somebody another than Belfry has.
+	const at = "status,dateLastModified,"
+	b := newBelfry()
+	b.load(t, roster(t, filepath.Join("testdata", "1.2-bulk"), b, false))
+	for roles, want := range map[string]string{
+		"": "Pupil u5", "active,2026-11-20,r9,u5,secondary,teacher,s1,,\n": "Pupil u5", "active,2026-11-20,r9,u5,primary,teacher,s1,,\n": "Staff u5, Pupil u5 no longer",
+		"tobedeleted,2026-11-20,r6,u5,primary,student,s1,,\n": "Pupil u5",
+	} {
+		files := map[string]string{"users.csv": at + usersOf12 + "active,2026-11-20,u5,true,Z,Z\n", "roles.csv": at + roleHead + roles, "enrollments.csv": at + enrollmentHead}
+		if got := people(t, roster(t, folder(t, "1.2-delta", files), b, false)); got != want {
+			t.Errorf("delta of %q: %q, not %q", roles, got, want)
+		}
+	}
+}
+
+// The day of endDate is not part of an enrollment. What is left open is its class's terms', where they are known.
+func TestDaysOfAnEnrollment(t *testing.T) {
+	for dates, want := range map[string]string{
+		",": "2026-09-01..2027-03-26", "2026-10-01,": "2026-10-01..2027-03-26", ",2026-10-01": "2026-09-01..2026-09-30", "2026-10-01,2026-10-02": "2026-10-01..2026-10-01",
+		"2026-10-01,2026-10-01": "", ",2026-09-01": "", "2027-04-01,": "", "2025-01-01,2028-01-01": "2025-01-01..2027-12-31",
+	} {
+		r := roster(t, folder(t, "1.1-bulk", map[string]string{"enrollments.csv": enrollmentHead + "e1,c1,u5,student," + dates + "\n"}), newBelfry(), false)
+		got := ""
+		for _, row := range rows(t, r, bundle.Memberships) {
+			if m := row.Record.(bundle.MembershipRecord); row.File == "enrollments.csv" {
+				got = *m.Spans[0].FirstDay + ".." + *m.Spans[0].LastDay
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s, not %s", dates, got, want)
+		}
+	}
+	// In a delta, one that never was takes back what it said before.
+	b := newBelfry()
+	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
+	r := roster(t, folder(t, "1.1-delta", map[string]string{
+		"users.csv":       "status,dateLastModified," + userHead,
+		"enrollments.csv": "status,dateLastModified," + enrollmentHead + "active,2026-11-20,e2,c1,u5,student,2026-09-01,2026-09-01\n",
+	}), b, false)
+	made := rows(t, r, bundle.Memberships)
+	if len(made) != 1 || !strings.Contains(string(text(t, made[0].Record)), `"source":"e2","ends_before":"0001-01-01"`) {
+		t.Errorf("%+v", made)
 	}
 }
 
