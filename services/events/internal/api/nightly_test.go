@@ -55,9 +55,9 @@ func (n night) runs() int { return strings.Count(n.Logs(), `"msg":"absences chec
 // eventually waits until something holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after half a minute it does not hold that %s", what)
+			t.Fatalf("after a minute it does not hold that %s", what)
 		}
 	}
 }
