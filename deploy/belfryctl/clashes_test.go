@@ -12,7 +12,7 @@ import (
 )
 
 // The command on the real services: it finds, says so, writes, and finds nothing new.
-func TestIssue4_8_Clashes(t *testing.T) {
+func TestClashes_OfAWeek(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	categories := admin.Import(t, "eventcategories",
@@ -64,7 +64,7 @@ func TestIssue4_8_Clashes(t *testing.T) {
 }
 
 // A check that takes several calls goes on where the last one ended, and tells of all of them together.
-func TestIssue4_8_ClashesGoesOnUntilNothingIsNext(t *testing.T) {
+func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	var asked []string
 	school.Before = func(w http.ResponseWriter, r *http.Request) bool {

@@ -66,7 +66,7 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 	return made.Feed.ID, made.Feed.Path
 }
 
-func TestIssue4_6_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testing.T) {
+func TestCalendar_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testing.T) {
 	s := newSchool(t)
 	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
 	room := s.add(t, "locations", "R", fields{"name": "Room", "short_name": "R1"})
@@ -93,7 +93,7 @@ func TestIssue4_6_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testin
 	system.Client(t).Get(t, path("/api/elements/%d/calendar.ics", ann)).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
 }
 
-func TestIssue4_6_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
+func TestCalendar_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
 	s := newSchool(t)
 	ann, bob := s.pupil(t, "Ann"), s.pupil(t, "Bob")
 	day := soon(t)
@@ -122,7 +122,7 @@ func TestIssue4_6_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
 	}
 }
 
-func TestIssue4_6_TheTagIsOfTheContent(t *testing.T) {
+func TestCalendar_TheTagIsOfTheContent(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	address := path("/api/elements/%d/calendar.ics", ann)
@@ -143,7 +143,7 @@ func TestIssue4_6_TheTagIsOfTheContent(t *testing.T) {
 	}
 }
 
-func TestIssue4_6_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
+func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	day := soon(t)
@@ -188,7 +188,7 @@ func TestIssue4_6_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	public.Post(t, list, nil).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
 }
 
-func TestIssue4_6_AFeedDiesWithItsUsersRight(t *testing.T) {
+func TestCalendar_AFeedDiesWithItsUsersRight(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	for name, change := range map[string]fields{"deactivated": {"active": false}, "without can_api": {"permissions": fields{"can_api": false}}} {
@@ -203,7 +203,7 @@ func TestIssue4_6_AFeedDiesWithItsUsersRight(t *testing.T) {
 	}
 }
 
-func TestIssue4_6_ParallelFeedsLeaveOneThatWorks(t *testing.T) {
+func TestCalendar_ParallelFeedsLeaveOneThatWorks(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	_, mine := s.user(t, "mine", nil)
@@ -224,7 +224,7 @@ func TestIssue4_6_ParallelFeedsLeaveOneThatWorks(t *testing.T) {
 	}
 }
 
-func TestIssue4_6_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
+func TestCalendar_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	_, mine := s.user(t, "mine", nil)

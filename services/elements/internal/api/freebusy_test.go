@@ -43,7 +43,7 @@ func (s *school) busy(t *testing.T, element int64, query string) string {
 	return spans(f.Busy)
 }
 
-func TestIssue4_5_BusyTimesAreMergedAndThroughGroupsOnTheirDays(t *testing.T) {
+func TestFreeBusy_BusyTimesAreMergedAndThroughGroupsOnTheirDays(t *testing.T) {
 	s := newSchool(t)
 	ann, set, year := s.pupil(t, "Ann"), s.group(t, "set"), s.group(t, "year")
 	s.member(t, set, ann, "2026-05-04", "2026-05-05")
@@ -64,7 +64,7 @@ func TestIssue4_5_BusyTimesAreMergedAndThroughGroupsOnTheirDays(t *testing.T) {
 	s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-05-06", ann)).Want(t, http.StatusOK, `{"status":"OK","busy":[]}`) // as among its neighbours
 }
 
-func TestIssue4_5_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
+func TestFreeBusy_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
 	s := newSchool(t)
 	staff := s.staff(t, "A")
 	s.event(t, "trip", "2026-03-27 12:00", "2026-03-30 09:00", staff)
@@ -73,7 +73,7 @@ func TestIssue4_5_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_RejectedAndNotBusyDoNotCount(t *testing.T) {
+func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	s := newSchool(t)
 	hall := s.add(t, "locations", "H", fields{"name": "Hall"})
 	me := s.add(t, "users", "me", fields{"name": "Me", "email": "me@school.example", "can_api": true})
@@ -98,7 +98,7 @@ func TestIssue4_5_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_CommonFreeSlotsOfMany(t *testing.T) {
+func TestFreeBusy_CommonFreeSlotsOfMany(t *testing.T) {
 	s := newSchool(t)
 	ann, bob, set := s.pupil(t, "Ann"), s.pupil(t, "Bob"), s.group(t, "set")
 	s.member(t, set, ann, "", "")
@@ -131,7 +131,7 @@ func TestIssue4_5_CommonFreeSlotsOfMany(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_FreeBusyIsBounded(t *testing.T) {
+func TestFreeBusy_FreeBusyIsBounded(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	ids := func(n int) string {

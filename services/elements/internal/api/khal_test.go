@@ -51,7 +51,7 @@ func inKhal(t *testing.T, dir string, a servicetest.Answer, from string) []strin
 	return strings.Split(strings.TrimSpace(khal(t, dir, "list", "--once", "-df", "", "-f", "{start-long} to {end-long}: {title} at {location}", from, "7d")), "\n")
 }
 
-func TestIssue4_6_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
+func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 	s := newSchool(t)
 	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
 	room := s.add(t, "locations", "R", fields{"name": "Room", "short_name": "R1"})

@@ -15,7 +15,7 @@ import (
 
 // Busy and free times agree with a model that looks at every minute: whether some event goes on in it whose element is reached on the
 // minute's day.
-func TestIssue4_5_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockChanges(t *testing.T) {
+func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := wiretime.LoadZone(rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
 		if err != nil {
@@ -92,7 +92,7 @@ func show(intervals []Interval, from time.Time) string {
 	return text.String()
 }
 
-func TestIssue4_5_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T) {
+func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchool(t)
 		span := Span{0, lastDay}
@@ -125,7 +125,7 @@ func TestIssue4_5_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 	})
 }
 
-func TestIssue4_5_TheUnionOfReachesHasEachElementOnce(t *testing.T) {
+func TestFreeBusy_TheUnionOfReachesHasEachElementOnce(t *testing.T) {
 	reach := func(id int64, first, last wiretime.Day) neighbour.Reach {
 		return neighbour.Reach{ElementID: id, Days: []neighbour.Days{{First: first, Last: last}}}
 	}

@@ -37,7 +37,7 @@ func ruler(z wiretime.Zone) *event.Service {
 
 // Who is elsewhere agrees with a model that looks at every quarter of an hour: whether there is one in which the pupil is part of both events, by the memberships
 // of its day.
-func TestIssue4_8_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testing.T) {
+func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testing.T) {
 	const pupils, groups = 3, 3 // pupils are elements 1 to 3, groups 11 to 13
 	rapid.Check(t, func(t *rapid.T) {
 		z := zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe"}).Draw(t, "zone"))
@@ -135,7 +135,7 @@ func TestIssue4_8_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 	})
 }
 
-func TestIssue4_8_ContentsOfANote(t *testing.T) {
+func TestAbsences_ContentsOfANote(t *testing.T) {
 	s := &Service{Options: Options{Zone: zone(t, "Europe/London")}}
 	at := func(starts, ends string, allDay bool, body string, rooms []string, pupils ...string) place {
 		from, _ := time.Parse(time.RFC3339, starts)
@@ -172,7 +172,7 @@ func TestIssue4_8_ContentsOfANote(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_ANoteIsNeverTooLong(t *testing.T) {
+func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 	s := &Service{Options: Options{Zone: zone(t, "Europe/London")}}
 	hostile := strings.Repeat("*", 5000)
 	a := Absence{Pupils: 1 << 40, Elsewhere: 1 << 40}
@@ -301,7 +301,7 @@ func (s *school) checker(t *testing.T) *Service {
 	return made
 }
 
-func TestIssue4_8_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
+func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
 	day, err := wiretime.ParseDay("2026-09-07")
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestIssue4_8_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
 }
 
 // A check that runs out of time says where to go on, and has done at least a day.
-func TestIssue4_8_ACheckEndsAtHalfOfItsDeadline(t *testing.T) {
+func TestAbsences_ACheckEndsAtHalfOfItsDeadline(t *testing.T) {
 	all := &school{Service: ruler(zone(t, "Europe/London")), pupils: 1, day: 20000}
 	s := all.checker(t)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))

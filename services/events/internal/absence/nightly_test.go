@@ -52,7 +52,7 @@ func nightly(t *testing.T, at string, failures int, long time.Duration) *nights 
 	return n
 }
 
-func TestIssue4_8_EveryNightIsCheckedOnceAndTheOneBeforeTheStartIsMadeUpFor(t *testing.T) {
+func TestAbsences_EveryNightIsCheckedOnceAndTheOneBeforeTheStartIsMadeUpFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		n := nightly(t, "03:00", 0, 51*time.Hour+time.Minute)
@@ -65,7 +65,7 @@ func TestIssue4_8_EveryNightIsCheckedOnceAndTheOneBeforeTheStartIsMadeUpFor(t *t
 	})
 }
 
-func TestIssue4_8_ANightThatFailsIsTriedAgain(t *testing.T) {
+func TestAbsences_ANightThatFailsIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		n := nightly(t, "03:00", 3, time.Hour)
@@ -75,7 +75,7 @@ func TestIssue4_8_ANightThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestIssue4_8_WithoutATimeNoNightIsChecked(t *testing.T) {
+func TestAbsences_WithoutATimeNoNightIsChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if n := nightly(t, "", 1, 72*time.Hour); len(n.done) > 0 || n.failures == 0 {
 			t.Errorf("%+v", n)

@@ -141,7 +141,7 @@ func says(t *testing.T, c *servicetest.Client, event int64) string {
 	}
 }
 
-func TestIssue4_8_ANoteAppearsFollowsAndGoes(t *testing.T) {
+func TestAbsences_ANoteAppearsFollowsAndGoes(t *testing.T) {
 	const day = "2027-03-01"
 	s := sharedSet(t, "Ann", "Bob", "Cyd")
 	field := things(t, 1)[0]
@@ -190,7 +190,7 @@ func TestIssue4_8_ANoteAppearsFollowsAndGoes(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_NobodyButTheSystemChangesItsNote(t *testing.T) {
+func TestAbsences_NobodyButTheSystemChangesItsNote(t *testing.T) {
 	const day = "2027-03-02"
 	s, people := sharedSet(t, "Ann"), loadSchool(t)
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
@@ -213,7 +213,7 @@ func TestIssue4_8_NobodyButTheSystemChangesItsNote(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_WhoCountsAsElsewhere(t *testing.T) {
+func TestAbsences_WhoCountsAsElsewhere(t *testing.T) {
 	const day = "2027-03-03"
 	s, people := sharedSet(t, "Ann", "Bob", "Cyd", "Dot"), loadSchool(t)
 	if a := s.admin.Delete(t, path("/api/admin/elements/%d", s.pupils[3])); a.Code != 200 { // left the school
@@ -267,7 +267,7 @@ func (s set) alsoIn(t *testing.T, day string, pupils ...int) int64 {
 }
 
 // A note follows its event to where the check of the old days no longer looks, and goes with the reason to have it.
-func TestIssue4_8_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
+func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	const day, later = "2027-03-04", "2027-06-10"
 	s := sharedSet(t, "Ann", "Bob")
 	var lessons []int64
@@ -309,7 +309,7 @@ func TestIssue4_8_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
+func TestAbsences_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
 	const day = "2027-03-05"
 	s := sharedSet(t, "Ann")
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
@@ -325,7 +325,7 @@ func TestIssue4_8_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
 }
 
 // Names and titles show as they are, whatever Markdown or HTML could be made of them.
-func TestIssue4_8_HostileNamesAreText(t *testing.T) {
+func TestAbsences_HostileNamesAreText(t *testing.T) {
 	const day = "2027-03-08"
 	names := []string{
 		"<script>alert(1)</script>", "*Ann* _Bob_ `Cyd`", "[x](javascript:alert(1))", "![y](http://evil.example/a.png)", "www.evil.example", "http://evil.example/",
@@ -355,7 +355,7 @@ func TestIssue4_8_HostileNamesAreText(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_AskingForACheck(t *testing.T) {
+func TestAbsences_AskingForACheck(t *testing.T) {
 	s := loadSchool(t)
 	admin := system.Admin(t)
 	s.as(t, "editor").Post(t, "/api/admin/clashes", map[string]any{}).Want(t, 403, `{"status":"Forbidden"}`)

@@ -102,7 +102,7 @@ func extending(t *testing.T, a servicetest.Answer) extended {
 
 const monday = "2026-10-05"
 
-func TestIssue4_5_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
+func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)
@@ -128,7 +128,7 @@ func TestIssue4_5_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_WithoutTheKeyNothingChanges(t *testing.T) {
+func TestClashes_WithoutTheKeyNothingChanges(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	room := things(t, 1)[0]
@@ -141,7 +141,7 @@ func TestIssue4_5_WithoutTheKeyNothingChanges(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_AnotherValueOfClashesIsInvalid(t *testing.T) {
+func TestClashes_AnotherValueOfClashesIsInvalid(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	e := book(t, owner, s.fields()).Event
@@ -155,7 +155,7 @@ func TestIssue4_5_AnotherValueOfClashesIsInvalid(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_RefuseFailsWhatIsBooked(t *testing.T) {
+func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)
@@ -190,7 +190,7 @@ func (s school) withCategory(fields map[string]any, category int64) map[string]a
 	return fields
 }
 
-func TestIssue4_5_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
+func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	room := things(t, 1)[0]
@@ -213,7 +213,7 @@ func TestIssue4_5_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
+func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	room := things(t, 1)[0]
@@ -234,7 +234,7 @@ func TestIssue4_5_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_PropertiesAndSubjectsMarkAnyNumberOfEvents(t *testing.T) {
+func TestClashes_PropertiesAndSubjectsMarkAnyNumberOfEvents(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	for range 2 {
@@ -244,7 +244,7 @@ func TestIssue4_5_PropertiesAndSubjectsMarkAnyNumberOfEvents(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testing.T) {
+func TestClashes_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testing.T) {
 	s := loadSchool(t)
 	clients := s.through(t, "owner")
 	room := things(t, 1)[0]
@@ -269,7 +269,7 @@ func TestIssue4_5_ParallelCreatesWithRefuseBookARoomOnceOverTwoReplicas(t *testi
 	}
 }
 
-func TestIssue4_5_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *testing.T) {
+func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *testing.T) {
 	s := loadSchool(t)
 	clients := s.through(t, "owner")
 	owner := s.as(t, "owner")
@@ -297,7 +297,7 @@ func TestIssue4_5_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *tes
 	}
 }
 
-func TestIssue4_5_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
+func TestClashes_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
 	s := loadSchool(t)
 	clients := s.through(t, "owner")
 	for range 10 {
@@ -314,7 +314,7 @@ func TestIssue4_5_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
 	}
 }
 
-func TestIssue4_5_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
+func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 3)
@@ -369,7 +369,7 @@ func claim(t *testing.T, element, event int64, starts, ends string) {
 	}
 }
 
-func TestIssue4_5_AClaimOfAProcessThatDiedIsShutOut(t *testing.T) {
+func TestClashes_AClaimOfAProcessThatDiedIsShutOut(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-func TestIssue4_8_EventsAreFoundByCategoryAndStart(t *testing.T) {
+func TestAbsences_EventsAreFoundByCategoryAndStart(t *testing.T) {
 	_, s := open(t)
 	at := func(id, category int64, starts, ends string) event.Event {
 		return event.Event{ID: id, CategoryID: category, Span: span(starts, ends)}
@@ -40,7 +40,7 @@ func TestIssue4_8_EventsAreFoundByCategoryAndStart(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_ANightIsLedByOneAndRememberedForAll(t *testing.T) {
+func TestAbsences_ANightIsLedByOneAndRememberedForAll(t *testing.T) {
 	db, _ := open(t)
 	due := time.Date(2026, 9, 7, 2, 0, 0, 0, time.UTC)
 	if done, err := NewNights(db).Done(t.Context()); err != nil || !done.IsZero() {

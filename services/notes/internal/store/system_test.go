@@ -39,7 +39,7 @@ func onlyNote(t *testing.T, s *note.Service, eventID int64) note.Note {
 	return notes[0]
 }
 
-func TestIssue4_8_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
+func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	s, _, _ := newService(t)
 	byHand := create(t, s, 102, "by hand")
 	want := note.Note{
@@ -84,7 +84,7 @@ func TestIssue4_8_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_ASystemNoteIsForStaff(t *testing.T) {
+func TestSystemNotes_ASystemNoteIsForStaff(t *testing.T) {
 	s, _, _ := newService(t)
 	keepNotes(t, s, false, about(101, "a"))
 	for kind, want := range map[principal.Kind]int{principal.Staff: 1, principal.Pupil: 0, principal.Guest: 0} {
@@ -95,7 +95,7 @@ func TestIssue4_8_ASystemNoteIsForStaff(t *testing.T) {
 	}
 }
 
-func TestIssue4_8_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
+func TestSystemNotes_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
 	s, _, _ := newService(t)
 	for event := range int64(6) {
 		keepNotes(t, s, false, neighbour.SystemNote{EventID: 300 + event, Day: 20700 + wiretime.Day(event), Contents: "a"})
@@ -118,7 +118,7 @@ func TestIssue4_8_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
 }
 
 // However many keep the notes of an event at once, it has one, which says what one of them asked for.
-func TestIssue4_8_ManyAtOnceMakeOneNote(t *testing.T) {
+func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 	s, _, _ := newService(t)
 	const runs, events = 3, 5
 	for _, round := range []string{"a", "b", ""} {
@@ -153,7 +153,7 @@ func TestIssue4_8_ManyAtOnceMakeOneNote(t *testing.T) {
 }
 
 // Whatever is asked for in whatever order, the notes are those of the map that was last told.
-func TestIssue4_8_NotesAreThoseOfTheModel(t *testing.T) {
+func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 	s, _, _ := newService(t)
 	var base int64 = 1000
 	rapid.Check(t, func(rt *rapid.T) {
