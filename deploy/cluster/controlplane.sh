@@ -4,7 +4,7 @@ controlplane_up() {
 	local etcd=http://127.0.0.1:2379
 	# Not synced to the disk: the data ends with the cluster.
 	keep etcd "$BIN/etcd-v$ETCD_VERSION/etcd" --data-dir "$RUN/etcd" --listen-client-urls $etcd --advertise-client-urls $etcd --unsafe-no-fsync
-	need 30 etcd inside curl -sf $etcd/health
+	need 60 etcd inside curl -sf $etcd/health
 	keep apiserver "$KUBERNETES/kube-apiserver" --etcd-servers=$etcd --bind-address=0.0.0.0 --advertise-address="$NODE" --service-cluster-ip-range="$SERVICES" \
 		--authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction \
 		--client-ca-file="$PKI/ca.crt" --tls-cert-file="$PKI/apiserver.crt" --tls-private-key-file="$PKI/apiserver.key" \
@@ -20,7 +20,7 @@ controlplane_up() {
 		--cluster-cidr="$PODS" --allocate-node-cidrs=true --service-cluster-ip-range="$SERVICES"
 	keep scheduler "$KUBERNETES/kube-scheduler" --kubeconfig="$RUN/scheduler.kubeconfig" --bind-address=127.0.0.1 --leader-elect=false \
 		--authentication-kubeconfig="$RUN/scheduler.kubeconfig" --authorization-kubeconfig="$RUN/scheduler.kubeconfig"
-	need 60 controller-manager kubectl get serviceaccount default
+	need 90 controller-manager kubectl get serviceaccount default
 }
 
 kubectl() { inside "$KUBERNETES/kubectl" --kubeconfig "$RUN/admin.kubeconfig" "$@"; }

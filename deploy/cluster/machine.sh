@@ -4,6 +4,7 @@
 NODE=10.99.0.1
 SERVICES=10.96.0.0/16
 PODS=10.244.0.0/16
+FIXED=(/var/lib/cni /var/lib/kubelet) # folders that containerd and the kubelet write to whatever they are told
 
 # machine_pid prints the number of the machine's first process, and fails when there is no machine.
 machine_pid() {
@@ -11,7 +12,7 @@ machine_pid() {
 	pid=$(cat "$RUN/pid" 2>/dev/null) && [ "$(readlink "/proc/$pid/exe")" = "$RUN/pause" ] && echo "$pid"
 }
 
-# inside runs a command in the machine. The file system is the same one, apart from /run, /var/log and /etc/hosts.
+# inside runs a command in the machine. The file system is the same one, apart from /run, /var/log, /etc/hosts and FIXED.
 inside() {
 	nsenter --target "$MACHINE" --net --mount --pid -- "$@"
 }
@@ -31,10 +32,15 @@ need() {
 }
 
 machine_up() {
-	mkdir -p "$RUN"/{run,log,cni,kubelet,containerd,etcd,images}
+	mkdir -p "$RUN"/{run,log,cni,kubelet,containerd,etcd,images,metrics}
 	chmod 700 "$RUN" "$RUN/etcd"
 	sysctl -e vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes >"$RUN/sysctl" # the kubelet sets them
 	CGO_ENABLED=0 go build -C "$CHECKOUT" -trimpath -ldflags='-s -w' -o "$RUN/" ./deploy/cluster/pause ./deploy/cluster/forward
+	local folder
+	for folder in "${FIXED[@]}"; do
+		mkdir -p "$RUN/fixed$folder"
+		[ -d "$folder" ] || { mkdir "$folder" && echo "$folder" >>"$RUN/made"; }
+	done
 	printf '127.0.0.1 localhost\n%s %s\n' "$NODE" "$HOST" >"$RUN/hosts"
 	# shellcheck disable=SC2016 # the inner shell expands them
 	setsid unshare --net --mount --pid --fork --mount-proc --propagation private sh -c '
@@ -42,7 +48,10 @@ machine_up() {
 		mount --bind "$1/run" /run
 		mount --bind "$1/log" /var/log
 		mount --bind "$1/hosts" /etc/hosts
-		exec "$1/pause"' sh "$RUN" >"$RUN/log/machine.log" 2>&1 </dev/null &
+		run=$1
+		shift
+		for folder; do mount --bind "$run/fixed$folder" "$folder"; done
+		exec "$run/pause"' sh "$RUN" "${FIXED[@]}" >"$RUN/log/machine.log" 2>&1 </dev/null &
 	local outer=$!
 	wait_for 10 held_by "$outer" || fail "the machine did not start: $(cat "$RUN/log/machine.log")"
 	MACHINE=$(machine_pid)
@@ -71,6 +80,7 @@ machine_down() {
 	for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
 		[ -d "$hierarchy/$NAME" ] && wait_for 20 remove_groups "$hierarchy/$NAME"
 	done
+	[ ! -f "$RUN/made" ] || xargs rmdir <"$RUN/made"
 	[ ! -f "$RUN/sysctl" ] || sysctl -q -p "$RUN/sysctl" >/dev/null
 	rm -rf "$RUN"
 }

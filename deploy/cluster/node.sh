@@ -20,7 +20,7 @@ containerd_up() {
 	containerd_settings >"$RUN/containerd.toml"
 	network_settings >"$RUN/cni/10-bridge.conflist"
 	keep containerd containerd --config "$RUN/containerd.toml"
-	need 30 containerd ctr version
+	need 60 containerd ctr version
 	pause_image "$RUN/images/pause.tar"
 	load "$RUN/images/pause.tar"
 }

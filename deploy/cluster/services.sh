@@ -29,7 +29,7 @@ names_up() {
 }
 
 metrics_up() {
-	keep metrics-server "$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" --secure-port=4443 --cert-dir="$RUN/metrics" --metric-resolution=10s \
+	keep metrics-server "$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" --secure-port=4443 --cert-dir="$RUN/metrics" --metric-resolution=15s \
 		--kubeconfig="$RUN/admin.kubeconfig" --authentication-kubeconfig="$RUN/admin.kubeconfig" --authorization-kubeconfig="$RUN/admin.kubeconfig" \
 		--kubelet-preferred-address-types=InternalIP --kubelet-certificate-authority="$PKI/ca.crt"
 	kubectl apply -f - >/dev/null <<-END

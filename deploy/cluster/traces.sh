@@ -3,7 +3,7 @@
 # memory prints what all processes of the cluster take, in MB, shared pages shared out.
 memory() {
 	# shellcheck disable=SC2016 # the inner shell expands it
-	inside sh -c 'cat /proc/[0-9]*/smaps_rollup 2>/dev/null' | awk '/^Pss:/ {sum += $2} END {printf "%d", sum / 1024}'
+	inside sh -c 'cat /proc/[0-9]*/smaps_rollup 2>/dev/null; true' | awk '/^Pss:/ {sum += $2} END {printf "%d", sum / 1024}'
 }
 
 # memory_peak remembers the most that memory has been.
