@@ -14,6 +14,17 @@ import (
 // insertTries bounds how often documents are inserted again that the server gave up.
 const insertTries = 10
 
+// Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] tells of a unique index in the way, ErrConflict of
+// a server that gave the write up again and again.
+func Insert[T any, P document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
+	doc.head().Version = 1
+	refused, err := InsertAll(ctx, collection, []P{doc})
+	if err == nil && len(refused) > 0 {
+		err = fmt.Errorf("insert into %s: %w", collection.Name(), mongo.WriteException{WriteErrors: refused})
+	}
+	return err
+}
+
 // InsertAll inserts documents, each by itself, in one round trip, and returns the write errors of those that a unique index kept out, in order;
 // their Index is the document's. Documents that the server gave up because they stood in another write's way are inserted again. Any other
 // failure is an error, after which some documents may be stored.

@@ -46,24 +46,6 @@ func Load[T any, P document[T]](ctx context.Context, collection *mongo.Collectio
 	return doc, nil
 }
 
-// Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] tells of a
-// unique index in the way.
-func Insert[T any, P document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
-	doc.head().Version = 1
-	for pause := firstPause; ; pause *= 2 {
-		_, err := collection.InsertOne(ctx, doc)
-		if err == nil {
-			return nil
-		}
-		if !Conflicted(err) || pause > longestPause {
-			return fmt.Errorf("insert into %s: %w", collection.Name(), err)
-		}
-		if err := sleep(ctx, rand.N(pause)); err != nil {
-			return err
-		}
-	}
-}
-
 // Update changes one document as a whole and loses no concurrent change: it loads it, lets change decide in plain Go,
 // and replaces it only where the version is still the one loaded; when another writer won, all of it starts over. So
 // change may run many times: it works on the document it is given, does no I/O and keeps nothing between runs.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +27,6 @@ const (
 	requestIDs    = "requests"
 	categoryIDs   = "event_categories"
 )
-
-// insertTries is how often documents that the server gave up are inserted again.
-const insertTries = 10
 
 // fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and then.
 const fewIDs = 20
@@ -210,63 +206,30 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 	if err := audit.Begin(ctx); err != nil {
 		return nil, err
 	}
-	waiting := make([]int, len(events))
-	for i := range events {
-		waiting[i] = i
-	}
 	told := false
-	for try := 0; len(waiting) > 0; try++ {
-		documents := make([]any, len(waiting))
-		for n, i := range waiting {
-			d := eventDocument{Head: mongostore.Head{Version: 1}}
-			told = tell(ctx, &d, d.Version, event.Notices(event.Event{}, events[i])) || told
-			d.Audit = eventEntry(ctx, event.Event{}, events[i])
-			d.set(events[i], s.zone)
-			d.Modified = now()
-			documents[n] = &d
+	documents := make([]*eventDocument, len(events))
+	for i, e := range events {
+		d := &eventDocument{Head: mongostore.Head{Version: 1}}
+		told = tell(ctx, d, d.Version, event.Notices(event.Event{}, e)) || told
+		d.Audit = eventEntry(ctx, event.Event{}, e)
+		d.set(e, s.zone)
+		d.Modified = now()
+		documents[i] = d
+	}
+	refused, err := mongostore.InsertAll(ctx, s.collection, documents)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range refused {
+		if !strings.Contains(w.Message, importKey) && !strings.Contains(w.Message, receiptKey) { // the only other unique field is the id
+			return nil, event.ErrShutOut
 		}
-		_, err := s.collection.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
-		refused, givenUp, err := sortRefusals(err)
-		if err != nil || (len(givenUp) > 0 && try == insertTries) {
-			return nil, fmt.Errorf("insert events: %w", cmp.Or(err, mongostore.ErrConflict))
-		}
-		taken = append(taken, pick(waiting, refused)...)
-		waiting = pick(waiting, givenUp)
+		taken = append(taken, w.Index)
 	}
 	if told {
 		s.wrote()
 	}
 	return taken, nil
-}
-
-// sortRefusals tells of an unordered insert which documents another's import key or ticket kept out, and which the server gave up because they
-// stood in another write's way. Any other failure is an error.
-func sortRefusals(err error) (taken, givenUp []int, _ error) {
-	var bulk mongo.BulkWriteException
-	if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {
-		return nil, nil, err
-	}
-	for _, w := range bulk.WriteErrors {
-		switch {
-		case mongostore.Conflicted(w):
-			givenUp = append(givenUp, w.Index)
-		case mongostore.IsDuplicateKey(w) && (strings.Contains(w.Message, importKey) || strings.Contains(w.Message, receiptKey)):
-			taken = append(taken, w.Index)
-		case mongostore.IsDuplicateKey(w): // the only other unique field is the id
-			return nil, nil, event.ErrShutOut
-		default:
-			return nil, nil, err
-		}
-	}
-	return taken, givenUp, nil
-}
-
-func pick(from, at []int) []int {
-	picked := make([]int, len(at))
-	for n, i := range at {
-		picked[n] = from[i]
-	}
-	return picked
 }
 
 // Change is event.Store's: two round trips when no other writer comes between.
