@@ -1,0 +1,78 @@
+package main
+
+import (
+	"archive/tar"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
+	dir := t.TempDir()
+	for file, text := range map[string]string{"live": "the supervisor", "events": "the service"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive := filepath.Join(dir, "events.tar")
+	if err := run([]string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live", filepath.Join(dir, "live"), filepath.Join(dir, "events")}); err != nil {
+		t.Fatal(err)
+	}
+	tag, err := name.NewTag("registry.test/belfry-events:tilt-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := tarball.ImageFromPath(archive, &tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/live", "run", "/events"}}
+	if diff := cmp.Diff(want, file.Config); diff != "" || file.OS != "linux" || file.Architecture != runtime.GOARCH {
+		t.Errorf("%s/%s, %s", file.OS, file.Architecture, diff)
+	}
+
+	programs := map[string]string{}
+	files := mutate.Extract(image)
+	defer files.Close() //nolint:errcheck // only read
+	for r := tar.NewReader(files); ; {
+		header, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag != tar.TypeReg || header.Mode != 0o755 {
+			continue
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs[header.Name] = string(text)
+	}
+	if diff := cmp.Diff(map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"}, programs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnImageWithoutANameOrAProgramIsRefused(t *testing.T) {
+	for _, args := range [][]string{{}, {"-ref", "a:b", "-out", "x.tar", "-live", "live"}, {"-ref", "A B", "-out", "x.tar", "-live", "live", "events"}} {
+		if err := run(args); err == nil {
+			t.Errorf("%q was taken", args)
+		}
+	}
+}
