@@ -81,6 +81,7 @@ func chapters() []chapter {
 		{"Free or busy, and clashes", freeOrBusy},
 		{"Calendars and feeds", calendars},
 		{"Notes", notes},
+		{"A pupil is elsewhere", absences},
 		{"In another's place", switching},
 		{"The event is deleted", deleting},
 		{"Who did what", audit},

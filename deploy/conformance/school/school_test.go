@@ -76,7 +76,7 @@ func free(t *testing.T) string {
 	}
 }
 
-func TestIssue4_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
+func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	d := startEmpty(t)
 	var told bytes.Buffer
 	summary, err := school.Run(t.Context(), d.options, &told)
