@@ -1,8 +1,8 @@
 # Sourced. Load through the front door while something is done to the cluster, and the count of what failed. The generator is vegeta: a fixed rate whatever
 # the answers take, every answer counted.
 
-RATE=100     # requests a second
-DURATION=105 # seconds: 10,500 requests
+RATE=150    # requests a second
+DURATION=70 # seconds: 10,500 requests
 
 # targets writes what is asked for, in turn: each service, reads of lists and of records, and every ninth request makes an event. None is tried again.
 targets() {

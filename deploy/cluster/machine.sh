@@ -78,7 +78,7 @@ machine_down() {
 		wait_for 30 gone "$pid" || fail "the machine's first process, $pid, does not end"
 	fi
 	for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
-		[ -d "$hierarchy/$NAME" ] && wait_for 20 remove_groups "$hierarchy/$NAME"
+		[ ! -d "$hierarchy/$NAME" ] || wait_for 20 remove_groups "$hierarchy/$NAME" || fail "the control groups below $hierarchy/$NAME cannot be removed"
 	done
 	[ ! -f "$RUN/made" ] || xargs rmdir <"$RUN/made"
 	[ ! -f "$RUN/sysctl" ] || sysctl -q -p "$RUN/sysctl" >/dev/null
