@@ -58,7 +58,7 @@ func valuesAreURLEncoded(t *T) {
 	c.Get("/api/elements?name="+url.QueryEscape(e.Name)).Want(http.StatusOK, want)                                 // a space is +
 	c.Get("/api/elements?name="+strings.ReplaceAll(url.QueryEscape(e.Name), "+", "%20")).Want(http.StatusOK, want) // a space is %20
 	c.Get("/api/elements?name=" + url.PathEscape(e.Name)).WantCode(http.StatusNotFound)                            // its & and + are not escaped
-	c.Get("/api/elements?namelike="+url.QueryEscape(e.Name[len(t.School.Prefix)+1:])).Want(http.StatusOK, want)    // a part
+	c.Get("/api/elements?namelike="+url.QueryEscape(e.Name[1:])).Want(http.StatusOK, want)                         // a part; with most of the prefix, for another run's element has the rest
 	c.Get("/api/elements?x=1&name="+url.QueryEscape(e.Name)+"&namelike=none").Want(http.StatusOK, want)            // among others
 	c.Get("/api/elements?name=" + url.QueryEscape(e.Name) + "%ff").WantCode(http.StatusBadRequest)                 // no UTF-8
 }
