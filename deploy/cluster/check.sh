@@ -117,7 +117,7 @@ check_routes() {
 	say "$(wc -l <"$RUN/asked") paths reach the service that owns them; neighbours in name, internal paths, metrics and probes do not get past"
 }
 
-# check_conformance goes one way after the other: some of the suite's searches by name find what another run has made.
+# check_conformance goes one way after the other: the suite's last check fails logins on purpose, which its neighbour would wait for.
 check_conformance() {
 	local way
 	for way in "Ingress:$WEB" "HTTPRoute:$GATEWAY"; do
