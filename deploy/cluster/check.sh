@@ -29,6 +29,8 @@ whole_check() {
 	services_up
 	kubectl version | tail -1 | while read -r line; do say "$line"; done
 	say "control plane, node, name service, metrics and front door take $(memory) MB"
+	check_ground
+	check_guide
 	check_install
 	check_helm_test
 	check_school
@@ -59,10 +61,15 @@ check_images() {
 	done
 }
 
-check_install() {
-	step "helm install, in a namespace that enforces the restricted pod security standard"
+check_ground() {
+	step "stores, images and belfryctl, as a reader of docs/operate.md has them"
 	stores_up
 	load "$CHECKOUT"/.local/cluster-images/check-{1,2}/*.tar
+	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/belfryctl ./deploy/conformance
+}
+
+check_install() {
+	step "helm install, in a namespace that enforces the restricted pod security standard"
 	kubectl create namespace school >/dev/null
 	kubectl label namespace school pod-security.kubernetes.io/enforce=restricted >/dev/null
 	school create secret tls belfry-tls --cert="$PKI/ingress.crt" --key="$PKI/ingress.key" >/dev/null
@@ -89,7 +96,6 @@ check_helm_test() {
 
 check_school() {
 	step "the main job: a school loaded by belfryctl through the Ingress"
-	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/belfryctl ./deploy/conformance
 	"$RUN/belfryctl" demo --pupils 120 --years 1 --out "$RUN/demo" >/dev/null
 	operate import "$RUN/demo" 2>/dev/null | tail -3 | while read -r line; do say "$line"; done
 	login
@@ -242,7 +248,7 @@ write_record() {
 	cat <<-END
 		# The chart on a real Kubernetes
 
-		What \`make cluster-test\` printed on $(date -u +%F) at commit $(git -C "$CHECKOUT" rev-parse --short=12 HEAD), as it came. [deploy/cluster](../deploy/cluster/README.md) says how the
+		What \`make cluster-test\` printed on $(date -u +%F) at commit $(git -C "$CHECKOUT" describe --always --dirty --abbrev=12), as it came. [deploy/cluster](../deploy/cluster/README.md) says how the
 		cluster is made, and what it cannot show. The number at the beginning of a line is the seconds since the start.
 
 		\`\`\`

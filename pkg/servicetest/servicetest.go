@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second
+	startTimeout = 60 * time.Second
 	stopTimeout  = 10 * time.Second
 )
 
@@ -163,6 +163,7 @@ func (s *System) startServices(o Options, binaries string) error {
 		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL, "BELFRY_REDIS_PREFIX": s.Prefix,
 		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
 		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
+		"BELFRY_REQUEST_TIMEOUT": "25s", // a hundred writers of one event must not fail because the machine has much else to do
 	}
 	addresses, err := frontdoor.Addresses(3 * o.Replicas * len(o.Services)) // at once, so that they differ
 	if err != nil {
