@@ -132,7 +132,7 @@ Belfry is at %[1]s
   %-24[2]s  %[3]s
 %[4]s
 To log in:  curl -c cookies '%[1]s/api/login?uuid=%[3]s'
-Ctrl-C stops everything; the data stays in .local.
+Ctrl-C stops everything and keeps the data.
 
 `, url, "First administrator", admin.Reveal(), describe(logins))
 	return err
