@@ -8,11 +8,12 @@ step() { printf '\n%4d s  == %s\n' "$SECONDS" "$*"; }
 
 # check [FILE] runs everything and ends the cluster, whatever happens; FILE gets the record of a run that passed.
 check() {
-	local record=${1:-} log
+	local record=${1:-} log commit
 	log=$(mktemp)
+	commit=$(git -C "$CHECKOUT" describe --always --dirty --abbrev=12)
 	(set -e; whole_check "$log") 2>&1 | tee "$log"
 	[ "${PIPESTATUS[0]}" -eq 0 ] || exit 1
-	[ -z "$record" ] || write_record "$log" >"$record"
+	[ -z "$record" ] || write_record "$log" "$commit" >"$record"
 	rm -f "$log"
 }
 
@@ -244,11 +245,12 @@ why() {
 	tail -n 5 "$RUN"/log/*.log || true
 }
 
+# write_record LOG COMMIT
 write_record() {
 	cat <<-END
 		# The chart on a real Kubernetes
 
-		What \`make cluster-test\` printed on $(date -u +%F) at commit $(git -C "$CHECKOUT" describe --always --dirty --abbrev=12), as it came. [deploy/cluster](../deploy/cluster/README.md) says how the
+		What \`make cluster-test\` printed on $(date -u +%F) at commit $2, as it came. [deploy/cluster](../deploy/cluster/README.md) says how the
 		cluster is made, and what it cannot show. The number at the beginning of a line is the seconds since the start.
 
 		\`\`\`
