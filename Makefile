@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
-MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/engine
+MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/dev/engine
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone fuzz clean
@@ -11,7 +11,7 @@ help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 run: setup ## start the stores, all services and a demo school on http://127.0.0.1:8080
-	@go build -o .local/bin/local ./deploy/local && exec .local/bin/local
+	@go build -o .local/bin/local ./deploy/dev/local && exec .local/bin/local
 
 test: setup-tests ## run every test that needs no cluster, with the race detector
 	@.ci/test
@@ -34,19 +34,19 @@ gen-check: ## fail when a generated document is not up to date
 build: ## build the services and belfryctl into bin
 	@mkdir -p bin
 	@for s in identity elements events notes; do CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; done
-	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/belfryctl
+	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/admin/belfryctl
 
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
-	@go run ./deploy/images -registry '$(REGISTRY)' -version '$(VERSION)'
+	@go run ./deploy/release/images -registry '$(REGISTRY)' -version '$(VERSION)'
 
 cluster-test: setup ## prove the chart on a real Kubernetes on this machine (root; half an hour the first time)
-	@deploy/cluster/cluster check
+	@deploy/verify/cluster/cluster check
 
 stores: setup ## start the stores in the background, for tests run by hand
-	@go run ./deploy/stores/cmd/stores up
+	@go run ./deploy/dev/stores/cmd/stores up
 
 stores-down: ## stop the stores that `make stores` started
-	@go run ./deploy/stores/cmd/stores down
+	@go run ./deploy/dev/stores/cmd/stores down
 
 standalone: ## build each module on its own, as somebody who lifts one out would
 	@for m in $(MODULES); do echo "$$m"; (cd $$m && GOWORK=off go build -o /dev/null ./... && GOWORK=off go vet ./...) || exit 1; done

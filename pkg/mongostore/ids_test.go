@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func TestIDs_AreGivenOnceOverAllProcesses(t *testing.T) {

@@ -3,7 +3,7 @@ package neighbour
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 // Elements asks the elements service.
@@ -23,7 +23,7 @@ type FactsQuestion struct {
 
 // ElementFact is what other services need to know of an element to decide.
 type ElementFact struct {
-	contract.Element
+	form.Element
 	Key            string  `json:"key,omitempty"` // of the import, with its type; empty when made by hand
 	Current        bool    `json:"current"`
 	Resource       bool    `json:"resource"` // a resource group: it gets requests, not commitments
@@ -101,12 +101,12 @@ type PupilsQuestion struct {
 
 // PupilsReply holds each pupil once, in order of id.
 type PupilsReply struct {
-	Pupils []contract.Element `json:"pupils"`
+	Pupils []form.Element `json:"pupils"`
 }
 
 // Pupils returns the current pupils who are one of the elements or belong to one on any of the days, nested groups resolved. There may be a few
 // besides, whose memberships of nested groups don't meet on any day: Reaches is exact.
-func (e *Elements) Pupils(ctx context.Context, q PupilsQuestion) ([]contract.Element, error) {
+func (e *Elements) Pupils(ctx context.Context, q PupilsQuestion) ([]form.Element, error) {
 	if len(q.IDs) == 0 {
 		return nil, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -52,11 +52,11 @@ type CommitmentsQuestion struct {
 
 // CommitmentFact is a commitment as events knows it: it names elements by their ids.
 type CommitmentFact struct {
-	ID        int64          `json:"id"`
-	Status    string         `json:"status"`
-	ElementID int64          `json:"element_id"`
-	Event     contract.Event `json:"event"`              // event summary
-	Involved  []int64        `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
+	ID        int64      `json:"id"`
+	Status    string     `json:"status"`
+	ElementID int64      `json:"element_id"`
+	Event     form.Event `json:"event"`              // event summary
+	Involved  []int64    `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
 }
 
 // CommitmentsReply holds the commitments in the order of decisions, part 3: event start, event end, commitment id.
@@ -78,11 +78,11 @@ type RequestsQuestion struct {
 
 // RequestsReply holds the requests without element, in the order of commitments.
 type RequestsReply struct {
-	Requests []contract.Request `json:"requests"`
+	Requests []form.Request `json:"requests"`
 }
 
 // Requests returns the requests for a resource group in a range.
-func (e *Events) Requests(ctx context.Context, q RequestsQuestion) ([]contract.Request, error) {
+func (e *Events) Requests(ctx context.Context, q RequestsQuestion) ([]form.Request, error) {
 	reply, err := read[RequestsQuestion, RequestsReply](ctx, e.peer, RequestsPath, q)
 	return reply.Requests, err
 }
@@ -95,7 +95,7 @@ type SummariesQuestion struct {
 
 // EventFact is an event's summary with the key of the import.
 type EventFact struct {
-	contract.Event
+	form.Event
 	Key string `json:"key,omitempty"`
 }
 

@@ -3,7 +3,7 @@ package neighbour
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 // Identity asks the identity service.
@@ -23,7 +23,7 @@ type UsersQuestion struct {
 
 // UserFact is what other services may know of a user.
 type UserFact struct {
-	contract.User
+	form.User
 	Key    string `json:"key,omitempty"` // of the import; empty when made by hand
 	Active bool   `json:"active"`
 	CanAPI bool   `json:"can_api"` // it may use the interface as long as it is active

@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
@@ -64,7 +64,7 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 		if len(q.IDs) != 2 || q.Keys[0] != "Staff:<1>" {
 			return problem.New(problem.Malformed, "%v", q)
 		}
-		return web.OK(c, web.Part{Name: "elements", Value: []neighbour.ElementFact{{Element: contract.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
+		return web.OK(c, web.Part{Name: "elements", Value: []neighbour.ElementFact{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
 	})
 	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
 	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {

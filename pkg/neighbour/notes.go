@@ -3,7 +3,7 @@ package neighbour
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -44,11 +44,11 @@ type NotesOfEventQuestion struct {
 
 // NotesReply holds notes without parent, in order of id.
 type NotesReply struct {
-	Notes []contract.Note `json:"notes"`
+	Notes []form.Note `json:"notes"`
 }
 
 // OfEvent returns the notes of an event that the viewer may see.
-func (n *Notes) OfEvent(ctx context.Context, q NotesOfEventQuestion) ([]contract.Note, error) {
+func (n *Notes) OfEvent(ctx context.Context, q NotesOfEventQuestion) ([]form.Note, error) {
 	reply, err := read[NotesOfEventQuestion, NotesReply](ctx, n.peer, NotesOfEventPath, q)
 	return reply.Notes, err
 }
@@ -73,11 +73,11 @@ type NewNote struct {
 // NoteReply holds the note that was made, without parent; or, when it is invalid and was not made, the note with id null, valid false
 // and its errors.
 type NoteReply struct {
-	Note contract.Note `json:"note"`
+	Note form.Note `json:"note"`
 }
 
 // Create makes a note.
-func (n *Notes) Create(ctx context.Context, q NewNote) (contract.Note, error) {
+func (n *Notes) Create(ctx context.Context, q NewNote) (form.Note, error) {
 	reply, err := write[NewNote, NoteReply](ctx, n.peer, NewNotePath, q)
 	return reply.Note, err
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/belfry-schools/belfry/pkg/answers"
+	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/service/telemetry"
 	"github.com/belfry-schools/belfry/pkg/session"
-	"github.com/belfry-schools/belfry/pkg/telemetry"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 

@@ -15,10 +15,10 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/belfry-schools/belfry/pkg/health"
-	"github.com/belfry-schools/belfry/pkg/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/service/health"
+	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/service/telemetry"
 	"github.com/belfry-schools/belfry/pkg/settings"
-	"github.com/belfry-schools/belfry/pkg/telemetry"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/session"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func newStore(t *testing.T, idle, absolute time.Duration) *session.Store {

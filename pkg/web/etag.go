@@ -9,7 +9,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/precondition"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -62,10 +62,10 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 
 // IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version alone: a change of a name
 // that another service owns, or a proxy that made the tag a weak one, is in nobody's way. Malformed when it is no list of tags.
-func IfMatch(c *fiber.Ctx, kind string, id int64) (precondition.Match, error) {
+func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)
 	if err != nil || star || known == nil {
-		return precondition.Match{}, err
+		return ifmatch.Match{}, err
 	}
 	var versions []int64
 	for _, tag := range known {
@@ -75,7 +75,7 @@ func IfMatch(c *fiber.Ctx, kind string, id int64) (precondition.Match, error) {
 			versions = append(versions, version)
 		}
 	}
-	return precondition.Versions(versions...), nil
+	return ifmatch.Versions(versions...), nil
 }
 
 // tags reads a header that is a list of entity tags (RFC 9110, 8.8.3), without their quotes and W/, or a star. It returns nil when there is no

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/belfry-schools/belfry/pkg/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // services are in the order in which the document lists their paths.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 	"github.com/belfry-schools/belfry/services/elements/internal/store"
 )

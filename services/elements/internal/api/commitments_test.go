@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 const may4 = "?start_date=2026-05-04"

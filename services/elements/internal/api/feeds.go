@@ -5,7 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -16,11 +16,11 @@ const icalendar = "text/calendar; charset=utf-8"
 
 // feed is the form of a feed. Its address is shown once, when it is made.
 type feed struct {
-	ID        int64            `json:"id"`
-	Element   contract.Element `json:"element"`
-	CreatedAt string           `json:"created_at"`
-	Path      string           `json:"path,omitempty"`
-	Valid     bool             `json:"valid"`
+	ID        int64        `json:"id"`
+	Element   form.Element `json:"element"`
+	CreatedAt string       `json:"created_at"`
+	Path      string       `json:"path,omitempty"`
+	Valid     bool         `json:"valid"`
 }
 
 func (h handlers) feedOf(f element.Feed, e element.Element) feed {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/emersion/go-ical"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // soon is a day in the window of every feed, as tests write it.

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -50,13 +50,13 @@ func detailOf(e element.Element, members int) any {
 	d := detail{e.ID, e.Name, e.EntityType, e.EntityID, e.Current, e.UUID}
 	f := e.Details
 	switch e.EntityType {
-	case contract.Staff:
+	case form.Staff:
 		return staffDetail{d, value(f.Email), value(f.Title), value(f.Initials), value(f.Forename), value(f.Surname)}
-	case contract.Pupil:
+	case form.Pupil:
 		return pupilDetail{d, value(f.Email), value(f.Forename), value(f.Surname), value(f.KnownAs), value(f.YearGroup), value(f.HouseName)}
-	case contract.Group:
+	case form.Group:
 		return groupDetail{d, e.Description(), members}
-	case contract.Property:
+	case form.Property:
 		return propertyDetail{d, f.MakePublic}
 	default:
 		return d
@@ -125,12 +125,12 @@ func recordsOf(elements []element.Element) []record {
 
 // membership is the administrators' form of a run of days of a membership; an open end is null.
 type membership struct {
-	ElementID *int64            `json:"element_id"`
-	Element   *contract.Element `json:"element,omitempty"`
-	FirstDay  *string           `json:"first_day"`
-	LastDay   *string           `json:"last_day"`
-	Valid     bool              `json:"valid"`
-	Errors    problem.Fields    `json:"errors,omitempty"`
+	ElementID *int64         `json:"element_id"`
+	Element   *form.Element  `json:"element,omitempty"`
+	FirstDay  *string        `json:"first_day"`
+	LastDay   *string        `json:"last_day"`
+	Valid     bool           `json:"valid"`
+	Errors    problem.Fields `json:"errors,omitempty"`
 }
 
 func membershipsOf(members []element.Member) []membership {
@@ -157,9 +157,9 @@ func dayText(day wiretime.Day) *string {
 
 // inside is the administrators' form of a person or thing in a group, directly or through groups in it.
 type inside struct {
-	ElementID int64            `json:"element_id"`
-	Element   contract.Element `json:"element"`
-	Valid     bool             `json:"valid"`
+	ElementID int64        `json:"element_id"`
+	Element   form.Element `json:"element"`
+	Valid     bool         `json:"valid"`
 }
 
 func insidesOf(members []element.Member) []inside {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -30,8 +30,8 @@ type interval struct {
 
 // freeBusy is the form of an element with the times at which it is busy.
 type freeBusy struct {
-	Element contract.Element `json:"element"`
-	Busy    []interval       `json:"busy"`
+	Element form.Element `json:"element"`
+	Busy    []interval   `json:"busy"`
 }
 
 // busy answers GET /api/elements/ID/freebusy. One read of the element, one for each level of nesting of its groups, and one call to events.

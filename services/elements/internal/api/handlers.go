@@ -6,8 +6,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/auditlog"
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -36,7 +36,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 		return err
 	}
 	if text == "" {
-		return web.OK(c, web.Part{Name: "elements", Value: []contract.Element{}})
+		return web.OK(c, web.Part{Name: "elements", Value: []form.Element{}})
 	}
 	found, err := by(c.UserContext(), text)
 	if err != nil {
@@ -96,7 +96,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 		return allowing(c, err, "GET, HEAD")
 	}
 	if requests == nil {
-		requests = []contract.Request{}
+		requests = []form.Request{}
 	}
 	return web.OK(c, web.Part{Name: "requests", Value: requests})
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // khalConfig is that of Debian's calendar client khal, with one calendar, in a folder.

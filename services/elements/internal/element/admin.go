@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -60,7 +60,7 @@ func (s *Service) Create(ctx context.Context, d Draft) (Element, error) {
 
 // Patch changes the fields that the draft gives. When the result is invalid, it comes back with an Invalid problem and is not kept.
 // PreconditionFailed at another version.
-func (s *Service) Patch(ctx context.Context, id int64, d Draft, match precondition.Match) (Element, error) {
+func (s *Service) Patch(ctx context.Context, id int64, d Draft, match ifmatch.Match) (Element, error) {
 	return s.Store.Change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *Service) Patch(ctx context.Context, id int64, d Draft, match preconditi
 
 // Retire makes an element no longer current; its history stays. A later import of the same row brings it back.
 // PreconditionFailed at another version.
-func (s *Service) Retire(ctx context.Context, id int64, match precondition.Match) error {
+func (s *Service) Retire(ctx context.Context, id int64, match ifmatch.Match) error {
 	_, err := s.Store.Change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (s *Service) Retire(ctx context.Context, id int64, match precondition.Match
 
 // Administrators returns a page of the users who administer the element, in order of id, and the id after which the next page begins, 0 after
 // the last. A user that identity no longer has is left out.
-func (s *Service) Administrators(ctx context.Context, id, after int64, limit int) (page []contract.User, next int64, err error) {
+func (s *Service) Administrators(ctx context.Context, id, after int64, limit int) (page []form.User, next int64, err error) {
 	e, err := s.Store.Element(ctx, id)
 	if err != nil {
 		return nil, 0, err
@@ -105,25 +105,25 @@ func (s *Service) Administrators(ctx context.Context, id, after int64, limit int
 	if err != nil {
 		return nil, 0, err
 	}
-	page = make([]contract.User, len(facts))
+	page = make([]form.User, len(facts))
 	for i, f := range facts {
 		page[i] = f.User
 	}
-	slices.SortFunc(page, func(a, b contract.User) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(page, func(a, b form.User) int { return cmp.Compare(a.ID, b.ID) })
 	return page, next, nil
 }
 
 // AddAdministrator makes the user an administrator of the element, which controls it. Once more changes nothing.
-func (s *Service) AddAdministrator(ctx context.Context, id, userID int64) (contract.User, error) {
+func (s *Service) AddAdministrator(ctx context.Context, id, userID int64) (form.User, error) {
 	found, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: []int64{userID}})
 	if err != nil {
-		return contract.User{}, err
+		return form.User{}, err
 	}
 	if _, err := s.Store.Element(ctx, id); err != nil {
-		return contract.User{}, err
+		return form.User{}, err
 	}
 	if len(found) == 0 {
-		return contract.User{}, problem.Missing("User", userID)
+		return form.User{}, problem.Missing("User", userID)
 	}
 	_, err = s.Store.Change(ctx, id, func(e *Element) error {
 		if !e.addAdministrator(userID) {

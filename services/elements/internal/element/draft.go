@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -62,10 +62,10 @@ func (d Draft) Apply(e *Element) problem.Fields {
 }
 
 func (d Draft) applyDetails(e *Element, t Type, faults problem.Fields) {
-	if d.Resource != nil && e.EntityType == contract.Group {
+	if d.Resource != nil && e.EntityType == form.Group {
 		e.Details.Resource = *d.Resource
 	}
-	if d.MakePublic != nil && e.EntityType == contract.Property {
+	if d.MakePublic != nil && e.EntityType == form.Property {
 		public := *d.MakePublic
 		e.Details.MakePublic = &public
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
@@ -13,16 +13,16 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 		texts      map[string]string
 		name       string
 	}{
-		{contract.Staff, map[string]string{"initials": "JRS", "forename": "John", "surname": "Smith"}, "JRS - John Smith"},
-		{contract.Staff, map[string]string{"initials": " JRS ", "forename": "John", "surname": "Smith", "name": "Another"}, "JRS - John Smith"},
-		{contract.Pupil, map[string]string{"forename": "Ann", "surname": "Lee"}, "Ann Lee"},
-		{contract.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "tutor_group": "9A"}, "Ann Lee (9A)"},
-		{contract.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "known_as": "Nan", "tutor_group": "9A"}, "Nan Lee (9A)"},
-		{contract.Location, map[string]string{"name": "Main Hall", "short_name": "MH"}, "Main Hall"},
-		{contract.Group, map[string]string{"name": "9A"}, "9A"},
-		{contract.Property, map[string]string{"name": "Calendar"}, "Calendar"},
-		{contract.Service, map[string]string{"name": "Catering"}, "Catering"},
-		{contract.Subject, map[string]string{"name": "Maths"}, "Maths"},
+		{form.Staff, map[string]string{"initials": "JRS", "forename": "John", "surname": "Smith"}, "JRS - John Smith"},
+		{form.Staff, map[string]string{"initials": " JRS ", "forename": "John", "surname": "Smith", "name": "Another"}, "JRS - John Smith"},
+		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee"}, "Ann Lee"},
+		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "tutor_group": "9A"}, "Ann Lee (9A)"},
+		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "known_as": "Nan", "tutor_group": "9A"}, "Nan Lee (9A)"},
+		{form.Location, map[string]string{"name": "Main Hall", "short_name": "MH"}, "Main Hall"},
+		{form.Group, map[string]string{"name": "9A"}, "9A"},
+		{form.Property, map[string]string{"name": "Calendar"}, "Calendar"},
+		{form.Service, map[string]string{"name": "Catering"}, "Catering"},
+		{form.Subject, map[string]string{"name": "Maths"}, "Maths"},
 	} {
 		e := fresh(c.entityType)
 		if faults := (Draft{Texts: c.texts}).Apply(&e); len(faults) > 0 || e.Name != c.name {
@@ -32,7 +32,7 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 }
 
 func TestDecisionsPart3_AChangeOfPartsRenames(t *testing.T) {
-	e := fresh(contract.Pupil)
+	e := fresh(form.Pupil)
 	e.Name, e.Details = "Ann Lee (9A)", Details{Forename: "Ann", Surname: "Lee", TutorGroup: "9A"}
 	if faults := (Draft{Texts: map[string]string{"tutor_group": "10A"}}).Apply(&e); len(faults) > 0 || e.Name != "Ann Lee (10A)" {
 		t.Errorf("named %q (%v)", e.Name, faults)
@@ -49,16 +49,16 @@ func TestDraft_Faults(t *testing.T) {
 	}{
 		{"no type", "", Draft{}, "entity_type", "can't be blank"},
 		{"no such type", "Ghost", Draft{}, "entity_type", "is not an entity type"},
-		{"another type", contract.Staff, Draft{EntityType: text(contract.Pupil)}, "entity_type", "can't be changed"},
-		{"no initials", contract.Staff, Draft{}, "initials", "can't be blank"},
-		{"spaces for a surname", contract.Pupil, Draft{Texts: map[string]string{"surname": "  "}}, "surname", "can't be blank"},
-		{"no name", contract.Group, Draft{}, "name", "can't be blank"},
-		{"long name", contract.Group, Draft{Texts: map[string]string{"name": strings.Repeat("é", 256)}}, "name", "is too long (maximum is 255 characters)"},
-		{"two lines", contract.Group, Draft{Texts: map[string]string{"name": "a\nb"}}, "name", "has a control character"},
-		{"no address", contract.Pupil, Draft{Texts: map[string]string{"email": "nobody"}}, "email", "is not an e-mail address"},
-		{"address with a name", contract.Pupil, Draft{Texts: map[string]string{"email": "A <a@b.org>"}}, "email", "is not an e-mail address"},
-		{"no uuid", contract.Group, Draft{UUID: text("5")}, "uuid", "is not a uuid"},
-		{"uuid in braces", contract.Group, Draft{UUID: text("{9f3c1f52-8a35-4b5d-9a39-3b6a2e2f3f10}")}, "uuid", "is not a uuid"},
+		{"another type", form.Staff, Draft{EntityType: text(form.Pupil)}, "entity_type", "can't be changed"},
+		{"no initials", form.Staff, Draft{}, "initials", "can't be blank"},
+		{"spaces for a surname", form.Pupil, Draft{Texts: map[string]string{"surname": "  "}}, "surname", "can't be blank"},
+		{"no name", form.Group, Draft{}, "name", "can't be blank"},
+		{"long name", form.Group, Draft{Texts: map[string]string{"name": strings.Repeat("é", 256)}}, "name", "is too long (maximum is 255 characters)"},
+		{"two lines", form.Group, Draft{Texts: map[string]string{"name": "a\nb"}}, "name", "has a control character"},
+		{"no address", form.Pupil, Draft{Texts: map[string]string{"email": "nobody"}}, "email", "is not an e-mail address"},
+		{"address with a name", form.Pupil, Draft{Texts: map[string]string{"email": "A <a@b.org>"}}, "email", "is not an e-mail address"},
+		{"no uuid", form.Group, Draft{UUID: text("5")}, "uuid", "is not a uuid"},
+		{"uuid in braces", form.Group, Draft{UUID: text("{9f3c1f52-8a35-4b5d-9a39-3b6a2e2f3f10}")}, "uuid", "is not a uuid"},
 	} {
 		e := fresh(c.entityType)
 		faults := c.draft.Apply(&e)
@@ -69,7 +69,7 @@ func TestDraft_Faults(t *testing.T) {
 }
 
 func TestDraft_KeepsWhatItDoesNotGive(t *testing.T) {
-	e := fresh(contract.Location)
+	e := fresh(form.Location)
 	e.Name, e.Details.ShortName = "Main Hall", "MH"
 	before := e
 	if faults := (Draft{Texts: map[string]string{"initials": "no field of a location"}}).Apply(&e); len(faults) > 0 {

@@ -5,7 +5,7 @@ package element
 
 import (
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 // Element is a schedulable thing as it is kept. Of the details, only those that its type has (see Types) are ever set.
@@ -50,12 +50,12 @@ type Details struct {
 }
 
 // List returns the list form.
-func (e Element) List() contract.Element {
-	return contract.Element{ID: e.ID, Name: e.Name, EntityType: e.EntityType, EntityID: e.EntityID, Valid: true}
+func (e Element) List() form.Element {
+	return form.Element{ID: e.ID, Name: e.Name, EntityType: e.EntityType, EntityID: e.EntityID, Valid: true}
 }
 
 // IsGroup says whether e can have members.
-func (e Element) IsGroup() bool { return e.EntityType == contract.Group }
+func (e Element) IsGroup() bool { return e.EntityType == form.Group }
 
 // IsResourceGroup says whether e gets requests instead of commitments (contract 4.2 rule 4).
 func (e Element) IsResourceGroup() bool { return e.IsGroup() && e.Details.Resource }
@@ -64,7 +64,7 @@ func (e Element) IsResourceGroup() bool { return e.IsGroup() && e.Details.Resour
 // a location or else its name.
 func (e Element) ShortText() string {
 	switch {
-	case e.EntityType == contract.Staff:
+	case e.EntityType == form.Staff:
 		return e.Details.Initials
 	case e.Details.ShortName != "":
 		return e.Details.ShortName

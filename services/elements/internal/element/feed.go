@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -125,7 +125,7 @@ func (s *Service) Calendar(ctx context.Context, id int64) ([]byte, error) {
 	for i, f := range facts {
 		c.Events[i] = calendar.Event{
 			UID: fmt.Sprintf("event-%d@%s", f.ID, namespace), Sequence: f.Version - 1, Modified: modified(f), Summary: f.Body,
-			Starts: f.Starts, Ends: f.Ends, AllDay: f.AllDay, Busy: f.Busy, Location: *shortTexts(f.Firm, rooms, contract.Location),
+			Starts: f.Starts, Ends: f.Ends, AllDay: f.AllDay, Busy: f.Busy, Location: *shortTexts(f.Firm, rooms, form.Location),
 		}
 	}
 	return calendar.Encode(c), nil

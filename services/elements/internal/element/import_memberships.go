@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -67,7 +67,7 @@ func (m Membership) withDays(spans []Span) []Sourced {
 	return inOrder(sources)
 }
 
-func (r MembershipRow) groupKey() string { return contract.Group + ":" + r.Group }
+func (r MembershipRow) groupKey() string { return form.Group + ":" + r.Group }
 
 func (r MembershipRow) check() problem.Fields {
 	faults := problem.Fields{}

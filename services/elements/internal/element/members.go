@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -18,7 +18,7 @@ const settleTries = 5
 // Member is one run of days of a membership, as the administration lists and adds it.
 type Member struct {
 	ElementID int64
-	Element   contract.Element
+	Element   form.Element
 	Span      Span
 	Faults    problem.Fields // why it can't be added
 }
@@ -103,7 +103,7 @@ func (s *Service) nameMembers(ctx context.Context, page []Member) error {
 	if err != nil {
 		return err
 	}
-	names := make(map[int64]contract.Element, len(elements))
+	names := make(map[int64]form.Element, len(elements))
 	for _, e := range elements {
 		names[e.ID] = e.List()
 	}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 )
 
 // Pupils returns the current pupils who are one of the elements or a member of one on any of the days, as peopleAndThings finds them, in order of id. One
 // read for each level of nesting below the elements, and one of all people and things found.
-func (s *Service) Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]contract.Element, error) {
+func (s *Service) Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]form.Element, error) {
 	span := Span(q.Days)
 	members, err := peopleAndThings(ctx, s.down(span), q.IDs, span)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Service) Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]con
 	if err != nil {
 		return nil, err
 	}
-	pupils := lists(slices.DeleteFunc(found, func(e Element) bool { return e.EntityType != contract.Pupil || !e.Current }))
-	slices.SortFunc(pupils, func(a, b contract.Element) int { return cmp.Compare(a.ID, b.ID) })
+	pupils := lists(slices.DeleteFunc(found, func(e Element) bool { return e.EntityType != form.Pupil || !e.Current }))
+	slices.SortFunc(pupils, func(a, b form.Element) int { return cmp.Compare(a.ID, b.ID) })
 	return pupils, nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -51,7 +51,7 @@ type Store interface {
 // Events is what is asked of the events service.
 type Events interface {
 	Commitments(ctx context.Context, q neighbour.CommitmentsQuestion) ([]neighbour.CommitmentFact, error)
-	Requests(ctx context.Context, q neighbour.RequestsQuestion) ([]contract.Request, error)
+	Requests(ctx context.Context, q neighbour.RequestsQuestion) ([]form.Request, error)
 	Busy(ctx context.Context, q neighbour.BusyQuestion) ([]neighbour.BusyFact, error)
 	Calendar(ctx context.Context, q neighbour.CalendarQuestion) ([]neighbour.CalendarFact, error)
 }
@@ -74,19 +74,19 @@ type Service struct {
 func (s *Service) today() wiretime.Day { return s.Zone.DayOf(s.Now()) }
 
 // SearchByName returns the current elements of exactly that name, in order of id.
-func (s *Service) SearchByName(ctx context.Context, name string) ([]contract.Element, error) {
+func (s *Service) SearchByName(ctx context.Context, name string) ([]form.Element, error) {
 	found, err := s.Store.Named(ctx, name)
 	return lists(found), err
 }
 
 // SearchLike returns the first 100 current elements, in order of name, then id, whose name contains the part, letter case apart.
-func (s *Service) SearchLike(ctx context.Context, part string) ([]contract.Element, error) {
+func (s *Service) SearchLike(ctx context.Context, part string) ([]form.Element, error) {
 	found, err := s.Store.Like(ctx, NewNeedle(part), maxHits)
 	return lists(found), err
 }
 
-func lists(elements []Element) []contract.Element {
-	forms := make([]contract.Element, len(elements))
+func lists(elements []Element) []form.Element {
+	forms := make([]form.Element, len(elements))
 	for i, e := range elements {
 		forms[i] = e.List()
 	}
@@ -146,7 +146,7 @@ type Include struct{ Staff, Locations bool }
 
 // Commitments returns the commitments of an element of every status, direct ones without element, those through groups with the group
 // (contract 4.1 rules 7 and 8), of the events that touch the range on a day on which they count.
-func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range, include Include) ([]contract.Commitment, error) {
+func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range, include Include) ([]form.Commitment, error) {
 	if _, err := s.Store.Element(ctx, id); err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range
 	if err != nil {
 		return nil, err
 	}
-	commitments := make([]contract.Commitment, len(facts))
+	commitments := make([]form.Commitment, len(facts))
 	for i, f := range facts {
 		commitments[i] = shape(f, id, shown, include)
 	}
@@ -237,15 +237,15 @@ func (s *Service) byID(ctx context.Context, ids []int64) (map[int64]Element, err
 	return elements, nil
 }
 
-func shape(f neighbour.CommitmentFact, queried int64, shown map[int64]Element, include Include) contract.Commitment {
+func shape(f neighbour.CommitmentFact, queried int64, shown map[int64]Element, include Include) form.Commitment {
 	event := f.Event
 	if include.Staff {
-		event.Staff = shortTexts(f.Involved, shown, contract.Staff)
+		event.Staff = shortTexts(f.Involved, shown, form.Staff)
 	}
 	if include.Locations {
-		event.Locations = shortTexts(f.Involved, shown, contract.Location)
+		event.Locations = shortTexts(f.Involved, shown, form.Location)
 	}
-	c := contract.Commitment{ID: &f.ID, Status: f.Status, Event: &event, Valid: true}
+	c := form.Commitment{ID: &f.ID, Status: f.Status, Event: &event, Valid: true}
 	if f.ElementID != queried {
 		group := shown[f.ElementID].List()
 		c.Element = &group
@@ -267,7 +267,7 @@ func shortTexts(ids []int64, shown map[int64]Element, entityType string) *string
 
 // Requests returns the requests for a resource group of the events that touch the range, and a MethodNotAllowed problem for any other
 // element (decisions, part 3).
-func (s *Service) Requests(ctx context.Context, id int64, days wiretime.Range) ([]contract.Request, error) {
+func (s *Service) Requests(ctx context.Context, id int64, days wiretime.Range) ([]form.Request, error) {
 	e, err := s.Store.Element(ctx, id)
 	if err != nil {
 		return nil, err

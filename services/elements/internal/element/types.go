@@ -3,7 +3,7 @@ package element
 import (
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 )
 
 // Type is one of the entity types, with what tells it from the others.
@@ -37,13 +37,13 @@ var textFields = []struct {
 
 // types are in the order of decisions, part 3; columns as in administration's bundle.
 var types = []Type{
-	{Name: contract.Staff, ImportKind: "staff", required: []string{"initials", "forename", "surname"}, optional: []string{"title", "email"}, name: staffName},
-	{Name: contract.Pupil, ImportKind: "pupils", required: []string{"forename", "surname"}, optional: []string{"known_as", "year_group", "house_name", "tutor_group", "email"}, name: pupilName},
-	{Name: contract.Location, ImportKind: "locations", required: []string{"name"}, optional: []string{"short_name"}},
-	{Name: contract.Group, ImportKind: "groups", required: []string{"name"}, optional: []string{"description", "resource"}},
-	{Name: contract.Property, ImportKind: "properties", required: []string{"name"}, optional: []string{"make_public"}},
-	{Name: contract.Service, ImportKind: "services", required: []string{"name"}},
-	{Name: contract.Subject, ImportKind: "subjects", required: []string{"name"}},
+	{Name: form.Staff, ImportKind: "staff", required: []string{"initials", "forename", "surname"}, optional: []string{"title", "email"}, name: staffName},
+	{Name: form.Pupil, ImportKind: "pupils", required: []string{"forename", "surname"}, optional: []string{"known_as", "year_group", "house_name", "tutor_group", "email"}, name: pupilName},
+	{Name: form.Location, ImportKind: "locations", required: []string{"name"}, optional: []string{"short_name"}},
+	{Name: form.Group, ImportKind: "groups", required: []string{"name"}, optional: []string{"description", "resource"}},
+	{Name: form.Property, ImportKind: "properties", required: []string{"name"}, optional: []string{"make_public"}},
+	{Name: form.Service, ImportKind: "services", required: []string{"name"}},
+	{Name: form.Subject, ImportKind: "subjects", required: []string{"name"}},
 }
 
 // Types lists the entity types.

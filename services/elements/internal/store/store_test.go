@@ -11,10 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -54,7 +54,7 @@ func TestElements_KeepAllThatTheyAreGiven(t *testing.T) {
 	s, _ := open(t)
 	public := true
 	e := element.Element{
-		Key: "Pupil:17", ImportHash: "h", EntityType: contract.Pupil, Name: "Ann Lee (9A)", UUID: uuid.NewString(), Current: true,
+		Key: "Pupil:17", ImportHash: "h", EntityType: form.Pupil, Name: "Ann Lee (9A)", UUID: uuid.NewString(), Current: true,
 		Details:        element.Details{Initials: "a", Title: "b", Forename: "c", Surname: "d", KnownAs: "e", YearGroup: "f", HouseName: "g", TutorGroup: "h", Email: "i", ShortName: "j", Description: "k", Resource: true, MakePublic: &public},
 		Administrators: []int64{3, 5}, ImportedAdministrators: []string{"3"},
 	}
@@ -89,12 +89,12 @@ func deref(e element.Element) any {
 
 func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
 	s, _ := open(t)
-	first := elementNamed(contract.Staff, "A")
+	first := elementNamed(form.Staff, "A")
 	first.Key = "Staff:1"
 	add(t, s, first)
-	again, other := elementNamed(contract.Staff, "B"), elementNamed(contract.Staff, "C")
+	again, other := elementNamed(form.Staff, "B"), elementNamed(form.Staff, "C")
 	again.Key = "Staff:1"
-	taken, err := s.Add(t.Context(), []element.Element{other, again, elementNamed(contract.Staff, "D")})
+	taken, err := s.Add(t.Context(), []element.Element{other, again, elementNamed(form.Staff, "D")})
 	if err != nil || !slices.Equal(taken, []int{1}) {
 		t.Fatal(taken, err)
 	}
@@ -107,7 +107,7 @@ func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
 
 func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	s, _ := open(t)
-	both := add(t, s, elementNamed(contract.Group, "A"), elementNamed(contract.Group, "B"))
+	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
 	read, err := s.ElementsByID(t.Context(), []int64{both[0].ID, both[1].ID})
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 
 func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
 	s, _ := open(t)
-	e := add(t, s, elementNamed(contract.Property, "Calendar"))[0]
+	e := add(t, s, elementNamed(form.Property, "Calendar"))[0]
 	const writers = 12
 	var wg sync.WaitGroup
 	for user := range int64(writers) {
@@ -149,7 +149,7 @@ func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
 
 func TestElements_AUUIDIsOfOneElement(t *testing.T) {
 	s, _ := open(t)
-	both := add(t, s, elementNamed(contract.Group, "A"), elementNamed(contract.Group, "B"))
+	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
 	_, err := s.Change(t.Context(), both[1].ID, func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
 	if !problem.Is(err, problem.Invalid) || len(problem.As(err).Fields["uuid"]) != 1 {
 		t.Errorf("%v", err)
@@ -161,9 +161,9 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 	names := []string{"zeta", "Zeta", "alpha zeta", "Élan zeta", "zeta", "10 zeta", "ZETA", "_zeta"}
 	var elements []element.Element
 	for _, name := range names {
-		elements = append(elements, elementNamed(contract.Subject, name))
+		elements = append(elements, elementNamed(form.Subject, name))
 	}
-	gone := elementNamed(contract.Subject, "zeta")
+	gone := elementNamed(form.Subject, "zeta")
 	gone.Current = false
 	elements = add(t, s, append(elements, gone)...)
 
@@ -193,9 +193,9 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 	s, _ := open(t)
 	var elements []element.Element
 	for i := range 150 { // before the hit in order of name, more than a batch of the cursor
-		elements = append(elements, elementNamed(contract.Subject, fmt.Sprintf("%03d abcX bcd", i)))
+		elements = append(elements, elementNamed(form.Subject, fmt.Sprintf("%03d abcX bcd", i)))
 	}
-	add(t, s, append(elements, elementNamed(contract.Subject, "zz abcd"))...)
+	add(t, s, append(elements, elementNamed(form.Subject, "zz abcd"))...)
 	found, err := s.Like(t.Context(), element.NewNeedle("abcd"), 100)
 	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
 		t.Errorf("%q %v", namesOf(found), err)
@@ -204,17 +204,17 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 
 func TestElements_ListByTypeAndCurrency(t *testing.T) {
 	s, _ := open(t)
-	gone := elementNamed(contract.Staff, "gone")
+	gone := elementNamed(form.Staff, "gone")
 	gone.Current = false
-	all := add(t, s, elementNamed(contract.Staff, "A"), elementNamed(contract.Pupil, "B"), gone, elementNamed(contract.Staff, "D"))
+	all := add(t, s, elementNamed(form.Staff, "A"), elementNamed(form.Pupil, "B"), gone, elementNamed(form.Staff, "D"))
 	yes, no := true, false
 	for _, c := range []struct {
 		filter element.Filter
 		want   []string
 	}{
 		{element.Filter{}, []string{"A", "B", "gone", "D"}},
-		{element.Filter{EntityType: contract.Staff}, []string{"A", "gone", "D"}},
-		{element.Filter{EntityType: contract.Staff, Current: &yes}, []string{"A", "D"}},
+		{element.Filter{EntityType: form.Staff}, []string{"A", "gone", "D"}},
+		{element.Filter{EntityType: form.Staff, Current: &yes}, []string{"A", "D"}},
 		{element.Filter{Current: &no}, []string{"gone"}},
 		{element.Filter{After: all[1].ID}, []string{"gone", "D"}},
 		{element.Filter{Current: &yes, After: all[0].ID}, []string{"B", "D"}},
@@ -317,7 +317,7 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	s, db := open(t)
 	var elements []element.Element
 	for i := range 3000 {
-		e := elementNamed(contract.Pupil, fmt.Sprintf("Forename%d Surname%d (%d)", i*7919%3000, i*104729%3000, i%13))
+		e := elementNamed(form.Pupil, fmt.Sprintf("Forename%d Surname%d (%d)", i*7919%3000, i*104729%3000, i%13))
 		e.Key, e.Current = fmt.Sprintf("Pupil:%d", i), i%10 > 0
 		elements = append(elements, e)
 	}
@@ -345,7 +345,7 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"namelike of one character", "elements", like(element.NewNeedle("7")), byName},
 		{"namelike of two characters", "elements", like(element.NewNeedle("99")), byName},
 		{"namelike of many characters", "elements", like(element.NewNeedle("surname29")), byName},
-		{"list of a type", "elements", listed(element.Filter{EntityType: contract.Pupil, Current: &yes, After: 100, Limit: 10}), byID},
+		{"list of a type", "elements", listed(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), byID},
 		{"list of what is current", "elements", listed(element.Filter{Current: &yes, After: 100, Limit: 10}), byID},
 		{"list", "elements", listed(element.Filter{After: 2900, Limit: 10}), byID},
 		{"by key in a list", "elements", listed(element.Filter{Key: "Pupil:17", Limit: 10}), byID},

@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -51,7 +51,7 @@ type Nights interface {
 
 // Elements is what is asked of the elements service.
 type Elements interface {
-	Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]contract.Element, error)
+	Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]form.Element, error)
 	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
 	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
 }
@@ -123,8 +123,8 @@ type Absence struct {
 // place is another event that takes up pupils of this one.
 type place struct {
 	event  *event.Event
-	rooms  []string           // the names of its locations, in order of id
-	pupils []contract.Element // in order of name, then id
+	rooms  []string       // the names of its locations, in order of id
+	pupils []form.Element // in order of name, then id
 }
 
 // Report is what a check found and did.

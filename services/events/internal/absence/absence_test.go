@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -62,7 +62,7 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 		whole := neighbour.Days{First: origin, Last: origin + 6}
 		var people []pupil
 		for id := range int64(pupils) {
-			p := pupil{contract.Element{ID: id + 1}, []neighbour.Reach{{ElementID: id + 1, Days: []neighbour.Days{whole}}}}
+			p := pupil{form.Element{ID: id + 1}, []neighbour.Reach{{ElementID: id + 1, Days: []neighbour.Days{whole}}}}
 			for group := range int64(groups) {
 				r := neighbour.Reach{ElementID: 11 + group}
 				for day := whole.First; day <= whole.Last; day++ {
@@ -142,7 +142,7 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 		to, _ := time.Parse(time.RFC3339, ends)
 		p := place{event: &event.Event{Body: body, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay}}, rooms: rooms}
 		for _, name := range pupils {
-			p.pupils = append(p.pupils, contract.Element{Name: name})
+			p.pupils = append(p.pupils, form.Element{Name: name})
 		}
 		return p
 	}
@@ -179,7 +179,7 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 	for range 200 {
 		p := place{event: &event.Event{Body: hostile, Span: wiretime.Span{Ends: time.Now()}}, rooms: []string{hostile, hostile, hostile, hostile}}
 		for range 3000 {
-			p.pupils = append(p.pupils, contract.Element{Name: hostile})
+			p.pupils = append(p.pupils, form.Element{Name: hostile})
 		}
 		a.places = append(a.places, p)
 	}
@@ -239,11 +239,11 @@ func (s *school) Page(context.Context, int64, int) ([]event.Category, error) {
 	return []event.Category{{ID: 1, Flags: event.Flags{ClashCheck: true}}, {ID: 2, Flags: event.Flags{Busy: true}}}, nil
 }
 
-func (s *school) Pupils(context.Context, neighbour.PupilsQuestion) ([]contract.Element, error) {
+func (s *school) Pupils(context.Context, neighbour.PupilsQuestion) ([]form.Element, error) {
 	s.pupilsAsked.Add(1)
-	all := make([]contract.Element, s.pupils)
+	all := make([]form.Element, s.pupils)
 	for i := range all {
-		all[i] = contract.Element{ID: int64(101 + i), Name: fmt.Sprint("Pupil ", i)}
+		all[i] = form.Element{ID: int64(101 + i), Name: fmt.Sprint("Pupil ", i)}
 	}
 	return all, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -21,7 +21,7 @@ const (
 
 // pupil is a pupil with whose commitments count for them on which days.
 type pupil struct {
-	contract.Element
+	form.Element
 	reaches []neighbour.Reach
 }
 
@@ -68,7 +68,7 @@ func distinct(ids []int64) []int64 {
 }
 
 // pupils asks for the reaches of pupils, in batches.
-func (s *Service) pupils(ctx context.Context, found []contract.Element, days neighbour.Days) ([]pupil, error) {
+func (s *Service) pupils(ctx context.Context, found []form.Element, days neighbour.Days) ([]pupil, error) {
 	all := make([]pupil, len(found))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(askersAtOnce)
@@ -237,6 +237,6 @@ func (a *Absence) sort() {
 		return cmp.Or(x.event.CompareSpan(*y.event), cmp.Compare(x.event.ID, y.event.ID))
 	})
 	for _, at := range a.places {
-		slices.SortFunc(at.pupils, func(x, y contract.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) })
+		slices.SortFunc(at.pupils, func(x, y form.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) })
 	}
 }

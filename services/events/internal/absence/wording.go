@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -96,7 +96,7 @@ func (s *Service) locate(ctx context.Context, absences []Absence) error {
 	}
 	rooms := map[int64]string{}
 	for _, f := range facts {
-		if f.EntityType == contract.Location {
+		if f.EntityType == form.Location {
 			rooms[f.ID] = f.Name
 		}
 	}

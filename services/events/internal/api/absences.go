@@ -5,7 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -23,7 +23,7 @@ type absenceHandlers struct {
 
 // shownAbsence is an event some of whose pupils are elsewhere.
 type shownAbsence struct {
-	Event     contract.Event       `json:"event"` // event summary
+	Event     form.Event           `json:"event"` // event summary
 	Pupils    int                  `json:"pupils"`
 	Elsewhere int                  `json:"elsewhere"`
 	Note      neighbour.NoteChange `json:"note"`

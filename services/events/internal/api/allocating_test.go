@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // fleet is a resource group that the driver administers, and what is in it.

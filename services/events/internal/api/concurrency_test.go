@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // through returns clients of the user at each replica of the service, so that a test decides where its requests go.

@@ -3,7 +3,7 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -38,10 +38,10 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]contract.Request, len(found))
+	shown := make([]form.Request, len(found))
 	for i, f := range found {
 		summary := h.shape.summary(f.Event)
-		shown[i] = contract.Request{ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary, Valid: true}
+		shown[i] = form.Request{ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary, Valid: true}
 	}
 	return web.OK(c, web.Part{Name: "requests", Value: shown})
 }

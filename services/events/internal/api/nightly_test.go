@@ -8,7 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // night is a system of two replicas of everything, in which the nightly check can be made due.

@@ -3,7 +3,7 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -20,7 +20,7 @@ func (h handlers) notes(c *fiber.Ctx) error {
 		return err
 	}
 	if notes == nil {
-		notes = []contract.Note{}
+		notes = []form.Note{}
 	}
 	return web.OK(c, web.Part{Name: "notes", Value: notes})
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 func TestPart4_2_CreateAndGetToTheLetter(t *testing.T) {

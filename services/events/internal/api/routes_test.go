@@ -3,8 +3,8 @@ package api
 import (
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
-	"github.com/belfry-schools/belfry/pkg/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 func TestEveryPublicPathLiesInThisServicesRows(t *testing.T) {

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -12,8 +12,8 @@ import (
 type shape struct{ zone wiretime.Zone }
 
 // summary is the event summary of commitment listings and of a note's parent.
-func (s shape) summary(e event.Event) contract.Event {
-	shown := contract.Event{Body: e.Body, AllDay: e.Span.AllDay, Valid: true}
+func (s shape) summary(e event.Event) form.Event {
+	shown := form.Event{Body: e.Body, AllDay: e.Span.AllDay, Valid: true}
 	if e.ID != 0 {
 		shown.ID = &e.ID
 	}
@@ -25,13 +25,13 @@ func (s shape) summary(e event.Event) contract.Event {
 }
 
 // event is the form of create and add answers: the summary with commitments and requests.
-func (s shape) event(v event.View) contract.Event {
+func (s shape) event(v event.View) form.Event {
 	shown := s.summary(v.Event)
-	shown.Commitments = make([]contract.Commitment, len(v.Commitments))
+	shown.Commitments = make([]form.Commitment, len(v.Commitments))
 	for i, c := range v.Commitments {
 		shown.Commitments[i] = commitment(c, v.Elements[c.ElementID])
 	}
-	shown.Requests = make([]contract.Request, len(v.Requests))
+	shown.Requests = make([]form.Request, len(v.Requests))
 	for i, r := range v.Requests {
 		shown.Requests[i] = request(event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]})
 	}
@@ -39,7 +39,7 @@ func (s shape) event(v event.View) contract.Event {
 }
 
 // full is the form of get: owner and organiser too, where the event has them.
-func (s shape) full(v event.View) contract.Event {
+func (s shape) full(v event.View) form.Event {
 	shown := s.event(v)
 	shown.Owner = v.Owner
 	if organiser, exists := v.Elements[v.OrganiserID]; exists {
@@ -48,33 +48,33 @@ func (s shape) full(v event.View) contract.Event {
 	return shown
 }
 
-func (s shape) invalid(e event.Event, faults problem.Fields) contract.Event {
+func (s shape) invalid(e event.Event, faults problem.Fields) form.Event {
 	shown := s.summary(e)
 	shown.Valid, shown.Errors = false, faults
 	return shown
 }
 
 // commitment is a commitment shown inside its event.
-func commitment(c event.Commitment, element neighbour.ElementFact) contract.Commitment {
-	return contract.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
+func commitment(c event.Commitment, element neighbour.ElementFact) form.Commitment {
+	return form.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
 // decided is a commitment shown by itself.
-func (s shape) decided(v event.CommitmentView) contract.Commitment {
+func (s shape) decided(v event.CommitmentView) form.Commitment {
 	shown := commitment(v.Commitment, v.Element)
 	summary := s.summary(v.Event)
 	shown.Event = &summary
 	return shown
 }
 
-func request(v event.RequestView) contract.Request {
-	return contract.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
+func request(v event.RequestView) form.Request {
+	return form.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
 }
 
 // clash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
 type clash struct {
-	Element contract.Element `json:"element"`
-	Event   contract.Event   `json:"event"`
+	Element form.Element `json:"element"`
+	Event   form.Event   `json:"event"`
 }
 
 func (s shape) clashes(all []event.Clash) []clash {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -29,7 +29,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]contract.Commitment, len(found))
+	shown := make([]form.Commitment, len(found))
 	for i, v := range found {
 		shown[i] = h.shape.decided(v)
 	}
@@ -49,7 +49,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]contract.Request, len(found))
+	shown := make([]form.Request, len(found))
 	for i, v := range found {
 		shown[i] = request(v.RequestView)
 		summary := h.shape.summary(v.Event)

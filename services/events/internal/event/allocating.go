@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -108,7 +108,7 @@ func (e *Event) allocate(requestID int64, submitted []Submitted, facts map[int64
 		why := e.refuse(committed[fact.ID], false)
 		switch {
 		case why != nil:
-		case !members[fact.ID] || fact.EntityType == contract.Group: // a group inside the group is not an item but has some
+		case !members[fact.ID] || fact.EntityType == form.Group: // a group inside the group is not an item but has some
 			why = problem.Fields{"element_id": {"is not a member of the group on every day of the event"}}
 		case !fact.Current:
 			why = problem.Fields{"element_id": {"is no longer current"}}

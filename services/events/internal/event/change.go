@@ -3,7 +3,7 @@ package event
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/precondition"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -23,7 +23,7 @@ func (s *Service) Get(ctx context.Context, id int64) (View, error) {
 // Change changes the basic fields given (contract 4.2 rule 10). Forbidden without edit rights, and for a privileged category without
 // privileged; PreconditionFailed at another version; InvalidError when the fields are not right. A re-timed event's decided commitments to controlled elements return to
 // requested. It reads the event, asks for elements, owner and category at the same time, then reads and replaces the event.
-func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields, match precondition.Match) (View, error) {
+func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields, match ifmatch.Match) (View, error) {
 	e, err := s.store.Event(ctx, id)
 	if err != nil {
 		return View{}, err

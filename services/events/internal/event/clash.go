@@ -6,10 +6,10 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 )
 
 // Clashing says what is to be done where an addition clashes.
@@ -27,7 +27,7 @@ type Submission struct {
 	Elements []Submitted
 	Clashes  Clashing
 	Ticket   idempotency.Ticket // of the request
-	Match    precondition.Match // the versions of the event that may be added to
+	Match    ifmatch.Match      // the versions of the event that may be added to
 }
 
 // Clash is an element of an event with another event that takes it up at the same time.
@@ -45,7 +45,7 @@ func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
 // canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any number may have the same at
 // once. A resource group gets requests.
 func canClash(element neighbour.ElementFact) bool {
-	return !element.Resource && element.EntityType != contract.Property && element.EntityType != contract.Subject
+	return !element.Resource && element.EntityType != form.Property && element.EntityType != form.Subject
 }
 
 // Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event that lasts, in a busy

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -49,7 +49,7 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bo
 	f.applyBody(e, faults, creating)
 	f.applyCategory(e, faults, refs, creating)
 	if f.OrganiserID != nil {
-		if *f.OrganiserID != 0 && (refs.organiser == nil || refs.organiser.EntityType != contract.Staff) {
+		if *f.OrganiserID != 0 && (refs.organiser == nil || refs.organiser.EntityType != form.Staff) {
 			faults.Add(fieldOrganiser, notStaff)
 		} else {
 			e.OrganiserID = *f.OrganiserID

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -279,7 +279,7 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 		faults.Add("category", mustExist)
 	}
 	organiser, exists := b.elements[staffKey(row.Organiser)]
-	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != contract.Staff) {
+	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
 		faults.Add("organiser", notStaff)
 	}
 	owner, exists := b.users[row.Owner]
@@ -365,4 +365,4 @@ func (b *batch) needs(row Row) (commitments, requests int) {
 	return commitments, requests
 }
 
-func staffKey(key string) string { return contract.Staff + ":" + key }
+func staffKey(key string) string { return form.Staff + ":" + key }

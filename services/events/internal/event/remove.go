@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11). Forbidden without edit
 // rights on it, PreconditionFailed at another version. One read and one write.
-func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match precondition.Match) error {
+func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match ifmatch.Match) error {
 	return s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
 			return forbidden()

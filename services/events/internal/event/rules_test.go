@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
@@ -20,7 +20,7 @@ const (
 
 func facts() map[int64]neighbour.ElementFact {
 	fact := func(id int64, resource bool, administrators ...int64) neighbour.ElementFact {
-		return neighbour.ElementFact{Element: contract.Element{ID: id}, Resource: resource, Administrators: administrators}
+		return neighbour.ElementFact{Element: form.Element{ID: id}, Resource: resource, Administrators: administrators}
 	}
 	return map[int64]neighbour.ElementFact{room: fact(room, false), calendar: fact(calendar, false, ann), buses: fact(buses, true, bob), bus: fact(bus, false)}
 }
@@ -221,9 +221,9 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 	const other, gone, stranger, spares = 5, 6, 7, 10
 	known := facts()
 	for _, id := range []int64{bus, other, gone, stranger} {
-		known[id] = neighbour.ElementFact{Element: contract.Element{ID: id}, Current: id != gone}
+		known[id] = neighbour.ElementFact{Element: form.Element{ID: id}, Current: id != gone}
 	}
-	known[spares] = neighbour.ElementFact{Element: contract.Element{ID: spares, EntityType: contract.Group}, Current: true}
+	known[spares] = neighbour.ElementFact{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
 	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, stranger: false}
 	const taken, noMember, retired, full = "element_id: has already been taken", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
 	for name, c := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -72,8 +72,8 @@ type Users interface {
 
 // Notes is what events asks of the notes service.
 type Notes interface {
-	OfEvent(ctx context.Context, q neighbour.NotesOfEventQuestion) ([]contract.Note, error)
-	Create(ctx context.Context, q neighbour.NewNote) (contract.Note, error)
+	OfEvent(ctx context.Context, q neighbour.NotesOfEventQuestion) ([]form.Note, error)
+	Create(ctx context.Context, q neighbour.NewNote) (form.Note, error)
 }
 
 // Service is the use cases of events. It is safe for concurrent use. What it needs of its neighbours it asks before it writes: when one is
@@ -97,7 +97,7 @@ func NewService(store Store, claims Claims, categories CategoryStore, elements E
 type View struct {
 	Event
 	Elements map[int64]neighbour.ElementFact // by id: all that the event names
-	Owner    *contract.User                  // nil: none, or not asked for
+	Owner    *form.User                      // nil: none, or not asked for
 	Clashes  []Clash                         // of what was added; nil: not asked for
 }
 
@@ -105,11 +105,11 @@ type View struct {
 type known struct {
 	elements map[int64]neighbour.ElementFact
 	asked    map[int64]bool // the elements asked for, there or not
-	users    map[int64]contract.User
+	users    map[int64]form.User
 }
 
 func newKnown() *known {
-	return &known{map[int64]neighbour.ElementFact{}, map[int64]bool{}, map[int64]contract.User{}}
+	return &known{map[int64]neighbour.ElementFact{}, map[int64]bool{}, map[int64]form.User{}}
 }
 
 // unknownError says which elements a change has to know before it can be decided.

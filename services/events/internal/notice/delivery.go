@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
@@ -95,13 +95,13 @@ type told struct {
 }
 
 type toldEntry struct {
-	CommitmentID int64             `json:"commitment_id"`
-	Status       event.Status      `json:"status"`
-	Reason       string            `json:"reason"`
-	Element      contract.Element  `json:"element"`
-	AddedBy      *int64            `json:"added_by"`
-	DecidedBy    *int64            `json:"decided_by"`
-	Request      *contract.Request `json:"request,omitempty"`
+	CommitmentID int64         `json:"commitment_id"`
+	Status       event.Status  `json:"status"`
+	Reason       string        `json:"reason"`
+	Element      form.Element  `json:"element"`
+	AddedBy      *int64        `json:"added_by"`
+	DecidedBy    *int64        `json:"decided_by"`
+	Request      *form.Request `json:"request,omitempty"`
 }
 
 // delivery makes the delivery of a notice to a webhook.
@@ -115,7 +115,7 @@ func (s *Service) delivery(w Webhook, n Notice, elements map[int64]neighbour.Ele
 			AddedBy: orNull(e.AddedBy), DecidedBy: orNull(e.DecidedBy)}
 		if e.RequestID != 0 {
 			group := elements[e.GroupID].Element
-			entry.Request = &contract.Request{ID: &e.RequestID, Quantity: e.Quantity, NumAllocated: e.Allocated, Element: &group, Valid: true}
+			entry.Request = &form.Request{ID: &e.RequestID, Quantity: e.Quantity, NumAllocated: e.Allocated, Element: &group, Valid: true}
 		}
 		data.Entries[i] = entry
 	}

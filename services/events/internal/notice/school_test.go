@@ -16,12 +16,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/settings"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -62,9 +62,9 @@ type elements struct{}
 
 func (elements) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
 	return []neighbour.ElementFact{
-		{Element: contract.Element{ID: calendar, Name: "Public <calendar>", EntityType: contract.Property, EntityID: 100, Valid: true}, Administrators: []int64{keeper, deputy, retired}},
-		{Element: contract.Element{ID: minibuses, Name: "Minibuses", EntityType: contract.Group, EntityID: 200, Valid: true}, Resource: true},
-		{Element: contract.Element{ID: minibus, Name: "Minibus 1", EntityType: contract.Service, EntityID: 201, Valid: true}},
+		{Element: form.Element{ID: calendar, Name: "Public <calendar>", EntityType: form.Property, EntityID: 100, Valid: true}, Administrators: []int64{keeper, deputy, retired}},
+		{Element: form.Element{ID: minibuses, Name: "Minibuses", EntityType: form.Group, EntityID: 200, Valid: true}, Resource: true},
+		{Element: form.Element{ID: minibus, Name: "Minibus 1", EntityType: form.Service, EntityID: 201, Valid: true}},
 	}, nil
 }
 
@@ -72,9 +72,9 @@ type users struct{}
 
 func (users) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
 	all := map[int64]neighbour.UserFact{
-		keeper: {User: contract.User{Name: "Kim Keeper", Email: keeperMail}, Active: true}, deputy: {User: contract.User{Name: "Dee Deputy", Email: deputyMail}, Active: true},
-		owner: {User: contract.User{Name: "Otto Owner", Email: ownerMail}, Active: true}, retired: {User: contract.User{Name: "Rita", Email: "rita@school.example"}},
-		asker: {User: contract.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
+		keeper: {User: form.User{Name: "Kim Keeper", Email: keeperMail}, Active: true}, deputy: {User: form.User{Name: "Dee Deputy", Email: deputyMail}, Active: true},
+		owner: {User: form.User{Name: "Otto Owner", Email: ownerMail}, Active: true}, retired: {User: form.User{Name: "Rita", Email: "rita@school.example"}},
+		asker: {User: form.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
 	}
 	var found []neighbour.UserFact
 	for _, id := range q.IDs {

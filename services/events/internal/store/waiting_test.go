@@ -10,10 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -50,7 +50,7 @@ type administrators []int64
 func (a administrators) Administered(context.Context, int64) ([]neighbour.ElementFact, error) {
 	facts := make([]neighbour.ElementFact, len(a))
 	for i, id := range a {
-		facts[i] = neighbour.ElementFact{Element: contract.Element{ID: id}, Current: true}
+		facts[i] = neighbour.ElementFact{Element: form.Element{ID: id}, Current: true}
 	}
 	return facts, nil
 }

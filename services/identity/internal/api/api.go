@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/belfry-schools/belfry/pkg/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 // TestDecisionsPart1_WithoutRedisNothingIsClaimed cuts identity off from Redis: nobody is taken for anonymous, and no logout is

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	_ "github.com/belfry-schools/belfry/services/identity/internal/api" // so that go test runs again when the service has changed
 )
 

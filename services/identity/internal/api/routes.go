@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
-	"github.com/belfry-schools/belfry/pkg/auditlog"
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/session"

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
-	"github.com/belfry-schools/belfry/pkg/routes"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 func TestEveryPublicPathIsInTheRouteTable(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
@@ -174,7 +174,7 @@ func (h *handlers) lookUp(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	list := make([]contract.User, len(found))
+	list := make([]form.User, len(found))
 	for i, u := range found {
 		list[i] = u.ListForm()
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 func text(v any) string { return fmt.Sprint(v) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 func TestOneAtATime(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -57,7 +57,7 @@ func (s *Service) Create(ctx context.Context, e Edit, uuid *string) (User, strin
 
 // Change edits a user; what the edit does not mention stays. Its sessions follow before this returns. NotFound; PreconditionFailed at
 // another version; Invalid, with the user as it would have been; Conflict when nobody would be left to administer. Four round trips at most, one more with an element.
-func (s *Service) Change(ctx context.Context, id int64, e Edit, match precondition.Match) (User, error) {
+func (s *Service) Change(ctx context.Context, id int64, e Edit, match ifmatch.Match) (User, error) {
 	faults := problem.Fields{}
 	if err := s.checkElement(ctx, e, faults); err != nil {
 		return User{}, err
@@ -80,7 +80,7 @@ func (s *Service) Change(ctx context.Context, id int64, e Edit, match preconditi
 
 // Deactivate is how users are deleted: the user cannot log in any more and its sessions end; its events keep their owner. NotFound,
 // PreconditionFailed, Conflict as for Change.
-func (s *Service) Deactivate(ctx context.Context, id int64, match precondition.Match) error {
+func (s *Service) Deactivate(ctx context.Context, id int64, match ifmatch.Match) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		u.Active = false
 		return match.Check(u.Version)

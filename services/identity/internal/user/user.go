@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/text/cases"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -48,8 +48,8 @@ type User struct {
 }
 
 // ListForm is how others see the user (contract 2.6).
-func (u User) ListForm() contract.User {
-	return contract.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
+func (u User) ListForm() form.User {
+	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
 }
 
 // MayLogIn says whether the user may use the API by a session of its own (decisions, part 2).

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/apidoc/apidoctest"
-	"github.com/belfry-schools/belfry/pkg/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 func TestPublicPathsLieInTheRowsOfTheRouteTable(t *testing.T) {

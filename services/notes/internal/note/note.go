@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -45,7 +45,7 @@ type Note struct {
 
 // View is a note as the API shows it, and the version that it shows.
 type View struct {
-	contract.Note
+	form.Note
 	Version int64
 }
 
@@ -129,9 +129,9 @@ func fresh(eventID, ownerID int64) Note {
 }
 
 // form is the note as the API shows it, its HTML made anew when it was made by another release.
-func (s *Service) form(n Note, owner *contract.User, parent *contract.Event) (contract.Note, error) {
+func (s *Service) form(n Note, owner *form.User, parent *form.Event) (form.Note, error) {
 	if err := s.render(&n); err != nil {
-		return contract.Note{}, err
+		return form.Note{}, err
 	}
 	shown := shape(n, owner, parent)
 	shown.ID, shown.FormattedContents, shown.Valid = &n.ID, n.HTML, true
@@ -139,13 +139,13 @@ func (s *Service) form(n Note, owner *contract.User, parent *contract.Event) (co
 }
 
 // view is form with the version.
-func (s *Service) view(n Note, owner *contract.User, parent *contract.Event) (View, error) {
+func (s *Service) view(n Note, owner *form.User, parent *form.Event) (View, error) {
 	shown, err := s.form(n, owner, parent)
 	return View{shown, n.Version}, err
 }
 
 // invalidForm is the note as it would have become, with what is wrong with it. What is not stored is not rendered.
-func invalidForm(n Note, owner *contract.User, parent *contract.Event, faults problem.Fields) contract.Note {
+func invalidForm(n Note, owner *form.User, parent *form.Event, faults problem.Fields) form.Note {
 	shown := shape(n, owner, parent)
 	if n.ID != 0 {
 		shown.ID = &n.ID
@@ -154,8 +154,8 @@ func invalidForm(n Note, owner *contract.User, parent *contract.Event, faults pr
 	return shown
 }
 
-func shape(n Note, owner *contract.User, parent *contract.Event) contract.Note {
-	return contract.Note{
+func shape(n Note, owner *form.User, parent *form.Event) form.Note {
+	return form.Note{
 		Contents: n.Contents, VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil,
 		Owner: owner, Parent: parent,
 	}

@@ -7,10 +7,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
@@ -33,7 +33,7 @@ type Store interface {
 	Update(ctx context.Context, id int64, change func(*Note) error) (Note, error)
 	// Delete removes a note of that owner at a version that matches; problem.Missing when there is none, PreconditionFailed at another version.
 	// Two round trips.
-	Delete(ctx context.Context, id, ownerID int64, match precondition.Match) error
+	Delete(ctx context.Context, id, ownerID int64, match ifmatch.Match) error
 	// ForgetTickets takes the tickets off the notes that were made before a time, whose versions stay.
 	ForgetTickets(ctx context.Context, before time.Time) error
 
@@ -94,7 +94,7 @@ func (s *Service) Read(ctx context.Context, v neighbour.Viewer, id int64) (View,
 // Update changes a note of the viewer's own and returns it with its parent (contract 4.3, rules 2 and 3). When the change is invalid nothing is
 // written, and the note comes back as it would have become, with valid false and its errors. Fails as Read does; Forbidden to all but the owner;
 // PreconditionFailed at another version.
-func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, change Change, match precondition.Match) (View, error) {
+func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, change Change, match ifmatch.Match) (View, error) {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
 		return View{}, err
@@ -127,7 +127,7 @@ func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, chan
 }
 
 // changeable returns nil when the viewer may change the note, at its version.
-func (n Note) changeable(v neighbour.Viewer, match precondition.Match) error {
+func (n Note) changeable(v neighbour.Viewer, match ifmatch.Match) error {
 	if !n.OwnedBy(v) {
 		return problem.New(problem.Forbidden, "")
 	}
@@ -135,7 +135,7 @@ func (n Note) changeable(v neighbour.Viewer, match precondition.Match) error {
 }
 
 // Delete removes a note of the viewer's own (contract 4.3, rules 3 and 4). Fails as Update does.
-func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64, match precondition.Match) error {
+func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64, match ifmatch.Match) error {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64, matc
 }
 
 // OfEvent returns the notes of an event that the viewer sees, without parent, in order of id. The caller has seen that the event exists.
-func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64) ([]contract.Note, error) {
+func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64) ([]form.Note, error) {
 	notes, err := s.Store.OfEvent(ctx, eventID)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64
 	if err != nil {
 		return nil, err
 	}
-	forms := make([]contract.Note, len(seen))
+	forms := make([]form.Note, len(seen))
 	for i, n := range seen {
 		if forms[i], err = s.form(n, owners[n.OwnerID], nil); err != nil {
 			return nil, err
@@ -177,19 +177,19 @@ func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64
 // Create makes a note without parent (contract 4.3, rule 1); the caller has seen that the event exists and that the author may add notes. An
 // invalid one is not made: it comes back with id null, valid false and its errors. A request with a ticket makes one note however often it comes,
 // at the cost of one read; a later time answers with the note as it is then. Conflict when the ticket is another request's.
-func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (contract.Note, error) {
+func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (form.Note, error) {
 	n := fresh(asked.EventID, asked.AuthorID)
 	n.Ticket = asked.Ticket
 	change := Change{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
 	change.applyTo(&n)
 	owners, err := s.owners(ctx, []Note{n}) // before the write, so that an absent neighbour leaves nothing behind
 	if err != nil {
-		return contract.Note{}, err
+		return form.Note{}, err
 	}
 	owner := owners[n.OwnerID]
 	made, found, err := s.made(ctx, asked.Ticket)
 	if err != nil {
-		return contract.Note{}, err
+		return form.Note{}, err
 	}
 	if found {
 		return s.form(made, owner, nil)
@@ -198,10 +198,10 @@ func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (contract
 		return invalidForm(n, owner, nil, faults), nil
 	}
 	if err := s.render(&n); err != nil {
-		return contract.Note{}, err
+		return form.Note{}, err
 	}
 	if n, err = s.Store.Insert(ctx, n); err != nil {
-		return contract.Note{}, err
+		return form.Note{}, err
 	}
 	return s.form(n, owner, nil)
 }
@@ -236,7 +236,7 @@ func (s *Service) seen(ctx context.Context, v neighbour.Viewer, id int64) (Note,
 }
 
 // surroundings returns the owner and the parent of a note, both asked for at once.
-func (s *Service) surroundings(ctx context.Context, n Note) (owner *contract.User, parent *contract.Event, err error) {
+func (s *Service) surroundings(ctx context.Context, n Note) (owner *form.User, parent *form.Event, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		owners, err := s.owners(ctx, []Note{n})
@@ -252,7 +252,7 @@ func (s *Service) surroundings(ctx context.Context, n Note) (owner *contract.Use
 }
 
 // parent returns the summary of a note's event. A note whose event is gone is missing, even before it is removed (decisions, part 4).
-func (s *Service) parent(ctx context.Context, n Note) (*contract.Event, error) {
+func (s *Service) parent(ctx context.Context, n Note) (*form.Event, error) {
 	events, err := s.Events.Summaries(ctx, neighbour.SummariesQuestion{IDs: []int64{n.EventID}})
 	if err != nil {
 		return nil, err
@@ -264,8 +264,8 @@ func (s *Service) parent(ctx context.Context, n Note) (*contract.Event, error) {
 }
 
 // owners returns the owners of notes by id. Users are never removed, so that none is missing but 0, the system.
-func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*contract.User, error) {
-	owners := map[int64]*contract.User{}
+func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*form.User, error) {
+	owners := map[int64]*form.User{}
 	var ids []int64
 	for _, n := range notes {
 		if _, asked := owners[n.OwnerID]; !asked && n.OwnerID != 0 {

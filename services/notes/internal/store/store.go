@@ -12,10 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/auditlog"
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -164,7 +164,7 @@ func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) er
 }
 
 // Delete implements note.Store.
-func (s *Notes) Delete(ctx context.Context, id, ownerID int64, match precondition.Match) error {
+func (s *Notes) Delete(ctx context.Context, id, ownerID int64, match ifmatch.Match) error {
 	return s.bury(ctx, id, func(n note.Note) error {
 		if ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
 			return mongostore.ErrNotFound

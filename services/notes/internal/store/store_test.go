@@ -13,11 +13,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
@@ -147,15 +147,15 @@ func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {
 	s, _ := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4})
 	system := insert(t, s, note.Note{EventID: 3})
-	wantMissing(t, s.Delete(t.Context(), n.ID, 5, precondition.Match{}), n.ID)
-	wantMissing(t, s.Delete(t.Context(), system.ID, 0, precondition.Match{}), system.ID)
-	if err := s.Delete(t.Context(), n.ID, 4, precondition.Versions(2)); !problem.Is(err, problem.PreconditionFailed) {
+	wantMissing(t, s.Delete(t.Context(), n.ID, 5, ifmatch.Match{}), n.ID)
+	wantMissing(t, s.Delete(t.Context(), system.ID, 0, ifmatch.Match{}), system.ID)
+	if err := s.Delete(t.Context(), n.ID, 4, ifmatch.Versions(2)); !problem.Is(err, problem.PreconditionFailed) {
 		t.Errorf("at another version: %v", err)
 	}
-	if err := s.Delete(t.Context(), n.ID, 4, precondition.Versions(1)); err != nil {
+	if err := s.Delete(t.Context(), n.ID, 4, ifmatch.Versions(1)); err != nil {
 		t.Fatal(err)
 	}
-	wantMissing(t, s.Delete(t.Context(), n.ID, 4, precondition.Match{}), n.ID)
+	wantMissing(t, s.Delete(t.Context(), n.ID, 4, ifmatch.Match{}), n.ID)
 	load(t, s, system.ID)
 }
 

@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -84,12 +84,12 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 	s, events, _ := newService(t)
 	id := create(t, s, 101, "a")
 	text := "mine"
-	for name, change := range map[string]func(precondition.Match) error{
-		"update": func(m precondition.Match) error {
+	for name, change := range map[string]func(ifmatch.Match) error{
+		"update": func(m ifmatch.Match) error {
 			_, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, m)
 			return err
 		},
-		"delete": func(m precondition.Match) error { return s.Delete(t.Context(), author, id, m) },
+		"delete": func(m ifmatch.Match) error { return s.Delete(t.Context(), author, id, m) },
 	} {
 		n, err := s.Store.Load(t.Context(), id)
 		if err != nil {
@@ -100,7 +100,7 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := change(precondition.Versions(n.Version)); !problem.Is(err, problem.PreconditionFailed) {
+		if err := change(ifmatch.Versions(n.Version)); !problem.Is(err, problem.PreconditionFailed) {
 			t.Errorf("%s: %v", name, err)
 		}
 		events.asked = nil

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/pkg/contract"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
-	"github.com/belfry-schools/belfry/pkg/precondition"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
@@ -32,13 +32,13 @@ type school struct {
 
 func (s *school) Summaries(_ context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error) {
 	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.EventFact {
-		return neighbour.EventFact{Event: contract.Event{ID: &id, Body: key, Valid: true}, Key: key}
+		return neighbour.EventFact{Event: form.Event{ID: &id, Body: key, Valid: true}, Key: key}
 	})
 }
 
 func (s *school) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
 	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.UserFact {
-		return neighbour.UserFact{User: contract.User{ID: id, Name: key, Valid: true}, Key: key}
+		return neighbour.UserFact{User: form.User{ID: id, Name: key, Valid: true}, Key: key}
 	})
 }
 
@@ -85,7 +85,7 @@ func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := contract.Note{ID: n.ID, VisibleStaff: true, Owner: &contract.User{ID: 1, Name: "u1", Valid: true}, Valid: true}
+	want := form.Note{ID: n.ID, VisibleStaff: true, Owner: &form.User{ID: 1, Name: "u1", Valid: true}, Valid: true}
 	if diff := cmp.Diff(want, n); diff != "" || n.ID == nil {
 		t.Error(diff)
 	}
@@ -98,8 +98,8 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := contract.Note{
-		Contents: long, VisibleStaff: true, VisiblePupil: true, Owner: &contract.User{ID: 1, Name: "u1", Valid: true},
+	want := form.Note{
+		Contents: long, VisibleStaff: true, VisiblePupil: true, Owner: &form.User{ID: 1, Name: "u1", Valid: true},
 		Errors: problem.Fields{"contents": {"is too long (maximum is 65536 characters)"}, "visible_guest": {"is not true or false"}},
 	}
 	if diff := cmp.Diff(want, n); diff != "" {
@@ -117,8 +117,8 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
 	for _, viewer := range []neighbour.Viewer{author, {UserID: 2, Admin: true}} {
 		_, read := s.Read(t.Context(), viewer, id)
-		_, update := s.Update(t.Context(), viewer, id, note.Change{}, precondition.Match{})
-		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, precondition.Match{})} {
+		_, update := s.Update(t.Context(), viewer, id, note.Change{}, ifmatch.Match{})
+		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, ifmatch.Match{})} {
 			if p := problem.As(err); p == nil || p.Detail() != missing {
 				t.Errorf("%s by %+v: %v", call, viewer, err)
 			}
@@ -135,7 +135,7 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 		if _, err := s.Read(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("read without %s: %v", name, err)
 		}
-		if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, precondition.Match{}); !problem.Is(err, problem.Unavailable) {
+		if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, ifmatch.Match{}); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("update without %s: %v", name, err)
 		}
 		neighbour.away = nil
@@ -263,7 +263,7 @@ func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 	s, _, _ := newService(t)
 	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
 	id := importBatch(t, s, batch(t, row))[0].ID
-	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, precondition.Match{}); err != nil {
+	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, ifmatch.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if r := importBatch(t, s, batch(t, row))[0]; r.Result != importer.Unchanged {

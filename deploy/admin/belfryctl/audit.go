@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+)
+
+// maxAudit bounds how many entries one call shows.
+const maxAudit = 100_000
+
+// auditFlags are what audit is told.
+type auditFlags struct {
+	record, user, since string
+	services            []string
+	limit               int
+}
+
+func auditCommand(s surroundings) *cobra.Command {
+	var f auditFlags
+	command := &cobra.Command{
+		Use: "audit", Short: "Show who did what, as whom, to which record, when and from where",
+		Long: `Shows the audit of all services as one, the newest entry first.
+
+--record takes a record such as Event:12, or a type: User, Element, Membership, Event, Commitment, Request, EventCategory, Note, Import,
+Webhook. An entry is found by the records that it touches as well: a commitment's decision also by its event. A batch of an
+import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, only that they
+changed is kept. The login is as for import.`,
+		Example: `  belfryctl audit --since 24h
+  belfryctl audit --record Event:12
+  belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 --json`,
+		Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
+	flags.StringVar(&f.user, "user", "", "only what this user did, itself or switched to another; an id or an e-mail address")
+	flags.StringVar(&f.since, "since", "", "only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
+	flags.StringSliceVar(&f.services, "service", client.Services(), "only the audit of these services")
+	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
+	complete(command, "service", client.Services()...)
+	return administrative(s, command, func(j job) error { return runAudit(j, f) })
+}
+
+func runAudit(j job, f auditFlags) error {
+	if f.limit < 1 || f.limit > maxAudit {
+		return &usageError{errors.New("--limit takes 1 to 100000")}
+	}
+	for _, service := range f.services {
+		if !known(client.Services(), service) {
+			return &usageError{fmt.Errorf("%q is no service; there are %s", service, strings.Join(client.Services(), ", "))}
+		}
+	}
+	query := url.Values{"limit": {strconv.Itoa(min(f.limit, 1000))}}
+	if f.record != "" {
+		query.Set("record", f.record)
+	}
+	if f.user != "" {
+		user, err := j.userID(f.user)
+		if err != nil {
+			return err
+		}
+		query.Set("user", strconv.FormatInt(user, 10))
+	}
+	if f.since != "" {
+		query.Set("since", sinceText(f.since))
+	}
+	var entries []client.Record
+	for entry, err := range j.c.Audit(j.ctx, f.services, query) {
+		if err != nil {
+			return err
+		}
+		if entries = append(entries, entry); len(entries) == f.limit {
+			break
+		}
+	}
+	return j.list("entries", entries, field("at"), field("service"), column{"user", actor}, field("action"), field("record"), field("from"), column{"changes", changes})
+}
+
+// sinceText makes an instant of a duration; days and instants are the services' to read.
+func sinceText(text string) string {
+	if ago, err := time.ParseDuration(text); err == nil {
+		return time.Now().Add(-ago).UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// actor is "5", or "3 as 5" for 3 who had switched to 5.
+func actor(r client.Record) string {
+	user, original := r.Text("user_id"), r.Text("original_id")
+	switch {
+	case original != "":
+		return original + " as " + user
+	case user == "":
+		return "system"
+	}
+	return user
+}
+
+// maxChanges bounds the changes that a table shows of an entry; --json has all.
+const maxChanges = 4
+
+// changes are those of an entry as "name: A → B; …".
+func changes(r client.Record) string {
+	all, _ := r["changes"].([]any)
+	var texts []string
+	for _, one := range all[:min(len(all), maxChanges)] {
+		change, _ := one.(map[string]any)
+		c := client.Record(change)
+		text := c.Text("field")
+		if from, to := c.Text("from"), c.Text("to"); from != "" || to != "" {
+			text += ": " + orDefault(from, "-") + " → " + orDefault(to, "-")
+		}
+		texts = append(texts, text)
+	}
+	if more := len(all) - maxChanges; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
+)
+
+// belfryctl runs the command as a shell would and gives its exit code and what it printed.
+func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	s := surroundings{out: &stdout, err: &stderr, env: func(name string) string { return env[name] }, wait: time.Millisecond}
+	code = run(t.Context(), args, s)
+	return code, stdout.String(), stderr.String()
+}
+
+func login() map[string]string { return map[string]string{"BELFRY_UUID": clienttest.UUID} }
+
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+var small = map[string]string{
+	"subjects.csv":        "key,name\nMa,Mathematics\nEn,English\n",
+	"eventcategories.csv": "key,name\nlesson,Lesson\n",
+	"events.csv":          "key,body,category,starts_at,ends_at,elements\n1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Subject:Ma\n",
+}
+
+func TestUsageIsExitCode2(t *testing.T) {
+	for want, args := range map[string][]string{
+		"unknown command":               {"imprt"},
+		"unknown flag: --quick":         {"import", "x", "--quick"},
+		"accepts 1 arg(s), received 0":  {"import"},
+		"--out is missing":              {"demo"},
+		"invalid argument \"many\"":     {"demo", "--out", "x", "--pupils", "many"},
+		"time zone \"Narnia\"":          {"import", "x", "--timezone", "Narnia"},
+		"--parallel takes 1 to 16":      {"import", "x", "--parallel", "0"},
+		"--url: the address must look":  {"import", "x", "--url", "belfry"},
+		"--url: the address must have ": {"import", "x", "--url", "http://u:p@belfry"},
+	} {
+		code, out, errs := belfryctl(t, login(), args...)
+		if code != exitUsage || !strings.Contains(errs, want) || !strings.Contains(errs, "--help") || out != "" {
+			t.Errorf("%q: %d %q %q", args, code, out, errs)
+		}
+	}
+	if code, _, errs := belfryctl(t, nil, "import", "x"); code != exitUsage || !strings.Contains(errs, "no login: set BELFRY_UUID or give --uuid-file") {
+		t.Errorf("no login: %d %q", code, errs)
+	}
+}
+
+func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	dir := folder(t, small)
+	want := `             kind  created  updated  unchanged
+         subjects        2        0          0
+  eventcategories        1        0          0
+           events        1        0          0
+              all        4        0          0
+`
+	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
+	if code != exitOK || errs != "" {
+		t.Fatalf("%d %q", code, errs)
+	}
+	table, last, _ := strings.Cut(out, "4 records in ")
+	if diff := cmp.Diff(want, table); diff != "" || !strings.HasSuffix(last, " a second\n") {
+		t.Errorf("%s\n%q", diff, last)
+	}
+	if _, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL); !strings.Contains(out, "all        0        0          4\n") {
+		t.Errorf("second import:\n%s", out)
+	}
+}
+
+func TestImportReadsTheLoginFromAFile(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	file := filepath.Join(folder(t, map[string]string{"uuid": clienttest.UUID + "\n", "empty": ""}), "uuid")
+	if code, _, errs := belfryctl(t, nil, "import", folder(t, small), "--url", school.URL, "--uuid-file", file); code != exitOK {
+		t.Errorf("%d %q", code, errs)
+	}
+	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
+		if code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--uuid-file", bad); code != exitFailure ||
+			!strings.Contains(errs, "reading the login") {
+			t.Errorf("%s: %d %q", bad, code, errs)
+		}
+	}
+}
+
+func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	var calls atomic.Int32
+	school.Before = func(http.ResponseWriter, *http.Request) bool { calls.Add(1); return false }
+	var subjects strings.Builder
+	subjects.WriteString("key,name\n")
+	for i := range 1500 {
+		fmt.Fprintf(&subjects, "%d,\n", i)
+	}
+	dir := folder(t, map[string]string{"subjects.csv": subjects.String()})
+	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
+	lines := strings.Split(strings.TrimSpace(errs), "\n")
+	if code != exitFaults || out != "" || calls.Load() != 0 {
+		t.Errorf("%d %q, %d calls", code, out, calls.Load())
+	}
+	got := []string{lines[0], lines[99], lines[100], lines[101]}
+	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:101: name: can't be blank", "… and 1,400 more",
+		"belfryctl: the bundle has 1500 faults"}
+	if diff := cmp.Diff(want, got); diff != "" || len(lines) != 102 {
+		t.Error(diff)
+	}
+}
+
+func TestJSONOutcome(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	decode := func(text string) map[string]any {
+		t.Helper()
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(text), &fields); err != nil {
+			t.Fatalf("%v in %q", err, text)
+		}
+		delete(fields, "seconds")
+		return fields
+	}
+	_, out, _ := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--json", "--dry-run")
+	tally := func(kind string, created float64) any {
+		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0, "retired": 0.0}
+	}
+	want := map[string]any{"dry_run": true, "faults": 0.0, "first_faults": []any{}, "refused": 0.0, "first_refused": []any{},
+		"kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)}}
+	if diff := cmp.Diff(want, decode(out)); diff != "" {
+		t.Error(diff)
+	}
+	if n := school.Count("subjects"); n != 0 {
+		t.Errorf("the dry run wrote %d records", n)
+	}
+	code, out, _ := belfryctl(t, login(), "import", folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "--url", school.URL, "--json")
+	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0, "kinds": []any{}, "first_refused": []any{},
+		"first_faults": []any{map[string]any{"file": "subjects.csv", "line": 2.0, "column": "name", "reason": "can't be blank"}}}
+	if diff := cmp.Diff(want, decode(out)); diff != "" || code != exitFaults {
+		t.Errorf("%d %s", code, diff)
+	}
+}
+
+func TestRefusedRecordsAreExitCode4(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	school.Refuse = func(kind, key string) map[string][]string {
+		if kind == "subjects" && key == "En" {
+			return map[string][]string{"name": {"is taken"}}
+		}
+		return nil
+	}
+	code, out, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--prune")
+	want := `             kind  created  updated  unchanged  refused  no longer current
+         subjects        1        0          0        1                  0
+`
+	if code != exitRefused || !strings.HasPrefix(out, want) || !strings.Contains(out, "Nothing was pruned") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	if want := "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; mend them and import again\n"; errs != want {
+		t.Errorf("got %q", errs)
+	}
+}
+
+func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	if code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL); code != exitOK {
+		t.Fatal(errs)
+	}
+	fewer := folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
+	_, out, _ := belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune", "--dry-run")
+	if !strings.Contains(out, "subjects        0        0          1                  1\n") || !strings.Contains(out, "Dry run: nothing was written.") ||
+		school.Count("subjects") != 2 {
+		t.Errorf("dry run, %d subjects:\n%s", school.Count("subjects"), out)
+	}
+	if _, out, _ = belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune"); school.Count("subjects") != 1 {
+		t.Errorf("%d subjects:\n%s", school.Count("subjects"), out)
+	}
+}
+
+func TestWaitingIsExplained(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	var away atomic.Int32
+	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || away.Add(1) > 2 {
+			return false
+		}
+		clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
+		return true
+	}
+	code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL)
+	if want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2); code != exitOK || errs != want {
+		t.Errorf("%d %q", code, errs)
+	}
+}
+
+func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	school.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			interrupt()
+		}
+		return false
+	}
+	var out, errs bytes.Buffer
+	s := surroundings{out: &out, err: &errs, env: func(name string) string { return login()[name] }}
+	code := run(ctx, []string{"import", folder(t, small), "--url", school.URL}, s)
+	if code != exitFailure || errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
+		t.Errorf("%d %q", code, errs.String())
+	}
+}
+
+// The login is a password, and so are the uuids of the bundle.
+func TestNoOutputHoldsAUUID(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	const wrong, users = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01"
+	file := filepath.Join(folder(t, map[string]string{"uuid": wrong}), "uuid")
+	twice := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n2,B,b@b.example," + users + "\n3,C,c@b.example," + users + "x\n"}
+	once := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n"}
+	school.Refuse = func(_, _ string) map[string][]string {
+		return map[string][]string{"uuid": {"has already been taken"}}
+	}
+	for _, c := range []struct {
+		env  map[string]string
+		args []string
+		code int
+	}{
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", school.URL}, exitFailure},
+		{nil, []string{"import", folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", "http://127.0.0.1:1"}, exitFailure},
+		{login(), []string{"import", folder(t, twice), "--url", school.URL}, exitFaults},
+		{login(), []string{"import", folder(t, twice), "--url", school.URL, "--json"}, exitFaults},
+		{login(), []string{"import", folder(t, once), "--url", school.URL}, exitRefused},
+		{login(), []string{"import", folder(t, once), "--url", school.URL, "--json"}, exitRefused},
+	} {
+		code, out, errs := belfryctl(t, c.env, c.args...)
+		if code != c.code {
+			t.Errorf("%q: %d, want %d: %s", c.args, code, c.code, errs)
+		}
+		for _, secret := range []string{wrong, users, clienttest.UUID} {
+			if strings.Contains(out+errs, secret) {
+				t.Errorf("%q prints %s", c.args, out+errs)
+			}
+		}
+	}
+}
+
+func TestDemoImportsWithoutAFault(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	dir := filepath.Join(t.TempDir(), "school")
+	code, out, errs := belfryctl(t, nil, "demo", "--pupils", "20", "--seed", "4", "--out", dir)
+	if code != exitOK || !strings.Contains(out, "events") || !strings.Contains(out, "become another user") {
+		t.Fatalf("%d %q %q", code, out, errs)
+	}
+	if code, out, errs = belfryctl(t, login(), "import", dir, "--url", school.URL, "--parallel", "4"); code != exitOK {
+		t.Fatalf("%d %q %q", code, out, errs)
+	}
+	_, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL, "--json")
+	var second outcome
+	if err := json.Unmarshal([]byte(out), &second); err != nil {
+		t.Fatal(err)
+	}
+	if len(second.Kinds) != 13 || second.Kinds[11].Unchanged != school.Count("events") {
+		t.Errorf("second import: %+v, %d events", second.Kinds, school.Count("events"))
+	}
+	if code, _, errs = belfryctl(t, nil, "demo", "--out", dir); code != exitFailure || !strings.Contains(errs, "is not empty") {
+		t.Errorf("into a folder in use: %d %q", code, errs)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, _ := belfryctl(t, nil, "version", "--json")
+	var b build
+	if err := json.Unmarshal([]byte(out), &b); err != nil || code != exitOK || !strings.HasPrefix(b.Go, "go1.") {
+		t.Errorf("%d %q %v", code, out, err)
+	}
+}
+
+func TestProgressWithoutATerminalIsALineNowAndThen(t *testing.T) {
+	var out bytes.Buffer
+	p := &progress{out: &out}
+	p.start(30000)
+	p.add("events", 1000)
+	if out.Len() > 0 {
+		t.Errorf("too early: %q", out.String())
+	}
+	p.began, p.last = time.Now().Add(-10*time.Second), time.Now().Add(-every)
+	p.add("events", 1000)
+	p.add("events", 1000)
+	if got := out.String(); got != "events: 2,000 of 30,000 records, 199 a second\n" && got != "events: 2,000 of 30,000 records, 200 a second\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+)
+
+const categoryPath = "/api/admin/eventcategories"
+
+// categoryFlags are what a category may be, in the order of the API.
+var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow", "compactable", "privileged", "clash_check", "busy", "timetable"}
+
+func categoriesCommand(s surroundings) *cobra.Command {
+	return family("categories", "List and change the categories of events", "CATEGORY is an id or a name. The login is as for import.",
+		listCategories(s), addCategory(s), changeCategory(s))
+}
+
+// categoryIs lists the flags that are set.
+func categoryIs(r client.Record) string {
+	var set []string
+	for _, flag := range categoryFlags {
+		if r[flag] == true {
+			set = append(set, flag)
+		}
+	}
+	return strings.Join(set, ",")
+}
+
+func listCategories(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "list", Short: "List the categories, by id",
+		Example: "  belfryctl categories list",
+		Args:    cobra.NoArgs,
+	}
+	return administrative(s, command, func(j job) error {
+		categories, err := collect(j.c.List(j.ctx, categoryPath, "eventcategories", nil))
+		if err != nil {
+			return err
+		}
+		return j.list("eventcategories", categories, field("id"), field("name"), field("pecking_order"), column{"is", categoryIs})
+	})
+}
+
+// categoryFields adds the flags of a category, and returns what reads those that were given.
+func categoryFields(flags *pflag.FlagSet) func(j job) map[string]any {
+	name := flags.String("name", "", "the name, which no other category has")
+	order := flags.Int("pecking-order", 0, "where it stands among categories")
+	is := map[string]*bool{}
+	for _, flag := range categoryFlags {
+		is[flag] = flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
+	}
+	return func(j job) map[string]any {
+		fields := map[string]any{}
+		if j.given("name") {
+			fields["name"] = *name
+		}
+		if j.given("pecking-order") {
+			fields["pecking_order"] = *order
+		}
+		for flag, value := range is {
+			if j.given(strings.ReplaceAll(flag, "_", "-")) {
+				fields[flag] = *value
+			}
+		}
+		return fields
+	}
+}
+
+// shownCategory are the lines that a category is shown with.
+var shownCategory = append([]string{"id", "name", "pecking_order"}, categoryFlags...)
+
+func addCategory(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "add", Short: "Add a category",
+		Example: "  belfryctl categories add --name Fixture --pecking-order 30 --busy --clash-check",
+		Args:    cobra.NoArgs,
+	}
+	fields := categoryFields(command.Flags())
+	return administrative(s, command, func(j job) error {
+		category, err := j.c.Create(j.ctx, categoryPath, "eventcategory", fields(j))
+		if err != nil {
+			return err
+		}
+		return j.show("eventcategory", category, shownCategory...)
+	})
+}
+
+func changeCategory(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "change CATEGORY", Short: "Change a category; what is not given stays",
+		Example: "  belfryctl categories change Fixture --privileged=false",
+		Args:    cobra.ExactArgs(1),
+	}
+	fields := categoryFields(command.Flags())
+	return administrative(s, command, func(j job) error {
+		id, err := j.categoryID(j.args[0])
+		if err != nil {
+			return err
+		}
+		category, err := j.c.Change(j.ctx, onePath(categoryPath, id), "eventcategory", fields(j))
+		if err != nil {
+			return err
+		}
+		return j.show("eventcategory", category, shownCategory...)
+	})
+}
+
+// categoryID finds the category that an argument means: by id or name.
+func (j job) categoryID(text string) (int64, error) {
+	if id, ok := idOf(text); ok {
+		return id, nil
+	}
+	for category, err := range j.c.List(j.ctx, categoryPath, "eventcategories", nil) {
+		if err != nil {
+			return 0, err
+		}
+		if category.Text("name") == text {
+			return category.ID("id"), nil
+		}
+	}
+	return 0, fmt.Errorf("no category has the name %q", text)
+}

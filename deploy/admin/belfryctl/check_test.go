@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// The check goes to the real services themselves, as within a cluster: over plain http, although cookies are Secure.
+func TestCheck(t *testing.T) {
+	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"check"}
+	for _, r := range table.Routes {
+		args = append(args, fmt.Sprintf("--route=%s=%s", r.Prefix, system.Replica(r.Service, 0)))
+	}
+	env := map[string]string{"BELFRY_UUID": system.AdminUUID}
+	left := func(when string) {
+		t.Helper()
+		for _, collection := range []string{"events", "notes"} { // what is deleted leaves a tombstone for a moment
+			deadline := time.Now().Add(10 * time.Second)
+			for {
+				n, err := system.DB.Collection(collection).CountDocuments(t.Context(), bson.D{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n == 0 {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%s: %d documents are left in %s", when, n, collection)
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+		}
+	}
+
+	for range 2 { // the first adds the category that the second finds
+		code, out, errs := belfryctl(t, env, args...)
+		if code != exitOK || errs != "" || strings.Count(out, "ok      ") != 11 || strings.Contains(out, "FAILED") {
+			t.Fatalf("%d\n%s%s", code, out, errs)
+		}
+		left("a check that passed")
+	}
+	if n, err := system.DB.Collection("event_categories").CountDocuments(t.Context(), bson.D{}); n != 1 || err != nil {
+		t.Errorf("%d categories, %v", n, err)
+	}
+
+	if code, out, _ := belfryctl(t, env, "check", "--url", system.URL); code != exitOK {
+		t.Errorf("by the front door: %d %s", code, out)
+	}
+	left("a check by the front door")
+	system.Stop(t, "notes")
+	code, out, _ := belfryctl(t, env, append(args, "--json")...)
+	var told check
+	if err := json.Unmarshal([]byte(out), &told); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	last := told.Steps[len(told.Steps)-1]
+	if code != exitFailure || told.OK || last.Name != "add a note" || !strings.Contains(last.Error, "503") {
+		t.Errorf("without notes: %d %s", code, out)
+	}
+	left("a check that failed")
+
+	code, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": "nobody-has-this-uuid"}, args...)
+	if code != exitFailure || out != "FAILED  log in: GET /api/login: 401 Access denied\n" || errs != "belfryctl: the deployment does not work\n" {
+		t.Errorf("a wrong login: %d %q %q", code, out, errs)
+	}
+	for want, route := range map[string]string{
+		"/api/login: the address must look like http://": "/api/login=belfry-identity:8080",
+		"must be formatted as key=value":                 "/api/login",
+	} {
+		if code, _, errs := belfryctl(t, env, "check", "--route", route); code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("--route %s: %d %s", route, code, errs)
+		}
+	}
+	if code, out, _ := belfryctl(t, env, "check", "--route", "/api/events=http://127.0.0.1:1"); code != exitFailure || !strings.Contains(out, "no --route is for /api/login") {
+		t.Errorf("a route that is missing: %d %s", code, out)
+	}
+}

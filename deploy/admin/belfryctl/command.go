@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+)
+
+// Exit codes; docs/belfryctl.md promises them.
+const (
+	exitOK      = 0
+	exitFailure = 1 // it could not be done
+	exitUsage   = 2 // it was asked wrongly
+	exitFaults  = 3 // the bundle or roster has faults; nothing was written
+	exitRefused = 4 // the services did not take some records; the others are written
+)
+
+// surroundings are what a command reads from and writes to besides files and the network.
+type surroundings struct {
+	out, err io.Writer
+	env      func(name string) string
+	wait     time.Duration // the client's first pause before trying again, its default when 0
+}
+
+// failure is an error of a command that was asked rightly; all others are of usage.
+type failure struct {
+	error
+	code int
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// errRefused ends an import that was done but for some records.
+var errRefused = errors.New("some records were refused; mend them and import again")
+
+// run runs the command that the arguments name and gives its exit code.
+func run(ctx context.Context, args []string, s surroundings) int {
+	root := &cobra.Command{
+		Use:   "belfryctl",
+		Short: "Bring a school into Belfry and run it",
+		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
+
+Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults, 4 some records were refused.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(importCommand(s), usersCommand(s), elementsCommand(s), membersCommand(s), administratorsCommand(s), categoriesCommand(s),
+		sessionsCommand(s), auditCommand(s), clashesCommand(s), demoCommand(s), webhooksCommand(s), checkCommand(s), versionCommand(s))
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetArgs(args)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(s.err, "belfryctl: interrupted; the same command again goes on to the same end")
+		return exitFailure
+	}
+	fmt.Fprintf(s.err, "belfryctl: %v\n", err)
+	if failed := (*failure)(nil); errors.As(err, &failed) {
+		return failed.code
+	}
+	fmt.Fprintf(s.err, "See %s --help.\n", command.CommandPath())
+	return exitUsage
+}
+
+// does makes the RunE of a command: what it returns is a failure unless it is a wrong usage that only running finds.
+func does(work func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(command *cobra.Command, args []string) error {
+		err := work(command, args)
+		var (
+			wrong  *usageError
+			faults *csvfile.FaultsError
+		)
+		switch {
+		case err == nil, errors.As(err, &wrong):
+			return err
+		case errors.As(err, &faults):
+			return &failure{err, exitFaults}
+		case errors.Is(err, errRefused):
+			return &failure{err, exitRefused}
+		}
+		return &failure{err, exitFailure}
+	}
+}
+
+// usageError is a fault of the arguments or the environment.
+type usageError struct{ error }
+
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// number writes 56933 as 56,933.
+func number(n int) string { return message.NewPrinter(language.BritishEnglish).Sprintf("%d", n) }

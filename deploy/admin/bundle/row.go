@@ -1,0 +1,155 @@
+package bundle
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Limits in characters and items, those of the API.
+const (
+	maxContents = 65536
+	maxElements = 1000
+)
+
+// Reserved begins the keys of elements that come from a OneRoster folder. A bundle has no such keys, and neither prunes the other's.
+const Reserved = "oneroster:"
+
+// row is a row with the rules of a bundle besides those of any sheet.
+type row struct {
+	*csvfile.Row
+	pass *pass
+}
+
+func (r *row) key() string {
+	key := r.Key("key", csvfile.MaxKey)
+	if strings.HasPrefix(key, Reserved) {
+		r.Fault("key", "begins with %q, which is kept for OneRoster", Reserved)
+	}
+	return key
+}
+
+// password is a uuid. No fault repeats it.
+func (r *row) password(column string) string {
+	text := strings.TrimSpace(r.Raw(column))
+	if text == "" {
+		return ""
+	}
+	if len(text) != 36 || uuid.Validate(text) != nil {
+		r.Fault(column, "is not a uuid (8-4-4-4-12 hexadecimal digits)")
+		return ""
+	}
+	r.Unique(column, strings.ToLower(text), "this uuid")
+	return text
+}
+
+// reference is a cell that holds the key of a row of another file.
+func (r *row) reference(column string, kind Kind) string {
+	key := r.Optional(column, csvfile.MaxKey)
+	entity, _, typed := strings.Cut(key, ":")
+	switch {
+	case key == "" || r.pass.index.has(kind, key):
+	case typed && kindOf(entity) != "":
+		r.Fault(column, "%q must be a key of %s alone, without a type", csvfile.Brief(key), kind.File())
+	default:
+		r.resolve(column, kind, key)
+	}
+	return key
+}
+
+// contents is the Markdown of a note, as it is; it may be empty.
+func (r *row) contents() string {
+	text := r.Raw("contents")
+	if n := utf8.RuneCountInString(text); n > maxContents {
+		r.Fault("contents", "has %d characters, at most %d are allowed", n, maxContents)
+	}
+	return text
+}
+
+func (r *row) requiredReference(column string, kind Kind) string {
+	key := r.reference(column, kind)
+	if key == "" && r.Has(column) {
+		r.Fault(column, csvfile.Blank)
+	}
+	return key
+}
+
+// element is a cell that holds Type:key.
+func (r *row) element(column string) string {
+	text := strings.TrimSpace(r.Raw(column))
+	if text != "" {
+		r.checkElement(column, text)
+	}
+	return text
+}
+
+func (r *row) requiredElement(column string) string {
+	text := r.element(column)
+	if text == "" && r.Has(column) {
+		r.Fault(column, csvfile.Blank)
+	}
+	return text
+}
+
+func (r *row) checkElement(column, text string) {
+	entity, key, ok := strings.Cut(text, ":")
+	kind := kindOf(entity)
+	if !ok || kind == "" {
+		r.Fault(column, "%q is not Type:key, such as Staff:17", csvfile.Brief(text))
+		return
+	}
+	r.resolve(column, kind, key)
+}
+
+// resolve checks that a row of the kind has the key.
+func (r *row) resolve(column string, kind Kind, key string) {
+	if r.pass.index.has(kind, key) || r.pass.index.unsure[kind] {
+		return
+	}
+	r.Fault(column, "no row of %s has the key %q", kind.File(), csvfile.Brief(key))
+}
+
+// elements is the list of an event's elements, parted by semicolons. Only a resource group may come more than once: each time
+// asks for one more of its items.
+func (r *row) elements(column string) []string {
+	text := strings.TrimSpace(r.Raw(column))
+	if text == "" {
+		return nil
+	}
+	list := strings.Split(text, ";")
+	if len(list) > maxElements {
+		r.Fault(column, "has %d elements, at most %d are allowed", len(list), maxElements)
+		return nil
+	}
+	for i, element := range list {
+		list[i] = strings.TrimSpace(element)
+		if list[i] == "" {
+			r.Fault(column, "has an empty place between semicolons")
+			return nil
+		}
+		r.checkElement(column, list[i])
+		group, isGroup := strings.CutPrefix(list[i], "Group:")
+		if slices.Contains(list[:i], list[i]) && !(isGroup && r.pass.index.resources[group]) {
+			r.Fault(column, "%q is there twice, which only a resource group may be", csvfile.Brief(list[i]))
+		}
+	}
+	return list
+}
+
+// span checks the times of an event by the rules of the contract's set B.
+func (r *row) span(starts, ends string, allDay *bool) {
+	if !r.Has("starts_at") || !r.Has("ends_at") || r.Bad("all_day") {
+		return
+	}
+	_, faults := r.pass.zone.NewSpan(wiretime.SpanFields{AllDay: allDay, StartsAt: &starts, EndsAt: &ends})
+	for _, column := range []string{"starts_at", "ends_at"} {
+		for _, reason := range faults[column] {
+			r.Fault(column, "%s", reason)
+		}
+	}
+}

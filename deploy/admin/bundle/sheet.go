@@ -1,0 +1,79 @@
+package bundle
+
+import (
+	"io"
+	"maps"
+
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// kindSheet describes the file of a kind.
+type kindSheet struct {
+	csvfile.Sheet
+	kind Kind
+	read func(*row) (key string, record any)
+}
+
+func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindSheet {
+	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: csvfile.Columns(columns)}, kind, read}
+}
+
+// index is what later files refer to.
+type index struct {
+	keys      map[Kind]map[string]int // key to line
+	resources map[string]bool         // keys of the groups that are resource groups
+	unsure    map[Kind]bool           // some rows of the file can't be read, so a missing key proves nothing
+}
+
+func newIndex() index {
+	return index{keys: map[Kind]map[string]int{}, resources: map[string]bool{}, unsure: map[Kind]bool{}}
+}
+
+func (x *index) has(kind Kind, key string) bool {
+	_, ok := x.keys[kind][key]
+	return ok
+}
+
+func (x *index) add(p *pass) {
+	x.keys[p.sheet.kind] = p.Unique["key"]
+	x.unsure[p.sheet.kind] = p.Unsure
+	maps.Copy(x.resources, p.resources)
+}
+
+// pass is one reading of one file.
+type pass struct {
+	*csvfile.Pass
+	sheet     *kindSheet
+	index     *index // of the files before
+	zone      wiretime.Zone
+	resources map[string]bool
+	pairs     *pairs // of memberships.csv
+}
+
+func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsError) *pass {
+	return &pass{Pass: csvfile.NewPass(&s.Sheet, faults), sheet: s, index: x, zone: zone, resources: map[string]bool{}, pairs: newPairs()}
+}
+
+// run reads the file and gives its records to each until that returns false. Faults are collected; the error is one of
+// reading. Rows with a fault are given too: a key is a key.
+func (p *pass) run(file io.Reader, each func(Row) bool) error {
+	stopped := false
+	err := p.Run(file, func(cells *csvfile.Row) bool {
+		key, record := p.sheet.read(&row{Row: cells, pass: p})
+		if record != nil {
+			stopped = !each(Row{File: p.sheet.File, Line: cells.Line(), Key: key, Record: record})
+		}
+		return !stopped
+	})
+	if err != nil || stopped {
+		return err
+	}
+	for _, row := range p.pairs.rows() {
+		row.File = p.sheet.File
+		if !each(row) {
+			return nil
+		}
+	}
+	return nil
+}

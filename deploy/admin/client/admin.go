@@ -1,0 +1,107 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+)
+
+// Imported is the answer to one batch. The four numbers add up to the batch's records.
+type Imported struct {
+	Created   int              `json:"created"`
+	Updated   int              `json:"updated"`
+	Unchanged int              `json:"unchanged"`
+	Failed    int              `json:"failed"`
+	Records   []ImportedRecord `json:"records"`
+}
+
+// ImportedRecord is what became of one record of a batch.
+type ImportedRecord struct {
+	Index  int                 `json:"index"` // its place in the batch, from 0
+	Key    string              `json:"key"`
+	Result string              `json:"result"` // created, updated, unchanged or failed
+	ID     int64               `json:"id"`     // 0 for one that failed or that a dry run would create
+	Errors map[string][]string `json:"errors"` // field to messages, of one that failed
+}
+
+// Limits of one batch. The services take 4 MiB; the last megabyte is left for what lies between.
+const (
+	maxBatchRecords = 1000
+	maxBatchBytes   = 3 << 20
+)
+
+// Import sends one batch of records of a kind: newline-delimited JSON, at most 1,000 records and 4 MiB. With dryRun the
+// service only tells what it would do. One bad record fails alone. Needs the admin permission.
+func (c *Client) Import(ctx context.Context, kind bundle.Kind, batch []byte, dryRun bool) (Imported, error) {
+	r := request{method: http.MethodPost, path: "/api/admin/import/" + string(kind), body: batch}
+	if dryRun {
+		r.query = url.Values{"dry_run": {"true"}}
+	}
+	var answer Imported
+	err := c.call(ctx, r, &answer)
+	return answer, err
+}
+
+// Element is what is asked of an element in the administrators' list.
+type Element struct {
+	ID         int64  `json:"id"`
+	Key        string `json:"key"` // Type:key as imported, empty for one made by hand
+	Name       string `json:"name"`
+	EntityType string `json:"entity_type"`
+}
+
+// CurrentElements lists the current elements of a type, 1,000 a call. Needs the admin permission.
+func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Element, error) {
+	var all []Element
+	query := url.Values{"entity_type": {entityType}, "current": {"true"}, "limit": {"1000"}}
+	for {
+		var answer struct {
+			Elements []Element `json:"elements"`
+			Next     cursor    `json:"next"`
+		}
+		if err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: query}, &answer); err != nil {
+			return nil, err
+		}
+		all = append(all, answer.Elements...)
+		if answer.Next == "" {
+			return all, nil
+		}
+		query.Set("after", string(answer.Next))
+	}
+}
+
+// Empty says whether the school has no element at all. Needs the admin permission.
+func (c *Client) Empty(ctx context.Context) (bool, error) {
+	var answer struct {
+		Elements []Element `json:"elements"`
+	}
+	err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: url.Values{"limit": {"1"}}}, &answer)
+	return len(answer.Elements) == 0, err
+}
+
+// Retire makes an element no longer current; its history stays. One that is gone already is no error. Needs the admin
+// permission.
+func (c *Client) Retire(ctx context.Context, id int64) error {
+	err := c.call(ctx, request{method: http.MethodDelete, path: "/api/admin/elements/" + strconv.FormatInt(id, 10)}, nil)
+	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+// cursor is where the next page of a list begins: a number or a string, or null after the last one.
+type cursor string
+
+// UnmarshalJSON takes what a list gives as next.
+func (c *cursor) UnmarshalJSON(text []byte) error {
+	*c = cursor(strings.Trim(string(text), `"`))
+	if *c == "null" {
+		*c = ""
+	}
+	return nil
+}

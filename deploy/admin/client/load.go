@@ -1,0 +1,225 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+)
+
+// Source is what is loaded: a bundle, or the files of another program as records of one. Its methods may be called by several goroutines.
+type Source interface {
+	// Has tells whether the source says anything of the kind, even that there is nothing.
+	Has(kind bundle.Kind) bool
+	// Count is the number of its records of the kind.
+	Count(kind bundle.Kind) int
+	// Rows yields them; an error is the last pair.
+	Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error]
+	// Gone tells whether an element, given as Type:key, is one of the source's that it no longer has.
+	Gone(reference string) bool
+}
+
+// LoadOptions say how a source is loaded.
+type LoadOptions struct {
+	DryRun   bool // ask what would happen; nothing is written
+	Prune    bool // retire the imported elements that have gone from the source, see Load
+	Parallel int  // batches of one kind on their way at the same time; 2 when zero
+	// Progress, if set, hears after each batch how many records of the kind were dealt with. Calls don't overlap.
+	Progress func(kind bundle.Kind, records int)
+}
+
+// Tally is what became of the records of one kind.
+type Tally struct {
+	Kind      bundle.Kind `json:"kind"`
+	Created   int         `json:"created"`
+	Updated   int         `json:"updated"`
+	Unchanged int         `json:"unchanged"`
+	Failed    int         `json:"failed"`
+	Retired   int         `json:"retired"` // elements made no longer current by Prune
+}
+
+// Refusal is a record that a service would not take.
+type Refusal struct {
+	File   string              `json:"file"`
+	Line   int                 `json:"line"`
+	Key    string              `json:"key"`
+	Errors map[string][]string `json:"errors"` // field to messages
+}
+
+// String gives file:line: column: reason, with every reason.
+func (r Refusal) String() string {
+	var reasons []string
+	for _, field := range slices.Sorted(maps.Keys(r.Errors)) {
+		reasons = append(reasons, field+": "+strings.Join(r.Errors[field], ", "))
+	}
+	if reasons == nil {
+		reasons = []string{"row: was refused without a reason"}
+	}
+	return fmt.Sprintf("%s:%d: %s", r.File, r.Line, strings.Join(reasons, "; "))
+}
+
+// maxRefusals bounds the refusals kept; all are counted.
+const maxRefusals = 1000
+
+// Report is what a load did, as far as it came.
+type Report struct {
+	Kinds   []Tally   // of the kinds that the source has, in the order of import
+	Refused int       // records that were not taken
+	First   []Refusal // the first 1,000 of them
+}
+
+// Load writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are matched by
+// their keys, so a load that was interrupted, or a batch that was sent twice, is made good by loading again. Refused
+// records are in the report and no error; the error, with the report so far, is of what stopped the load.
+//
+// Prune takes only the types of element that the source has, and only elements that came with a key. It comes last,
+// and not at all when a record was refused.
+func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (Report, error) {
+	if options.Parallel == 0 {
+		options.Parallel = 2
+	}
+	l := &load{client: c, source: source, options: options}
+	for _, kind := range bundle.Kinds() {
+		if !source.Has(kind) {
+			continue
+		}
+		l.report.Kinds = append(l.report.Kinds, Tally{Kind: kind})
+		if err := l.kind(ctx, kind); err != nil {
+			return l.report, err
+		}
+	}
+	if !options.Prune || l.report.Refused > 0 {
+		return l.report, nil
+	}
+	for i := range l.report.Kinds {
+		if err := l.prune(ctx, &l.report.Kinds[i]); err != nil {
+			return l.report, err
+		}
+	}
+	return l.report, nil
+}
+
+// load is one run of Load.
+type load struct {
+	client  *Client
+	source  Source
+	options LoadOptions
+
+	mu     sync.Mutex
+	report Report
+}
+
+// batch is a request in the making.
+type batch struct {
+	body bytes.Buffer
+	rows []bundle.Row // of its records, without them
+}
+
+// kind sends all records of a kind and waits for the answers.
+func (l *load) kind(caller context.Context, kind bundle.Kind) error {
+	sending, ctx := errgroup.WithContext(caller)
+	sending.SetLimit(l.options.Parallel)
+	send := func(full *batch) {
+		sending.Go(func() error { return l.send(ctx, kind, full) })
+	}
+	refused := len(l.report.First)
+	next := &batch{}
+	err := func() error {
+		for row, err := range l.source.Rows(kind) {
+			if err != nil {
+				return err
+			}
+			line, err := json.Marshal(row.Record)
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", row.File, row.Line, err)
+			}
+			if len(next.rows) == maxBatchRecords || len(next.rows) > 0 && next.body.Len()+len(line)+1 > maxBatchBytes {
+				send(next) // waits while enough are on their way
+				next = &batch{}
+			}
+			if ctx.Err() != nil {
+				return nil // the reason is the group's or the caller's
+			}
+			next.body.Write(line)
+			next.body.WriteByte('\n')
+			row.Record = nil
+			next.rows = append(next.rows, row)
+		}
+		if len(next.rows) > 0 {
+			send(next)
+		}
+		return nil
+	}()
+	err = cmp.Or(sending.Wait(), err, context.Cause(caller))
+	slices.SortFunc(l.report.First[refused:], func(a, b Refusal) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return err
+}
+
+// send sends one batch and enters its answer into the report.
+func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
+	answer, err := l.client.Import(ctx, kind, b.body.Bytes(), l.options.DryRun)
+	if err != nil {
+		return err
+	}
+	if n := answer.Created + answer.Updated + answer.Unchanged + answer.Failed; n != len(b.rows) {
+		return fmt.Errorf("%s: the service answered for %d of %d records", kind, n, len(b.rows))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tally := &l.report.Kinds[len(l.report.Kinds)-1]
+	tally.Created += answer.Created
+	tally.Updated += answer.Updated
+	tally.Unchanged += answer.Unchanged
+	tally.Failed += answer.Failed
+	l.report.Refused += answer.Failed
+	for _, record := range answer.Records {
+		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) && len(l.report.First) < maxRefusals {
+			l.report.First = append(l.report.First,
+				Refusal{File: b.rows[record.Index].File, Line: b.rows[record.Index].Line, Key: record.Key, Errors: record.Errors})
+		}
+	}
+	if l.options.Progress != nil {
+		l.options.Progress(kind, len(b.rows))
+	}
+	return nil
+}
+
+// prune retires the current elements of the kind's type whose key has gone from the source.
+func (l *load) prune(ctx context.Context, tally *Tally) error {
+	entityType := tally.Kind.EntityType()
+	if entityType == "" {
+		return nil
+	}
+	elements, err := l.client.CurrentElements(ctx, entityType)
+	if err != nil {
+		return err
+	}
+	for _, e := range elements {
+		if e.Key == "" || !l.source.Gone(e.Key) {
+			continue
+		}
+		// Retiring by a key of another form could retire the whole school.
+		if !strings.HasPrefix(e.Key, entityType+":") {
+			return fmt.Errorf("element %d of type %s has the key %q: nothing more is pruned", e.ID, entityType, e.Key)
+		}
+		if !l.options.DryRun {
+			if err := l.client.Retire(ctx, e.ID); err != nil {
+				return err
+			}
+		}
+		tally.Retired++
+	}
+	return nil
+}

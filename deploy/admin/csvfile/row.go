@@ -1,0 +1,208 @@
+package csvfile
+
+import (
+	"fmt"
+	"math"
+	"net/mail"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Limits of cells in characters, those of the API.
+const (
+	MaxKey   = 255
+	MaxName  = 255
+	MaxEmail = 254
+	MaxText  = 4096
+)
+
+// Blank is the reason of a required cell that is empty.
+const Blank = "can't be blank"
+
+// Row checks the cells of one row while a record is made of it. The cell of a column that the file does not have, or of one whose
+// text can't be used, reads as empty without another fault.
+type Row struct {
+	pass  *Pass
+	cells []string
+	line  func(cell int) int
+	bad   map[string]bool // columns that already have a fault
+}
+
+// Line is where the row begins.
+func (r *Row) Line() int { return r.line(0) }
+
+// Fault reports a cell, once.
+func (r *Row) Fault(column, format string, args ...any) {
+	if r.bad[column] {
+		return
+	}
+	if r.bad == nil {
+		r.bad = map[string]bool{}
+	}
+	r.bad[column] = true
+	r.pass.Fault(r.line(r.pass.position[column]), column, fmt.Sprintf(format, args...))
+}
+
+// checkText refuses what no column may hold.
+func (r *Row) checkText() {
+	for _, column := range r.pass.sheet.Columns {
+		switch text := r.Raw(column.Name); {
+		case !utf8.ValidString(text):
+			r.Fault(column.Name, "is not UTF-8")
+		case strings.ContainsRune(text, 0):
+			r.Fault(column.Name, "has a NUL character")
+		}
+	}
+}
+
+// Has tells whether the column is there to be judged: in the file, and without a fault in this row.
+func (r *Row) Has(column string) bool {
+	_, ok := r.pass.position[column]
+	return ok && !r.bad[column]
+}
+
+// Bad tells whether the cell has a fault.
+func (r *Row) Bad(column string) bool { return r.bad[column] }
+
+// LineOf is the line of a cell.
+func (r *Row) LineOf(column string) int { return r.line(r.pass.position[column]) }
+
+// Raw is a cell as it is.
+func (r *Row) Raw(column string) string {
+	if !r.Has(column) {
+		return ""
+	}
+	return r.cells[r.pass.position[column]]
+}
+
+// Optional is a cell without the spaces around it.
+func (r *Row) Optional(column string, limit int) string {
+	text := strings.TrimSpace(r.Raw(column))
+	if n := utf8.RuneCountInString(text); n > limit {
+		r.Fault(column, "has %d characters, at most %d are allowed", n, limit)
+		return ""
+	}
+	return text
+}
+
+// Required is Optional of a cell that must not be empty.
+func (r *Row) Required(column string, limit int) string {
+	text := r.Optional(column, limit)
+	if text == "" && r.Has(column) {
+		r.Fault(column, Blank)
+	}
+	return text
+}
+
+// Name is a required text of one line, as everything that becomes the name of an element is.
+func (r *Row) Name(column string) string { return r.OneLine(column, r.Required(column, MaxName)) }
+
+// Word is an optional text of one line.
+func (r *Row) Word(column string) string { return r.OneLine(column, r.Optional(column, MaxName)) }
+
+// OneLine refuses a text of the column that has a line break or another control character.
+func (r *Row) OneLine(column, text string) string {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		r.Fault(column, "has a line break or another control character")
+		return ""
+	}
+	return text
+}
+
+// Key is the row's own key, of at most limit characters, which no other row of the file has. It can't hold the semicolon, which parts
+// the references of a bundle's cell.
+func (r *Row) Key(column string, limit int) string {
+	key := r.OneLine(column, r.Required(column, limit))
+	if strings.Contains(key, ";") {
+		r.Fault(column, "has a semicolon")
+	}
+	r.Unique(column, key, strconv.Quote(Brief(key)))
+	return key
+}
+
+// Unique reports a value that an earlier row has in the column; shown is how the fault calls it.
+func (r *Row) Unique(column, value, shown string) {
+	if value == "" {
+		return
+	}
+	lines := r.pass.Unique[column]
+	if lines == nil {
+		lines = map[string]int{}
+		r.pass.Unique[column] = lines
+	}
+	if first, ok := lines[value]; ok {
+		r.Fault(column, "%s is already in line %d", shown, first)
+		return
+	}
+	// A copy: a part of the row would keep all of it in memory.
+	lines[strings.Clone(value)] = r.LineOf(column)
+}
+
+// Boolean is nil for an empty cell.
+func (r *Row) Boolean(column string) *bool {
+	var value bool
+	switch r.Optional(column, MaxText) {
+	case "":
+		return nil
+	case "true":
+		value = true
+	case "false":
+	default:
+		r.Fault(column, "must be true or false")
+		return nil
+	}
+	return &value
+}
+
+// Integer is nil for an empty cell.
+func (r *Row) Integer(column string) *int {
+	text := r.Optional(column, MaxText)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
+		r.Fault(column, "is not a whole number")
+		return nil
+	}
+	return &n
+}
+
+// Day is nil for an empty cell.
+func (r *Row) Day(column string) *string {
+	text := r.Optional(column, MaxText)
+	if text == "" {
+		return nil
+	}
+	if _, err := wiretime.ParseDay(text); err != nil {
+		r.Fault(column, "is not a date (YYYY-MM-DD)")
+		return nil
+	}
+	return &text
+}
+
+// Email is an address alone, without a name, or empty.
+func (r *Row) Email(column string) string {
+	text := r.Optional(column, MaxEmail)
+	if text == "" {
+		return ""
+	}
+	if address, err := mail.ParseAddress(text); err != nil || address.Address != text {
+		r.Fault(column, "is not an e-mail address")
+	}
+	return text
+}
+
+// OneOf is one of the values, or empty.
+func (r *Row) OneOf(column string, values ...string) string {
+	text := r.Optional(column, MaxText)
+	if text != "" && !slices.Contains(values, text) {
+		r.Fault(column, "must be one of %s", strings.Join(values, ", "))
+	}
+	return text
+}

@@ -1,0 +1,55 @@
+package csvfile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+)
+
+func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
+	s := &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key name [note]"), Extras: "x."}
+	faults := &csvfile.FaultsError{What: "folder"}
+	pass := csvfile.NewPass(s, faults)
+	var names []string
+	text := "x.free,key,note,name\n,1,\"two\nlines\",\n,1,,b\n,2\n"
+	err := pass.Run(strings.NewReader(text), func(r *csvfile.Row) bool {
+		names = append(names, r.Key("key", csvfile.MaxKey)+"/"+r.Name("name")+"/"+r.Word("note")+"/"+r.Raw("absent"))
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, f := range faults.First {
+		lines = append(lines, f.String())
+	}
+	want := []string{"a.csv:3: name: can't be blank", "a.csv:2: note: has a line break or another control character", `a.csv:4: key: "1" is already in line 2`,
+		"a.csv:5: row: 2 cells where the header has 4 columns"}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"1///", "1/b//"}, names); diff != "" || !pass.Unsure || pass.Unique["key"]["1"] != 2 {
+		t.Errorf("%s, unsure: %v, %v", diff, pass.Unsure, pass.Unique)
+	}
+	if err := faults.OrNil(); err == nil || err.Error() != "the folder has 4 faults" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRunStopsWhenToldAndWhenReadingFails(t *testing.T) {
+	s := &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key")}
+	rows := 0
+	err := csvfile.NewPass(s, &csvfile.FaultsError{}).Run(strings.NewReader("key\n1\n2\n3\n"), func(*csvfile.Row) bool { rows++; return rows < 2 })
+	if err != nil || rows != 2 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+	broken := errors.New("the disk is gone")
+	if err := csvfile.NewPass(s, &csvfile.FaultsError{}).Run(iotest.ErrReader(broken), func(*csvfile.Row) bool { return true }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}

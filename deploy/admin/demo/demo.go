@@ -1,0 +1,104 @@
+// Package demo writes the bundle of a plausible school: people, rooms, groups, a timetable that double-books nobody, and all that
+// happens beside the lessons. The same options give the same bytes, on every machine and with every Go release.
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+)
+
+// Options say which school is wanted.
+type Options struct {
+	Pupils   int    // at a time, 10 to 20,000
+	Years    int    // school years, 1 to 20
+	Seed     uint64 // another seed is another school, with other logins
+	LastYear int    // the last school year: 2026 is 2026/27. Years before it come with their own groups and leavers
+}
+
+// DefaultLastYear is the last school year unless another is asked for. It is fixed, so that the bytes don't change with the date.
+const DefaultLastYear = 2026
+
+func (o Options) check() error {
+	switch {
+	case o.Pupils < 10 || o.Pupils > 20000:
+		return errors.New("a school of 10 to 20,000 pupils can be made")
+	case o.Years < 1 || o.Years > 20:
+		return errors.New("1 to 20 school years can be made")
+	case o.LastYear-o.Years+1 < 1990 || o.LastYear > 2090:
+		return errors.New("school years from 1990/91 to 2090/91 can be made")
+	}
+	return nil
+}
+
+// Summary is what a bundle holds.
+type Summary struct {
+	Staff       int     `json:"staff"`
+	Pupils      int     `json:"pupils"` // leavers of former years included
+	Locations   int     `json:"locations"`
+	Groups      int     `json:"groups"`
+	Memberships int     `json:"memberships"`
+	Users       int     `json:"users"`
+	Events      int     `json:"events"`
+	Lessons     int     `json:"lessons"` // of the events
+	Commitments int     `json:"commitments"`
+	Requests    int     `json:"requests"`
+	Notes       int     `json:"notes"`
+	Logins      []Login `json:"logins"`
+}
+
+// Login is a user to try the school with.
+type Login struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	May     string `json:"may"` // what the user is allowed to do, in words
+	Element string `json:"element,omitempty"`
+	UUID    string `json:"uuid"`
+}
+
+// Generate writes the bundle into the folder dir, which is made when it isn't there and must be empty when it is. The files
+// appear in it when all of them are whole.
+func Generate(dir string, o Options) (Summary, error) {
+	if err := o.check(); err != nil {
+		return Summary{}, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Summary{}, err
+	}
+	if entries, err := os.ReadDir(dir); err != nil {
+		return Summary{}, err
+	} else if len(entries) > 0 {
+		return Summary{}, fmt.Errorf("the folder %s is not empty", dir)
+	}
+	unfinished, err := os.MkdirTemp(dir, ".unfinished-*")
+	if err != nil {
+		return Summary{}, err
+	}
+	summary, err := write(unfinished, o)
+	if err == nil {
+		err = moveAll(unfinished, dir)
+	}
+	return summary, errors.Join(err, os.RemoveAll(unfinished))
+}
+
+func write(dir string, o Options) (Summary, error) {
+	out, err := createFiles(dir)
+	if err != nil {
+		return Summary{}, err
+	}
+	s := newSchool(o, out)
+	s.build()
+	return s.summary, out.close()
+}
+
+func moveAll(from, to string) error {
+	for _, kind := range bundle.Kinds() {
+		if err := os.Rename(filepath.Join(from, kind.File()), filepath.Join(to, kind.File())); err != nil {
+			return err
+		}
+	}
+	return nil
+}

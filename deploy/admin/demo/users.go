@@ -1,0 +1,108 @@
+package demo
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+)
+
+// Keys of the users that have a part of their own.
+const (
+	adminUser     = "admin"
+	officeUser    = "office"
+	transportUser = "transport"
+	scriptUser    = "script"
+	guestUser     = "guest"
+)
+
+// user is a row of users.csv.
+type user struct {
+	key, name, email, kind, element string
+	may                             string // the names of the permissions
+}
+
+// says tells in words what a permission lets a user do.
+var says = map[string]string{
+	"can_api": "use the API", "can_su": "become another user", "can_add_events": "add events", "can_add_notes": "add notes",
+	"edit_all_events": "edit all events", "privileged": "use privileged categories", "admin": "everything",
+}
+
+// permissions of a member of the teaching staff.
+const teacherMay = "can_api can_add_events can_add_notes"
+
+// chosenUsers are those with a part of their own.
+func (s *school) chosenUsers() []user {
+	staff := func(key string, m int, may string) user { return s.staffUser(key, s.staff[m], may) }
+	return []user{
+		staff(adminUser, s.leaders[0], "can_api admin"),
+		staff(officeUser, s.office[0], "can_api can_add_events can_add_notes edit_all_events privileged"),
+		staff(transportUser, s.transport[0], teacherMay),
+		{scriptUser, "Timetable Script", "script@school.example", "staff", "", "can_api can_su"},
+		{guestUser, "Guest", "guest@school.example", "guest", "", "can_api"},
+	}
+}
+
+func (s *school) staffUser(key string, m *member, may string) user {
+	return user{key, m.forename + " " + m.surname, m.email, "staff", m.ref(), may}
+}
+
+// writeUsers adds a user for every teacher and for one pupil of each tutor group, and says who administers what.
+func (s *school) writeUsers() {
+	users := s.chosenUsers()
+	for _, m := range s.staff {
+		if s.teaching(m.department) {
+			users = append(users, s.staffUser(teacherKey(m), m, teacherMay))
+		}
+	}
+	seen := map[string]bool{}
+	for _, p := range s.pupils {
+		form := firstForm + s.options.LastYear - p.entry
+		group := tutorGroup(form, p.tutor)
+		if form > lastForm || seen[group] {
+			continue
+		}
+		seen[group] = true
+		users = append(users, user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api"})
+	}
+	for _, u := range users {
+		cells := []string{u.key, u.name, u.email, u.kind, u.element, s.uuid(u.key), "true"}
+		for _, permission := range bundle.Users.Columns()[len(cells):] {
+			cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(u.may), permission)))
+		}
+		s.out.write(bundle.Users, cells...)
+	}
+	s.out.write(bundle.Administrators, publicCalendar, officeUser)
+	s.out.write(bundle.Administrators, s.rooms[theatre].ref(), officeUser)
+	s.out.write(bundle.Administrators, minibuses, transportUser)
+	s.showLogins(users)
+}
+
+func teacherKey(m *member) string { return "teacher-" + m.key }
+
+// uuid is the login of a user. Whoever knows the seed knows it: that is what a demonstration wants, and a school must not.
+func (s *school) uuid(user string) string {
+	seed := fmt.Sprintf("belfry demo\x00%d\x00%s", s.options.Seed, user)
+	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte(seed), 8).String()
+}
+
+// showLogins picks one user of every kind for the summary.
+func (s *school) showLogins(users []user) {
+	pupil := slices.IndexFunc(users, func(u user) bool { return u.kind == "pupil" })
+	show := []string{adminUser, officeUser, transportUser, teacherKey(s.staff[s.teachesNow[0]]), users[pupil].key, scriptUser, guestUser}
+	administers := map[string]string{officeUser: ", decide on the public calendar and the theatre", transportUser: ", allocate minibuses"}
+	for _, key := range show {
+		u := users[slices.IndexFunc(users, func(u user) bool { return u.key == key })]
+		var may []string
+		for _, permission := range strings.Fields(u.may) {
+			may = append(may, says[permission])
+		}
+		s.summary.Logins = append(s.summary.Logins, Login{Name: u.name, Kind: u.kind, Element: u.element, UUID: s.uuid(key),
+			May: strings.Join(may, ", ") + administers[key]})
+	}
+}

@@ -1,0 +1,178 @@
+package oneroster
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/pkg/form"
+)
+
+// addMembers makes memberships of what orgs say of their parents, users (1.1) or roles (1.2) of their orgs, and enrollments of classes.
+func (r *resolver) addMembers() {
+	for _, o := range r.orgs {
+		if o.parent != "" {
+			r.addMember(orgs, o.head, orgKeys+o.parent, r.group(orgKeys+o.id), bundle.Span{})
+		}
+	}
+	for _, id := range r.userOrder {
+		u := r.users[id]
+		for _, of := range u.orgs {
+			r.addMember(users, u.head, orgKeys+of, r.member(id), bundle.Span{})
+		}
+	}
+	for _, o := range r.Folder.roles {
+		r.addMember(roles, o.head, orgKeys+o.org, r.member(o.user), spanOf(o.first, o.last))
+	}
+	for _, e := range r.enrollments {
+		if roleTypes[e.role] == nobody {
+			r.skipped.add(enrollments, notEnrolled)
+			continue
+		}
+		first, last := r.within(e)
+		r.addMember(enrollments, e.head, classKeys+e.class, r.member(e.user), spanOf(first, last))
+	}
+}
+
+// dayOne is before all others.
+const dayOne = "0001-01-01"
+
+// addMember adds what one row says of a pair. The row is the source of its days, so that a delta changes those and no others.
+func (r *resolver) addMember(t table, h head, group, member string, span bundle.Span) {
+	switch {
+	case r.group(group) == "" || member == "":
+		if t != users { // who is left out with all rows is counted there
+			r.skipped.add(t, nobodyHere)
+		}
+	case h.removed && r.modes[t] == delta:
+		r.pairs.of(t, h.line, group, member).ends(h.id, h.changed)
+	case h.removed:
+	case span.FirstDay != nil && span.LastDay != nil && *span.LastDay < *span.FirstDay:
+		r.skipped.add(t, noDays)
+		if r.modes[t] == delta { // it may have had days before
+			r.pairs.of(t, h.line, group, member).ends(h.id, dayOne)
+		}
+	default:
+		span.Source = h.id
+		r.pairs.of(t, h.line, group, member).says(r.modes[t], span)
+	}
+}
+
+// group is the Type:key of a group that is in the folder or in Belfry, empty otherwise.
+func (r *resolver) group(key string) string {
+	reference := form.Group + ":" + key
+	if _, stored := r.known.elements[reference]; !stored && !r.roster.there[reference] {
+		return ""
+	}
+	return reference
+}
+
+// within gives an enrollment the days of its class's terms where it has none of its own: from the first day of the first to the last
+// day of the last. Terms that are not in the folder leave them open.
+func (r *resolver) within(e enrollment) (first, last string) {
+	for _, id := range r.classes[e.class].terms {
+		term, ok := r.sessions[id]
+		if !ok {
+			continue
+		}
+		if first == "" || term.first < first {
+			first = term.first
+		}
+		last = max(last, term.last)
+	}
+	if e.first != "" {
+		first = e.first
+	}
+	if e.last != "" {
+		last = e.last
+	}
+	return first, last
+}
+
+// spanOf makes open ends of days that are not there.
+func spanOf(first, last string) bundle.Span {
+	var span bundle.Span
+	if first != "" {
+		span.FirstDay = &first
+	}
+	if last != "" {
+		span.LastDay = &last
+	}
+	return span
+}
+
+// endMembers ends what has gone: with Prune, today, memberships that a file in bulk no longer has; in any case those of users and orgs
+// whose row in a delta has other orgs now, for such a row has all of them.
+func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error {
+	moved := r.moved()
+	for _, reference := range slices.Sorted(maps.Keys(r.known.elements)) {
+		group, isGroup := strings.CutPrefix(reference, form.Group+":")
+		if !isGroup || !r.known.elements[reference].current || r.roster.Gone(reference) || !r.mayEnd(group, moved, o) {
+			continue
+		}
+		members, err := r.known.members(ctx, d, group, o.Today)
+		if err != nil {
+			return err
+		}
+		for _, member := range members {
+			from := r.teller(group, member)
+			change, ok := moved[member]
+			switch {
+			case r.pairs.has(group, member):
+			case ok && from != enrollments:
+				r.pairs.of(change.from, change.line, group, member).ends("", change.day)
+			case o.Prune && r.modes[from] == bulk:
+				r.pairs.of(from, 1, group, member).ends("", o.Today)
+			}
+		}
+	}
+	return nil
+}
+
+// mayEnd tells whether any membership in the group may have gone.
+func (r *resolver) mayEnd(group string, moved map[string]move, o Options) bool {
+	people, groups := r.teller(group, ""), r.teller(group, form.Group+":")
+	return o.Prune && (r.modes[people] == bulk || r.modes[groups] == bulk) || people != enrollments && len(moved) > 0
+}
+
+// teller is the table that says whether the member is in the group.
+func (r *resolver) teller(group, member string) table {
+	switch {
+	case strings.HasPrefix(group, classKeys):
+		return enrollments
+	case strings.HasPrefix(member, form.Group+":"):
+		return orgs
+	case r.version == version12:
+		return roles
+	}
+	return users
+}
+
+// move is a row of a delta that says all orgs of a user, or the parent of an org.
+type move struct {
+	from table
+	line int
+	day  string
+}
+
+// moved lists such rows by the member's Type:key.
+func (r *resolver) moved() map[string]move {
+	all := map[string]move{}
+	if r.modes[orgs] == delta {
+		for _, o := range r.orgs {
+			if member := r.group(orgKeys + o.id); member != "" {
+				all[member] = move{orgs, o.line, o.changed}
+			}
+		}
+	}
+	if r.version == version11 && r.modes[users] == delta {
+		for _, id := range r.userOrder {
+			if member := r.member(id); member != "" {
+				all[member] = move{users, r.users[id].line, r.users[id].changed}
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/pkg/settings"
+)
+
+// progressPause spaces the lines about a load.
+const progressPause = 3 * time.Second
+
+// schoolYearBegins is the month in which the current school year is the one that begins this year.
+const schoolYearBegins = time.August
+
+// demoRecord is what a run notes of the demo school, in .local: a load that was interrupted is made good by the next run.
+type demoRecord struct {
+	Database string       `json:"database"`
+	Loaded   bool         `json:"loaded"`
+	Logins   []demo.Login `json:"logins"`
+}
+
+// loadDemo makes the demo school and loads it through the public address when the school is empty, or when an earlier run was interrupted
+// while it did. It returns the logins to try; none when the school is somebody's own.
+func loadDemo(ctx context.Context, cfg config, local, url string, admin settings.Secret, log *slog.Logger) ([]demo.Login, error) {
+	c, err := client.New(url, client.Options{UserAgent: "belfry-local"})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Login(ctx, admin.Reveal()); err != nil {
+		return nil, fmt.Errorf("log in as the first administrator (the school may have been set up with another BOOTSTRAP_ADMIN_UUID): %w", err)
+	}
+	empty, err := c.Empty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(local, "demo.json")
+	known, err := readDemoRecord(path)
+	if err != nil {
+		return nil, err
+	}
+	mine := known.Database == cfg.Database
+	if !empty && (!mine || known.Loaded) {
+		if !mine {
+			return nil, nil
+		}
+		return known.Logins, nil
+	}
+
+	log.Info("making the demo school", "pupils", cfg.Pupils)
+	dir := filepath.Join(local, "demo")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	made, err := demo.Generate(dir, demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
+	if err != nil {
+		return nil, err
+	}
+	record := demoRecord{Database: cfg.Database, Logins: made.Logins}
+	if err := writeDemoRecord(path, record); err != nil {
+		return nil, err
+	}
+	if err := load(ctx, c, cfg, dir, log); err != nil {
+		return nil, err
+	}
+	record.Loaded = true
+	return made.Logins, writeDemoRecord(path, record)
+}
+
+func load(ctx context.Context, c *client.Client, cfg config, dir string, log *slog.Logger) error {
+	b, err := bundle.Open(dir, cfg.Zone)
+	if err != nil {
+		return err
+	}
+	begun, told, count := time.Now(), time.Now(), 0
+	report, err := c.Load(ctx, b, client.LoadOptions{Progress: func(kind bundle.Kind, records int) {
+		count += records
+		if time.Since(told) > progressPause {
+			told = time.Now()
+			log.Info("loading the demo school", "at", string(kind), "records", count)
+		}
+	}})
+	if err != nil {
+		return err
+	}
+	if report.Refused > 0 {
+		return fmt.Errorf("%d records were refused, the first: %s", report.Refused, report.First[0])
+	}
+	log.Info("loaded the demo school", "records", count, "took", time.Since(begun).Round(100*time.Millisecond).String())
+	return nil
+}
+
+// schoolYear is the year in which the demo's school year begins.
+func (c config) schoolYear(now time.Time) int {
+	switch {
+	case c.FirstYear != 0:
+		return c.FirstYear
+	case now.Month() < schoolYearBegins:
+		return now.Year() - 1
+	}
+	return now.Year()
+}
+
+func readDemoRecord(path string) (demoRecord, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return demoRecord{}, nil
+	}
+	if err != nil {
+		return demoRecord{}, err
+	}
+	var r demoRecord
+	if err := json.Unmarshal(text, &r); err != nil {
+		return demoRecord{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func writeDemoRecord(path string, r demoRecord) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeWhole(path, string(text)+"\n")
+}
+
+// describe writes the logins as lines for a person.
+func describe(logins []demo.Login) string {
+	var b strings.Builder
+	for _, l := range logins {
+		fmt.Fprintf(&b, "  %-24s  %s  (%s: %s)\n", l.Name, l.UUID, l.Kind, l.May)
+	}
+	return b.String()
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/deploy/dev/progress"
+	"github.com/belfry-schools/belfry/deploy/dev/stores"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+)
+
+const (
+	readyTimeout = 60 * time.Second
+	readyPause   = 50 * time.Millisecond
+	// endTimeout is how long a service may take to stop in order before it is killed.
+	endTimeout = 20 * time.Second
+	// firstPause and longestPause space the restarts of a service that keeps ending by itself.
+	firstPause   = 200 * time.Millisecond
+	longestPause = 10 * time.Second
+)
+
+// services are started in this order and stopped in reverse: who is asked by others comes first.
+var services = []string{"identity", "notes", "elements", "events"}
+
+// fleet is the replicas of all services.
+type fleet struct {
+	log      *slog.Logger
+	replicas []*replica
+	running  sync.WaitGroup
+}
+
+// newFleet builds the services and gives each replica its addresses and its environment.
+func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret, log *slog.Logger) (*fleet, error) {
+	bin := filepath.Join(local, "bin")
+	if err := buildServices(ctx, root, bin, log); err != nil {
+		return nil, err
+	}
+	shared := append(os.Environ(),
+		"MONGODB_URI="+at.MongoURI, "MONGODB_DATABASE="+cfg.Database, "REDIS_URL="+at.RedisURL, "BELFRY_REDIS_PREFIX="+cfg.Database+":",
+		"BELFRY_TIMEZONE="+cfg.Zone.String(), "BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(), "BOOTSTRAP_ADMIN_UUID="+admin.Reveal(),
+		"BELFRY_SECURE_COOKIES=false", "BELFRY_DRAIN_DELAY=0s", "BELFRY_TRUSTED_PROXIES=127.0.0.0/8")
+	f := &fleet{log: log}
+	logs := filepath.Join(local, "log")
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return nil, err
+	}
+	for _, name := range services {
+		for i := range cfg.Replicas {
+			r := &replica{service: name, name: name, binary: filepath.Join(bin, name), log: log}
+			if cfg.Replicas > 1 {
+				r.name += "-" + strconv.Itoa(i+1)
+			}
+			r.file = filepath.Join(logs, r.name+".log")
+			f.replicas = append(f.replicas, r)
+		}
+	}
+	if err := chooseAddresses(f.replicas); err != nil {
+		return nil, err
+	}
+	for _, r := range f.replicas {
+		if !slices.ContainsFunc(shared, func(v string) bool { return strings.HasPrefix(v, internalVariable(r.service)) }) {
+			shared = append(shared, internalVariable(r.service)+"http://"+r.internal)
+		}
+	}
+	for _, r := range f.replicas {
+		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal, "BELFRY_HEALTH_LISTEN="+r.health)
+	}
+	return f, nil
+}
+
+// buildServices builds what has changed; the first time takes a minute or two, and says where it is.
+func buildServices(ctx context.Context, root, bin string, log *slog.Logger) error {
+	log.Info("building the services")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return err
+	}
+	arguments := []string{"build", "-v", "-o", bin + string(filepath.Separator)}
+	for _, name := range services {
+		arguments = append(arguments, "./services/"+name+"/cmd/"+name)
+	}
+	build := exec.Command("go", arguments...)
+	build.Dir = root
+	return progress.Run(ctx, func(format string, values ...any) { log.Info(fmt.Sprintf(format, values...)) }, build)
+}
+
+// internalVariable names the setting that tells where a service listens for the others. One replica answers them all here: spreading
+// internal calls is the cluster's work.
+func internalVariable(service string) string { return "BELFRY_" + strings.ToUpper(service) + "_URL=" }
+
+// chooseAddresses gives each replica its own.
+func chooseAddresses(replicas []*replica) error {
+	addresses, err := frontdoor.Addresses(3 * len(replicas))
+	if err != nil {
+		return err
+	}
+	for i, r := range replicas {
+		r.public, r.internal, r.health = addresses[3*i], addresses[3*i+1], addresses[3*i+2]
+	}
+	return nil
+}
+
+// start returns once every replica is ready. A replica that ends by itself later is started again, until stop.
+func (f *fleet) start(ctx context.Context) error {
+	for _, r := range f.replicas {
+		if err := r.launch(); err != nil {
+			return err
+		}
+	}
+	for _, r := range f.replicas {
+		if err := r.await(ctx); err != nil {
+			return err
+		}
+		f.log.Info("ready", "service", r.name)
+		f.running.Go(r.keep)
+	}
+	return nil
+}
+
+// stop ends the replicas in reverse order of their start.
+func (f *fleet) stop() {
+	for _, r := range slices.Backward(f.replicas) {
+		r.end()
+	}
+	f.running.Wait()
+}
+
+// addresses are the public listeners by service.
+func (f *fleet) addresses() map[string][]string {
+	all := map[string][]string{}
+	for _, r := range f.replicas {
+		all[r.service] = append(all[r.service], r.public)
+	}
+	return all
+}
+
+// replica is one process of a service.
+type replica struct {
+	service, name, binary, file string
+	public, internal, health    string // host:port
+	environment                 []string
+	log                         *slog.Logger
+
+	mu       sync.Mutex
+	stopping bool
+	command  *exec.Cmd
+	ended    chan struct{}
+}
+
+// launch starts the process. It is in a group of its own, so that Ctrl-C reaches it only through stop, and it dies with this one.
+func (r *replica) launch() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping {
+		return nil
+	}
+	file, err := os.OpenFile(r.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	told := &lines{log: r.log, name: r.name, file: file, parse: true}
+	r.command = exec.Command(r.binary)
+	r.command.Env = r.environment
+	r.command.Stdout, r.command.Stderr = told, told
+	r.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := r.command.Start(); err != nil {
+		return errors.Join(fmt.Errorf("start %s: %w", r.name, err), file.Close())
+	}
+	r.ended = make(chan struct{})
+	go func(command *exec.Cmd, ended chan struct{}) {
+		defer close(ended)
+		_ = command.Wait() // how it ended stands in its log; keep says that it did
+		_ = file.Close()   // what was not written is lost with the disk full, and said there
+	}(r.command, r.ended)
+	return nil
+}
+
+// await returns once the process is ready.
+func (r *replica) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w", r.name, ctx.Err())
+		case <-r.ended:
+			return fmt.Errorf("%s ended while starting; its log is %s", r.name, r.file)
+		case <-time.After(readyPause):
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.health+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			continue
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
+}
+
+// keep starts the process again whenever it ends by itself, and returns when it ended because it was told to.
+func (r *replica) keep() {
+	pause := firstPause
+	for {
+		begun := time.Now()
+		r.mu.Lock()
+		ended := r.ended
+		r.mu.Unlock()
+		<-ended
+		r.mu.Lock()
+		stopping := r.stopping
+		r.mu.Unlock()
+		if stopping {
+			return
+		}
+		if time.Since(begun) > longestPause {
+			pause = firstPause
+		}
+		r.log.Warn("ended by itself, starting it again", "service", r.name, "pause", pause.String())
+		time.Sleep(pause)
+		pause = min(2*pause, longestPause)
+		if err := r.launch(); err != nil {
+			r.log.Error("does not start", "service", r.name, "error", err.Error())
+		}
+	}
+}
+
+// end stops the process in order, or kills it when it does not obey.
+func (r *replica) end() {
+	r.mu.Lock()
+	r.stopping = true
+	command, ended := r.command, r.ended
+	r.mu.Unlock()
+	if command == nil || command.Process == nil {
+		return
+	}
+	_ = command.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	select {
+	case <-ended:
+	case <-time.After(endTimeout):
+		r.log.Warn("does not stop, killing it", "service", r.name)
+		_ = command.Process.Kill() // it may have ended by itself
+		<-ended
+	}
+}

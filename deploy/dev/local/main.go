@@ -1,0 +1,139 @@
+// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services, and a front door at one
+// address that routes as the chart does. It loads a demo school when there is none, and stops all of it, in order, on Ctrl-C.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/lmittmann/tint"
+	"golang.org/x/term"
+
+	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/dev/stores"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+)
+
+// stopTimeout bounds the end of the front door; requests in flight may take as long.
+const stopTimeout = 15 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(os.Stderr, "local: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// run is a whole run: what it starts, it stops again in reverse order, whatever happens. The argument "settings" prints the table of
+// its variables instead.
+func run(ctx context.Context, args []string, out *os.File) (err error) {
+	var cfg config
+	if slices.Equal(args, []string{"settings"}) {
+		return settings.WriteTable(out, settings.Variables(&cfg))
+	}
+	if len(args) > 0 {
+		return fmt.Errorf("unknown argument %q: everything is set by the environment, see docs/settings.md", args[0])
+	}
+	if err := settings.Load(&cfg); err != nil {
+		return err
+	}
+	root, err := checkout.Root()
+	if err != nil {
+		return err
+	}
+	local := cmp.Or(cfg.Dir, filepath.Join(root, ".local"))
+	if err := os.MkdirAll(local, 0o755); err != nil {
+		return fmt.Errorf("make the folder for data: %w", err)
+	}
+	table, err := routes.Find()
+	if err != nil {
+		return err
+	}
+	log := slog.New(tint.NewTextHandler(out, &tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
+
+	// The port is taken first: nothing is started for an address that cannot be had.
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(cfg.Port)))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("PORT: %w (is another run still there?)", err)
+	}
+	defer func() { _ = listener.Close() }() // serving closes it first; this is for the ways out before
+
+	admin, err := adminUUID(local, cfg.AdminUUID)
+	if err != nil {
+		return err
+	}
+	running, err := stores.Start(ctx, stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, running.Stop()) }()
+
+	fleet, err := newFleet(ctx, cfg, root, local, running, admin, log)
+	if err != nil {
+		return err
+	}
+	defer fleet.stop()
+	if err := fleet.start(ctx); err != nil {
+		return err
+	}
+
+	door := &http.Server{Handler: frontdoor.New(table, fleet.addresses(), log), ReadHeaderTimeout: stopTimeout}
+	served := make(chan error, 1)
+	go func() { served <- door.Serve(listener) }()
+	defer func() {
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		err = errors.Join(err, door.Shutdown(down))
+	}()
+
+	url := "http://" + listener.Addr().String()
+	var logins []demo.Login
+	if cfg.Demo {
+		if logins, err = loadDemo(ctx, cfg, local, url, admin, log); err != nil {
+			return fmt.Errorf("load the demo school: %w", err)
+		}
+	}
+	if err := greet(out, url, admin, logins); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		log.Info("stopping")
+		return nil
+	case err := <-served:
+		return err
+	}
+}
+
+// greet prints where Belfry is and how to log in. It is the one place that shows uuids: that is what the run is for.
+func greet(out io.Writer, url string, admin settings.Secret, logins []demo.Login) error {
+	_, err := fmt.Fprintf(out, `
+Belfry is at %[1]s
+
+  %-24[2]s  %[3]s
+%[4]s
+To log in:  curl -c cookies '%[1]s/api/login?uuid=%[3]s'
+Ctrl-C stops everything and keeps the data.
+
+`, url, "First administrator", admin.Reveal(), describe(logins))
+	return err
+}

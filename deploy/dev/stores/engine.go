@@ -1,0 +1,185 @@
+package stores
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/belfry-schools/belfry/deploy/dev/progress"
+)
+
+// postgresMajor is the version of PostgreSQL in the root folder; data of another one cannot be opened.
+const postgresMajor = "18"
+
+const postgresPrograms = "/usr/lib/postgresql/" + postgresMajor + "/bin/"
+
+// postgresSettings are given on the command line, so they are those of this source and not of the run that made the data.
+var postgresSettings = []string{
+	// No TCP: only the engine connects, over a socket in a folder that is closed to others.
+	"listen_addresses=",
+	"unix_socket_directories=" + inside,
+	"unix_socket_permissions=0700",
+	"max_connections=200",
+	"max_worker_processes=32",
+	"shared_buffers=256MB",
+	"max_wal_size=2GB",
+	"jit=off",
+	// What was acknowledged is there after a crash. These are the defaults; the promise stands here.
+	"fsync=on",
+	"synchronous_commit=on",
+	"full_page_writes=on",
+	// DocumentDB's needs. It and pg_cron connect back to this server.
+	"shared_preload_libraries=pg_cron,pg_documentdb_core,pg_documentdb",
+	"cron.database_name=postgres",
+	"cron.use_background_workers=on",
+	"cron.log_run=off",
+	"cron.log_statement=off",
+	"documentdb.localhost_connection_string=host=" + inside,
+	// createIndexes builds the index before it returns, instead of queueing it for a job that looks every two seconds.
+	"documentdb.force_index_builds_blocking=on",
+	// An index that fits is used however few documents there are, as MongoDB does. Otherwise the plan of a test's small collection would
+	// hang on whether the statistics were just gathered.
+	"enable_seqscan=off",
+	// Rows and statements hold documents: they are not written into the log.
+	"log_error_verbosity=terse",
+	"log_min_error_statement=panic",
+	"log_checkpoints=off",
+}
+
+// engineStore is PostgreSQL with DocumentDB from the Debian root folder, and the engine in front.
+func engineStore(ctx context.Context, at site) (store, error) {
+	root, err := debianRoot(ctx, at.say)
+	if err != nil {
+		return store{}, err
+	}
+	binary, err := engineBinary(ctx, at)
+	if err != nil {
+		return store{}, err
+	}
+	folder, state := filepath.Join(at.dir, "postgres"), filepath.Join(at.dir, "engine")
+	if err := errors.Join(os.MkdirAll(folder, 0o700), os.MkdirAll(state, 0o700)); err != nil {
+		return store{}, err
+	}
+	if err := cluster(ctx, at, root, folder); err != nil {
+		return store{}, err
+	}
+	port, err := at.port("STORES_MONGO_PORT")
+	if err != nil {
+		return store{}, err
+	}
+	uri := "mongodb://" + local(port) + "/"
+	return store{
+		name:     "the document store (PostgreSQL and the engine)",
+		mongoURI: uri,
+		programs: []program{
+			{name: "postgres", signal: syscall.SIGINT, command: func() *exec.Cmd { return postgres(root, folder) }},
+			{name: "engine", signal: syscall.SIGTERM, command: func() *exec.Cmd {
+				cmd := exec.Command(binary, "-listen", local(port), "-state", state)
+				// A socket's path has at most 107 bytes, and a checkout's may have more: so the engine stands in the socket's folder.
+				cmd.Dir = folder
+				cmd.Env = append(os.Environ(), "ENGINE_POSTGRES_URL=postgres://postgres@/postgres?host=/proc/self/cwd&pool_max_conns=100")
+				return cmd
+			}},
+		},
+		ready: func(ctx context.Context) error { return awaitMongo(ctx, uri) },
+	}, nil
+}
+
+func postgres(root debian, folder string) *exec.Cmd {
+	argv := []string{postgresPrograms + "postgres", "-D", inside + "/data"}
+	for _, setting := range postgresSettings {
+		argv = append(argv, "-c", setting)
+	}
+	return root.command(private, "postgres", folder, argv...)
+}
+
+// cluster makes the database cluster where there is none, and clears what a crash left beside one. The caller has the claim of the
+// folder, so no PostgreSQL runs on it.
+func cluster(ctx context.Context, at site, root debian, folder string) error {
+	data, draft := filepath.Join(folder, "data"), filepath.Join(folder, "data.draft")
+	if err := os.RemoveAll(draft); err != nil {
+		return err
+	}
+	version, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		at.say.line("making the database cluster in %s", data)
+		if err := errors.Join(needSpace(folder, 512<<20), root.own(folder, "postgres")); err != nil {
+			return err
+		}
+		initdb := root.command(contained, "postgres", folder, postgresPrograms+"initdb", "-D", inside+"/data.draft",
+			"--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8")
+		if err := progress.Run(ctx, at.say.line, initdb); err != nil {
+			return errors.Join(fmt.Errorf("making the database cluster: %w", err), os.RemoveAll(draft))
+		}
+		return os.Rename(draft, data)
+	case err != nil:
+		return err
+	case strings.TrimSpace(string(version)) != postgresMajor:
+		return fmt.Errorf("%s was made by PostgreSQL %s and %s runs here; the command wipe removes it", data, strings.TrimSpace(string(version)), postgresMajor)
+	}
+	for _, stale := range []string{"data/postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
+		if err := os.Remove(filepath.Join(folder, stale)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return root.own(folder, "postgres")
+}
+
+// engineBinary returns the engine, built from its module into the cache. The name holds a hash of what it is built from, so one that
+// is there is the right one.
+func engineBinary(ctx context.Context, at site) (binary string, err error) {
+	source := filepath.Join(at.checkout, "deploy", "dev", "engine")
+	sum, err := engineHash(source)
+	if err != nil {
+		return "", fmt.Errorf("the sources of the engine: %w", err)
+	}
+	cache, unlock, err := cacheLock(ctx, at.say)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	binary = filepath.Join(cache, "engine-"+sum)
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	at.say.line("building the engine (once for these sources, about a minute)")
+	draft := binary + ".draft"
+	build := exec.Command("go", "build", "-v", "-buildvcs=false", "-o", draft, ".")
+	build.Dir = source
+	build.Env = append(os.Environ(), "GOWORK=off") // its own go.mod and go.sum decide, not the workspace
+	if err := progress.Run(ctx, at.say.line, build); err != nil {
+		return "", errors.Join(fmt.Errorf("building the engine: %w", err), os.RemoveAll(draft))
+	}
+	return binary, os.Rename(draft, binary)
+}
+
+// engineHash is a hash of the module's files and of the Go that this process was built with.
+func engineHash(source string) (string, error) {
+	paths, err := filepath.Glob(filepath.Join(source, "*.go"))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, runtime.Version(), runtime.GOARCH)
+	for _, path := range append(paths, filepath.Join(source, "go.mod"), filepath.Join(source, "go.sum")) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", filepath.Base(path), len(text), text)
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+}

@@ -1,0 +1,221 @@
+// Package stores brings up the document store and the Redis that Belfry runs on, for a developer's or CI machine: no installation of
+// Belfry uses it.
+//
+// The document store is, in this order: what MONGODB_URI names; a mongod on the PATH, as a replica set of one; PostgreSQL with the
+// DocumentDB extension and the engine of deploy/dev/engine in front. Redis is what REDIS_URL names, a redis-server on the PATH, or Debian's.
+// PostgreSQL, and Redis when it is not on the PATH, run from a Debian root folder in the user's cache, which is made once per machine and
+// shared by all checkouts; that takes root. Data, logs and sockets are in one folder of the checkout, so two checkouts share nothing.
+//
+// All listen on loopback addresses only and ask nobody for a password. Their ports are free ones and stay the same from run to run;
+// STORES_MONGO_PORT and STORES_REDIS_PORT fix them.
+package stores
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/belfry-schools/belfry/deploy/dev/progress"
+)
+
+// Options says where the stores live.
+type Options struct {
+	// Checkout is the root of the source tree, the folder of go.work: the engine is built from it.
+	Checkout string
+	// Dir keeps data, logs and sockets. Empty means .local/stores in the checkout, where package storetest looks for running stores.
+	Dir string
+	// Out gets one line per step. Nil means none is wanted.
+	Out io.Writer
+
+	background bool // this process exists for the stores only, so Down may end it
+}
+
+// startPatience is how long the stores may take to answer once their programs are there; PostgreSQL may have a crash to recover from.
+const startPatience = 90 * time.Second
+
+func (o Options) complete() Options {
+	if o.Dir == "" {
+		o.Dir = filepath.Join(o.Checkout, ".local", "stores")
+	}
+	if dir, err := filepath.Abs(o.Dir); err == nil { // the programs stand in folders of their own
+		o.Dir = dir
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	return o
+}
+
+// Running is a pair of stores that answer.
+type Running struct {
+	MongoURI string
+	RedisURL string
+	// Attached says that another process keeps these stores running: Stop leaves them alone.
+	Attached bool
+
+	dir      string
+	say      *speaker
+	keepers  []*keeper // in the order of their start
+	claim    *claim
+	stopOnce sync.Once
+}
+
+// Start brings the stores up and returns when both answer as Belfry needs it. Where another process runs those of the same Dir already,
+// it waits for them and returns them as attached. A process that dies is started again, with the data that was acknowledged, until
+// Stop. When this process dies without Stop, the stores end by themselves.
+//
+// Ending ctx ends a start that is under way, not stores that run. An error says what to do and leaves nothing running.
+func Start(ctx context.Context, o Options) (*Running, error) {
+	o = o.complete()
+	say := &speaker{out: o.Out}
+	chosen, err := choose(ctx, say)
+	if err != nil {
+		return nil, err
+	}
+	if len(chosen.local) == 0 {
+		return &Running{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL, dir: o.Dir, say: say}, nil
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the folder of the stores: %w", err)
+	}
+	mine, err := claimDir(o.Dir, o.background)
+	for errors.Is(err, errClaimed) {
+		r, attachErr := attach(ctx, o.Dir, say)
+		if !errors.Is(attachErr, errGone) {
+			return r, attachErr
+		}
+		mine, err = claimDir(o.Dir, o.background)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Running{dir: o.Dir, say: say, claim: mine}
+	if err := r.start(ctx, o, chosen); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
+	if err := errors.Join(removeRecord(o.Dir), r.claim.endStragglers(ctx, r.say)); err != nil {
+		return err
+	}
+	r.MongoURI, r.RedisURL = chosen.mongoURI, chosen.redisURL
+	at := site{dir: o.Dir, checkout: o.Checkout, say: r.say, lock: r.claim.children}
+	for _, set := range chosen.local {
+		s, err := set(ctx, at)
+		if err != nil {
+			return err
+		}
+		r.MongoURI, r.RedisURL = cmp.Or(s.mongoURI, r.MongoURI), cmp.Or(s.redisURL, r.RedisURL)
+		for _, p := range s.programs {
+			r.keepers = append(r.keepers, keep(p, at))
+		}
+		if err := r.await(ctx, s); err != nil {
+			return err
+		}
+	}
+	return writeRecord(o.Dir, Record{MongoURI: r.MongoURI, RedisURL: r.RedisURL, Keeper: os.Getpid()})
+}
+
+// await waits until the store is ready. It gives up early, with the end of the program's log, when one of its programs cannot stay up.
+func (r *Running) await(ctx context.Context, s store) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	failed := make(chan error, len(r.keepers))
+	for _, k := range r.keepers {
+		go func() {
+			select {
+			case <-k.hopeless:
+				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, progress.Tail(k.logPath, 8))
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	err := s.ready(ctx)
+	select {
+	case reason := <-failed:
+		return reason
+	default:
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s did not answer within %s; its logs are in %s: %w", s.name, startPatience, filepath.Join(r.dir, "log"), err)
+	}
+	if err != nil {
+		return err
+	}
+	r.say.line("%s answers", s.name)
+	return nil
+}
+
+// Stop ends the stores that Start started, what listens first, and returns when they are gone. It may be called more than once.
+func (r *Running) Stop() error {
+	var faults []error
+	r.stopOnce.Do(func() {
+		if r.claim == nil {
+			return
+		}
+		faults = append(faults, removeRecord(r.dir))
+		for _, k := range slices.Backward(r.keepers) {
+			r.say.line("stopping %s", k.name)
+			k.stop()
+		}
+		faults = append(faults, r.claim.release())
+	})
+	return errors.Join(faults...)
+}
+
+// errGone says that the process that was starting or running the stores is no more.
+var errGone = errors.New("the process that ran the stores is gone")
+
+// attach waits for the stores that another process is starting or running, which may be setting up their programs first. It returns
+// errGone when that process ends.
+func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
+	for told := time.Now(); ; {
+		rec, err := readRecord(dir)
+		if err == nil {
+			err = errors.Join(checkRedis(ctx, rec.RedisURL), checkMongo(ctx, rec.MongoURI))
+		}
+		if err == nil {
+			say.line("the stores are already run by process %d; using those", rec.Keeper)
+			return &Running{MongoURI: rec.MongoURI, RedisURL: rec.RedisURL, Attached: true, dir: dir, say: say}, nil
+		}
+		h, held := holder(dir)
+		if !held {
+			return nil, errGone
+		}
+		if !errors.Is(err, errNotRunning) {
+			return nil, fmt.Errorf("the stores that process %d runs: %w", h.pid, err)
+		}
+		if time.Since(told) > progress.Every {
+			told = time.Now()
+			say.line("… process %d is starting the stores; waiting for it", h.pid)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// speaker prints steps, a line each; safe for several at once.
+type speaker struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (s *speaker) line(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n")) // a closed terminal is no reason to stop
+}

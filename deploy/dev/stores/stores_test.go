@@ -1,0 +1,385 @@
+package stores
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// healing is how long stores may take to answer again after one of their processes was killed.
+const healing = 20 * time.Second
+
+// TestMain is also the program that Up starts in the background.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == SuperviseCommand {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		if err := Supervise(ctx, Options{Checkout: ".", Dir: os.Args[2], Out: os.Stdout}); err != nil {
+			fmt.Println("stores:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// ground is a folder for stores of the test's own. Its path is longer than a socket's may be.
+func ground(t *testing.T) Options {
+	t.Helper()
+	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "STORES_MONGO_PORT", "STORES_REDIS_PORT"} {
+		t.Setenv(name, "")
+	}
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"), Out: &lines{t: t}}
+}
+
+// lines shows what the stores say, and keeps it.
+type lines struct {
+	t   *testing.T
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(p)))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.all.Write(p)
+}
+
+func connect(t *testing.T, uri string) *mongo.Collection {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(healing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	return client.Database("belfry_stores_test").Collection("acknowledged")
+}
+
+func connectRedis(t *testing.T, address string) *redis.Client {
+	t.Helper()
+	settings, err := redis.ParseURL(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(settings)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// writer writes number after number into both stores for as long as it is let, tries again what was not acknowledged, and knows what was.
+type writer struct {
+	documents *mongo.Collection
+	keys      *redis.Client
+	next      int64
+}
+
+func (w *writer) write(ctx context.Context) error {
+	w.next++
+	for {
+		_, err := w.documents.InsertOne(ctx, bson.D{{Key: "_id", Value: w.next}})
+		if err == nil || mongo.IsDuplicateKeyError(err) { // written, but the acknowledgement was lost
+			break
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("document %d: %w", w.next, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	for {
+		err := w.keys.SAdd(ctx, "acknowledged", w.next).Err()
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("Redis member %d: %w", w.next, err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// assertAllThere is that what was acknowledged can be read.
+func (w *writer) assertAllThere(t *testing.T) {
+	t.Helper()
+	if n, err := w.documents.CountDocuments(t.Context(), bson.D{}); n != w.next || err != nil {
+		t.Errorf("%d documents are there (%v), want the %d acknowledged", n, err, w.next)
+	}
+	if n, err := w.keys.SCard(t.Context(), "acknowledged").Result(); n != w.next || err != nil {
+		t.Errorf("%d members are in Redis (%v), want the %d acknowledged", n, err, w.next)
+	}
+}
+
+func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
+	o := ground(t)
+	r, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Stop(); err != nil {
+			t.Error(err)
+		}
+		assertNothingLeft(t, o.Dir)
+	})
+	w := &writer{documents: connect(t, r.MongoURI), keys: connectRedis(t, r.RedisURL)}
+	for _, k := range r.keepers {
+		t.Run(k.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), healing)
+			defer cancel()
+			before := kill(t, k)
+			for range 50 {
+				if err := w.write(ctx); err != nil {
+					t.Fatalf("%s does not heal: %v", k.name, err)
+				}
+			}
+			if after := running(k); after == before {
+				t.Errorf("%s is still process %d, want a new one", k.name, before)
+			}
+			w.assertAllThere(t)
+		})
+	}
+
+	t.Run("a second start attaches", func(t *testing.T) {
+		second, err := Start(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !second.Attached || second.MongoURI != r.MongoURI || second.RedisURL != r.RedisURL {
+			t.Errorf("the second start gave %+v, want the stores of the first, attached", second)
+		}
+		if err := second.Stop(); err != nil {
+			t.Error(err)
+		}
+		w.assertAllThere(t) // Stop of the second left them alone
+	})
+
+	t.Run("down leaves them to their process", func(t *testing.T) {
+		err := Down(t.Context(), o)
+		if want := fmt.Sprintf("run by process %d", os.Getpid()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want one with %q", err, want)
+		}
+		w.assertAllThere(t)
+	})
+
+	t.Run("a document store that answers otherwise is named", func(t *testing.T) {
+		c := w.documents.Database().Collection("taken")
+		if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: int64(2)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := answersAsExpected(t.Context(), c); err == nil || !strings.Contains(err.Error(), "cannot insert documents") {
+			t.Errorf("the error is %v, want one that names what failed", err)
+		}
+	})
+}
+
+// kill ends the keeper's process as the kernel would for want of memory, and returns its id.
+func kill(t *testing.T, k *keeper) int {
+	t.Helper()
+	pid := running(k)
+	if pid == 0 {
+		t.Fatalf("%s does not run", k.name)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func running(k *keeper) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.process == nil {
+		return 0
+	}
+	return k.process.Pid
+}
+
+// assertNothingLeft is that no process has the folder's lock open, nothing is mounted below it, and no record says that stores run.
+func assertNothingLeft(t *testing.T, dir string) {
+	t.Helper()
+	pids, err := openers(filepath.Join(dir, childrenFile))
+	if err != nil || len(pids) > 0 {
+		t.Errorf("processes %v are left (%v), want none", pids, err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(mounts), rootName) {
+		t.Errorf("mounts are left:\n%s", mounts)
+	}
+	if _, err := readRecord(dir); !errors.Is(err, errNotRunning) {
+		t.Errorf("the record says %v, want that nothing runs", err)
+	}
+}
+
+func TestStoresInTheBackground(t *testing.T) {
+	o := ground(t)
+	t.Setenv("PATH", pathWithout(t, "redis-server")) // so Redis is Debian's here
+	t.Cleanup(func() {
+		if err := Wipe(context.Background(), o); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(o.Dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("after wipe the folder gives %v, want that it is gone", err)
+		}
+	})
+	first := upAtOnce(t, o)
+	w := &writer{documents: connect(t, first.MongoURI), keys: connectRedis(t, first.RedisURL)}
+	writeSome := func(t *testing.T) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), healing)
+		defer cancel()
+		for range 20 {
+			if err := w.write(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	writeSome(t)
+
+	t.Run("up again changes nothing", func(t *testing.T) {
+		if again := up(t, o); again != first {
+			t.Errorf("the second up gave %+v, want %+v", again, first)
+		}
+	})
+
+	t.Run("status names no fault", func(t *testing.T) {
+		if err := Status(t.Context(), o); err != nil {
+			t.Error(err)
+		}
+	})
+
+	t.Run("when their keeper is killed they end, and up brings them back", func(t *testing.T) {
+		killAll(t, o.Dir, first.Keeper)
+		second := up(t, o)
+		if second.Keeper == first.Keeper {
+			t.Errorf("the keeper is still process %d", first.Keeper)
+		}
+		if second.MongoURI != first.MongoURI || second.RedisURL != first.RedisURL {
+			t.Errorf("the addresses are %+v, want those of before, %+v", second, first)
+		}
+		w.assertAllThere(t)
+		writeSome(t)
+	})
+
+	t.Run("everything killed at once", func(t *testing.T) {
+		rec, err := Find(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pids, err := openers(filepath.Join(o.Dir, childrenFile))
+		if err != nil || len(pids) < 3 {
+			t.Fatalf("the processes are %v (%v), want three and more", pids, err)
+		}
+		killAll(t, o.Dir, append(pids, rec.Keeper)...)
+		// What a machine that went down in the middle of a set-up leaves as well.
+		if err := os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(o.Dir, "ports.json.draft"), []byte("{"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		up(t, o)
+		w.assertAllThere(t)
+		writeSome(t)
+	})
+
+	t.Run("down ends all of them, and up finds the data", func(t *testing.T) {
+		for range 2 { // the second time there is nothing to end
+			if err := Down(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			assertNothingLeft(t, o.Dir)
+		}
+		if err := Status(t.Context(), o); !errors.Is(err, errNotRunning) {
+			t.Errorf("status gives %v, want that they do not run", err)
+		}
+		up(t, o)
+		w.assertAllThere(t)
+	})
+}
+
+// killAll ends processes, the keeper among them, and returns when the keeper is gone: a killed process is there for a moment longer.
+func killAll(t *testing.T, dir string, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // some end with others
+	}
+	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
+		if _, held := holder(dir); !held {
+			return
+		}
+		if time.Since(begin) > healing {
+			t.Fatal("the keeper does not end")
+		}
+	}
+}
+
+// upAtOnce is Up by several at the same time, of which one starts the stores.
+func upAtOnce(t *testing.T, o Options) Record {
+	t.Helper()
+	const several = 3
+	var wg sync.WaitGroup
+	records, faults := make([]Record, several), make([]error, several)
+	for i := range several {
+		wg.Go(func() { records[i], faults[i] = Up(t.Context(), o) })
+	}
+	wg.Wait()
+	for i := range several {
+		if faults[i] != nil || records[i] != records[0] {
+			t.Fatalf("the ups at once gave %+v and %v, want one pair of stores for all", records, faults)
+		}
+	}
+	return records[0]
+}
+
+func up(t *testing.T, o Options) Record {
+	t.Helper()
+	rec, err := Up(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// pathWithout is a folder for PATH with links to all that the real one has, but the given program.
+func pathWithout(t *testing.T, program string) string {
+	t.Helper()
+	bin := t.TempDir()
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // a PATH may name folders that are not there
+		}
+		for _, entry := range entries {
+			if entry.Name() == program {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(dir, entry.Name()), filepath.Join(bin, entry.Name())); err != nil && !errors.Is(err, os.ErrExist) {
+				t.Fatal(err)
+			}
+		}
+	}
+	return bin
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
+	uri, url, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, other := storetest.Mongo(t), storetest.Mongo(t)
+	client, prefix := storetest.Redis(t)
+	_, kept := storetest.Redis(t)
+	for _, key := range []string{prefix + "session", prefix + "stream", kept + "session"} {
+		if err := client.Set(t.Context(), key, "x", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, db := range []string{mine.Name(), other.Name()} {
+		if _, err := mine.Client().Database(db).Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	t.Setenv("MONGODB_URI", uri)
+	t.Setenv("REDIS_URL", url)
+	t.Setenv("MONGODB_DATABASE", mine.Name())
+	t.Setenv("BELFRY_REDIS_PREFIX", prefix)
+	if err := run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	names, err := mine.ListCollectionNames(t.Context(), bson.D{})
+	if err != nil || len(names) != 0 {
+		t.Errorf("%v, %v are left", names, err)
+	}
+	if n, err := client.Exists(t.Context(), prefix+"session", prefix+"stream").Result(); err != nil || n != 0 {
+		t.Errorf("%d keys are left, %v", n, err)
+	}
+	names, err = other.ListCollectionNames(t.Context(), bson.D{})
+	if n, existsErr := client.Exists(t.Context(), kept+"session").Result(); err != nil || existsErr != nil || len(names) != 1 || n != 1 {
+		t.Errorf("of others %v and %d keys are left; %v, %v", names, n, err, existsErr)
+	}
+}
+
+func TestEmptyHasNoDefaults(t *testing.T) {
+	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "MONGODB_DATABASE", "BELFRY_REDIS_PREFIX"} {
+		t.Setenv(name, "")
+	}
+	if err := run(t.Context()); err == nil {
+		t.Error("it ran without being told what to remove")
+	}
+}

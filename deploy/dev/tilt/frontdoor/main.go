@@ -1,0 +1,72 @@
+// Command frontdoor is the one address of a developer's cluster, which need have no ingress controller: it sends each public path to the service that
+// the route table names, at the address to which Tilt forwards its port.
+//
+//	frontdoor -listen 127.0.0.1:8080 identity=127.0.0.1:18080 elements=127.0.0.1:18081 …
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+)
+
+// stopPatience is what requests in flight have to end.
+const stopPatience = 5 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "frontdoor:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("frontdoor", flag.ContinueOnError)
+	listen := flags.String("listen", "127.0.0.1:8080", "`address` to listen on")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	targets := map[string][]string{}
+	for _, pair := range flags.Args() {
+		service, address, found := strings.Cut(pair, "=")
+		if !found {
+			return fmt.Errorf("%q is not SERVICE=HOST:PORT", pair)
+		}
+		targets[service] = append(targets[service], address)
+	}
+	table, err := routes.Find()
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	server := &http.Server{Addr: *listen, Handler: frontdoor.New(table, targets, log), ReadHeaderTimeout: stopPatience}
+	served := make(chan error, 1)
+	go func() { served <- server.ListenAndServe() }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+	defer cancel()
+	if err := server.Shutdown(down); err != nil {
+		return err
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package chart_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test ./deploy/release/chart -run Golden writes them anew;
+// read the difference before you commit it.
+func TestGoldenRenders(t *testing.T) {
+	for _, values := range examples(t) {
+		golden := filepath.Join("testdata", filepath.Base(values))
+		for _, version := range []string{"helm 3", "helm 4"} {
+			out, errs, err := template(version, "--values", values)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", values, err, errs)
+			}
+			got := withoutBlankLines(out)
+			if os.Getenv("UPDATE") != "" && version == "helm 3" {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s with %s:\n%s", values, version, diff)
+			}
+		}
+	}
+}
+
+// examples are the files of values, as paths from the checkout's root.
+func examples(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "charts", "belfry", "examples", "*.yaml"))
+	if err != nil || len(found) < 3 {
+		t.Fatalf("%q, %v", found, err)
+	}
+	for i := range found {
+		found[i] = strings.TrimPrefix(found[i], root+string(filepath.Separator))
+	}
+	return found
+}
+
+// The two kinds of Helm part documents by different numbers of blank lines.
+func withoutBlankLines(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+func TestLintStrict(t *testing.T) {
+	for _, version := range []string{"helm 3", "helm 4"} {
+		for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+			if out, errs, err := helm(version, append([]string{"lint", "--strict", "--kube-version", kubernetes, "charts/belfry"}, args...)...); err != nil {
+				t.Errorf("%s, %q: %v\n%s%s", version, args, err, out, errs)
+			}
+		}
+	}
+}
+
+func valuesArgs(files []string) [][]string {
+	var args [][]string
+	for _, f := range files {
+		args = append(args, []string{"--values", f})
+	}
+	return args
+}
+
+// kubeconform checks objects against schemas that know each field, those of the Gateway API and the Prometheus operator included.
+func kubeconform(text string) (string, error) {
+	command := exec.Command(os.Getenv("KUBECONFORM"), "-strict", "-summary",
+		"-schema-location", os.Getenv("SCHEMAS")+"/{{.ResourceKind}}{{.KindSuffix}}.json")
+	command.Stdin = strings.NewReader(text)
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+func TestEveryFieldIsKnownToKubernetes(t *testing.T) {
+	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
+		out, errs, err := template("helm 3", args...)
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", args, err, errs)
+		}
+		if said, err := kubeconform(out); err != nil || !strings.Contains(said, "Invalid: 0, Errors: 0, Skipped: 0") {
+			t.Errorf("%q: %v\n%s", args, err, said)
+		}
+	}
+}
+
+func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "release", "examples", "mongodb.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := kubeconform(string(text)); err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0, Errors: 0, Skipped: 0") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	if said, err := kubeconform(strings.Replace(string(text), "members: 3", "replicas: 3", 1)); err == nil {
+		t.Errorf("an unknown field passes:\n%s", said)
+	}
+}
+
+// A field that does not exist is found in objects of every origin, so that the test above can fail.
+func TestUnknownFieldsAreFound(t *testing.T) {
+	out, errs, err := template("helm 3", everything()...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	for kind, field := range map[string]string{
+		"Deployment": "automountServiceAccountToken", "HTTPRoute": "parentRefs", "ServiceMonitor": "endpoints", "PrometheusRule": "groups", "NetworkPolicy": "policyTypes",
+		"HorizontalPodAutoscaler": "minReplicas", "Job": "ttlSecondsAfterFinished",
+	} {
+		_, after, found := strings.Cut(out, "kind: "+kind+"\n")
+		document, _, _ := strings.Cut(after, "\n---\n")
+		broken := strings.Replace(document, field, "misspelt", 1)
+		if !found || broken == document {
+			t.Fatalf("no %s with %s", kind, field)
+		}
+		before, _, _ := strings.Cut(out, "kind: "+kind+"\n")
+		before = before[strings.LastIndex(before, "\n---\n")+1:]
+		said, err := kubeconform(before + "kind: " + kind + "\n" + broken)
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !strings.Contains(said, "misspelt") {
+			t.Errorf("%s: %v\n%s", kind, err, said)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package chart_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+var (
+	root     string                  // of the checkout
+	programs map[string]string       // Helm of both kinds, by name
+	known    = map[string]rendered{} // what was rendered already, by the kind of Helm and its arguments
+	services = []string{"elements", "events", "identity", "notes"}
+)
+
+// rendered is what became of a call of helm template.
+type rendered struct {
+	out, errs string
+	err       error
+}
+
+// kubernetes is the version that is rendered for.
+const kubernetes = "1.36.4"
+
+func TestMain(m *testing.M) {
+	if err := prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// prepare has .ci/chart fetch what is missing, and takes over what it exports.
+func prepare() (err error) {
+	if root, err = checkout.Root(); err != nil {
+		return err
+	}
+	command := exec.Command(filepath.Join(root, ".ci", "chart"))
+	command.Stderr = os.Stderr
+	exports, err := command.Output()
+	if err != nil {
+		return fmt.Errorf(".ci/chart: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(exports))
+	for lines.Scan() {
+		variable := regexp.MustCompile(`^export (\w+)='(.*)'$`).FindStringSubmatch(lines.Text())
+		if variable == nil {
+			return fmt.Errorf(".ci/chart: %q", lines.Text())
+		}
+		if err := os.Setenv(variable[1], variable[2]); err != nil {
+			return err
+		}
+	}
+	programs = map[string]string{"helm 3": os.Getenv("HELM3"), "helm 4": os.Getenv("HELM4")}
+	return nil
+}
+
+// helm runs one of the two, in the checkout.
+func helm(version string, args ...string) (out, errs string, err error) {
+	command := exec.Command(programs[version], args...)
+	command.Dir = root
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err = command.Run()
+	return stdout.String(), stderr.String(), err
+}
+
+// template renders the chart as a release belfry in the namespace schools; args are further ones of helm template.
+func template(version string, args ...string) (out, errs string, err error) {
+	key := version + " " + strings.Join(args, " ")
+	r, found := known[key]
+	if !found {
+		r.out, r.errs, r.err = helm(version, append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes}, args...)...)
+		known[key] = r
+	}
+	return r.out, r.errs, r.err
+}
+
+// everything are the values by which nothing is left out.
+func everything() []string {
+	return []string{"--values", "charts/belfry/examples/district.yaml", "--set", "ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
+		"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a,prometheusRule.labels.team=a,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
+		"defaults.podAnnotations.a=b,defaults.priorityClassName=high,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
+}
+
+// object is one that was rendered.
+type object map[string]any
+
+// at walks into an object by the names of fields and the numbers of entries, nil where there is nothing.
+func (o object) at(path ...any) any { return walk(map[string]any(o), path...) }
+
+func walk(value any, path ...any) any {
+	for _, step := range path {
+		switch key := step.(type) {
+		case string:
+			fields, _ := value.(map[string]any)
+			value = fields[key]
+		case int:
+			list, _ := value.([]any)
+			if key >= len(list) {
+				return nil
+			}
+			value = list[key]
+		}
+	}
+	return value
+}
+
+func (o object) kind() string { return fmt.Sprint(o["kind"]) }
+func (o object) name() string { return fmt.Sprint(o.at("metadata", "name")) }
+
+// render gives the objects that Helm 3 renders with those arguments.
+func render(t *testing.T, args ...string) []object {
+	t.Helper()
+	out, errs, err := template("helm 3", args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	return parse(t, out)
+}
+
+func parse(t *testing.T, text string) []object {
+	t.Helper()
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	var all []object
+	for {
+		var o object
+		err := decoder.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o != nil {
+			all = append(all, o)
+		}
+	}
+}
+
+// only gives the objects of a kind, by name.
+func only(objects []object, kind string) map[string]object {
+	found := map[string]object{}
+	for _, o := range objects {
+		if o.kind() == kind {
+			found[o.name()] = o
+		}
+	}
+	return found
+}
+
+// list is a value that is one, or nothing.
+func list(value any) []any {
+	entries, _ := value.([]any)
+	return entries
+}
+
+// pods are the specs of all pods that objects bring, by the object's kind and name.
+func pods(objects []object) map[string]map[string]any {
+	specs := map[string]map[string]any{}
+	for _, o := range objects {
+		spec := o.at("spec", "template", "spec")
+		if o.kind() == "Pod" {
+			spec = o["spec"]
+		}
+		if spec, ok := spec.(map[string]any); ok && slices.Contains([]string{"Pod", "Job", "Deployment"}, o.kind()) {
+			specs[o.kind()+" "+o.name()] = spec
+		}
+	}
+	return specs
+}

@@ -1,0 +1,134 @@
+package chart_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+)
+
+// frontDoors are the Ingress and the HTTPRoute, each as a table of prefixes and the Kubernetes Services behind them.
+func frontDoors(t *testing.T) map[string]routes.Table {
+	t.Helper()
+	objects := render(t, everything()...)
+	doors := map[string]routes.Table{"Ingress": {}, "HTTPRoute": {}}
+	add := func(door string, prefix, service any) {
+		table := doors[door]
+		table.Routes = append(table.Routes, routes.Row{Prefix: fmt.Sprint(prefix), Service: fmt.Sprint(service)})
+		doors[door] = table
+	}
+	for _, path := range list(only(objects, "Ingress")["belfry"].at("spec", "rules", 0, "http", "paths")) {
+		if kind, port := walk(path, "pathType"), walk(path, "backend", "service", "port", "name"); kind != "Prefix" || port != "public" {
+			t.Errorf("the Ingress sends %v %v to the port %v", kind, walk(path, "path"), port)
+		}
+		add("Ingress", walk(path, "path"), walk(path, "backend", "service", "name"))
+	}
+	for _, rule := range list(only(objects, "HTTPRoute")["belfry"].at("spec", "rules")) {
+		backend := walk(rule, "backendRefs", 0)
+		if port := walk(backend, "port"); fmt.Sprint(port) != "8080" {
+			t.Errorf("the HTTPRoute sends to the port %v of %v", port, walk(backend, "name"))
+		}
+		for _, match := range list(walk(rule, "matches")) {
+			if kind := walk(match, "path", "type"); kind != "PathPrefix" {
+				t.Errorf("the HTTPRoute matches a %v", kind)
+			}
+			add("HTTPRoute", walk(match, "path", "value"), walk(backend, "name"))
+		}
+	}
+	return doors
+}
+
+// documented are the public paths of a service, as its description of the interface has them, ids filled in.
+func documented(t *testing.T, service string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "services", service, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var description struct{ Paths map[string]any }
+	if err := yaml.Unmarshal(text, &description); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for path := range description.Paths {
+		for strings.Contains(path, "{") {
+			before, rest, _ := strings.Cut(path, "{")
+			_, after, _ := strings.Cut(rest, "}")
+			path = before + "17" + after
+		}
+		paths = append(paths, path)
+	}
+	if len(paths) < 3 {
+		t.Fatalf("%s has the paths %q", service, paths)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
+	for door, table := range frontDoors(t) {
+		for _, service := range services {
+			for _, path := range documented(t, service) {
+				if got, _ := table.Service(path); got != "belfry-"+service {
+					t.Errorf("%s: %s goes to %q, not to %s", door, path, got, service)
+				}
+			}
+		}
+	}
+}
+
+// What is not in the table goes where it is answered 404, and to no port but the public one: frontDoors sees to that.
+func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, r := range table.Routes {
+		want = append(want, r.Prefix+" belfry-"+r.Service)
+	}
+	want = append(want, "/ belfry-identity")
+	slices.Sort(want)
+	for door, table := range frontDoors(t) {
+		var got []string
+		for _, r := range table.Routes {
+			got = append(got, r.Prefix+" "+r.Service)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has\n%s\nwant\n%s", door, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		for _, inside := range []string{"/internal/users", "/internal/elements/facts", "/metrics", "/livez", "/readyz", "/startupz"} {
+			if service, found := table.Service(inside); found {
+				t.Errorf("%s sends %s to %s", door, inside, service)
+			}
+		}
+	}
+	if rules := list(only(render(t, everything()...), "HTTPRoute")["belfry"].at("spec", "rules")); len(rules) > 16 {
+		t.Errorf("the HTTPRoute has %d rules; the Gateway API takes 16", len(rules))
+	}
+}
+
+// helm test reaches every service by the same table.
+func TestHelmTestChecksByTheRouteTable(t *testing.T) {
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []any{"check"}
+	for _, r := range table.Routes {
+		want = append(want, fmt.Sprintf("--route=%s=http://belfry-%s:8080", r.Prefix, r.Service))
+	}
+	if got := list(only(render(t), "Pod")["belfry-test"].at("spec", "containers", 0, "args")); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if got := list(only(render(t, "--set", "test.url=https://a.example"), "Pod")["belfry-test"].at("spec", "containers", 0, "args")); !slices.Equal(got, []any{"check", "--url=https://a.example"}) {
+		t.Errorf("with an address: %q", got)
+	}
+}

@@ -1,0 +1,118 @@
+// Command images builds Belfry's container images, without Docker: one OCI archive for each program, which holds an image for each platform.
+//
+// An image is a static program, /NAME, on two files and a folder: /etc/passwd, the certificate authorities, and /tmp. It runs as user 65532.
+// The same commit gives the same bytes, wherever and whenever it is built by the same version of Go. Images carry the commit and the version as
+// labels and annotations.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// options say what is built, from which checkout, and where the archives go.
+type options struct {
+	checkout  string
+	out       string // a folder, made when it is missing
+	registry  string // what image names begin with, such as registry.school.example/belfry; may be empty
+	version   string // the tag; empty means the checkout's own
+	programs  []program
+	platforms []v1.Platform
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "images:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	root, err := checkout.Root()
+	if err != nil {
+		return err
+	}
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	o.checkout = root
+	if !filepath.IsAbs(o.out) {
+		o.out = filepath.Join(root, o.out)
+	}
+	built, err := build(ctx, o)
+	if err != nil {
+		return err
+	}
+	return report(out, built)
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var only, platforms string
+	flags := flag.NewFlagSet("images", flag.ContinueOnError)
+	flags.StringVar(&o.out, "out", ".local/images", "`folder` for the archives, seen from the checkout")
+	flags.StringVar(&o.registry, "registry", "", "what the images' names begin with, such as `registry.school.example/belfry`")
+	flags.StringVar(&o.version, "version", "", "`tag` of the images (default: the tag of the commit, or the commit)")
+	flags.StringVar(&only, "only", "", "`names` of the programs, separated by commas (default: all)")
+	flags.StringVar(&platforms, "platforms", "linux/amd64,linux/arm64", "`platforms`, separated by commas")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	for name := range strings.SplitSeq(platforms, ",") {
+		p, err := v1.ParsePlatform(name)
+		if err != nil || p.OS != "linux" || p.Architecture == "" {
+			return o, fmt.Errorf("-platforms: %q is not like linux/amd64", name)
+		}
+		o.platforms = append(o.platforms, *p)
+	}
+	o.programs = programs()
+	if only == "" {
+		return o, nil
+	}
+	wanted := strings.Split(only, ",")
+	for _, name := range wanted {
+		if !slices.ContainsFunc(o.programs, func(p program) bool { return p.name == name }) {
+			return o, fmt.Errorf("-only: there is no program %q", name)
+		}
+	}
+	o.programs = slices.DeleteFunc(o.programs, func(p program) bool { return !slices.Contains(wanted, p.name) })
+	return o, nil
+}
+
+// built is one image of an archive.
+type built struct {
+	archive      string // its path
+	reference    string
+	platform     string
+	digest       v1.Hash
+	compressed   int64 // bytes of all layers, as a registry keeps them
+	uncompressed int64 // bytes of all layers, as a node keeps them
+}
+
+func report(out io.Writer, images []built) error {
+	for _, i := range images {
+		const mb = 1e6
+		if _, err := fmt.Fprintf(out, "%-40s %-12s %5.1f MB, %5.1f MB unpacked  %s\n", i.reference, i.platform, float64(i.compressed)/mb, float64(i.uncompressed)/mb, i.digest); err != nil {
+			return err
+		}
+	}
+	return nil
+}

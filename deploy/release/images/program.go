@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// program is a command that gets an image of its own.
+type program struct {
+	name    string
+	path    string // of its package, seen from the checkout
+	title   string
+	listens bool // on the ports of a service
+}
+
+func programs() []program {
+	return []program{
+		{name: "identity", path: "./services/identity/cmd/identity", title: "Belfry identity: users and sessions", listens: true},
+		{name: "elements", path: "./services/elements/cmd/elements", title: "Belfry elements: people, rooms, groups and calendars", listens: true},
+		{name: "events", path: "./services/events/cmd/events", title: "Belfry events: events, commitments and requests", listens: true},
+		{name: "notes", path: "./services/notes/cmd/notes", title: "Belfry notes: notes on events", listens: true},
+		{name: "belfryctl", path: "./deploy/admin/belfryctl", title: "belfryctl, the operators' command of Belfry"},
+	}
+}
+
+// compile builds the programs for a platform into a folder of its own below dir and returns that. Nothing of the machine goes into them: no path, no
+// C library, no setting of the user's. The Go toolchain stamps the commit into each.
+func compile(ctx context.Context, o options, platform v1.Platform, dir string) (string, error) {
+	folder := filepath.Join(dir, platform.Architecture)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	args := []string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", folder + string(filepath.Separator)}
+	for _, p := range o.programs {
+		args = append(args, p.path)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = o.checkout
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture, "GOFLAGS=", "GOWORK=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building for %s: %w\n%s", platform, err, strings.TrimSpace(string(said)))
+	}
+	return folder, nil
+}

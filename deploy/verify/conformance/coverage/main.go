@@ -1,0 +1,30 @@
+// Command coverage prints docs/contract-coverage.md: every rule of the contract and what proves it.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/belfry-schools/belfry/deploy/verify/conformance/suite"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+func main() {
+	if err := printTable(); err != nil {
+		fmt.Fprintln(os.Stderr, "coverage:", err)
+		os.Exit(1)
+	}
+}
+
+func printTable() error {
+	root, err := checkout.Root()
+	if err != nil {
+		return err
+	}
+	tests, err := findTests(root)
+	if err != nil {
+		return err
+	}
+	fmt.Print(table(suite.Rules(), suite.Checks(), tests))
+	return nil
+}

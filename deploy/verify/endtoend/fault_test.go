@@ -1,0 +1,102 @@
+package endtoend_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// nobody is the unprivileged user of Debian.
+const nobody = 65534
+
+func TestAFaultAtStartIsSaidPlainlyAndNothingIsLeft(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		variables []string
+		want      []string // all of these are said
+		never     string   // this is not
+	}{
+		{"a taken port", []string{"PORT=" + port}, []string{"PORT", "address already in use"}, ""},
+		{"a port that is none", []string{"PORT=eighty"}, []string{"PORT: not a valid uint16"}, ""},
+		{"an unknown zone", []string{"BELFRY_TIMEZONE=Europe/Londn"}, []string{"BELFRY_TIMEZONE"}, ""},
+		{"too many replicas", []string{"REPLICAS=99"}, []string{"REPLICAS: must be 1 to 8"}, ""},
+		{"MongoDB that is not there", []string{"MONGODB_URI=mongodb://belfry:hunter2@127.0.0.1:1/"}, []string{"MONGODB_URI"}, "hunter2"},
+		{"a URI that is none", []string{"MONGODB_URI=belfry:hunter2@nowhere"}, []string{"MONGODB_URI"}, "hunter2"},
+		{"Redis that is not there", []string{"REDIS_URL=redis://:hunter2@127.0.0.1:1/0"}, []string{"REDIS_URL"}, "hunter2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			said := failing(t, newLocalCommand(t, dir, c.variables...))
+			for _, want := range c.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("it does not say %q:\n%s", want, said)
+				}
+			}
+			if c.never != "" && strings.Contains(said, c.never) {
+				t.Errorf("it says %q:\n%s", c.never, said)
+			}
+			if strings.Contains(said, "goroutine ") {
+				t.Errorf("it shows a stack:\n%s", said)
+			}
+		})
+	}
+}
+
+func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("takes root to become somebody else")
+	}
+	dir, err := os.MkdirTemp("/tmp", "belfry") //nolint:usetesting // nobody has to reach it, and t.TempDir is for its owner only
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+	command := newLocalCommand(t, filepath.Join(dir, "local"), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "PATH=/usr/bin:/bin")
+	binary, err := os.ReadFile(command.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Path = filepath.Join(dir, "local-run")
+	if err := os.WriteFile(command.Path, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	said := failing(t, command)
+	if !strings.Contains(said, "MONGODB_URI") || !strings.Contains(said, "root") {
+		t.Errorf("it does not say what to provide:\n%s", said)
+	}
+}
+
+func TestAFullDiskIsSaidPlainly(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("takes root to mount a small disk")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("this machine lets nobody mount: %v", err)
+	}
+	defer func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Errorf("something still uses the disk: %v", err)
+		}
+	}()
+	said := failing(t, newLocalCommand(t, dir))
+	if !strings.Contains(said, "free and") || !strings.Contains(said, "are needed") {
+		t.Errorf("it does not say that the disk is full:\n%s", said)
+	}
+}

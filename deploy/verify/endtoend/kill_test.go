@@ -1,0 +1,258 @@
+package endtoend_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// killPause lets the system come back before the next of its processes is killed: a test of recovery, not of an outage without end.
+const killPause = 4 * time.Second
+
+// victims are the processes of a run by how their command line begins to tell them: the four services and the three stores.
+var victims = []string{"bin/events", "postgres", "bin/elements", "redis-server", "bin/identity", "engine", "bin/notes"}
+
+func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
+	run := startLocal(t, "DEMO=0", "BELFRY_REQUEST_TIMEOUT=25s") // a batch takes long while its stores recover on a busy machine
+	zone, err := wiretime.LoadZone("Europe/London")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "school")
+	if _, err := demo.Generate(dir, demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}); err != nil {
+		t.Fatal(err)
+	}
+	school, err := bundle.Open(dir, zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	admin := servicetest.NewClient(t, run.url)
+	admin.Get(t, "/api/login?uuid="+run.adminUUID).Want(t, 200, `{"status":"OK"}`)
+	room := admin.Import(t, "locations", map[string]any{"key": "ledger", "name": "Ledger room"})["ledger"]
+	category := admin.Import(t, "eventcategories", map[string]any{"key": "ledger", "name": "Ledger"})["ledger"]
+
+	// Three things at once: an import, a stream of creations, and somebody with kill -9.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	creating, stopCreating := context.WithCancel(ctx)
+	ledger := &ledger{client: newBooker(t, run), room: room, category: category}
+	var work sync.WaitGroup
+	work.Go(func() { ledger.book(creating) })
+	imported := make(chan error, 1)
+	work.Go(func() { imported <- load(ctx, run, school, false) })
+	for _, victim := range victims {
+		time.Sleep(killPause)
+		killOne(t, run.command.Process.Pid, victim)
+	}
+	err = <-imported
+	stopCreating()
+	work.Wait()
+	if err != nil {
+		t.Fatalf("the import gave up: %v\n%s", err, run.output)
+	}
+	if err := load(ctx, run, school, true); err != nil {
+		t.Error(err)
+	}
+
+	got := listed(t, admin, room)
+	acknowledged := 0
+	for title, outcome := range ledger.outcomes {
+		switch {
+		case outcome == booked && got[title] != 1:
+			t.Errorf("%s was acknowledged and is there %d times", title, got[title])
+		case outcome == unknown && got[title] > 1:
+			t.Errorf("%s was sent once and is there %d times", title, got[title])
+		}
+		if outcome == booked {
+			acknowledged++
+		}
+	}
+	t.Logf("%d of %d creations were acknowledged while %d processes were killed; %d are there", acknowledged, len(ledger.outcomes), len(victims), len(got))
+	if acknowledged < 20 {
+		t.Errorf("only %d creations were acknowledged: this proves little", acknowledged)
+	}
+}
+
+// load loads the school and, the second time, wants nothing changed.
+func load(ctx context.Context, run *localRun, school *bundle.Bundle, again bool) error {
+	c, err := client.New(run.url, client.Options{})
+	if err != nil {
+		return err
+	}
+	if err := c.Login(ctx, run.adminUUID); err != nil {
+		return err
+	}
+	report, err := c.Load(ctx, school, client.LoadOptions{})
+	if err != nil {
+		return err
+	}
+	if report.Refused > 0 {
+		return fmt.Errorf("%d records were refused, the first: %s", report.Refused, report.First[0])
+	}
+	for _, kind := range report.Kinds {
+		if again && kind.Created+kind.Updated > 0 {
+			return fmt.Errorf("the second load changed %s: %+v", kind.Kind, kind)
+		}
+	}
+	return nil
+}
+
+type outcome int
+
+const (
+	unknown outcome = iota // no answer, or one that says that the service was away
+	booked
+)
+
+// ledger is what a client that creates events was told of each.
+type ledger struct {
+	client         *booker
+	room, category int64
+	outcomes       map[string]outcome
+}
+
+// book creates events, each under a title of its own and never twice, until ctx ends.
+func (l *ledger) book(ctx context.Context) {
+	l.outcomes = map[string]outcome{}
+	day := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
+	for i := 0; ctx.Err() == nil; i++ {
+		title := "booking " + strconv.Itoa(i)
+		l.outcomes[title] = l.client.create(ctx, title, l.category, l.room, day.Add(time.Duration(i)*time.Second))
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// booker is a client that takes faults as they come, unlike servicetest.Client, which ends the test.
+type booker struct {
+	base, uuid string
+	http       *http.Client
+}
+
+func newBooker(t *testing.T, run *localRun) *booker {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &booker{base: run.url, uuid: run.adminUUID, http: &http.Client{Jar: jar, Timeout: 15 * time.Second}}
+}
+
+func (b *booker) create(ctx context.Context, title string, category, room int64, starts time.Time) outcome {
+	body, err := json.Marshal(map[string]any{
+		"event":    map[string]any{"body": title, "event_category_id": category, "starts_at_text": starts.Format("2006-01-02 15:04:05")},
+		"elements": []string{strconv.FormatInt(room, 10)},
+	})
+	if err != nil {
+		return unknown
+	}
+	code, text := b.send(ctx, http.MethodPost, "/api/events", body)
+	if code == http.StatusUnauthorized { // not signed in yet
+		b.send(ctx, http.MethodGet, "/api/login?uuid="+url.QueryEscape(b.uuid), nil)
+		code, text = b.send(ctx, http.MethodPost, "/api/events", body)
+	}
+	if code == http.StatusOK && strings.HasPrefix(text, `{"status":"Created"`) {
+		return booked
+	}
+	return unknown
+}
+
+func (b *booker) send(ctx context.Context, method, path string, body []byte) (int, string) {
+	r, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, b.base+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, ""
+	}
+	answer, err := b.http.Do(r)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return answer.StatusCode, string(text)
+}
+
+// listed counts the room's events by title.
+func listed(t *testing.T, admin *servicetest.Client, room int64) map[string]int {
+	t.Helper()
+	var reply struct {
+		Commitments []struct{ Event struct{ Body string } }
+	}
+	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)).Decode(t, &reply)
+	counts := map[string]int{}
+	for _, c := range reply.Commitments {
+		counts[c.Event.Body]++
+	}
+	return counts
+}
+
+// killOne sends SIGKILL to the oldest process below root whose command line holds name.
+func killOne(t *testing.T, root int, name string) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for time.Now().Before(deadline) {
+		for _, pid := range below(root) {
+			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			if err != nil || !strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), name) {
+				continue
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Errorf("kill %s: %v", name, err)
+			}
+			t.Logf("killed %s (%d)", name, pid)
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	t.Fatalf("no process %q to kill", name)
+}
+
+// below lists the processes that descend from one, parents before children.
+func below(root int) []int {
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // state, parent, …
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var all []int
+	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
+		all = append(all, children[queue[0]]...)
+		queue = append(queue, children[queue[0]]...)
+	}
+	return all
+}

@@ -1,0 +1,173 @@
+package endtoend_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// collect receives OTLP as a collector does and keeps the spans of each service.
+type collect struct {
+	mu    sync.Mutex
+	spans []span
+	texts strings.Builder // everything that came, for the search for secrets
+}
+
+type span struct {
+	service, name, trace, parent, id string
+}
+
+func (c *collect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var request collector.ExportTraceServiceRequest
+	if r.URL.Path == "/v1/traces" {
+		if err := proto.Unmarshal(body, &request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.texts.Write(body) // logs and metrics too: strings stand in protobuf as they are
+	c.texts.WriteString(prototext.Format(&request))
+	for _, resource := range request.ResourceSpans {
+		service := ""
+		for _, a := range resource.Resource.Attributes {
+			if a.Key == "service.name" {
+				service = a.Value.GetStringValue()
+			}
+		}
+		for _, scope := range resource.ScopeSpans {
+			for _, s := range scope.Spans {
+				c.spans = append(c.spans, newSpan(service, s))
+			}
+		}
+	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+func newSpan(service string, s *tracepb.Span) span {
+	return span{service, s.Name, hex.EncodeToString(s.TraceId), hex.EncodeToString(s.ParentSpanId), hex.EncodeToString(s.SpanId)}
+}
+
+// trace returns the spans of one trace.
+func (c *collect) trace(id string) []span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(c.spans), func(s span) bool { return s.trace != id })
+}
+
+func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
+	received := &collect{}
+	endpoint := httptest.NewServer(received)
+	defer endpoint.Close()
+	s := servicetest.Start(t, servicetest.Options{Env: map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint.URL, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+		"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BLRP_SCHEDULE_DELAY": "50", "OTEL_METRIC_EXPORT_INTERVAL": "200",
+	}})
+	admin := s.Admin(t)
+	const secretUUID = "11111111-2222-4333-8444-555555555555"
+	admin.Import(t, "users", map[string]any{"key": "1", "name": "Office", "email": "office@example.org", "uuid": secretUUID, "can_api": true, "can_su": true, "can_add_events": true, "can_add_notes": true})
+	admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Lesson"})
+	elements := admin.Import(t, "staff", map[string]any{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"})
+	office := s.Login(t, secretUUID)
+
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	var made struct{ Event struct{ ID int64 } }
+	office.Do(t, "POST", "/api/events", map[string]any{
+		"event":    map[string]any{"body": "Trip", "eventcategory_id": firstCategory(t, office), "starts_at_text": "2026-11-25 09:00", "ends_at_text": "2026-11-25 10:00"},
+		"elements": []string{fmt.Sprint(elements["1"])},
+	}).Decode(t, &made)
+	listing := office.Do(t, "GET", fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25", elements["1"]), nil, "traceparent", "00-"+trace+"-b7ad6b7169203331-01")
+	if listing.Code != 200 || !strings.Contains(listing.Body, "Trip") {
+		t.Fatalf("got %d %s", listing.Code, listing.Body)
+	}
+	office.Post(t, fmt.Sprintf("/api/events/%d/notes", made.Event.ID), map[string]any{"note": map[string]any{"contents": "hello"}})
+	s.Client(t).Get(t, "/api/login?uuid=66666666-wrong-secret")
+	cookie := office.Cookie(t)
+
+	deadline := time.Now().Add(10 * time.Second)
+	for wants := wanted(); ; time.Sleep(50 * time.Millisecond) {
+		missing := missingFrom(wants, received.trace(trace))
+		if len(missing) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the trace lacks %q; it has %+v", missing, received.trace(trace))
+		}
+	}
+	spans := received.trace(trace)
+	ids := map[string]bool{"b7ad6b7169203331": true}
+	for _, s := range spans {
+		ids[s.id] = true
+	}
+	for _, s := range spans {
+		if !ids[s.parent] {
+			t.Errorf("span %q of %s hangs in the air", s.name, s.service)
+		}
+	}
+
+	for _, service := range servicetest.Services() {
+		s.Stop(t, service) // which sends what is left
+	}
+	received.mu.Lock()
+	defer received.mu.Unlock()
+	logs := s.Logs()
+	for what, secret := range map[string]string{
+		"the administrator's uuid": s.AdminUUID, "the user's uuid": secretUUID, "a wrong uuid": "66666666-wrong-secret", "a session's cookie": cookie,
+		"the services' token": s.Token, "an e-mail address": "office@example.org",
+	} {
+		if strings.Contains(received.texts.String(), secret) {
+			t.Errorf("%s is in the telemetry", what)
+		}
+		if strings.Contains(logs, secret) {
+			t.Errorf("%s is in the logs", what)
+		}
+	}
+}
+
+// wanted are the spans, by service, that a listing of commitments must leave.
+func wanted() []string {
+	return []string{
+		"elements GET /api/elements/:id/commitments", // the request
+		"elements POST /internal/commitments",        // the call, from its sender
+		"events POST /internal/commitments",          // the call, at its receiver
+		"elements find",                              // MongoDB, here
+		"events find",                                // and there
+		"elements evalsha",                           // the session in Redis
+	}
+}
+
+func missingFrom(wants []string, spans []span) []string {
+	return slices.DeleteFunc(slices.Clone(wants), func(want string) bool {
+		return slices.ContainsFunc(spans, func(s span) bool { return strings.HasPrefix(s.service+" "+s.name, want) })
+	})
+}
+
+func firstCategory(t *testing.T, c *servicetest.Client) int64 {
+	t.Helper()
+	var reply struct{ Eventcategories []struct{ ID int64 } }
+	c.Get(t, "/api/eventcategories").Decode(t, &reply)
+	if len(reply.Eventcategories) == 0 {
+		t.Fatal("no category")
+	}
+	return reply.Eventcategories[0].ID
+}

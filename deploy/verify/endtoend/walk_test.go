@@ -1,0 +1,85 @@
+package endtoend_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// step is a block of commands in the README and the answer that is shown below it, "" when none is.
+type step struct{ commands, answer string }
+
+// fence finds the README's blocks: commands are marked sh, answers json or text.
+var fence = regexp.MustCompile("(?s)```(sh|json|text)\n(.*?)```")
+
+// numbered finds what differs from one school to the next: the ids.
+var numbered = regexp.MustCompile(`"(id|entity_id|user_id)": ?\d+`)
+
+// walk returns the steps of the README's section "A walk".
+func walk(t *testing.T) []step {
+	t.Helper()
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## A walk")
+	if !found {
+		t.Fatal("the README has no walk")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var steps []step
+	for _, block := range fence.FindAllStringSubmatch(section, -1) {
+		if block[1] == "sh" {
+			steps = append(steps, step{commands: block[2]})
+		} else {
+			steps[len(steps)-1].answer = block[2]
+		}
+	}
+	return steps
+}
+
+func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
+	steps := walk(t)
+	if len(steps) < 8 {
+		t.Fatalf("only %d steps: the README's blocks are not found", len(steps))
+	}
+	run := startLocal(t, "DEMO_FIRST_YEAR=2026")
+
+	const mark = "--- end of step"
+	script := "set -euo pipefail\n"
+	for _, s := range steps {
+		script += strings.ReplaceAll(s.commands, "http://127.0.0.1:8080", run.url) + fmt.Sprintf("\necho; echo %q\n", mark)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "bash", "-c", script)
+	shell.Dir = t.TempDir()
+	out, err := shell.Output()
+	if err != nil {
+		t.Fatalf("%v after\n%s", err, out)
+	}
+	answers := strings.Split(string(out), mark)
+	for i, s := range steps {
+		got, want := plain(answers[i]), plain(s.answer)
+		if want != "" && got != want {
+			t.Errorf("%s\nanswers\n%s\nwhere the README shows\n%s", s.commands, got, want)
+		}
+	}
+}
+
+// plain takes the ids and the space around a text away.
+func plain(text string) string {
+	return strings.TrimSpace(numbered.ReplaceAllString(text, `"$1": 0`))
+}

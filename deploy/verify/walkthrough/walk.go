@@ -1,0 +1,238 @@
+package walkthrough
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+const (
+	// callTimeout bounds one call.
+	callTimeout = 30 * time.Second
+	// look is how often it is looked whether a notice has come.
+	look = 50 * time.Millisecond
+	// shown bounds what is told of a body, in bytes.
+	shown = 300
+)
+
+// person is somebody with a session of their own.
+type person struct {
+	name, email string
+	id          int64
+	uuid        string
+	cookie      *http.Cookie // the session's; nil when there is none
+}
+
+// walk is a walk on its way. After the first difference nothing is called any more, and answers are empty: chapters need not look.
+type walk struct {
+	Options
+	ctx  context.Context //nolint:containedctx // a walk lives as long as its context
+	base string
+	out  io.Writer
+	http *http.Client
+	mail *mailServer // nil: mail is not looked at
+	hook *endpoint   // nil: webhooks are not looked at
+
+	calls, step int
+	err         error
+
+	school // what has been made
+}
+
+func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
+	return &walk{Options: o, ctx: ctx, base: base, out: out, http: &http.Client{
+		Timeout:       callTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// listen starts the receivers.
+func (w *walk) listen() (err error) {
+	if w.MailListen != "" {
+		if w.mail, err = startMailServer(w.MailListen, w.Certificate); err != nil {
+			return fmt.Errorf("listen for mail: %w", err)
+		}
+	}
+	if w.HookListen != "" {
+		if w.hook, err = startEndpoint(w.HookListen, w.HookURL, w.Certificate); err != nil {
+			return fmt.Errorf("listen for the webhook: %w", err)
+		}
+	}
+	return nil
+}
+
+func (w *walk) close() {
+	if w.mail != nil {
+		w.mail.close()
+	}
+	if w.hook != nil {
+		w.hook.close()
+	}
+	w.http.CloseIdleConnections()
+}
+
+// secrets are what is not told: uuids and the webhook's secret in bodies, the uuid of a login, and the addresses of feeds.
+var secrets = regexp.MustCompile(`("(?:uuid|secret)":")[^"]+|(login\?uuid=)\S+|(/ical/)[^."/]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{1,22}`)
+
+// hidden is a text without its secrets.
+func hidden(text string) string { return secrets.ReplaceAllString(text, "$1$2$3…") }
+
+// tell writes a step's line. Texts that may hold a secret come hidden.
+func (w *walk) tell(format string, args ...any) { fmt.Fprintf(w.out, format, args...) }
+
+// differ ends the walk.
+func (w *walk) differ(what, expected, got string) {
+	if w.err != nil {
+		return
+	}
+	difference := &DifferenceError{w.step, hidden(what), hidden(expected), hidden(got)}
+	w.err = difference
+	w.tell("     DIFFERENT: %s\n       expected: %s\n       got:      %s\n", difference.What, difference.Expected, difference.Got)
+}
+
+// fail ends the walk for a reason that is none of the deployment's answers.
+func (w *walk) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// check compares what follows from what came.
+func (w *walk) check(what string, want, got any) {
+	if w.err != nil {
+		return
+	}
+	expected, came := text(want), text(got)
+	if expected != came {
+		w.differ(what, expected, came)
+		return
+	}
+	w.tell("     and %s: %s\n", what, short(came))
+}
+
+// await is check for what comes later: it looks until it is as expected, for as long as patience lasts.
+func (w *walk) await(what string, want any, got func() any) {
+	if w.err != nil {
+		return
+	}
+	began, expected := time.Now(), text(want)
+	for {
+		came := text(got())
+		if came == expected {
+			w.tell("     and within %.1f s %s: %s\n", time.Since(began).Seconds(), what, short(came))
+			return
+		}
+		if time.Since(began) > w.Patience {
+			w.differ(fmt.Sprintf("%s (waited %v)", what, w.Patience), expected, came)
+			return
+		}
+		select {
+		case <-time.After(look):
+		case <-w.ctx.Done():
+			w.fail(w.ctx.Err())
+			return
+		}
+	}
+}
+
+// call makes a call as a person, or as nobody when that is nil, and holds the answer to its code and to what is expected of it. A string is sent as
+// it is, another body as JSON, nil is none.
+func (w *walk) call(as *person, method, path string, body any, code int, wants ...expectation) answer {
+	return w.callWith(as, method, path, body, nil, code, wants...)
+}
+
+// callWith is call with headers.
+func (w *walk) callWith(as *person, method, path string, body any, header http.Header, code int, wants ...expectation) answer {
+	a := answer{walk: w}
+	if w.err != nil {
+		return a
+	}
+	var sent []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		sent = []byte(b)
+	default:
+		sent = []byte(text(b))
+	}
+	w.step++
+	who := "nobody"
+	if as != nil {
+		who = as.name
+	}
+	a.request = method + " " + path
+	w.tell("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(string(sent))), code, listed(wants))
+	if err := w.send(as, method, path, sent, header, &a); err != nil {
+		w.fail(fmt.Errorf("step %d: %s: %w", w.step, hidden(a.request), err))
+		return a
+	}
+	w.tell("     came:     %d %s\n", a.code, short(a.shown()))
+	if a.code != code {
+		w.differ(a.request, fmt.Sprint(code), fmt.Sprintf("%d %s", a.code, a.body))
+	}
+	for _, want := range wants {
+		if got, ok := want.look(a); w.err == nil && !ok {
+			w.differ(a.request+", "+want.what, want.text, got+"\n       of:       "+string(a.body))
+		}
+	}
+	return a
+}
+
+func (w *walk) send(as *person, method, path string, sent []byte, header http.Header, a *answer) error {
+	r, err := http.NewRequestWithContext(w.ctx, method, w.base+path, bytes.NewReader(sent))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Accept", "application/json")
+	if len(sent) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if as != nil && as.cookie != nil {
+		r.Header.Set("Cookie", as.cookie.Name+"="+as.cookie.Value) // over plain http too, whatever the cookie asks for
+	}
+	res, err := w.http.Do(r)
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) { // which repeats the address with its query
+		return wrapped.Err
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if a.body, err = io.ReadAll(res.Body); err != nil {
+		return err
+	}
+	w.calls++
+	a.code, a.header = res.StatusCode, res.Header
+	for _, cookie := range res.Cookies() {
+		if as == nil || !strings.HasSuffix(cookie.Name, "scheduling_session") {
+			continue
+		}
+		if as.cookie = cookie; cookie.Value == "" || cookie.MaxAge < 0 {
+			as.cookie = nil
+		}
+	}
+	if w.Observe == nil {
+		return nil
+	}
+	return w.Observe(Exchange{Request: r, Sent: sent, Code: a.code, Header: a.header, Answer: a.body})
+}
+
+// short is the beginning of a text, on one line and without its secrets.
+func short(text string) string {
+	text = strings.ReplaceAll(strings.TrimSpace(hidden(text)), "\r", "")
+	text = strings.ReplaceAll(text, "\n", " ⏎ ")
+	if len(text) > shown {
+		return strings.ToValidUTF8(text[:shown], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,32 @@
+package auditlog
+
+import (
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+func TestNoReadScansACollection(t *testing.T) {
+	db := storetest.Mongo(t)
+	things := db.Collection("things")
+	if err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{Index()}); err != nil {
+		t.Fatal(err)
+	}
+	log := New(db, "things", things)
+	if err := log.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: waiting()}})
+	newest := bson.D{{Key: "_id", Value: -1}}
+	for name, q := range map[string]Query{
+		"all": {}, "record": {Record: "Event:1"}, "user": {User: 5}, "since": {Since: time.Now()}, "page": {After: firstID(time.Now())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things_audit"}, {Key: "filter", Value: q.filter()}, {Key: "sort", Value: newest}, {Key: "limit", Value: 101}})
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
+)
+
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) write(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, line)
+}
+
+func (j *journal) part(name string, startFault error) lifecycle.Part {
+	return lifecycle.Part{
+		Name:  name,
+		Start: func(context.Context, func(error)) error { j.write("start " + name); return startFault },
+		Stop:  func(context.Context) error { j.write("stop " + name); return nil },
+	}
+}
+
+func options(r *lifecycle.Readiness) lifecycle.Options {
+	return lifecycle.Options{Log: slog.New(slog.DiscardHandler), Readiness: r, StopDeadline: time.Second}
+}
+
+func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
+	var j journal
+	var ready lifecycle.Readiness
+	ctx, cancel := context.WithCancel(t.Context())
+	last := lifecycle.Part{
+		Name: "listener",
+		Start: func(context.Context, func(error)) error {
+			go func() {
+				for !ready.Ready() {
+					time.Sleep(time.Millisecond)
+				}
+				cancel()
+			}()
+			return nil
+		},
+		Stop: func(context.Context) error {
+			if ready.Ready() {
+				t.Error("the listener is stopped while the process still claims to be ready")
+			}
+			j.write("stop listener")
+			return nil
+		},
+	}
+	if err := lifecycle.Run(ctx, options(&ready), j.part("store", nil), j.part("relay", nil), last); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"start store", "start relay", "stop listener", "stop relay", "stop store"}
+	if !slices.Equal(j.lines, want) {
+		t.Errorf("got %q, want %q", j.lines, want)
+	}
+}
+
+func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
+	var j journal
+	var ready lifecycle.Readiness
+	err := lifecycle.Run(t.Context(), options(&ready), j.part("store", nil), j.part("listener", errors.New("port taken")), j.part("never", nil))
+	if err == nil || !strings.Contains(err.Error(), "start listener: port taken") {
+		t.Fatalf("got %v", err)
+	}
+	if want := []string{"start store", "start listener", "stop store"}; !slices.Equal(j.lines, want) {
+		t.Errorf("got %q, want %q", j.lines, want)
+	}
+	if ready.Ready() {
+		t.Error("ready although a part did not start")
+	}
+}
+
+func TestRun_ABackgroundPartThatEndsByItselfEndsTheProcess(t *testing.T) {
+	var j journal
+	var ready lifecycle.Readiness
+	broken := lifecycle.Background("relay", func(context.Context) error { return errors.New("boom") })
+	err := lifecycle.Run(t.Context(), options(&ready), j.part("store", nil), broken)
+	if err == nil || !strings.Contains(err.Error(), "relay: boom") {
+		t.Fatalf("got %v", err)
+	}
+	if !slices.Contains(j.lines, "stop store") {
+		t.Error("the store was left open")
+	}
+}
+
+func TestRun_AStopThatHangsIsCutAtTheDeadline(t *testing.T) {
+	var ready lifecycle.Readiness
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := options(&ready)
+	o.StopDeadline = 20 * time.Millisecond
+	hanging := lifecycle.Part{
+		Name:  "server",
+		Start: func(context.Context, func(error)) error { return nil },
+		Stop:  func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	}
+	if err := lifecycle.Run(ctx, o, hanging); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the deadline", err)
+	}
+}

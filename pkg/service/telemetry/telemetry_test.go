@@ -1,0 +1,52 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/service/telemetry"
+)
+
+func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
+	var out bytes.Buffer
+	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", LogLevel: slog.LevelInfo, Out: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, span := tel.Tracer.Tracer("test").Start(t.Context(), "request")
+	if span.IsRecording() {
+		t.Error("spans are recorded although nothing exports them")
+	}
+	tel.Log.InfoContext(ctx, "hello")
+	var line map[string]any
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatalf("%v in %s", err, out.String())
+	}
+	if line["trace_id"] != span.SpanContext().TraceID().String() || line["service"] != "notes" {
+		t.Errorf("line %v", line)
+	}
+	if err := tel.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMetricsAreServedForPrometheus(t *testing.T) {
+	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter, err := tel.Meter.Meter("test").Int64Counter("belfry.bookings")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter.Add(t.Context(), 3)
+	w := httptest.NewRecorder()
+	tel.Metrics.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	if !strings.Contains(w.Body.String(), "belfry_bookings_total") || !strings.Contains(w.Body.String(), "go_goroutines") {
+		t.Errorf("got\n%.600s", w.Body)
+	}
+}

@@ -1,0 +1,66 @@
+// Package routes reads the one table of public path prefixes, charts/belfry/files/routes.yaml, from which Ingress, HTTPRoute and the
+// front door of the local run are made.
+package routes
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// Table maps path prefixes to services.
+type Table struct {
+	Routes []Row `yaml:"routes"`
+}
+
+// Row sends a prefix to a service.
+type Row struct {
+	Prefix  string `yaml:"prefix"`
+	Service string `yaml:"service"`
+}
+
+// Parse reads the table and refuses one that no Ingress could express: prefixes are absolute, end at a segment and come once.
+func Parse(text []byte) (Table, error) {
+	var t Table
+	if err := yaml.UnmarshalWithOptions(text, &t, yaml.Strict()); err != nil {
+		return Table{}, fmt.Errorf("read the route table: %w", err)
+	}
+	seen := map[string]bool{}
+	for _, r := range t.Routes {
+		if !strings.HasPrefix(r.Prefix, "/") || strings.HasSuffix(r.Prefix, "/") || r.Service == "" || seen[r.Prefix] {
+			return Table{}, fmt.Errorf("route table: bad row %q → %q", r.Prefix, r.Service)
+		}
+		seen[r.Prefix] = true
+	}
+	return t, nil
+}
+
+// Service returns the service that a path belongs to, and false when none does: the longest prefix that ends at a segment wins.
+func (t Table) Service(path string) (string, bool) {
+	best := Row{}
+	for _, r := range t.Routes {
+		rest, under := strings.CutPrefix(path, r.Prefix)
+		if under && (rest == "" || rest[0] == '/') && len(r.Prefix) > len(best.Prefix) {
+			best = r
+		}
+	}
+	return best.Service, best.Prefix != ""
+}
+
+// Find reads the table of the checkout that the working directory is in.
+func Find() (Table, error) {
+	root, err := checkout.Root()
+	if err != nil {
+		return Table{}, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "files", "routes.yaml"))
+	if err != nil {
+		return Table{}, err
+	}
+	return Parse(text)
+}

@@ -1,0 +1,372 @@
+// Package servicetest runs Belfry for tests as it is in production: the real binaries of the services, on a database and Redis keys of
+// their own, behind the real front door. What a test sees is what a client sees.
+package servicetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 10 * time.Second
+)
+
+// Services are all of them, in the order of their start.
+func Services() []string { return []string{"identity", "elements", "events", "notes"} }
+
+// Options of a system. The zero value is one replica of every service in Europe/London.
+type Options struct {
+	Services []string          // those to run; nil: all
+	Replicas int               // of each service; 0: one
+	Env      map[string]string // variables beside, or instead of, those that the system sets
+}
+
+// System is a running Belfry.
+type System struct {
+	URL       string // of the front door
+	AdminUUID string // of the first administrator
+	Token     string // that the services show each other
+	DB        *mongo.Database
+	Redis     *redis.Client
+	Prefix    string // of the Redis keys
+
+	processes map[string][]*process
+	door      *httptest.Server
+	drops     []func() error
+}
+
+// Start runs a system for one test and stops it when the test ends.
+func Start(t testing.TB, o Options) *System {
+	t.Helper()
+	s, err := start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what the services complained of:\n%s", s.complaints())
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests, and returns the exit code. While
+// go test fuzzes, in many processes, there is none: fuzz targets call functions.
+func Run(m *testing.M, o Options, use func(*System)) int {
+	flag.Parse()
+	if target := flag.Lookup("test.fuzz"); target != nil && target.Value.String() != "" {
+		return m.Run()
+	}
+	s, err := start(context.Background(), o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	use(s)
+	code := m.Run()
+	if code != 0 {
+		fmt.Fprintf(os.Stderr, "what the services complained of:\n%s", s.complaints())
+	}
+	if err := s.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+func start(ctx context.Context, o Options) (*System, error) {
+	if o.Services == nil {
+		o.Services = Services()
+	}
+	o.Replicas = max(o.Replicas, 1)
+	root, err := checkout.Root()
+	if err != nil {
+		return nil, err
+	}
+	binaries, err := build(ctx, root, o.Services)
+	if err != nil {
+		return nil, err
+	}
+	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(), processes: map[string][]*process{}}
+	if err := s.openStores(ctx); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	if err := s.startServices(o, binaries); err != nil {
+		return nil, errors.Join(err, fmt.Errorf("logs of the services:\n%s", s.Logs()), s.stop())
+	}
+	table, err := routes.Find()
+	if err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	targets := map[string][]string{}
+	for service, replicas := range s.processes {
+		for _, p := range replicas {
+			targets[service] = append(targets[service], p.public)
+		}
+	}
+	s.door = httptest.NewServer(frontdoor.New(table, targets, slog.New(slog.DiscardHandler)))
+	s.URL = s.door.URL
+	return s, nil
+}
+
+func (s *System) openStores(ctx context.Context) error {
+	db, dropDB, err := storetest.NewMongo(ctx)
+	if err != nil {
+		return err
+	}
+	s.DB = db
+	s.drops = append(s.drops, dropDB)
+	client, prefix, dropKeys, err := storetest.NewRedis(ctx)
+	if err != nil {
+		return err
+	}
+	s.Redis, s.Prefix = client, prefix
+	s.drops = append(s.drops, dropKeys)
+	return nil
+}
+
+// startServices starts every replica at once: they have to cope with each other.
+func (s *System) startServices(o Options, binaries string) error {
+	mongoURI, redisURL, err := storetest.URIs()
+	if err != nil {
+		return err
+	}
+	shared := map[string]string{
+		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL, "BELFRY_REDIS_PREFIX": s.Prefix,
+		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
+		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
+		"BELFRY_REQUEST_TIMEOUT": "25s", // a hundred writers of one event must not fail because the machine has much else to do
+	}
+	addresses, err := frontdoor.Addresses(3 * o.Replicas * len(o.Services)) // at once, so that they differ
+	if err != nil {
+		return err
+	}
+	for _, service := range o.Services {
+		for range o.Replicas {
+			s.processes[service] = append(s.processes[service],
+				&process{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1], health: addresses[2]})
+			addresses = addresses[3:]
+		}
+		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.processes[service][0].internal
+	}
+	for name, value := range o.Env {
+		shared[name] = value
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var faults []error
+	for _, replicas := range s.processes {
+		for _, p := range replicas {
+			p.environment = shared
+			wg.Go(func() {
+				if err := p.start(); err != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					faults = append(faults, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	return errors.Join(faults...)
+}
+
+func (s *System) stop() error {
+	var faults []error
+	if s.door != nil {
+		s.door.Close()
+	}
+	for _, service := range []string{"events", "elements", "notes", "identity"} {
+		for _, p := range s.processes[service] {
+			faults = append(faults, p.stop(syscall.SIGTERM))
+		}
+	}
+	for _, drop := range s.drops {
+		faults = append(faults, drop())
+	}
+	return errors.Join(faults...)
+}
+
+// Kill ends every replica of a service at once, as kill -9 does.
+func (s *System) Kill(t testing.TB, service string) { s.signal(t, service, syscall.SIGKILL) }
+
+// Stop ends every replica of a service in order.
+func (s *System) Stop(t testing.TB, service string) { s.signal(t, service, syscall.SIGTERM) }
+
+func (s *System) signal(t testing.TB, service string, signal syscall.Signal) {
+	t.Helper()
+	for _, p := range s.processes[service] {
+		if err := p.stop(signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Restart starts a service again that was killed or stopped, at the same addresses.
+func (s *System) Restart(t testing.TB, service string) {
+	t.Helper()
+	for _, p := range s.processes[service] {
+		if err := p.start(); err != nil {
+			t.Fatalf("%v\n%s", err, s.Logs())
+		}
+	}
+}
+
+// Replica returns the address (http://host:port) of one replica's public listener, for tests that have to choose it.
+func (s *System) Replica(service string, i int) string {
+	return "http://" + s.processes[service][i].public
+}
+
+// Metrics returns what one replica of a service tells Prometheus.
+func (s *System) Metrics(t testing.TB, service string, i int) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.processes[service][i].health+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err := errors.Join(err, answer.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Logs returns what all services have written so far.
+func (s *System) Logs() string {
+	var all strings.Builder
+	for _, replicas := range s.processes {
+		for _, p := range replicas {
+			all.WriteString(p.log.String())
+		}
+	}
+	return all.String()
+}
+
+// complaints are the lines of the logs that are not routine.
+func (s *System) complaints() string {
+	var lines strings.Builder
+	for line := range strings.Lines(s.Logs()) {
+		if !strings.Contains(line, `"level":"INFO"`) && !strings.Contains(line, `"level":"DEBUG"`) {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
+}
+
+// process is one replica of a service.
+type process struct {
+	binary                   string
+	environment              map[string]string
+	public, internal, health string // host:port
+	log                      buffer
+
+	command *exec.Cmd
+	ended   chan struct{}
+}
+
+// start returns once the process is ready.
+func (p *process) start() error {
+	p.command = exec.Command(p.binary)
+	p.command.Env = append(os.Environ(), "BELFRY_LISTEN="+p.public, "BELFRY_INTERNAL_LISTEN="+p.internal, "BELFRY_HEALTH_LISTEN="+p.health)
+	for name, value := range p.environment {
+		p.command.Env = append(p.command.Env, name+"="+value)
+	}
+	p.command.Stdout, p.command.Stderr = &p.log, &p.log
+	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.command.Start(); err != nil {
+		return err
+	}
+	p.ended = make(chan struct{})
+	go func() {
+		_ = p.command.Wait() // how it ended shows in its log
+		close(p.ended)
+	}()
+	deadline := time.After(startTimeout)
+	for {
+		select {
+		case <-p.ended:
+			return fmt.Errorf("%s ended while starting", filepath.Base(p.binary))
+		case <-deadline:
+			return fmt.Errorf("%s is not ready after %v", filepath.Base(p.binary), startTimeout)
+		case <-time.After(10 * time.Millisecond):
+		}
+		answer, err := http.Get("http://" + p.health + "/readyz")
+		if err != nil {
+			continue
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+	}
+}
+
+func (p *process) stop(signal syscall.Signal) error {
+	if p.command == nil || p.command.Process == nil {
+		return nil
+	}
+	select {
+	case <-p.ended:
+		return nil
+	default:
+	}
+	if err := p.command.Process.Signal(signal); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+		return nil
+	case <-time.After(stopTimeout):
+		return errors.Join(fmt.Errorf("%s did not stop within %v", filepath.Base(p.binary), stopTimeout), p.command.Process.Kill())
+	}
+}
+
+// buffer is a bytes.Buffer that a process and a test may use at once.
+type buffer struct {
+	mu    sync.Mutex
+	bytes bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes.String()
+}

@@ -1,0 +1,144 @@
+// Package storetest gives tests their stores: a real server of MongoDB's protocol and a real Redis, never a mock of either. Each test
+// gets a database and a key prefix of its own.
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// cleanupTimeout bounds the removal of what a test left in the stores.
+const cleanupTimeout = 20 * time.Second
+
+// URIs returns where the stores are: MONGODB_URI and REDIS_URL where set, else those that "make stores" keeps running for this
+// checkout. Without either it is an error that says so: a test without stores fails, it is never skipped.
+func URIs() (mongoURI, redisURL string, err error) {
+	mongoURI, redisURL = os.Getenv("MONGODB_URI"), os.Getenv("REDIS_URL")
+	if mongoURI != "" && redisURL != "" {
+		return mongoURI, redisURL, nil
+	}
+	root, err := checkout.Root()
+	if err != nil {
+		return "", "", err
+	}
+	var running struct {
+		MongoURI string `json:"mongodb_uri"`
+		RedisURL string `json:"redis_url"`
+	}
+	text, err := os.ReadFile(filepath.Join(root, ".local", "stores", "running.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &running)
+	}
+	if err != nil {
+		return "", "", errors.New("no stores to test with: run \"make stores\", or set MONGODB_URI and REDIS_URL")
+	}
+	if mongoURI == "" {
+		mongoURI = running.MongoURI
+	}
+	if redisURL == "" {
+		redisURL = running.RedisURL
+	}
+	return mongoURI, redisURL, nil
+}
+
+// sequence makes the names of one process differ.
+var sequence atomic.Int64
+
+// unique is a name that no other test has, in this process or another, short enough for a database.
+func unique() string {
+	return fmt.Sprintf("t%x_%x_%x", time.Now().UnixMicro(), os.Getpid(), sequence.Add(1))
+}
+
+// Mongo returns an empty database of the test's own, connected as the services are; it is dropped when the test ends. It costs a few
+// milliseconds.
+func Mongo(t testing.TB) *mongo.Database {
+	t.Helper()
+	db, drop, err := NewMongo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// NewMongo is Mongo for whoever has no test at hand; drop removes the database and disconnects.
+func NewMongo(ctx context.Context) (db *mongo.Database, drop func() error, err error) {
+	uri, _, err := URIs()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := mongostore.Connect(ctx, uri, mongostore.Options{AppName: "belfry-test"})
+	if err != nil {
+		return nil, nil, err
+	}
+	db = client.Database(unique())
+	return db, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		return errors.Join(db.Drop(ctx), client.Disconnect(ctx))
+	}, nil
+}
+
+// Redis returns a client and a prefix. A test touches only keys that begin with the prefix: they are deleted when it ends.
+func Redis(t testing.TB) (client *redis.Client, prefix string) {
+	t.Helper()
+	client, prefix, drop, err := NewRedis(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := drop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return client, prefix
+}
+
+// NewRedis is Redis for whoever has no test at hand; drop removes the keys and closes the client.
+func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop func() error, err error) {
+	_, url, err := URIs()
+	if err != nil {
+		return nil, "", nil, err
+	}
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, "", nil, errors.New("REDIS_URL is not a redis:// address") // the library's error repeats it, password and all
+	}
+	client = redis.NewClient(options)
+	if err := client.Ping(ctx).Err(); err != nil {
+		return nil, "", nil, errors.Join(fmt.Errorf("redis does not answer: %w", err), client.Close())
+	}
+	prefix = unique() + ":"
+	return client, prefix, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		return errors.Join(removeKeys(ctx, client, prefix), client.Close())
+	}, nil
+}
+
+func removeKeys(ctx context.Context, client *redis.Client, prefix string) error {
+	keys := client.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+	for keys.Next(ctx) {
+		if err := client.Del(ctx, keys.Val()).Err(); err != nil {
+			return err
+		}
+	}
+	return keys.Err()
+}
