@@ -65,7 +65,7 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 		if len(q.IDs) != 2 || q.Keys[0] != "Staff:<1>" {
 			return problem.New(problem.Malformed, "%v", q)
 		}
-		return web.OK(c, web.Part{Name: "elements", Value: []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
+		return web.OK(c, web.Field{Name: "elements", Value: []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
 	})
 	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
 	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {

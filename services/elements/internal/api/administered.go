@@ -17,5 +17,5 @@ func (h handlers) administered(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "elements", Value: facts})
+	return web.OK(c, web.Field{Name: "elements", Value: facts})
 }

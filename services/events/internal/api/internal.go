@@ -25,7 +25,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 			facts[i].Involved = f.Event.Involved()
 		}
 	}
-	return web.OK(c, web.Part{Name: "commitments", Value: facts})
+	return web.OK(c, web.Field{Name: "commitments", Value: facts})
 }
 
 // requests answers neighbour.Events.Requests: one read of about as many documents as it returns.
@@ -43,7 +43,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 		summary := h.shape.summary(f.Event)
 		shown[i] = form.Request{ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary, Valid: true}
 	}
-	return web.OK(c, web.Part{Name: "requests", Value: shown})
+	return web.OK(c, web.Field{Name: "requests", Value: shown})
 }
 
 // summaries answers neighbour.Events.Summaries: up to two reads of as many documents as it returns.
@@ -60,7 +60,7 @@ func (h handlers) summaries(c *fiber.Ctx) error {
 	for i, e := range events {
 		facts[i] = fact.Event{Event: h.shape.summary(e), Key: e.Key}
 	}
-	return web.OK(c, web.Part{Name: "events", Value: facts})
+	return web.OK(c, web.Field{Name: "events", Value: facts})
 }
 
 // busy answers neighbour.Events.Busy: one read of about as many events as it returns spans, and one of their categories.
@@ -77,7 +77,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	for i, f := range found {
 		facts[i] = fact.Busy{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
 	}
-	return web.OK(c, web.Part{Name: "busy", Value: facts})
+	return web.OK(c, web.Field{Name: "busy", Value: facts})
 }
 
 // calendar answers neighbour.Events.Calendar: one read of about as many events as it returns, and one of their categories.
@@ -96,5 +96,5 @@ func (h handlers) calendar(c *fiber.Ctx) error {
 			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, Busy: e.Busy, Firm: e.Firm,
 		}
 	}
-	return web.OK(c, web.Part{Name: "events", Value: facts})
+	return web.OK(c, web.Field{Name: "events", Value: facts})
 }

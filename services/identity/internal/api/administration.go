@@ -55,7 +55,7 @@ func answerAccount(c *fiber.Ctx, u user.User, err error) error {
 	if err != nil {
 		return err
 	}
-	return web.Record(c, web.State{Kind: kind, ID: u.ID, Version: u.Version}, web.Part{Name: "user", Value: a})
+	return web.Record(c, web.State{Kind: kind, ID: u.ID, Version: u.Version}, web.Field{Name: "user", Value: a})
 }
 
 // readEdit reads the fields of a user.
@@ -103,7 +103,7 @@ func (h *handlers) list(c *fiber.Ctx) error {
 	for i, u := range found {
 		list[i] = accountOf(u)
 	}
-	return web.OK(c, web.Part{Name: "users", Value: list}, web.Next(next))
+	return web.OK(c, web.Field{Name: "users", Value: list}, web.Next(next))
 }
 
 // show: two round trips, one document.
@@ -130,11 +130,11 @@ func (h *handlers) create(c *fiber.Ctx) error {
 	}
 	a := accountOf(u)
 	a.UUID = &uuid
-	return created(c, web.Part{Name: "user", Value: a})
+	return created(c, web.Field{Name: "user", Value: a})
 }
 
-func created(c *fiber.Ctx, part web.Part) error {
-	return web.Answer(c, fiber.StatusCreated, "Created", part)
+func created(c *fiber.Ctx, field web.Field) error {
+	return web.Answer(c, fiber.StatusCreated, "Created", field)
 }
 
 // change: five round trips at most, one document, read and written; one round trip more with an element.
@@ -194,7 +194,7 @@ func (h *handlers) renewUUID(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return created(c, web.Part{Name: "uuid", Value: uuid})
+	return created(c, web.Field{Name: "uuid", Value: uuid})
 }
 
 // importUsers: see user.Service.Import for its cost.
@@ -244,5 +244,5 @@ func (h *handlers) facts(c *fiber.Ctx) error {
 	for i, u := range found {
 		facts[i] = fact.User{User: u.ListForm(), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI}
 	}
-	return web.OK(c, web.Part{Name: "users", Value: facts})
+	return web.OK(c, web.Field{Name: "users", Value: facts})
 }

@@ -35,7 +35,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 
 // show answers with a note, tagged.
 func show(c *fiber.Ctx, id int64, n note.View) error {
-	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Part{Name: "note", Value: n.Note})
+	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Field{Name: "note", Value: n.Note})
 }
 
 // update answers PUT and PATCH of a note (contract 4.3). As read, then a versioned write: three round trips, one document.
@@ -93,7 +93,7 @@ func (h handlers) ofEvent(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "notes", Value: notes})
+	return web.OK(c, web.Field{Name: "notes", Value: notes})
 }
 
 // create answers neighbour.Notes.Create. identity is asked; then one round trip, one document.
@@ -106,7 +106,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "note", Value: n})
+	return web.OK(c, web.Field{Name: "note", Value: n})
 }
 
 // keepSystemNotes answers neighbour.Notes.KeepSystemNotes; see note.Service.KeepSystemNotes for what it costs.
@@ -119,7 +119,7 @@ func (h handlers) keepSystemNotes(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "changes", Value: changes})
+	return web.OK(c, web.Field{Name: "changes", Value: changes})
 }
 
 // noted answers neighbour.Notes.Noted: one read of as many documents as it returns.
@@ -132,5 +132,5 @@ func (h handlers) noted(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "event_ids", Value: events})
+	return web.OK(c, web.Field{Name: "event_ids", Value: events})
 }
