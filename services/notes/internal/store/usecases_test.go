@@ -105,7 +105,7 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	if diff := cmp.Diff(want, n); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := s.OfEvent(t.Context(), fact.Viewer{Admin: true}, 101); err != nil || len(left) > 0 {
+	if left, err := s.OfEvent(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
 		t.Errorf("stored: %+v, %v", left, err)
 	}
 }
