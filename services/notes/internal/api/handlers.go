@@ -80,5 +80,10 @@ func (h handlers) remove(c *fiber.Ctx) error {
 
 // importBatch brings in a batch of notes; see note.Service.Import for what it costs.
 func (h handlers) importBatch(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
-	return h.notes.Import(c.UserContext(), batch)
+	rows := make([]note.Row, len(batch.Records))
+	for i, r := range batch.Records {
+		rows[i] = note.ReadRow(r.Key, r.Hash, r.Fields)
+	}
+	outcomes, err := h.notes.Import(c.UserContext(), rows, batch.DryRun)
+	return batch.Results(outcomes), err
 }
