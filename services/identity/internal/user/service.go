@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Errors of a Store.
@@ -17,7 +18,7 @@ var (
 	ErrUUIDTaken = errors.New("user: uuid taken")
 	ErrKeyTaken  = errors.New("user: key taken")
 	// ErrUnchanged is what a change given to Store.Update returns when there is nothing to write.
-	ErrUnchanged = errors.New("user: unchanged")
+	ErrUnchanged = record.ErrUnchanged
 )
 
 // Store keeps the users. Every write is whole or not there, and one that sessions have to be told of leaves a message for the

@@ -2,7 +2,6 @@ package note
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,12 +11,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
 // ErrUnchanged is returned by the function given to Store.Update to say that nothing needs to be stored.
-var ErrUnchanged = errors.New("note: unchanged")
+var ErrUnchanged = record.ErrUnchanged
 
 // Store keeps the notes. Each call is one round trip, unless it says otherwise.
 type Store interface {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -30,7 +31,7 @@ func (s *Notes) OnTopic(ctx context.Context, topic fact.Topic, eventIDs []int64)
 
 // Noted implements note.Store.
 func (s *Notes) Noted(ctx context.Context, topic fact.Topic, days wiretime.Days) ([]int64, error) {
-	documents, err := mongostore.Find[document](ctx, s.notes, writtenFor(topic, days), options.Find().SetProjection(bson.D{{Key: "event_id", Value: 1}}))
+	documents, err := mongostore.Find[document](ctx, s.notes.Reader(), writtenFor(topic, days), options.Find().SetProjection(bson.D{{Key: "event_id", Value: 1}}))
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +48,9 @@ func writtenFor(topic fact.Topic, days wiretime.Days) bson.D {
 
 // RemoveOnTopic implements note.Store.
 func (s *Notes) RemoveOnTopic(ctx context.Context, id int64) error {
-	return s.bury(ctx, id, func(n note.Note) error {
+	return s.delete(ctx, id, func(n *note.Note) error {
 		if n.Topic == "" {
-			return mongostore.ErrNotFound
+			return record.ErrNotFound
 		}
 		return nil
 	})
