@@ -1,8 +1,7 @@
-package main
+package apidoc
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
 	"html/template"
 	"slices"
@@ -10,9 +9,6 @@ import (
 
 	"github.com/yuin/goldmark"
 )
-
-//go:embed page.tmpl
-var pageTemplate string
 
 // The page's parts, as the template shows them.
 type (
