@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -24,7 +23,7 @@ import (
 // Field is the name of the array in the documents: a struct has
 //
 //	Outbox []outbox.Message `bson:"outbox,omitempty"`
-const Field = "outbox"
+const Field = string(mongostore.PendingOutbox)
 
 // Message tells that something happened to a record. It carries no secrets: it passes through Redis in the clear.
 type Message struct {
@@ -52,16 +51,8 @@ func NewMessage(ctx context.Context, kind string, subject int64, payload map[str
 	}
 }
 
-// Index is the index that a collection needs for its relay. Only documents with a message waiting are in it, so it is
-// empty, and asking it cheap, while nothing waits.
-func Index() mongostore.Index {
-	return mongostore.Index{Name: "outbox", Keys: bson.D{{Key: Field + ".id", Value: 1}}, Where: waiting()}
-}
-
-// waiting matches the documents with a message. It is the condition of the index too: it must stay the same.
-func waiting() bson.D {
-	return bson.D{{Key: Field + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
-}
+// Index is the index that a collection needs for its relay.
+func Index() mongostore.Index { return mongostore.PendingOutbox.Index() }
 
 // Stream is the Redis key of the stream with the name, in the deployment with the prefix.
 func Stream(prefix, name string) string { return prefix + "stream:" + name }

@@ -29,7 +29,7 @@ func kinds(messages []Message) []string {
 func emptied(t *testing.T, collection *mongo.Collection) {
 	t.Helper()
 	eventually(t, "all outboxes empty", func() bool {
-		n, err := collection.CountDocuments(t.Context(), waiting())
+		n, err := collection.CountDocuments(t.Context(), mongostore.PendingOutbox.Filter())
 		return err == nil && n == 0
 	})
 }
@@ -324,5 +324,5 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	storetest.NoScan(t, collection.Database(), bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: waiting()}, {Key: "limit", Value: relayBatch}})
+	storetest.NoScan(t, collection.Database(), bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()}, {Key: "limit", Value: relayBatch}})
 }
