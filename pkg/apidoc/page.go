@@ -26,7 +26,6 @@ type (
 	}
 	shownOperation struct {
 		ID, Method, Path, Summary, Access string
-		Deprecated                        bool
 		About                             template.HTML
 		Parameters                        []field
 		Body                              *message
