@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/dev/progress"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
 	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 )
@@ -31,9 +32,6 @@ const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 10 * time.Second
 )
-
-// services are started in this order and stopped in reverse: who is asked by others comes first.
-var services = []string{"identity", "notes", "elements", "events"}
 
 // fleet is the replicas of all services.
 type fleet struct {
@@ -56,7 +54,7 @@ func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Ru
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return nil, err
 	}
-	for _, name := range services {
+	for _, name := range names.All() {
 		for i := range cfg.Replicas {
 			r := &replica{service: name, name: name, binary: filepath.Join(bin, name), log: log}
 			if cfg.Replicas > 1 {
@@ -87,7 +85,7 @@ func buildServices(ctx context.Context, root, bin string, log *slog.Logger) erro
 		return err
 	}
 	arguments := []string{"build", "-v", "-o", bin + string(filepath.Separator)}
-	for _, name := range services {
+	for _, name := range names.All() {
 		arguments = append(arguments, "./services/"+name+"/cmd/"+name)
 	}
 	build := exec.Command("go", arguments...)

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // services are in the order in which the document lists their paths.
-var services = []string{"identity", "elements", "events", "notes"}
+var services = names.All()
 
 func main() {
 	if err := run(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
@@ -36,9 +38,6 @@ const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 10 * time.Second
 )
-
-// Services are all of them, in the order of their start.
-func Services() []string { return []string{"identity", "elements", "events", "notes"} }
 
 // Options of a system. The zero value is one replica of every service in Europe/London.
 type Options struct {
@@ -105,7 +104,7 @@ func Run(m *testing.M, o Options, use func(*System)) int {
 
 func start(ctx context.Context, o Options) (*System, error) {
 	if o.Services == nil {
-		o.Services = Services()
+		o.Services = names.All()
 	}
 	o.Replicas = max(o.Replicas, 1)
 	root, err := checkout.Root()
@@ -205,7 +204,7 @@ func (s *System) stop() error {
 	if s.door != nil {
 		s.door.Close()
 	}
-	for _, service := range []string{"events", "elements", "notes", "identity"} {
+	for _, service := range slices.Backward(names.All()) {
 		for _, r := range s.replicas[service] {
 			faults = append(faults, r.stop(syscall.SIGTERM))
 		}
