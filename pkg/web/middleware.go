@@ -19,13 +19,13 @@ import (
 type key int
 
 const (
-	routeKey     key = iota // string: the template of the route that was matched
-	neighbourKey            // bool: a neighbour is asking
-	principalKey            // principal.Principal
-	tokenKey                // session.Token
-	faultKey                // error: what was answered with an error
-	requestIDKey            // string
-	ticketKey               // idempotency.Ticket
+	routeKey       key = iota // string: the template of the route that was matched
+	neighbourKey              // bool: a neighbour is asking
+	principalKey              // principal.Principal
+	tokenKey                  // session.Token
+	faultKey                  // error: what was answered with an error
+	requestIDKey              // string
+	idempotencyKey            // idempotency.Key
 )
 
 // headerRequestID names a request in the logs; clients may choose it.
