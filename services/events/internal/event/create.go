@@ -56,7 +56,7 @@ func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, ca
 		return View{}, nil, err
 	}
 	failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-	e.sign(submission.Ticket, failures)
+	e.sign(submission.IdempotencyKey, failures)
 	taken, err := s.store.Insert(ctx, []Event{e})
 	w.settle(ctx, err)
 	if err == nil && len(taken) > 0 { // by its ticket: it has no import key
@@ -121,7 +121,7 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 		if !mayEdit(p, e) {
 			return false, forbidden()
 		}
-		if w.outdated(e) || e.receipt(submission.Ticket) != nil {
+		if w.outdated(e) || e.receipt(submission.IdempotencyKey) != nil {
 			return false, errOutdated
 		}
 		if err := submission.Match.Check(e.Version); err != nil {
@@ -130,7 +130,7 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 		e.Actor = p.UserID
 		before = len(e.Commitments)
 		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-		e.sign(submission.Ticket, failures)
+		e.sign(submission.IdempotencyKey, failures)
 		return len(failures) < len(submission.Elements), nil
 	})
 	w.settle(ctx, err)

@@ -12,24 +12,24 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// receiptKey is the name of the index that lets a ticket make one event.
+// receiptKey is the name of the index that lets an idempotency key make one event.
 const receiptKey = "receipt_key"
 
-// OfTicket returns the event that has a receipt for the ticket with that key. One document by an index.
-func (s *Events) OfTicket(ctx context.Context, key string) (event.Event, bool, error) {
+// GetByIdempotencyKey returns the event that has a receipt for the idempotency key of that id. One document by an index.
+func (s *Events) GetByIdempotencyKey(ctx context.Context, key string) (event.Event, bool, error) {
 	var d eventDocument
-	err := s.collection.FindOne(ctx, ticketFilter(key)).Decode(&d)
+	err := s.collection.FindOne(ctx, idempotencyKeyFilter(key)).Decode(&d)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return event.Event{}, false, nil
 	}
 	if err != nil {
-		return event.Event{}, false, fmt.Errorf("find the event of a ticket: %w", err)
+		return event.Event{}, false, fmt.Errorf("find the event of an idempotency key: %w", err)
 	}
 	return d.event(), true, nil
 }
 
-// ticketFilter and receiptsFilter say that the field exists so that the partial indexes can serve them.
-func ticketFilter(key string) bson.D {
+// idempotencyKeyFilter and receiptsFilter say that the field exists so that the partial indexes can serve them.
+func idempotencyKeyFilter(key string) bson.D {
 	return bson.D{{Key: "receipts.key", Value: bson.D{{Key: "$eq", Value: key}, {Key: "$exists", Value: true}}}}
 }
 
