@@ -32,7 +32,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts: []lifecycle.Part{
+		Components: []lifecycle.Component{
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
 			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
 			lifecycle.Background("audit", kept.Audit().Run(r.Log)),
