@@ -6,15 +6,17 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 var (
 	// ErrNotFound means that there is no document with the id.
-	ErrNotFound = errors.New("mongostore: no such document")
+	ErrNotFound = record.ErrNotFound
 	// ErrConflict means that other writers kept winning the document for as long as Update was willing to try.
 	ErrConflict = errors.New("mongostore: the document kept changing")
 	// ErrUnchanged is returned by the function given to Update to say that nothing needs to be written.
-	ErrUnchanged = errors.New("mongostore: unchanged")
+	ErrUnchanged = record.ErrUnchanged
 )
 
 // IsDuplicateKey tells whether a write failed because of a unique index.

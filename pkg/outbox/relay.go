@@ -12,7 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
@@ -33,8 +32,8 @@ const (
 // some messages are published twice. The messages of one document are published in the order of its array; between
 // documents there is no order.
 //
-// A document with deleted: true is a tombstone, there only to carry its last messages: when they are published the
-// relay deletes it, unless an entry for the audit waits in it (package auditlog). The relay leaves the version of a document alone, so it never makes a writer start over.
+// A tombstone goes with its last messages, unless something else is pending in it (mongostore.Pending). The relay leaves the version of a
+// document alone, so it never makes a writer start over.
 type Relay struct {
 	collection *mongo.Collection
 	redis      redis.UniversalClient
@@ -98,8 +97,8 @@ type waitingDocument struct {
 	Outbox  []Message `bson:"outbox"`
 }
 
-// round relays one batch and tells how many documents it had. One indexed read; with messages one pipeline to Redis and one
-// write for each document.
+// round relays one batch and tells how many documents it had. One indexed read; with messages one pipeline to Redis and
+// the writes of mongostore.Pending.
 func (r *Relay) round(ctx context.Context) (int, error) {
 	documents, err := r.read(ctx)
 	if err != nil || len(documents) == 0 {
@@ -113,7 +112,7 @@ func (r *Relay) round(ctx context.Context) (int, error) {
 
 func (r *Relay) read(ctx context.Context) ([]waitingDocument, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
-	return mongostore.Find[waitingDocument](ctx, r.collection, waiting(), options.Find().SetProjection(projection).SetLimit(relayBatch))
+	return mongostore.Find[waitingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(), options.Find().SetProjection(projection).SetLimit(relayBatch))
 }
 
 // publish has the messages recorded and adds them to the stream. After an error some may have been.
@@ -126,11 +125,7 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 			}
 		}
 		for _, message := range document.Outbox {
-			values, err := message.values()
-			if err != nil {
-				return err
-			}
-			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: values})
+			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: message.values()})
 		}
 	}
 	if _, err := pipeline.Exec(ctx); err != nil {
@@ -141,50 +136,12 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 
 // remove takes the published messages out of their documents, and no others: one that was added since stays.
 func (r *Relay) remove(ctx context.Context, documents []waitingDocument) error {
-	for _, document := range documents {
-		if document.Deleted {
-			if err := r.bury(ctx, document); err != nil {
-				return fmt.Errorf("delete tombstone: %w", err)
-			}
-			continue
-		}
-		if err := r.take(ctx, document); err != nil {
-			return fmt.Errorf("empty outbox: %w", err)
+	published := make([]mongostore.Copied, len(documents))
+	for i, d := range documents {
+		published[i] = mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}
+		for _, m := range d.Outbox {
+			published[i].Items = append(published[i].Items, m.ID)
 		}
 	}
-	return nil
-}
-
-func (r *Relay) take(ctx context.Context, document waitingDocument) error {
-	ids := make([]string, len(document.Outbox))
-	for i, message := range document.Outbox {
-		ids[i] = message.ID
-	}
-	published := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
-	_, err := r.collection.UpdateByID(ctx, document.ID, bson.D{{Key: "$pull", Value: bson.D{{Key: Field, Value: published}}}})
-	return err
-}
-
-// bury deletes a tombstone; at the same version its outbox holds nothing that was not published. While an entry for the audit waits in it, it
-// only takes the messages out: whoever moves the entries deletes it then.
-func (r *Relay) bury(ctx context.Context, document waitingDocument) error {
-	same := append(Tombstone(document.ID, audit.Field), bson.E{Key: "version", Value: document.Version})
-	result, err := r.collection.DeleteOne(ctx, same)
-	if err != nil || result.DeletedCount > 0 {
-		return err
-	}
-	if err := r.take(ctx, document); err != nil {
-		return err
-	}
-	_, err = r.collection.DeleteOne(ctx, Tombstone(document.ID, Field, audit.Field)) // the entries may have been moved meanwhile
-	return err
-}
-
-// Tombstone matches the tombstone of that id when nothing is in those of its arrays.
-func Tombstone(id int64, empty ...string) bson.D {
-	filter := bson.D{{Key: "_id", Value: id}, {Key: "deleted", Value: true}}
-	for _, array := range empty {
-		filter = append(filter, bson.E{Key: array + ".0", Value: bson.D{{Key: "$exists", Value: false}}})
-	}
-	return filter
+	return mongostore.PendingOutbox.Remove(ctx, r.collection, published)
 }

@@ -79,21 +79,21 @@ func elementValues(e element.Element) []audit.Value {
 
 // membershipEntry tells the audit which days a membership has now. It is found by the group and by the member.
 func membershipEntry(ctx context.Context, action audit.Action, m element.Membership) []audit.Entry {
-	values := func(spans []element.Span) []audit.Value {
-		return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(spans))}
+	values := func(days []wiretime.Days) []audit.Value {
+		return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(days))}
 	}
 	var before []audit.Value
 	if action != audit.Create {
 		before = values(m.Stored)
 	}
-	return audit.New(ctx, action, audit.RecordOf("Membership", m.ID), audit.Compare(before, values(m.Spans)),
+	return audit.New(ctx, action, audit.RecordOf("Membership", m.ID), audit.Compare(before, values(m.Days)),
 		audit.RecordOf("Element", m.Group), audit.RecordOf("Element", m.Member))
 }
 
-// daysText writes spans as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.
-func daysText(spans []element.Span) string {
-	texts := make([]string, len(spans))
-	for i, s := range spans {
+// daysText writes days as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.
+func daysText(days []wiretime.Days) string {
+	texts := make([]string, len(days))
+	for i, s := range days {
 		first, last := "..", ".."
 		if s.First != wiretime.FirstDay {
 			first = s.First.String()

@@ -122,8 +122,7 @@ func rekey(ctx context.Context, events *mongo.Collection, made string, zone wire
 	return rewrite(ctx, events, bson.D{}, func(d *eventDocument) {
 		e := d.event()
 		if e.Span.AllDay && midnights(old, e.Span) {
-			first, last := old.Days(e.Span.Starts, e.Span.Ends)
-			e.Span.Starts, e.Span.Ends = zone.Midnight(first), zone.Midnight(last+1)
+			e.Span.Starts, e.Span.Ends = zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
 		}
 		d.set(e, zone)
 	})

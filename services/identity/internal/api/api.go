@@ -85,7 +85,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts: []lifecycle.Part{
+		Components: []lifecycle.Component{
 			lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run),
 			lifecycle.Background("audit", log.Run(r.Log)),
 		},

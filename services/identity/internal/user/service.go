@@ -5,8 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Errors of a Store.
@@ -17,7 +18,7 @@ var (
 	ErrUUIDTaken = errors.New("user: uuid taken")
 	ErrKeyTaken  = errors.New("user: key taken")
 	// ErrUnchanged is what a change given to Store.Update returns when there is nothing to write.
-	ErrUnchanged = errors.New("user: unchanged")
+	ErrUnchanged = record.ErrUnchanged
 )
 
 // Store keeps the users. Every write is whole or not there, and one that sessions have to be told of leaves a message for the
@@ -50,7 +51,7 @@ type Sessions interface {
 
 // Elements is what is asked of the elements service.
 type Elements interface {
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Attempts limits failed logins over all replicas (decisions, part 2).
