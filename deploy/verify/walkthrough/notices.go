@@ -32,7 +32,8 @@ func noticeOf(r receivers.Request) notice {
 func notices(hook *receivers.Endpoint) []receivers.Request {
 	var once []receivers.Request
 	for _, r := range hook.Taken() {
-		if r.Kind() != "webhook.test" && !slices.ContainsFunc(once, func(other receivers.Request) bool { return other.ID == r.ID }) {
+		same := func(other receivers.Request) bool { return other.ID == r.ID }
+		if r.Kind() != "webhook.test" && !slices.ContainsFunc(once, same) {
 			once = append(once, r)
 		}
 	}
@@ -63,8 +64,8 @@ func mailTo(server *receivers.MailServer, address string) []receivers.Mail {
 	return slices.DeleteFunc(server.Taken(), func(m receivers.Mail) bool { return !slices.Contains(m.To, address) })
 }
 
-// items returns what a person was told by mail, one text for each entry: "Decided: Concert: Hall was confirmed by Kim. Reason: fine". Several
-// notices may share a mail.
+// items returns what a person was told by mail, one text for each entry: "Decided: Concert: Hall was confirmed by
+// Kim. Reason: fine". Several notices may share a mail.
 func items(server *receivers.MailServer, address string) []string {
 	items := []string{}
 	for _, m := range mailTo(server, address) {

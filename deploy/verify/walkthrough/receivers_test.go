@@ -18,7 +18,8 @@ const secret = "whsec_of-the-test"
 func TestNoticesAreReadOnce(t *testing.T) {
 	e := receivers.NewEndpoint(t)
 	for _, id := range []string{"1", "1", "2"} {
-		body := fmt.Sprintf(`{"id":%q,"type":"io.github.belfry-schools.commitment.decided","subject":"7","data":{"entries":[{"status":"confirmed","reason":"fine"}]}}`, id)
+		body := fmt.Sprintf(`{"id":%q,"type":"io.github.belfry-schools.commitment.decided","subject":"7",`+
+			`"data":{"entries":[{"status":"confirmed","reason":"fine"}]}}`, id)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +46,10 @@ func TestTheItemsOfMailsAreReadOnce(t *testing.T) {
 	}
 	defer m.Stop()
 	mail := func(id, media string) []byte {
-		return []byte(strings.ReplaceAll("Message-ID: <"+id+"@school.invalid>\nSubject: 2 notices\nMIME-Version: 1.0\nContent-Type: "+media+`; boundary=b
+		return []byte(strings.ReplaceAll(`Message-ID: <`+id+`@school.invalid>
+Subject: 2 notices
+MIME-Version: 1.0
+Content-Type: `+media+`; boundary=b
 
 --b
 Content-Type: text/plain; charset=UTF-8
@@ -80,7 +84,10 @@ Content-Transfer-Encoding: quoted-printable
 			t.Fatal(err)
 		}
 	}
-	want := []string{"Decided: Concert: The hall was confirmed. Reason: fine", "To decide: Play: The hall was asked for."}
+	want := []string{
+		"Decided: Concert: The hall was confirmed. Reason: fine",
+		"To decide: Play: The hall was asked for.",
+	}
 	if got := items(m, "kim@school.invalid"); text(got) != text(want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -28,11 +28,12 @@ const (
 // MailOptions describe a mail server. The zero value takes any mail at a free port of 127.0.0.1.
 type MailOptions struct {
 	Address string // to listen at, host:port; "": a free port of 127.0.0.1
-	// Certificate is offered by STARTTLS, and mail is taken only after it. Implicit speaks TLS from the start, as servers at port 465 do.
+	// Certificate is offered by STARTTLS, and mail is taken only after it. Implicit speaks TLS from the start, as
+	// servers at port 465 do.
 	Certificate *tls.Certificate
 	Implicit    bool
-	// Login has the server take mail only from who logged in under TLS, as Username with Password. Without it any login is taken, and none is
-	// needed.
+	// Login has the server take mail only from who logged in under TLS, as Username with Password. Without it any
+	// login is taken, and none is needed.
 	Login bool
 }
 
@@ -188,7 +189,7 @@ func (s *mailSession) Mail(string, *smtp.MailOptions) error {
 	o := s.server.options
 	switch {
 	case o.Certificate != nil && !s.encrypted():
-		return &smtp.SMTPError{Code: 530, EnhancedCode: smtp.EnhancedCode{5, 7, 0}, Message: "Must issue a STARTTLS command first"}
+		return refusal(530, smtp.EnhancedCode{5, 7, 0}, "Must issue a STARTTLS command first")
 	case o.Login && !s.loggedIn:
 		return smtp.ErrAuthRequired
 	}
@@ -215,7 +216,7 @@ func (s *mailSession) Data(r io.Reader) error {
 	}
 	m, err := readMail(string(raw))
 	if err != nil {
-		return &smtp.SMTPError{Code: 554, EnhancedCode: smtp.EnhancedCode{5, 6, 0}, Message: err.Error()}
+		return refusal(554, smtp.EnhancedCode{5, 6, 0}, err.Error())
 	}
 	m.To, m.TLS = s.to, s.encrypted()
 	lose, taken := s.keep(m)
@@ -237,6 +238,10 @@ func (s *mailSession) keep(m Mail) (lose bool, taken func(to string)) {
 		s.server.lose--
 	}
 	return lose, s.server.taken
+}
+
+func refusal(code int, enhanced smtp.EnhancedCode, message string) error {
+	return &smtp.SMTPError{Code: code, EnhancedCode: enhanced, Message: message}
 }
 
 func (s *mailSession) Reset()        { s.to = nil }

@@ -1,5 +1,5 @@
-// Package receivers has the receivers of notices for tests and checks: a mail server and a webhook's endpoint, both real. They keep what they
-// take, say what is wrong with it, and fail, stall and come back as they are told.
+// Package receivers has the receivers of notices for tests and checks: a mail server and a webhook's endpoint, both
+// real. They keep what they take, say what is wrong with it, and fail, stall and come back as they are told.
 package receivers
 
 import (
@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Authority makes a certificate authority, writes its certificate into dir, and returns that file and a certificate of 127.0.0.1. A process trusts
-// it by the environment variable SSL_CERT_FILE.
+// Authority makes a certificate authority, writes its certificate into dir, and returns that file and a certificate
+// of 127.0.0.1. A process trusts it by the environment variable SSL_CERT_FILE.
 func Authority(dir string) (file string, certificate tls.Certificate, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -27,7 +27,8 @@ func Authority(dir string) (file string, certificate tls.Certificate, err error)
 	}
 	now := time.Now()
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Belfry's tests"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Belfry's tests"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	root, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
@@ -35,8 +36,10 @@ func Authority(dir string) (file string, certificate tls.Certificate, err error)
 		return "", tls.Certificate{}, err
 	}
 	server := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "127.0.0.1"}, NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "127.0.0.1"},
+		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	leaf, err := x509.CreateCertificate(rand.Reader, server, ca, &key.PublicKey, key)
 	if err != nil {

@@ -32,8 +32,10 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 	e.Trust(secret)
 	now := time.Now()
 	event := func(id, kind string) string {
-		return fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"https://belfry.school.invalid/api/events","type":"io.github.belfry-schools.%s","subject":"7","time":%q,`+
-			`"datacontenttype":"application/json","data":{"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`, id, kind, now.Format(time.RFC3339))
+		return fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"https://belfry.school.invalid/api/events",`+
+			`"type":"io.github.belfry-schools.%s","subject":"7","time":%q,"datacontenttype":"application/json",`+
+			`"data":{"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`,
+			id, kind, now.Format(time.RFC3339))
 	}
 	right := event("1", "commitment.decided")
 	for _, c := range []struct {
@@ -42,7 +44,7 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 		{right, signed(secret, now, right), "1", ""},
 		{right, signed(secret+"x", now, right), "1", "the signature is wrong"},
 		{right, signed(secret, now, right+" "), "1", "the signature is wrong"},
-		{right, strings.Replace(signed(secret, now, right), "t=", "t=1", 1), "1", "the signature is "}, // of another age
+		{right, strings.Replace(signed(secret, now, right), "t=", "t=1", 1), "1", "the signature is "}, // too old
 		{right, signed(secret, now.Add(-6*time.Minute), right), "1", "the signature is 6m"},
 		{right, "", "1", "the signature has no time"},
 		{right, signed(secret, now, right), "2", `its Idempotency-Key is "2", its id "1"`},
@@ -53,21 +55,28 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header = http.Header{"Belfry-Signature": {c.signature}, "Idempotency-Key": {c.key}, "Content-Type": {"application/cloudevents+json; charset=utf-8"}}
+		r.Header = http.Header{
+			"Belfry-Signature": {c.signature}, "Idempotency-Key": {c.key},
+			"Content-Type": {"application/cloudevents+json; charset=utf-8"},
+		}
 		a, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = a.Body.Close()
 		attempts := e.Got()
-		if got := attempts[len(attempts)-1].Fault; a.StatusCode != http.StatusNoContent || (c.fault == "") != (got == "") || !strings.HasPrefix(got, c.fault) {
+		got := attempts[len(attempts)-1].Fault
+		if a.StatusCode != http.StatusNoContent || (c.fault == "") != (got == "") || !strings.HasPrefix(got, c.fault) {
 			t.Errorf("%d, %q, want %q", a.StatusCode, got, c.fault)
 		}
 	}
 }
 
 func mail(id, media string) []byte {
-	return []byte(strings.ReplaceAll("Message-ID: <"+id+"@school.invalid>\nSubject: =?utf-8?q?2_notices?=\nMIME-Version: 1.0\nContent-Type: "+media+`; boundary=b
+	return []byte(strings.ReplaceAll(`Message-ID: <`+id+`@school.invalid>
+Subject: =?utf-8?q?2_notices?=
+MIME-Version: 1.0
+Content-Type: `+media+`; boundary=b
 
 --b
 Content-Type: text/plain; charset=UTF-8
@@ -102,13 +111,15 @@ func TestTheMailServerReadsWhatItTakes(t *testing.T) {
 		t.Errorf("%d mails, want a repeat as well", len(got))
 	}
 	got := m.Taken()
-	if len(got) != 1 || got[0].ID != "<1@school.invalid>" || got[0].Subject != "2 notices" || got[0].Text != "Concert" || got[0].HTML != "<p>Concert</p>" {
+	if len(got) != 1 || got[0].ID != "<1@school.invalid>" || got[0].Subject != "2 notices" ||
+		got[0].Text != "Concert" || got[0].HTML != "<p>Concert</p>" {
 		t.Errorf("%+v", got)
 	}
 	if got := m.To("olive@school.invalid"); len(got) != 0 {
 		t.Errorf("%d for somebody else", len(got))
 	}
-	if err := send(mail("2", "multipart/mixed")); err == nil || !strings.Contains(err.Error(), "multipart/alternative") {
+	err = send(mail("2", "multipart/mixed"))
+	if err == nil || !strings.Contains(err.Error(), "multipart/alternative") {
 		t.Errorf("a mail without its parts: %v", err)
 	}
 	m.Stop()

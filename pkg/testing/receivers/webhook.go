@@ -56,7 +56,8 @@ type Request struct {
 	Type    string
 	Subject string
 	Data    map[string]any
-	// Fault says what is not as docs/notice.md promises, the signature with the secret that was trusted then included; "" nothing.
+	// Fault says what is not as docs/notice.md promises, the signature with the secret that was trusted then
+	// included; "" nothing.
 	Fault string
 }
 
@@ -116,7 +117,8 @@ func (e *Endpoint) Trust(secret string) {
 	e.secret = secret
 }
 
-// Behave makes the endpoint answer each request with the code that behave returns for it, or Stall. Requests that stall end without an answer.
+// Behave makes the endpoint answer each request with the code that behave returns for it, or Stall. Requests that
+// stall end without an answer.
 func (e *Endpoint) Behave(behave func(Request) int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -189,7 +191,8 @@ func (r *Request) read(method string) error {
 		return errors.New("it is no POST")
 	case r.Header.Get("Content-Type") != "application/cloudevents+json; charset=utf-8":
 		return fmt.Errorf("its Content-Type is %q", r.Header.Get("Content-Type"))
-	case event.SpecVersion != "1.0" || r.ID == "" || event.ContentType != "application/json" || !strings.HasSuffix(event.Source, "/api/events"):
+	case event.SpecVersion != "1.0" || r.ID == "" || event.ContentType != "application/json" ||
+		!strings.HasSuffix(event.Source, "/api/events"):
 		return errors.New("it is no CloudEvent 1.0 of events")
 	case time.Since(event.Time) > time.Hour || time.Until(event.Time) > time.Minute:
 		return fmt.Errorf("its time is %v", event.Time)
@@ -201,8 +204,8 @@ func (r *Request) read(method string) error {
 	return nil
 }
 
-// Verify is what a receiver does to know that a request is Belfry's and not an old one, written from docs/notice.md as a receiver's author would:
-// HMAC-SHA256 of the time, a dot and the body.
+// Verify is what a receiver does to know that a request is Belfry's and not an old one, written from docs/notice.md
+// as a receiver's author would: HMAC-SHA256 of the time, a dot and the body.
 func Verify(secret, signature, body string, now time.Time) error {
 	var sent string
 	var digests []string
