@@ -101,8 +101,8 @@ func leaving(w *walk) {
 		w.call(w.admin, "DELETE", path("/api/admin/webhooks/%d", w.webhook), nil, 200, exactly(okBody))
 	}
 	for _, p := range []*person{w.owner, w.keeper, w.driver, w.script, w.pupil, w.admin} {
-		cookie := p.cookie
+		former := w.clientOf(p).Copy()
 		w.call(p, "GET", "/api/logout", nil, 200, exactly(okBody))
-		w.call(&person{name: p.name + ", by the old cookie", cookie: cookie}, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
+		w.call(&person{name: p.name + ", by the old cookie", client: former}, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
 	}
 }
