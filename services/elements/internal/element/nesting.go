@@ -3,8 +3,6 @@ package element
 import (
 	"context"
 	"slices"
-
-	"github.com/belfry-schools/belfry/pkg/audit"
 )
 
 // Membership is one group's one member, with all the days on which it is one. There is at most one for a pair.
@@ -19,9 +17,6 @@ type Membership struct {
 	ImportHash string `bson:"import_hash,omitempty"`
 	// Sources are the days that an import told each with its source; nil when it did not. Spans are theirs merged.
 	Sources []Sourced `bson:"sources,omitempty"`
-
-	Stored []Span        `bson:"-"` // the days that it was read with
-	Told   []audit.Entry `bson:"-"` // what it has told the audit that is not there yet
 }
 
 // level reads the memberships of one level of nesting: those of the elements as members, or as groups.
