@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -57,16 +58,16 @@ func owner(t *testing.T, handler fiber.Handler) string {
 
 func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 	base := owner(t, func(c *fiber.Ctx) error {
-		var q neighbour.FactsQuestion
+		var q fact.ElementsQuestion
 		if err := web.Decode(c, &q); err != nil {
 			return err
 		}
 		if len(q.IDs) != 2 || q.Keys[0] != "Staff:<1>" {
 			return problem.New(problem.Malformed, "%v", q)
 		}
-		return web.OK(c, web.Part{Name: "elements", Value: []neighbour.ElementFact{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
+		return web.OK(c, web.Part{Name: "elements", Value: []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
 	})
-	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
+	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
 	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {
 		t.Errorf("got %+v, %v", facts, err)
 	}
@@ -74,13 +75,13 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 
 func TestNothingAskedCostsNoCall(t *testing.T) {
 	nowhere := transport(t, token)
-	if _, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), neighbour.FactsQuestion{}); err != nil {
+	if _, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), fact.ElementsQuestion{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), neighbour.UsersQuestion{}); err != nil {
+	if _, err := neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), fact.UsersQuestion{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), neighbour.SummariesQuestion{}); err != nil {
+	if _, err := neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), fact.SummariesQuestion{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,7 +102,7 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := owner(t, func(*fiber.Ctx) error { return c.raised })
-			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}})
+			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
 			p := problem.As(err)
 			if p == nil || p.Kind != c.want || (c.check != nil && !c.check(p)) {
 				t.Errorf("got %v", err)
@@ -117,7 +118,7 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			begun := time.Now()
-			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, neighbour.FactsQuestion{IDs: []int64{1}})
+			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, fact.ElementsQuestion{IDs: []int64{1}})
 			if !problem.Is(err, problem.Unavailable) || time.Since(begun) > 2*time.Second {
 				t.Errorf("got %v after %v", err, time.Since(begun))
 			}
@@ -149,7 +150,7 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	defer func() { _ = server.Close() }()
 	elements := neighbour.NewElements(transport(t, token), "http://"+listener.Addr().String())
 	for i := range 2 {
-		if _, err := elements.Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}}); err != nil {
+		if _, err := elements.Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}}); err != nil {
 			t.Fatalf("question %d: %v", i+1, err)
 		}
 	}
@@ -182,13 +183,13 @@ func TestAQuestionIsAskedAgainUntilAReplicaAnswersAndAChangeIsNot(t *testing.T) 
 		fails             bool
 	}{{3, 4, false}, {10, 4, true}} {
 		base, asked := dying(t, c.unanswered)
-		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}})
+		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
 		if (err != nil) != c.fails || asked.Load() != c.asked || c.fails && !problem.Is(err, problem.Unavailable) {
 			t.Errorf("%d unanswered: asked %d times, got %v", c.unanswered, asked.Load(), err)
 		}
 	}
 	base, asked := dying(t, 1)
-	if _, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), neighbour.NewNote{}); !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
+	if _, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), fact.NewNote{}); !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
 		t.Errorf("a change was sent %d times and gave %v", asked.Load(), err)
 	}
 }

@@ -3,13 +3,13 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // administered answers neighbour.Elements.Administered. One read of the elements that it returns.
 func (h handlers) administered(c *fiber.Ctx) error {
-	var q neighbour.AdministeredQuestion
+	var q fact.AdministeredQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -98,7 +98,7 @@ func readIDs(text string) ([]int64, error) {
 	return ids, nil
 }
 
-func checkDays(days wiretime.Range) error {
+func checkDays(days wiretime.Days) error {
 	if int64(days.Last)-int64(days.First) >= element.MaxFreeBusyDays {
 		return problem.New(problem.Malformed, "the dates span more than %d days", element.MaxFreeBusyDays)
 	}
@@ -115,7 +115,7 @@ func (h handlers) intervals(intervals []element.Interval) []interval {
 
 // reaches answers the other services. One read of the elements, and one for each level of nesting of their groups.
 func (h handlers) reaches(c *fiber.Ctx) error {
-	var q neighbour.ReachesQuestion
+	var q fact.ReachesQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (h handlers) reaches(c *fiber.Ctx) error {
 
 // pupils answers neighbour.Elements.Pupils; see element.Service.Pupils for what it costs.
 func (h handlers) pupils(c *fiber.Ctx) error {
-	var q neighbour.PupilsQuestion
+	var q fact.PupilsQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -102,19 +102,19 @@ func (h handlers) requests(c *fiber.Ctx) error {
 }
 
 // query reads what the listings of one element have in common.
-func (h handlers) query(c *fiber.Ctx) (id int64, days wiretime.Range, err error) {
+func (h handlers) query(c *fiber.Ctx) (id int64, days wiretime.Days, err error) {
 	if id, err = web.PathID(c, "id"); err != nil {
-		return 0, wiretime.Range{}, err
+		return 0, wiretime.Days{}, err
 	}
 	days, err = h.days(c)
 	return id, days, err
 }
 
 // days reads the dates of a query.
-func (h handlers) days(c *fiber.Ctx) (wiretime.Range, error) {
-	days, err := h.zone.ParseRange(c.Query("start_date"), c.Query("end_date"), h.now())
+func (h handlers) days(c *fiber.Ctx) (wiretime.Days, error) {
+	days, err := h.zone.ParseDays(c.Query("start_date"), c.Query("end_date"), h.now())
 	if err != nil {
-		return wiretime.Range{}, problem.New(problem.Malformed, "%v", err)
+		return wiretime.Days{}, problem.New(problem.Malformed, "%v", err)
 	}
 	return days, nil
 }
@@ -129,7 +129,7 @@ func allowing(c *fiber.Ctx, err error, methods string) error {
 
 // facts answers the other services. At most two reads.
 func (h handlers) facts(c *fiber.Ctx) error {
-	var q neighbour.FactsQuestion
+	var q fact.ElementsQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}

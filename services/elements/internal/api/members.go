@@ -85,7 +85,7 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 			return nil, problem.New(problem.Malformed, "members holds what is not an object")
 		}
 		faults := problem.Fields{}
-		members[i] = element.Member{Span: readSpan(fields, faults), Faults: faults}
+		members[i] = element.Member{Days: readDays(fields, faults), Faults: faults}
 		if member := fields.ID("element_id", faults); member != nil {
 			members[i].ElementID = *member
 		}
@@ -93,9 +93,9 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 	return members, nil
 }
 
-// readSpan reads first_day and last_day, each open when absent.
-func readSpan(fields web.Object, faults problem.Fields) element.Span {
-	span := element.Span{First: wiretime.FirstDay, Last: wiretime.LastDay}
+// readDays reads first_day and last_day, each open when absent.
+func readDays(fields web.Object, faults problem.Fields) wiretime.Days {
+	days := wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 	read := func(name string, day *wiretime.Day) {
 		text := fields.Text(name, faults)
 		if text == nil || *text == "" {
@@ -108,9 +108,9 @@ func readSpan(fields web.Object, faults problem.Fields) element.Span {
 		}
 		*day = parsed
 	}
-	read("first_day", &span.First)
-	read("last_day", &span.Last)
-	return span
+	read("first_day", &days.First)
+	read("last_day", &days.Last)
+	return days
 }
 
 // endMembership answers DELETE /api/admin/elements/ID/members/ELEMENT_ID. A read of the group, one of the membership and one versioned write.

@@ -89,13 +89,13 @@ func membershipEntry(ctx context.Context, before, after element.Membership) []au
 }
 
 func membershipValues(m element.Membership) []audit.Value {
-	return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Spans))}
+	return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days))}
 }
 
-// daysText writes spans as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.
-func daysText(spans []element.Span) string {
-	texts := make([]string, len(spans))
-	for i, s := range spans {
+// daysText writes days as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.
+func daysText(days []wiretime.Days) string {
+	texts := make([]string, len(days))
+	for i, s := range days {
 		first, last := "..", ".."
 		if s.First != wiretime.FirstDay {
 			first = s.First.String()

@@ -16,7 +16,7 @@ import (
 type membershipDocument struct {
 	mongostore.Head    `bson:",inline"`
 	element.Membership `bson:",inline"`
-	First              wiretime.Day `bson:"first"` // of all spans; without any, after Last, so that no day finds it
+	First              wiretime.Day `bson:"first"` // of all its days; without any, after Last, so that no day finds it
 	Last               wiretime.Day `bson:"last"`
 
 	journal.Tail `bson:",inline"`
@@ -25,8 +25,8 @@ type membershipDocument struct {
 // set makes the document say m.
 func (d *membershipDocument) set(m element.Membership) {
 	*d = membershipDocument{Head: mongostore.Head{ID: m.ID, Schema: schema}, Membership: m, First: wiretime.LastDay, Last: wiretime.FirstDay}
-	for _, span := range m.Spans {
-		d.First, d.Last = min(d.First, span.First), max(d.Last, span.Last)
+	for _, days := range m.Days {
+		d.First, d.Last = min(d.First, days.First), max(d.Last, days.Last)
 	}
 }
 
@@ -40,30 +40,30 @@ func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.F
 	return s.memberships.Find(ctx, filter, o)
 }
 
-// touching adds the condition that a membership may hold on a day of the span.
-func touching(span element.Span, filter ...bson.E) bson.D {
+// touching adds the condition that a membership may hold on one of the days.
+func touching(days wiretime.Days, filter ...bson.E) bson.D {
 	return append(filter,
-		bson.E{Key: "last", Value: bson.D{{Key: "$gte", Value: span.First}}},
-		bson.E{Key: "first", Value: bson.D{{Key: "$lte", Value: span.Last}}})
+		bson.E{Key: "last", Value: bson.D{{Key: "$gte", Value: days.First}}},
+		bson.E{Key: "first", Value: bson.D{{Key: "$lte", Value: days.Last}}})
 }
 
-// GroupsOf reads the memberships of the members that may hold on a day of the span, in one round trip.
-func (s *Store) GroupsOf(ctx context.Context, members []int64, span element.Span) ([]element.Membership, error) {
-	return s.findMemberships(ctx, touching(span, in("member", members)), options.Find())
+// GroupsOf reads the memberships of the members that may hold on one of the days, in one round trip.
+func (s *Store) GroupsOf(ctx context.Context, members []int64, days wiretime.Days) ([]element.Membership, error) {
+	return s.findMemberships(ctx, touching(days, in("member", members)), options.Find())
 }
 
-// MembersOf reads the memberships in the groups that may hold on a day of the span, in one round trip, besides further batches.
-func (s *Store) MembersOf(ctx context.Context, groups []int64, span element.Span) ([]element.Membership, error) {
-	return s.findMemberships(ctx, touching(span, in("group", groups)), options.Find())
+// MembersOf reads the memberships in the groups that may hold on one of the days, in one round trip, besides further batches.
+func (s *Store) MembersOf(ctx context.Context, groups []int64, days wiretime.Days) ([]element.Membership, error) {
+	return s.findMemberships(ctx, touching(days, in("group", groups)), options.Find())
 }
 
-// MembersPage reads a page of the memberships in a group that may hold on a day of the span, in order of member.
-func (s *Store) MembersPage(ctx context.Context, group int64, span element.Span, after int64, limit int) ([]element.Membership, error) {
-	return s.findMemberships(ctx, pageOf(group, span, after), options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(limit)))
+// MembersPage reads a page of the memberships in a group that may hold on one of the days, in order of member.
+func (s *Store) MembersPage(ctx context.Context, group int64, days wiretime.Days, after int64, limit int) ([]element.Membership, error) {
+	return s.findMemberships(ctx, pageOf(group, days, after), options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(limit)))
 }
 
-func pageOf(group int64, span element.Span, after int64) bson.D {
-	return touching(span, bson.E{Key: "group", Value: group}, bson.E{Key: "member", Value: bson.D{{Key: "$gt", Value: after}}})
+func pageOf(group int64, days wiretime.Days, after int64) bson.D {
+	return touching(days, bson.E{Key: "group", Value: group}, bson.E{Key: "member", Value: bson.D{{Key: "$gt", Value: after}}})
 }
 
 // Pairs reads the memberships of the members in the groups, and perhaps others of the groups, or of the members.

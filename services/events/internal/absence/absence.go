@@ -15,18 +15,18 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // Events is what is asked of the use cases of events.
 type Events interface {
-	Busy(ctx context.Context, reaches []neighbour.Reach) ([]event.Placed[event.Commitment], error)
+	Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error)
 	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
-	Days(e event.Event) neighbour.Days
-	Common(a, b *event.Event) (neighbour.Days, bool)
+	Days(e event.Event) wiretime.Days
+	Common(a, b *event.Event) (wiretime.Days, bool)
 }
 
 // Store finds events by category.
@@ -51,15 +51,15 @@ type Nights interface {
 
 // Elements is what is asked of the elements service.
 type Elements interface {
-	Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]form.Element, error)
-	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error)
+	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Notes is what is asked of the notes service.
 type Notes interface {
-	Noted(ctx context.Context, q neighbour.NotedQuestion) ([]int64, error)
-	KeepSystemNotes(ctx context.Context, q neighbour.SystemNotesQuestion) ([]neighbour.NoteChange, error)
+	Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error)
+	KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error)
 }
 
 // Audit is where a run that wrote notes is told of.
@@ -105,9 +105,9 @@ func NewService(o Options) (*Service, error) {
 }
 
 // Usual are the days that the nightly check looks at.
-func (s *Service) Usual() neighbour.Days {
+func (s *Service) Usual() wiretime.Days {
 	today := s.Zone.DayOf(s.Now())
-	return neighbour.Days{First: today, Last: today.AddDays(s.Nightly.Days - 1)}
+	return wiretime.Days{First: today, Last: today.AddDays(s.Nightly.Days - 1)}
 }
 
 // Absence is an event some of whose pupils are elsewhere.
@@ -115,7 +115,7 @@ type Absence struct {
 	Event     event.Event
 	Pupils    int // of the event
 	Elsewhere int // of them
-	Note      neighbour.NoteChange
+	Note      fact.NoteChange
 
 	places []place
 }
@@ -131,7 +131,7 @@ type place struct {
 type Report struct {
 	Absences []Absence // in order of start, end and id
 	Checked  int       // events that were looked at
-	Changes  map[neighbour.NoteChange]int
+	Changes  map[fact.NoteChange]int
 }
 
 func (r *Report) add(other Report) {
@@ -144,5 +144,5 @@ func (r *Report) add(other Report) {
 
 // Written counts the notes that were created, updated and removed.
 func (r *Report) Written() int {
-	return r.Changes[neighbour.NoteCreated] + r.Changes[neighbour.NoteUpdated] + r.Changes[neighbour.NoteRemoved]
+	return r.Changes[fact.NoteCreated] + r.Changes[fact.NoteUpdated] + r.Changes[fact.NoteRemoved]
 }

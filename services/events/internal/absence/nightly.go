@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -60,20 +60,20 @@ func (s *Service) catchUp(ctx context.Context, due time.Time) error {
 // night checks the usual days week by week, and what has notes of later days.
 func (s *Service) night(ctx context.Context) (err error) {
 	began := time.Now()
-	report := Report{Changes: map[neighbour.NoteChange]int{}}
+	report := Report{Changes: map[fact.NoteChange]int{}}
 	usual := s.Usual()
 	defer func() { s.ended(ctx, usual, report, time.Since(began), err) }()
 	for first := usual.First; first <= usual.Last; first += together {
-		days := neighbour.Days{First: first, Last: min(first+together-1, usual.Last)}
+		days := wiretime.Days{First: first, Last: min(first+together-1, usual.Last)}
 		if err := s.add(ctx, &report, days, allChecked); err != nil {
 			return err
 		}
 	}
-	return s.add(ctx, &report, neighbour.Days{First: usual.Last + 1, Last: wiretime.LastDay}, onlyNoted)
+	return s.add(ctx, &report, wiretime.Days{First: usual.Last + 1, Last: wiretime.LastDay}, onlyNoted)
 }
 
 // add checks days within weekTime.
-func (s *Service) add(ctx context.Context, report *Report, days neighbour.Days, which scope) error {
+func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, which scope) error {
 	ctx, cancel := context.WithTimeout(ctx, weekTime)
 	defer cancel()
 	found, err := s.check(ctx, days, which, false)
@@ -82,7 +82,7 @@ func (s *Service) add(ctx context.Context, report *Report, days neighbour.Days, 
 }
 
 // ended tells the audit and the metrics of a nightly check, and the log of one that was done.
-func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report, took time.Duration, err error) {
+func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
 	outcome := "done"
 	if err != nil {
 		outcome = "failed"
@@ -95,8 +95,8 @@ func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report,
 		return
 	}
 	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
-		"with_absences", len(report.Absences), "created", report.Changes[neighbour.NoteCreated], "updated", report.Changes[neighbour.NoteUpdated],
-		"unchanged", report.Changes[neighbour.NoteUnchanged], "removed", report.Changes[neighbour.NoteRemoved], "took", took)
+		"with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated], "updated", report.Changes[fact.NoteUpdated],
+		"unchanged", report.Changes[fact.NoteUnchanged], "removed", report.Changes[fact.NoteRemoved], "took", took)
 }
 
 // pause waits for d or until ctx ends.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
@@ -49,7 +49,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	if err != nil {
 		return service.Surface{}, err
 	}
-	relay := outbox.NewRelay(store.EventsCollection(r.DB), r.Redis, outbox.Stream(r.RedisPrefix, neighbour.EventsStream), outbox.RelayOptions{
+	relay := outbox.NewRelay(store.EventsCollection(r.DB), r.Redis, outbox.Stream(r.RedisPrefix, fact.EventsStream), outbox.RelayOptions{
 		Log: r.Log, Record: notices.Record,
 	})
 	categories := store.NewCategories(r.DB, r.IDs)

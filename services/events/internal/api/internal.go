@@ -3,14 +3,14 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // commitments answers neighbour.Events.Commitments: one read of about as many documents as it returns.
 func (h handlers) commitments(c *fiber.Ctx) error {
-	var q neighbour.CommitmentsQuestion
+	var q fact.CommitmentsQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -18,9 +18,9 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	facts := make([]neighbour.CommitmentFact, len(found))
+	facts := make([]fact.Commitment, len(found))
 	for i, f := range found {
-		facts[i] = neighbour.CommitmentFact{ID: f.Item.ID, Status: string(f.Item.Status), ElementID: f.Item.ElementID, Event: h.shape.summary(f.Event)}
+		facts[i] = fact.Commitment{ID: f.Item.ID, Status: string(f.Item.Status), ElementID: f.Item.ElementID, Event: h.shape.summary(f.Event)}
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()
 		}
@@ -30,7 +30,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 
 // requests answers neighbour.Events.Requests: one read of about as many documents as it returns.
 func (h handlers) requests(c *fiber.Ctx) error {
-	var q neighbour.RequestsQuestion
+	var q fact.RequestsQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 
 // summaries answers neighbour.Events.Summaries: up to two reads of as many documents as it returns.
 func (h handlers) summaries(c *fiber.Ctx) error {
-	var q neighbour.SummariesQuestion
+	var q fact.SummariesQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -56,16 +56,16 @@ func (h handlers) summaries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	facts := make([]neighbour.EventFact, len(events))
+	facts := make([]fact.Event, len(events))
 	for i, e := range events {
-		facts[i] = neighbour.EventFact{Event: h.shape.summary(e), Key: e.Key}
+		facts[i] = fact.Event{Event: h.shape.summary(e), Key: e.Key}
 	}
 	return web.OK(c, web.Part{Name: "events", Value: facts})
 }
 
 // busy answers neighbour.Events.Busy: one read of about as many events as it returns spans, and one of their categories.
 func (h handlers) busy(c *fiber.Ctx) error {
-	var q neighbour.BusyQuestion
+	var q fact.BusyQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -73,16 +73,16 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	facts := make([]neighbour.BusyFact, len(found))
+	facts := make([]fact.Busy, len(found))
 	for i, f := range found {
-		facts[i] = neighbour.BusyFact{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
+		facts[i] = fact.Busy{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
 	}
 	return web.OK(c, web.Part{Name: "busy", Value: facts})
 }
 
 // calendar answers neighbour.Events.Calendar: one read of about as many events as it returns, and one of their categories.
 func (h handlers) calendar(c *fiber.Ctx) error {
-	var q neighbour.CalendarQuestion
+	var q fact.CalendarQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -90,9 +90,9 @@ func (h handlers) calendar(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	facts := make([]neighbour.CalendarFact, len(found))
+	facts := make([]fact.CalendarEvent, len(found))
 	for i, e := range found {
-		facts[i] = neighbour.CalendarFact{
+		facts[i] = fact.CalendarEvent{
 			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, Busy: e.Busy, Firm: e.Firm,
 		}
 	}

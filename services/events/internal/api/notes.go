@@ -3,8 +3,8 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -36,7 +36,7 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), neighbour.NewNote{
+	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), fact.NewNote{
 		EventID: id, Contents: o.Text("contents", faults), VisibleGuest: o.Bool("visible_guest", faults),
 		VisibleStaff: o.Bool("visible_staff", faults), VisiblePupil: o.Bool("visible_pupil", faults), Faults: faults, Ticket: web.Ticket(c),
 	})

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -196,7 +196,7 @@ func (s *Service) resolve(ctx context.Context, p principal.Principal, k *known, 
 }
 
 // factOf returns what is known of an element, nil when there is no such.
-func factOf(k *known, id int64) *neighbour.ElementFact {
+func factOf(k *known, id int64) *fact.Element {
 	if fact, exists := k.elements[id]; exists {
 		return &fact
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -97,7 +97,7 @@ func (e *Event) concerned(commitmentID int64) []int64 {
 }
 
 // administered returns the facts of the elements when p's right may depend on their administrators, and none otherwise.
-func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elements ...int64) ([]neighbour.ElementFact, error) {
+func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elements ...int64) ([]fact.Element, error) {
 	if mayRemove(p, e) {
 		return nil, nil
 	}

@@ -19,7 +19,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -71,12 +71,12 @@ type Store interface {
 
 // Elements is what notice asks of the elements service.
 type Elements interface {
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Users is what notice asks of the identity service.
 type Users interface {
-	Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
 // Options of a Service; all are needed.

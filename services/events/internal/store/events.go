@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -107,7 +107,7 @@ func keysFilter(keys []string) bson.D {
 }
 
 // Touching returns the events that carry a period of the reaches for a commitment. One read of one index.
-func (s *Events) Touching(ctx context.Context, reaches []neighbour.Reach) ([]event.Event, error) {
+func (s *Events) Touching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
 		return nil, nil
@@ -116,7 +116,7 @@ func (s *Events) Touching(ctx context.Context, reaches []neighbour.Reach) ([]eve
 }
 
 // Requesting is Touching for requests for one element.
-func (s *Events) Requesting(ctx context.Context, elementID int64, days neighbour.Days) ([]event.Event, error) {
+func (s *Events) Requesting(ctx context.Context, elementID int64, days wiretime.Days) ([]event.Event, error) {
 	keys := keysOf([]int64{elementID}, covering(days))
 	if len(keys) == 0 {
 		return nil, nil

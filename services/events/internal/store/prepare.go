@@ -123,8 +123,7 @@ func (s *Events) rekey(ctx context.Context, made string) error {
 	return s.rewrite(ctx, bson.D{}, func(d *eventDocument) {
 		e := d.event()
 		if e.Span.AllDay && midnights(old, e.Span) {
-			first, last := old.Days(e.Span.Starts, e.Span.Ends)
-			e.Span.Starts, e.Span.Ends = s.zone.Midnight(first), s.zone.Midnight(last+1)
+			e.Span.Starts, e.Span.Ends = s.zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
 		}
 		d.set(e, s.zone)
 	})

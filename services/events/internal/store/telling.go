@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -17,7 +17,7 @@ const changeNotices = 8
 // has its notice in the message that the other services get.
 func messages(ctx context.Context, version int64, before, after event.Event) []outbox.Message {
 	if after.ID == 0 {
-		m := outbox.NewMessage(ctx, neighbour.EventDeleted, before.ID, nil)
+		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID, nil)
 		if lost := event.Deletion(before); len(lost.Entries) > 0 {
 			m.Detail = detail(version, 0, lost)
 		}

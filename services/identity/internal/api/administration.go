@@ -5,8 +5,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -232,7 +232,7 @@ func readRow(r importer.Record) user.Row {
 
 // facts answers the other services: two round trips at most, as many documents as asked for.
 func (h *handlers) facts(c *fiber.Ctx) error {
-	var question neighbour.UsersQuestion
+	var question fact.UsersQuestion
 	if err := web.Decode(c, &question); err != nil {
 		return err
 	}
@@ -240,9 +240,9 @@ func (h *handlers) facts(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	facts := make([]neighbour.UserFact, len(found))
+	facts := make([]fact.User, len(found))
 	for i, u := range found {
-		facts[i] = neighbour.UserFact{User: u.ListForm(), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI}
+		facts[i] = fact.User{User: u.ListForm(), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI}
 	}
 	return web.OK(c, web.Part{Name: "users", Value: facts})
 }

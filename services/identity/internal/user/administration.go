@@ -5,8 +5,8 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -122,7 +122,7 @@ func (s *Service) checkElement(ctx context.Context, e Edit, faults problem.Field
 	if e.ElementID == nil || *e.ElementID == 0 {
 		return nil
 	}
-	found, err := s.Elements.Facts(ctx, neighbour.FactsQuestion{IDs: []int64{*e.ElementID}})
+	found, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{*e.ElementID}})
 	if err == nil && len(found) == 0 {
 		faults.Add("element_id", mustExist)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -51,7 +51,7 @@ type Sessions interface {
 
 // Elements is what is asked of the elements service.
 type Elements interface {
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Attempts limits failed logins over all replicas (decisions, part 2).

@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
@@ -43,12 +43,12 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 // consumer hears of deleted events.
 func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 	handle := func(ctx context.Context, m outbox.Message) error {
-		if m.Kind != neighbour.EventDeleted {
+		if m.Kind != fact.EventDeleted {
 			return nil
 		}
 		return notes.EventDeleted(ctx, m.Subject)
 	}
-	return outbox.NewConsumer(r.Redis, outbox.Stream(r.RedisPrefix, neighbour.EventsStream), "notes", handle, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
+	return outbox.NewConsumer(r.Redis, outbox.Stream(r.RedisPrefix, fact.EventsStream), "notes", handle, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
 }
 
 const (

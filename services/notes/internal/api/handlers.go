@@ -4,8 +4,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -26,7 +26,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	n, err := h.notes.Read(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id)
+	n, err := h.notes.Read(c.UserContext(), fact.ViewerOf(web.Principal(c)), id)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (h handlers) update(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	n, err := h.notes.Update(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id, note.ReadChange(fields), match)
+	n, err := h.notes.Update(c.UserContext(), fact.ViewerOf(web.Principal(c)), id, note.ReadChange(fields), match)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (h handlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.notes.Delete(c.UserContext(), neighbour.ViewerOf(web.Principal(c)), id, match); err != nil {
+	if err := h.notes.Delete(c.UserContext(), fact.ViewerOf(web.Principal(c)), id, match); err != nil {
 		return err
 	}
 	return web.OK(c)
@@ -85,7 +85,7 @@ func (h handlers) importBatch(c *fiber.Ctx, batch importer.Batch) ([]importer.Re
 
 // ofEvent answers neighbour.Notes.OfEvent. One round trip, the event's notes; then identity is asked.
 func (h handlers) ofEvent(c *fiber.Ctx) error {
-	var q neighbour.NotesOfEventQuestion
+	var q fact.NotesOfEventQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (h handlers) ofEvent(c *fiber.Ctx) error {
 
 // create answers neighbour.Notes.Create. identity is asked; then one round trip, one document.
 func (h handlers) create(c *fiber.Ctx) error {
-	var q neighbour.NewNote
+	var q fact.NewNote
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 
 // keepSystemNotes answers neighbour.Notes.KeepSystemNotes; see note.Service.KeepSystemNotes for what it costs.
 func (h handlers) keepSystemNotes(c *fiber.Ctx) error {
-	var q neighbour.SystemNotesQuestion
+	var q fact.SystemNotesQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (h handlers) keepSystemNotes(c *fiber.Ctx) error {
 
 // noted answers neighbour.Notes.Noted: one read of as many documents as it returns.
 func (h handlers) noted(c *fiber.Ctx) error {
-	var q neighbour.NotedQuestion
+	var q fact.NotedQuestion
 	if err := web.Decode(c, &q); err != nil {
 		return err
 	}

@@ -5,8 +5,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -160,7 +160,7 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		facts, err := s.Events.Summaries(ctx, neighbour.SummariesQuestion{Keys: eventKeys})
+		facts, err := s.Events.Summaries(ctx, fact.SummariesQuestion{Keys: eventKeys})
 		for _, f := range facts {
 			if f.ID != nil {
 				events[f.Key] = *f.ID
@@ -169,7 +169,7 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 		return err
 	})
 	group.Go(func() error {
-		facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{Keys: userKeys})
+		facts, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: userKeys})
 		for _, f := range facts {
 			users[f.Key] = f.ID
 		}

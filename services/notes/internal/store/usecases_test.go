@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
@@ -30,15 +30,15 @@ type school struct {
 	asked     func() // runs when a question comes
 }
 
-func (s *school) Summaries(_ context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error) {
-	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.EventFact {
-		return neighbour.EventFact{Event: form.Event{ID: &id, Body: key, Valid: true}, Key: key}
+func (s *school) Summaries(_ context.Context, q fact.SummariesQuestion) ([]fact.Event, error) {
+	return ask(s, q.IDs, q.Keys, func(id int64, key string) fact.Event {
+		return fact.Event{Event: form.Event{ID: &id, Body: key, Valid: true}, Key: key}
 	})
 }
 
-func (s *school) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
-	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.UserFact {
-		return neighbour.UserFact{User: form.User{ID: id, Name: key, Valid: true}, Key: key}
+func (s *school) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {
+	return ask(s, q.IDs, q.Keys, func(id int64, key string) fact.User {
+		return fact.User{User: form.User{ID: id, Name: key, Valid: true}, Key: key}
 	})
 }
 
@@ -68,11 +68,11 @@ func newService(t *testing.T) (s *note.Service, events, users *school) {
 	return &note.Service{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}, events, users
 }
 
-var author = neighbour.Viewer{UserID: 1, Kind: principal.Staff}
+var author = fact.Viewer{UserID: 1, Kind: principal.Staff}
 
 func create(t *testing.T, s *note.Service, eventID int64, contents string) int64 {
 	t.Helper()
-	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
+	n, err := s.Create(t.Context(), fact.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
 	if err != nil || n.ID == nil {
 		t.Fatalf("create: %+v, %v", n, err)
 	}
@@ -81,7 +81,7 @@ func create(t *testing.T, s *note.Service, eventID int64, contents string) int64
 
 func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 	s, _, _ := newService(t)
-	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: 101, AuthorID: 1})
+	n, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	s, _, _ := newService(t)
 	long, yes := strings.Repeat("a", note.MaxContents+1), true
-	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}}})
+	n, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	if diff := cmp.Diff(want, n); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := s.OfEvent(t.Context(), neighbour.Viewer{Admin: true}, 101); err != nil || len(left) > 0 {
+	if left, err := s.OfEvent(t.Context(), fact.Viewer{Admin: true}, 101); err != nil || len(left) > 0 {
 		t.Errorf("stored: %+v, %v", left, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	id := create(t, s, 101, "a")
 	delete(events.records, "e1") // and no message has come
 	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
-	for _, viewer := range []neighbour.Viewer{author, {UserID: 2, Admin: true}} {
+	for _, viewer := range []fact.Viewer{author, {UserID: 2, Admin: true}} {
 		_, read := s.Read(t.Context(), viewer, id)
 		_, update := s.Update(t.Context(), viewer, id, note.Change{}, ifmatch.Match{})
 		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, ifmatch.Match{})} {

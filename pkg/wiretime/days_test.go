@@ -3,6 +3,8 @@ package wiretime
 import (
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func TestPart4_1_RangeOfAQuery(t *testing.T) {
@@ -17,8 +19,8 @@ func TestPart4_1_RangeOfAQuery(t *testing.T) {
 		{"far away", "0001-01-01", "9999-12-31", "0001-01-01", "9999-12-31"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := z.ParseRange(c.start, c.end, now)
-			want := Range{day(t, c.first), day(t, c.last)}
+			got, err := z.ParseDays(c.start, c.end, now)
+			want := Days{day(t, c.first), day(t, c.last)}
 			if err != nil || got != want {
 				t.Errorf("%v, %v; want %v", got, err, want)
 			}
@@ -32,7 +34,7 @@ func TestPart4_1_RangeOfAQuery(t *testing.T) {
 		{"a date-time", "2018-02-01T00:00", "", "start_date is not a date (YYYY-MM-DD)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, err := z.ParseRange(c.start, c.end, now); err == nil || err.Error() != c.want {
+			if got, err := z.ParseDays(c.start, c.end, now); err == nil || err.Error() != c.want {
 				t.Errorf("%v, %v; want the error %q", got, err, c.want)
 			}
 		})
@@ -49,7 +51,7 @@ func TestPart3_BoundsOfARangeAreItsMidnights(t *testing.T) {
 		{"2019-10-27", "2019-10-27", "2019-10-26T23:00:00Z", "2019-10-28T00:00:00Z", 25},
 		{"2019-04-10", "2019-04-11", "2019-04-09T23:00:00Z", "2019-04-11T23:00:00Z", 48},
 	} {
-		from, to := z.Bounds(Range{day(t, c.first), day(t, c.last)})
+		from, to := z.Bounds(Days{day(t, c.first), day(t, c.last)})
 		if !from.Equal(instant(t, c.from)) || !to.Equal(instant(t, c.to)) || to.Sub(from) != time.Duration(c.hours)*time.Hour {
 			t.Errorf("%s to %s: %v to %v", c.first, c.last, from, to)
 		}
@@ -80,4 +82,20 @@ func TestPart3_AnEventIsInTheRangeWhen(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDaysOverlapWhenTheyHaveADayInCommon(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		run := func(name string) Days {
+			first := Day(rapid.IntRange(0, 6).Draw(t, name))
+			return Days{first, first + Day(rapid.IntRange(0, 3).Draw(t, name+" more"))}
+		}
+		a, b, common := run("a"), run("b"), false
+		for day := Day(-1); day < 12; day++ {
+			common = common || a.Has(day) && b.Has(day)
+		}
+		if a.Overlaps(b) != common || b.Overlaps(a) != common || (len(IntersectDays([]Days{a}, []Days{b})) > 0) != common {
+			t.Fatalf("%v and %v: %v", a, b, a.Overlaps(b))
+		}
+	})
 }
