@@ -9,11 +9,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// The actor of a context is set in this file alone: by Act for a public request, by actForNeighbour for an internal one. A context of neither
-// is the system's.
+// The actor of a context is set in this file alone: by Act for a public request, by actForNeighbour for an internal
+// one. A context of neither is the system's.
 
-// Act makes p the one who acts in a request's context, from the client's address. A session does so by itself; a login calls it for whom it
-// has let in.
+// Act makes p the one who acts in a request's context, from the client's address. A session does so by itself; a login
+// calls it for whom it has let in.
 func Act(c *fiber.Ctx, p principal.Principal, trusted []netip.Prefix) {
 	request, _ := c.Locals(requestIDKey).(string)
 	c.SetUserContext(audit.WithActor(c.UserContext(), audit.Actor{
@@ -21,7 +21,8 @@ func Act(c *fiber.Ctx, p principal.Principal, trusted []netip.Prefix) {
 	}))
 }
 
-// actForNeighbour makes the one whom the asking service names the one who acts here too. Only a request with the shared token may name one.
+// actForNeighbour makes the one whom the asking service names the one who acts here too. Only a request with the shared
+// token may name one.
 func actForNeighbour(c *fiber.Ctx) {
 	if a, err := audit.ParseActor(c.Get(audit.Header)); err == nil {
 		c.SetUserContext(audit.WithActor(c.UserContext(), a))

@@ -183,9 +183,11 @@ func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *kn
 	return w, err
 }
 
-// watched runs a write of e that may have to mind clashes, with what it has to know about them (see watch), and ends the claims after it. The
-// error is the write's, or that of finding out.
-func (s *Service) watched(ctx context.Context, e *Event, category *Category, k *known, submission Submission, write func(*watch) error) (watch, error) {
+// watched runs a write of e that may have to mind clashes, with what it has to know about them (see watch), and ends
+// the claims after it. The error is the write's, or that of finding out.
+func (s *Service) watched(
+	ctx context.Context, e *Event, category *Category, k *known, submission Submission, write func(*watch) error,
+) (watch, error) {
 	w, err := s.watch(ctx, e, category, k, submission)
 	if err == nil {
 		err = write(&w)
