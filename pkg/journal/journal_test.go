@@ -68,7 +68,7 @@ func open(t *testing.T) *books {
 				return nil
 			}
 			kind := fmt.Sprintf("%s→%s at %d", before.Title, after.Title, version)
-			return []outbox.Message{outbox.NewMessage(ctx, kind, max(before.ID, after.ID), nil)}
+			return []outbox.Message{outbox.NewMessage(ctx, kind, max(before.ID, after.ID))}
 		},
 	})
 	return b
@@ -282,7 +282,7 @@ func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 func TestPurge_SparesWhatHasSomethingPending(t *testing.T) {
 	b := open(t)
 	entry := audit.Make(t.Context(), audit.Create, audit.RecordOf("Book", 1), nil)
-	for id, tail := range []journal.Tail{{}, {Audit: []audit.Entry{entry}}, {Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "x", 2, nil)}}} {
+	for id, tail := range []journal.Tail{{}, {Audit: []audit.Entry{entry}}, {Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "x", 2)}}} {
 		if err := mongostore.Insert(t.Context(), b.pages, &page{Head: mongostore.Head{ID: int64(id)}, Tail: tail}); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ const changeNotices = 8
 // has its notice in the message that the other services get.
 func messages(ctx context.Context, version int64, before, after event.Event) []outbox.Message {
 	if after.ID == 0 {
-		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID, nil)
+		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID)
 		if lost := event.Deletion(before); len(lost.Entries) > 0 {
 			m.Detail = detail(version, 0, lost)
 		}
@@ -25,7 +25,7 @@ func messages(ctx context.Context, version int64, before, after event.Event) []o
 	}
 	var messages []outbox.Message
 	for i, n := range event.Notices(before, after) {
-		m := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID, nil)
+		m := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID)
 		m.Detail = detail(version, i, n)
 		messages = append(messages, m)
 	}
