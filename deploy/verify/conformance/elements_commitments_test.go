@@ -108,15 +108,17 @@ func TestPart4_1_Rule09_IncludeAddsStaffAndLocations(t *testing.T) {
 		"staff": staff + " -| -", "locations": "- H1|- ", "staff,locations": staff + " H1| ", "locations,staff": staff + " H1| ",
 		"locations,unknown,%20staff": staff + " H1| ", "unknown": "- -|- -", "": "- -|- -", "STAFF": "- -|- -",
 	} {
-		texts := []string{}
-		for _, commitment := range decode[struct {
-			Commitments []struct {
-				Event struct{ Staff, Locations *string }
+		for _, e := range []Element{set, inside} { // directly, and through the group
+			texts := []string{}
+			for _, commitment := range decode[struct {
+				Commitments []struct {
+					Event struct{ Staff, Locations *string }
+				}
+			}](t, on(t, c, e, "start_date=2019-04-10&include="+query)).Commitments {
+				texts = append(texts, shown(commitment.Event.Staff)+" "+shown(commitment.Event.Locations))
 			}
-		}](t, on(t, c, set, "start_date=2019-04-10&include="+query)).Commitments {
-			texts = append(texts, shown(commitment.Event.Staff)+" "+shown(commitment.Event.Locations))
+			equal(t, "staff and locations of "+e.EntityType+" with include="+query, strings.Join(texts, "|"), want)
 		}
-		equal(t, "staff and locations with include="+query, strings.Join(texts, "|"), want)
 	}
 }
 

@@ -79,9 +79,10 @@ func TestDecisionsPart3_AMembershipCountsOnADayOfTheEventInTheRange(t *testing.T
 	c, pupil, set := school.Booker(t), school.Pupil(t), school.Group(t)
 	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
 	school.book(t, c, "camp", "2019-04-08 12:00", "2019-04-12 09:00", set)
+	school.book(t, c, "reaches it", "2019-04-08 12:00", "2019-04-10 09:00", set)
 	school.book(t, c, "ends before", "2019-04-08 12:00", "2019-04-10 00:00", set)
 	school.book(t, c, "begins after", "2019-04-11 00:00", "2019-04-11 12:00", set)
-	camp := fmt.Sprintf("camp@%d", set.ID)
+	camp := fmt.Sprintf("reaches it@%d, camp@%d", set.ID, set.ID)
 	for query, want := range map[string]string{
 		"start_date=2019-04-10": camp, "start_date=2019-04-01&end_date=2019-04-30": camp, "start_date=2019-04-10&end_date=2019-04-11": camp,
 		"start_date=2019-04-09": "", "start_date=2019-04-11&end_date=2019-04-12": "", "start_date=2019-04-08&end_date=2019-04-09": "",

@@ -113,7 +113,7 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 		sent any
 		text string
 	}{
-		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"nobody", "nobody"}, {"", ""}, {" ", " "}, {"-1", "-1"}, {"1.0", "1.0"}, {"0", "0"}, {0, "0"},
+		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"nobody", "nobody"}, {"", ""}, {" ", " "}, {"-1", "-1"}, {"01", "01"}, {"1.0", "1.0"}, {"0", "0"}, {0, "0"},
 		{"9223372036854775808", "9223372036854775808"}, {"Größe \u2028", "Größe \u2028"}, {1.5, "1.5"}, {true, "true"}, {nil, "null"}, {[]any{1, "a"}, `[1,"a"]`}, {map[string]any{"id": 1}, `{"id":1}`},
 	}
 	elements, want := []any{}, ""
@@ -140,11 +140,12 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	equal(t, "one bare number on add", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
 	a = c.Post(t, path, map[string]any{"elements": "nobody"}).Must(t, http.StatusOK)
 	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 nobody Hash")
-	for _, body := range []any{map[string]any{}, map[string]any{"elements": nil}, map[string]any{"element": []string{}}} {
+	for _, body := range []any{map[string]any{}, map[string]any{"elements": nil}, map[string]any{"elements": true}, map[string]any{"element": []string{}}} {
 		a := c.Post(t, path, body)
 		a.WantCode(t, http.StatusBadRequest)
 		equal(t, "the status", a.Text(t, "status"), "Bad request")
 	}
+	c.Post(t, "/api/events", map[string]any{"event": event, "elements": map[string]any{}}).WantCode(t, http.StatusBadRequest)
 }
 
 func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
@@ -153,9 +154,11 @@ func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
 	path := eventPath(school.Event(t, c, nil).Int(t, "event.id")) + "/add"
 	a := c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1000)}).Must(t, http.StatusOK)
 	equal(t, "the quantity of 1,000", a.Int(t, "event.requests.0.quantity"), 1000)
-	c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1001)}).WantCode(t, http.StatusUnprocessableEntity)
+	c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1001)}).
+		Want(t, http.StatusUnprocessableEntity, `{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
 	event := map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
-	c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1001)}).WantCode(t, http.StatusUnprocessableEntity)
+	many := c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1001)})
+	wantInvalid(t, many, "null", `{"elements":["has more than 1000 entries"]}`)
 	a = c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1000)}).Must(t, http.StatusOK)
 	equal(t, "the failures of 1,000", a.Len(t, "failures"), 1000)
 }

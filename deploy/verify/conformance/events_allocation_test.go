@@ -29,7 +29,14 @@ func TestDecisionsPart5_TheQuantityOfARequest(t *testing.T) {
 		equal(t, "quantity "+jsonText(n), fmt.Sprint(a.Code, " ", a.Keys(t, "request.errors")), "422 quantity")
 		equal(t, "its id and valid", a.At(t, "request.id")+" "+a.At(t, "request.valid"), fmt.Sprintf("%d false", id))
 	}
-	for _, other := range []*servicetest.Client{school.As(t), school.As(t, "can_add_events"), school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api"))} {
+	for message, n := range map[string]any{"must be at least 1": 0, "must be at most 1000": 1001, "is not a number": "many", "can't be blank": nil} {
+		c.Patch(t, requestPath(id), quantity(n)).Equal(t, "request.errors", `{"quantity":["`+message+`"]}`)
+	}
+	teacher, elsewhere := school.Staff(t), school.User(t)
+	school.Administrator(t, school.ResourceGroup(t), elsewhere)
+	c.Patch(t, eventPath(made.Int(t, "event.id")), map[string]any{"event": map[string]any{"organiser_id": teacher.ID}}).Must(t, http.StatusOK)
+	organiser := school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")
+	for _, other := range []*servicetest.Client{school.Login(t, organiser), school.Login(t, elsewhere), school.As(t), school.As(t, "can_add_events"), school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api"))} {
 		other.Patch(t, requestPath(id), quantity(1)).Want(t, http.StatusForbidden, forbidden)
 	}
 	equal(t, "the quantity", c.Get(t, eventPath(made.Int(t, "event.id"))).At(t, "event.requests.0.quantity"), 1000)

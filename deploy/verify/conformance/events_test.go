@@ -159,6 +159,21 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 	} {
 		wantInvalid(t, school.TryEvent(t, c, map[string]any{fault.field: fault.value}), "null", fault.errors)
 	}
+	for _, fault := range []struct {
+		fields map[string]any
+		errors string
+	}{
+		{map[string]any{"starts_at": "2019-04-10", "starts_at_text": "2019-04-10"}, `{"starts_at":["can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"]}`},
+		{map[string]any{"starts_at_text": 20190410}, `{"starts_at":["is not a date"]}`},
+		{map[string]any{"ends_at_text": "later"}, `{"ends_at":["is not a date"]}`},
+		{map[string]any{"all_day_field": "maybe"}, `{"all_day":["is not true or false"]}`},
+		{map[string]any{"all_day": true, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-11"}, `{"starts_at":["is not a date"]}`},
+		{map[string]any{"all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-10"}, `{"ends_at":["is before the start"]}`},
+		{map[string]any{"body": 7}, `{"body":["is not a string"]}`},
+		{map[string]any{"body": strings.Repeat("é", 4097)}, `{"body":["is too long (maximum is 4096 characters)"]}`},
+	} {
+		wantInvalid(t, school.TryEvent(t, c, fault.fields), "null", fault.errors)
+	}
 	all := school.TryEvent(t, c, map[string]any{"body": "", "event_category_id": noSuchID, "organiser_id": room.ID, "starts_at_text": "x"})
 	wantInvalid(t, all, "null", `{"body":["can't be blank"],"event_category_id":["must exist"],"organiser_id":["must be a staff element"],"starts_at":["is not a date"]}`)
 	made := school.Event(t, c, map[string]any{"body": "stays"})

@@ -63,6 +63,10 @@ func TestPart3_3_Row3_LogoutAlwaysLogsOut(t *testing.T) {
 	isUser(t, held, nil, "with the cookie from before the logout")
 	held.Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
 	school.Client().Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
+	_, _, c, _ = school.switched(t) // to a user without can_api
+	held = c.Copy()
+	c.Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
+	isUser(t, held, nil, "with the switched session's cookie from before the logout")
 	school.Client().Do(t, http.MethodGet, "/api/logout", nil, "Cookie", servicetest.SessionCookie+"=nonsense").Want(t, http.StatusOK, okBody)
 }
 
@@ -75,7 +79,7 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 		c.Get(t, path).Want(t, http.StatusOK, want)
 		school.Client().Get(t, path).Want(t, http.StatusUnauthorized, accessDenied)
 	}
-	for _, path := range []string{"/sessions/x/whoami", "/sessions/01/whoami", "/api/sessions/-1/whoami"} {
+	for _, path := range []string{"/sessions/x/whoami", "/sessions/01/whoami", "/api/sessions/-1/whoami", "/sessions/1/whoami/"} {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)
 	}
 	su := school.As(t, "can_su")
@@ -97,9 +101,11 @@ func TestPart4_5_UsersByEmail(t *testing.T) {
 	c.Get(t, "/api/users?email="+second.Email).Want(t, http.StatusOK, both)
 	c.Get(t, "/api/users").Want(t, http.StatusOK, nobody)
 	c.Get(t, "/api/users?email=").Want(t, http.StatusOK, nobody)
-	for _, email := range []string{"nobody." + first.Email, first.Email[1:], "%25"} {
+	for _, email := range []string{"nobody." + first.Email, first.Email[1:], "%25", "%00", ".*", first.Email + "%00"} {
 		c.Get(t, "/api/users?email="+email).Want(t, http.StatusNotFound, `{"status":"Not found","users":[]}`)
 	}
+	c.Get(t, "/api/users?email=%ff").Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"email is not UTF-8"}`)
+	c.Do(t, http.MethodHead, "/api/users", nil).Want(t, http.StatusOK, "")
 	sample := school.UserWith(t, map[string]any{"name": "O'Neill <Head> & Co", "email": strings.ToLower(school.Prefix) + ".sample@conformance.invalid"})
 	school.Golden(t, c.Get(t, "/api/users?email="+sample.Email), http.StatusOK, "users.json", 10001, sample.ID, "head@school.example", sample.Email)
 }

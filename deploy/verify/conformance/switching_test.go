@@ -70,6 +70,8 @@ func TestPart3_3_Row7_RevertReturnsToTheOriginalUser(t *testing.T) {
 	isUser(t, c, &original, "after the revert")
 	isUser(t, before, nil, "with the switched session's cookie")
 	c.Put(t, "/api/sessions/1", switchTo(school.User(t))).Want(t, http.StatusOK, okBody) // so it is not switched any more
+	c.Put(t, revertPath, nil).Want(t, http.StatusOK, okBody)                             // without a body
+	isUser(t, c, &original, "after the revert without a body")
 }
 
 func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
@@ -105,7 +107,11 @@ func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
 	own.Put(t, "/api/sessions/1", switchTo(booker)).Want(t, http.StatusOK, okBody)
 	made := school.Event(t, own, nil)
 	own.Get(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id"))).Equal(t, "event.owner", booker.List())
-	own.Post(t, add, note).Equal(t, "note.owner", booker.List())
+	added := own.Post(t, add, note)
+	added.Equal(t, "note.owner", booker.List())
+	own.Delete(t, notePaths(added.Int(t, "note.id"))[0]).Want(t, http.StatusOK, okBody)
+	its := addNote(t, school.Login(t, school.User(t, "can_add_notes")), event, map[string]any{})
+	own.Delete(t, notePaths(its)[0]).Want(t, http.StatusForbidden, forbidden)
 }
 
 func TestPart5_Rule08_WhileSwitchedTheOriginalUsersCanAPICounts(t *testing.T) {
@@ -133,6 +139,8 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 		{"no can_su comes before no id", plain, map[string]any{}, http.StatusForbidden, forbidden},
 		{"no can_su comes before unknown", plain, session(int64(noSuchID)), http.StatusForbidden, forbidden},
 		{"no wrapper", su, map[string]any{"user_id": plain.ID}, http.StatusBadRequest, noID},
+		{"none", su, map[string]any{"session": map[string]any{}}, http.StatusBadRequest, noID},
+		{"not JSON", su, `{"session":`, http.StatusBadRequest, noID},
 		{"absent", su, session(nil), http.StatusBadRequest, noID},
 		{"a word", su, session("ann"), http.StatusBadRequest, noID},
 		{"a sign", su, session("-1"), http.StatusBadRequest, noID},
