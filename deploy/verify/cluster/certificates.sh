@@ -8,7 +8,7 @@ certificates() {
 	authority ca cluster-ca
 	authority front-ca front-proxy-ca # a separate one: its clients may act as anybody
 	local names=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc
-	names+=,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1,IP:$NODE,IP:${SERVICES%.0/*}.1
+	names+=,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1,IP:$NODE,IP:${SERVICE_NETWORK%.0/*}.1
 	certificate ca apiserver kube-apiserver "" "$names"
 	certificate ca admin admin system:masters
 	certificate ca controller-manager system:kube-controller-manager

@@ -194,8 +194,8 @@ evict() {
 # delete_and_drain: there is one node, so it is uncordoned at once, while the drain goes on with the pods that it found.
 delete_and_drain() {
 	local service oldest
-	for service in identity elements events notes; do
-		oldest=$(school get pods --selector app.kubernetes.io/component=$service \
+	for service in "${SERVICES[@]}"; do
+		oldest=$(school get pods --selector app.kubernetes.io/component="$service" \
 			--sort-by .metadata.creationTimestamp -o jsonpath='{.items[0].metadata.name}')
 		school delete pod --wait=false "$oldest" >/dev/null
 	done
@@ -211,8 +211,8 @@ delete_and_drain() {
 check_kill() {
 	step "a service's processes killed, without warning"
 	local began service id
-	for service in identity elements events notes; do
-		id=$(school get pods --selector app.kubernetes.io/component=$service \
+	for service in "${SERVICES[@]}"; do
+		id=$(school get pods --selector app.kubernetes.io/component="$service" \
 			-o jsonpath='{.items[0].status.containerStatuses[0].containerID}')
 		ctr task kill --signal SIGKILL "${id#containerd://}"
 	done

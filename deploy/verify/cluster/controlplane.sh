@@ -7,7 +7,7 @@ controlplane_up() {
 		--advertise-client-urls $etcd --unsafe-no-fsync
 	need 60 etcd inside curl -sf $etcd/health
 	keep apiserver "$KUBERNETES/kube-apiserver" --etcd-servers=$etcd \
-		--bind-address=0.0.0.0 --advertise-address="$NODE" --service-cluster-ip-range="$SERVICES" \
+		--bind-address=0.0.0.0 --advertise-address="$NODE" --service-cluster-ip-range="$SERVICE_NETWORK" \
 		--authorization-mode=Node,RBAC --enable-admission-plugins=NodeRestriction \
 		--client-ca-file="$PKI/ca.crt" \
 		--tls-cert-file="$PKI/apiserver.crt" --tls-private-key-file="$PKI/apiserver.key" \
@@ -27,7 +27,7 @@ controlplane_up() {
 		--use-service-account-credentials=true --service-account-private-key-file="$PKI/accounts.key" \
 		--root-ca-file="$PKI/ca.crt" \
 		--cluster-signing-cert-file="$PKI/ca.crt" --cluster-signing-key-file="$PKI/ca.key" \
-		--cluster-cidr="$PODS" --allocate-node-cidrs=true --service-cluster-ip-range="$SERVICES"
+		--cluster-cidr="$PODS" --allocate-node-cidrs=true --service-cluster-ip-range="$SERVICE_NETWORK"
 	kubeconfig=$RUN/scheduler.kubeconfig
 	keep scheduler "$KUBERNETES/kube-scheduler" --bind-address=127.0.0.1 --leader-elect=false \
 		--kubeconfig="$kubeconfig" --authentication-kubeconfig="$kubeconfig" --authorization-kubeconfig="$kubeconfig"

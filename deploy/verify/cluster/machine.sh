@@ -3,7 +3,7 @@
 # to be recorded for the clean-up.
 
 NODE=10.99.0.1
-SERVICES=10.96.0.0/16
+SERVICE_NETWORK=10.96.0.0/16
 PODS=10.244.0.0/16
 FIXED=(/var/lib/cni /var/lib/kubelet) # folders that containerd and the kubelet write to whatever they are told
 
