@@ -212,6 +212,13 @@ func (w *walk) clientOf(p *person) *servicetest.Client {
 	return p.client
 }
 
+// now is a person as they are now, whose session stays the one that it is while the person's goes on.
+func (w *walk) now(p *person) *person {
+	as := *p
+	as.client = w.clientOf(p).Copy()
+	return &as
+}
+
 // short is the beginning of a text, on one line and without its secrets.
 func short(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(hidden(text)), "\r", "")
