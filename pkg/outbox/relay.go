@@ -131,11 +131,7 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 			}
 		}
 		for _, message := range document.Outbox {
-			values, err := message.values()
-			if err != nil {
-				return err
-			}
-			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: values})
+			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: message.values()})
 		}
 	}
 	if _, err := pipeline.Exec(ctx); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -111,30 +110,4 @@ func (h handlers) intervals(intervals []element.Interval) []interval {
 		shown[i] = interval{h.zone.Format(v.Starts), h.zone.Format(v.Ends)}
 	}
 	return shown
-}
-
-// reaches answers the other services. One read of the elements, and one for each level of nesting of their groups.
-func (h handlers) reaches(c *fiber.Ctx) error {
-	var q fact.ReachesQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	all, err := h.elements.Reaches(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "elements", Value: all})
-}
-
-// pupils answers neighbour.Elements.Pupils; see element.Service.Pupils for what it costs.
-func (h handlers) pupils(c *fiber.Ctx) error {
-	var q fact.PupilsQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	found, err := h.elements.Pupils(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "pupils", Value: found})
 }

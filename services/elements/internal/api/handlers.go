@@ -7,7 +7,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
-	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -125,17 +124,4 @@ func allowing(c *fiber.Ctx, err error, methods string) error {
 		c.Set(fiber.HeaderAllow, methods)
 	}
 	return err
-}
-
-// facts answers the other services. At most two reads.
-func (h handlers) facts(c *fiber.Ctx) error {
-	var q fact.ElementsQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	facts, err := h.elements.Facts(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "elements", Value: facts})
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -83,11 +80,7 @@ func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, w
 
 // ended tells the audit and the metrics of a nightly check, and the log of one that was done.
 func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
-	outcome := "done"
-	if err != nil {
-		outcome = "failed"
-	}
-	s.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
+	s.Metrics.Checked(ctx, took, err == nil)
 	if err := s.tell(ctx, days, report); err != nil {
 		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
 	}

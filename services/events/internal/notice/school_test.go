@@ -202,7 +202,7 @@ func (o *office) tell(t *testing.T, notices ...event.Notice) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := outbox.NewMessage(t.Context(), string(n.Kind), n.Event.ID, nil)
+		m := outbox.NewMessage(t.Context(), string(n.Kind), n.Event.ID)
 		m.Detail = string(text)
 		messages = append(messages, m)
 	}

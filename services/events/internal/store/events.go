@@ -305,7 +305,7 @@ func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) er
 		if err := may(&e); err != nil {
 			return err
 		}
-		message := outbox.NewMessage(ctx, fact.EventDeleted, id, nil)
+		message := outbox.NewMessage(ctx, fact.EventDeleted, id)
 		if lost := event.Deletion(e); len(lost.Entries) > 0 {
 			message.Detail = detail(d.Version+1, 0, lost)
 		}

@@ -15,7 +15,7 @@ const changeNotices = 8
 // tell puts the notices of the change that gives the document that version into its outbox, and says whether there are any.
 func tell(ctx context.Context, d *eventDocument, version int64, notices []event.Notice) bool {
 	for i, n := range notices {
-		message := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID, nil)
+		message := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID)
 		message.Detail = detail(version, i, n)
 		d.Outbox = append(d.Outbox, message)
 	}

@@ -231,18 +231,14 @@ func readRow(r importer.Record) user.Row {
 }
 
 // facts answers the other services: two round trips at most, as many documents as asked for.
-func (h *handlers) facts(c *fiber.Ctx) error {
-	var question fact.UsersQuestion
-	if err := web.Decode(c, &question); err != nil {
-		return err
-	}
-	found, err := h.users.Facts(c.UserContext(), question.IDs, question.Keys)
+func (h *handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
+	found, err := h.users.Facts(ctx, q.IDs, q.Keys)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	facts := make([]fact.User, len(found))
 	for i, u := range found {
 		facts[i] = fact.User{User: u.ListForm(), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI}
 	}
-	return web.OK(c, web.Part{Name: "users", Value: facts})
+	return facts, nil
 }

@@ -183,7 +183,7 @@ func messages(ctx context.Context, _ int64, before, after user.User) []outbox.Me
 	if before.ID == 0 || after.SameToSessions(before) {
 		return nil
 	}
-	return []outbox.Message{outbox.NewMessage(ctx, UserChanged, after.ID, nil)}
+	return []outbox.Message{outbox.NewMessage(ctx, UserChanged, after.ID)}
 }
 
 // Told implements user.Store: one round trip. At the same version the outbox holds no message of a later one.

@@ -1,8 +1,7 @@
-package main
+package apidoc
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
 	"html/template"
 	"slices"
@@ -10,9 +9,6 @@ import (
 
 	"github.com/yuin/goldmark"
 )
-
-//go:embed page.tmpl
-var pageTemplate string
 
 // The page's parts, as the template shows them.
 type (
@@ -30,7 +26,6 @@ type (
 	}
 	shownOperation struct {
 		ID, Method, Path, Summary, Access string
-		Deprecated                        bool
 		About                             template.HTML
 		Parameters                        []field
 		Body                              *message

@@ -1,4 +1,4 @@
-package main
+package apidoc
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 )
 
 // componentsFile is how the services' files name the frame.
-const componentsFile = "../../pkg/apidoc/components.yaml"
+const componentsFile = "components.yaml"
 
-// part is a service's openapi.yaml.
+// part is a service's file.
 type part struct {
 	service string
 	text    []byte
