@@ -1,6 +1,6 @@
-// Package importer is the import protocol's side of a service (administration: POST /api/admin/import/KIND): reading a batch of
-// newline-delimited JSON, recognising unchanged records by their hash, and shaping the answer. A record that fails fails alone; a line
-// that cannot be read refuses the batch before anything is written.
+// Package importer is the import protocol's side of a service (administration: POST /api/admin/import/KIND): reading
+// a batch of newline-delimited JSON, recognising unchanged records by their hash, and shaping the answer. A record
+// that fails fails alone; a line that cannot be read refuses the batch before anything is written.
 package importer
 
 import (
@@ -26,14 +26,6 @@ const (
 	MaxBody = 4 << 20
 )
 
-// Results of a record.
-const (
-	Created   = "created"
-	Updated   = "updated"
-	Unchanged = "unchanged"
-	Failed    = "failed"
-)
-
 // Record is one line of a batch: the source's row with its key.
 type Record struct {
 	Key    string     // the source's own id of the row, never empty
@@ -51,14 +43,9 @@ type Batch struct {
 type Result struct {
 	Index  int            `json:"index"`
 	Key    string         `json:"key"`
-	Result string         `json:"result"`
+	Result string         `json:"result"`       // a record.Result
 	ID     int64          `json:"id,omitempty"` // 0: failed, or would be created
 	Errors problem.Fields `json:"errors,omitempty"`
-}
-
-// Fail makes a result of the faults of the record at that index.
-func Fail(index int, r Record, faults problem.Fields) Result {
-	return Result{Index: index, Key: r.Key, Result: Failed, Errors: faults}
 }
 
 // Results shapes the outcomes of the batch's records, which are in its order.
@@ -70,8 +57,8 @@ func (b Batch) Results(outcomes []record.Outcome) []Result {
 	return results
 }
 
-// Read reads the request's batch. Malformed, with the line's number, when a line is no JSON object with a key, when a key comes twice,
-// or when there are more than MaxRecords.
+// Read reads the request's batch. Malformed, with the line's number, when a line is no JSON object with a key, when a
+// key comes twice, or when there are more than MaxRecords.
 func Read(c *fiber.Ctx) (Batch, error) {
 	batch := Batch{DryRun: c.Query("dry_run") == "true"}
 	seen := map[string]bool{}
@@ -132,7 +119,8 @@ func hashOf(line []byte) (string, error) {
 // Handler brings a batch into the service and returns what became of each record, in the order of the batch.
 type Handler func(c *fiber.Ctx, b Batch) ([]Result, error)
 
-// Route is the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch, at the cost of two round trips.
+// Route is the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch, at
+// the cost of two round trips.
 func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
 		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin, Body: web.NDJSON, MaxBody: MaxBody,
@@ -159,16 +147,18 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 		return err
 	}
 	counts := count(results)
-	if err := audited.End(c.UserContext(), counts[Created], counts[Updated], counts[Unchanged], counts[Failed]); err != nil {
+	err = audited.End(c.UserContext(),
+		counts[record.Created], counts[record.Updated], counts[record.Unchanged], counts[record.Failed])
+	if err != nil {
 		return err
 	}
 	return answer(c, results)
 }
 
-func count(results []Result) map[string]int {
-	counts := map[string]int{}
+func count(results []Result) map[record.Result]int {
+	counts := map[record.Result]int{}
 	for _, r := range results {
-		counts[r.Result]++
+		counts[record.Result(r.Result)]++
 	}
 	return counts
 }
@@ -179,7 +169,9 @@ func answer(c *fiber.Ctx, results []Result) error {
 	if results == nil {
 		results = []Result{}
 	}
-	return web.OK(c, web.Field{Name: Created, Value: counts[Created]}, web.Field{Name: Updated, Value: counts[Updated]},
-		web.Field{Name: Unchanged, Value: counts[Unchanged]}, web.Field{Name: Failed, Value: counts[Failed]},
-		web.Field{Name: "records", Value: results})
+	var fields []web.Field
+	for _, r := range []record.Result{record.Created, record.Updated, record.Unchanged, record.Failed} {
+		fields = append(fields, web.Field{Name: string(r), Value: counts[r]})
+	}
+	return web.OK(c, append(fields, web.Field{Name: "records", Value: results})...)
 }

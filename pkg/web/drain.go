@@ -9,7 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// unusedPatience is how long a connection that has not carried a request yet may hold up a shutdown: clients open some in reserve.
+// unusedPatience is how long a connection that has not carried a request yet may hold up a shutdown: clients open
+// some in reserve.
 const unusedPatience = 500 * time.Millisecond
 
 // App is the application of one listener.
@@ -22,8 +23,8 @@ type App struct {
 // Listener serves the connections that l accepts, until a shutdown.
 func (a *App) Listener(l net.Listener) error { return a.App.Listener(&listener{l, a}) }
 
-// ShutdownWithContext refuses new connections and waits for the requests in flight, until ctx ends. fasthttp closes connections between
-// two requests by itself, but would wait for those before their first until they time out.
+// ShutdownWithContext refuses new connections and waits for the requests in flight, until ctx ends. fasthttp closes
+// connections between two requests by itself, but would wait for those before their first until they time out.
 func (a *App) ShutdownWithContext(ctx context.Context) error {
 	late := time.AfterFunc(unusedPatience, a.closeUnused)
 	defer late.Stop()
@@ -44,7 +45,7 @@ func (a *App) used(c *connection) {
 	delete(a.unused, c)
 }
 
-// listener remembers the connections that it accepts until they are used.
+// listener adds the connections that it accepts to the unused ones.
 type listener struct {
 	net.Listener
 	app *App
@@ -63,7 +64,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// connection tells when its first byte comes.
+// connection leaves the unused ones with its first byte.
 type connection struct {
 	net.Conn
 	app   *App

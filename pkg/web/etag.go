@@ -20,8 +20,9 @@ type State struct {
 	Version int64
 }
 
-// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, in which names that other services own may
-// stand, so that no two answers that differ have the same tag. A GET whose If-None-Match has it is answered 304 without a body.
+// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, in which names that
+// other services own may stand, so that no two answers that differ have the same tag. A GET whose If-None-Match has
+// it is answered 304 without a body.
 func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	if err := OK(c, fields...); err != nil {
 		return err
@@ -32,8 +33,8 @@ func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	return nil
 }
 
-// File answers with a file that is no JSON, which clients may keep and have to ask for again each time. Its entity tag is a hash of it; a GET
-// whose If-None-Match has that is answered 304 without a body.
+// File answers with a file that is no JSON, which clients may keep and have to ask for again each time. Its entity
+// tag is a hash of it; a GET whose If-None-Match has that is answered 304 without a body.
 func File(c *fiber.Ctx, media string, content []byte) error {
 	c.Set(fiber.HeaderContentType, media)
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
@@ -60,8 +61,9 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 	c.Status(fiber.StatusNotModified)
 }
 
-// IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version alone: a change of a name
-// that another service owns, or a proxy that made the tag a weak one, is in nobody's way. Malformed when it is no list of tags.
+// IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version
+// alone: a change of a name that another service owns, or a proxy that made the tag a weak one, is in nobody's way.
+// Malformed when it is no list of tags.
 func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)
 	if err != nil || star || known == nil {
@@ -78,8 +80,8 @@ func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
 	return ifmatch.Versions(versions...), nil
 }
 
-// tags reads a header that is a list of entity tags (RFC 9110, 8.8.3), without their quotes and W/, or a star. It returns nil when there is no
-// such header.
+// tags reads a header that is a list of entity tags (RFC 9110, 8.8.3), without their quotes and W/, or a star. It
+// returns nil when there is no such header.
 func tags(c *fiber.Ctx, header string) (list []string, star bool, err error) {
 	lines := c.Request().Header.PeekAll(header)
 	if len(lines) == 0 {

@@ -113,8 +113,8 @@ func refuseCrossSite(c *fiber.Ctx) error {
 	return c.Next()
 }
 
-// ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the last address in
-// X-Forwarded-For that is not one.
+// ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
+// last address in X-Forwarded-For that is not one.
 func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 	address := c.Context().RemoteIP().String()
 	hops := strings.Split(c.Get(fiber.HeaderXForwardedFor), ",")

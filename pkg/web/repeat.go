@@ -22,8 +22,8 @@ const (
 	keepTimeout = time.Second
 )
 
-// repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get its answer again. Only
-// successes are remembered. Two round trips more, none without a key.
+// repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones
+// get its answer again. Only successes are remembered. Two round trips more, none without a key.
 func repeatable(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		key, err := readKey(c)
@@ -76,7 +76,8 @@ func readKey(c *fiber.Ctx) (idempotency.Key, error) {
 	}
 }
 
-// IdempotencyKey returns what the request is recognised by when it is repeated; the zero Key when it has no Idempotency-Key.
+// IdempotencyKey returns what the request is recognised by when it is repeated; the zero Key when it has no
+// Idempotency-Key.
 func IdempotencyKey(c *fiber.Ctx) idempotency.Key {
 	k, _ := c.Locals(idempotencyKey).(idempotency.Key)
 	return k

@@ -81,7 +81,7 @@ func register(app *fiber.App, o Options, r Route) {
 	app.Add(r.Method, r.Path, handlers...)
 }
 
-// admitNeighbour lets requests with the shared token pass. Its answer does not tell a wrong token from none.
+// admitNeighbour lets requests with the shared token pass. A wrong token and none have the same answer.
 func admitNeighbour(o Options) fiber.Handler {
 	want := []byte("Bearer " + o.Token.Reveal())
 	return func(c *fiber.Ctx) error {

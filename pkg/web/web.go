@@ -1,6 +1,7 @@
-// Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from a table of
-// routes, so that limits, the order of the middleware, sessions, and the envelope of every answer (decisions, part 1) are the same
-// everywhere: unknown paths, wrong methods, bad JSON, bodies too large and panics included.
+// Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from
+// a table of routes, so that limits, the order of the middleware, sessions, and the envelope of every answer
+// (decisions, part 1) are the same everywhere: unknown paths, wrong methods, bad JSON, bodies too large and panics
+// included.
 package web
 
 import (
@@ -49,7 +50,8 @@ type Options struct {
 	Token    settings.Secret // shared by the services; needed for routes for neighbours
 	Answers  *answers.Store  // needed for repeatable routes
 
-	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and answers 503.
+	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and
+	// answers 503.
 	Timeout time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For is believed; none by default.
 	TrustedProxies []netip.Prefix
@@ -57,9 +59,9 @@ type Options struct {
 	Classify func(error) *problem.Error
 }
 
-// New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace, answers for
-// errors and panics, deadline, security headers, cross-site check; then, by the route: session or token, body checks, Idempotency-Key,
-// handler.
+// New makes a listener's application from its routes. The middleware runs in this order: request id, access log,
+// trace, answers for errors and panics, deadline, security headers, cross-site check; then, by the route: session or
+// token, body checks, Idempotency-Key, handler.
 func New(o Options, routes []Route) (*App, error) {
 	app := fiber.New(fiber.Config{
 		AppName:               o.Name,
@@ -86,7 +88,8 @@ func New(o Options, routes []Route) (*App, error) {
 	return &App{App: app, unused: map[*connection]struct{}{}}, nil
 }
 
-// refuseOddMethods answers methods that HTTP does not know with the envelope. fiber answers them with plain text, before any middleware.
+// refuseOddMethods answers methods that HTTP does not know with the envelope. fiber answers them with plain text,
+// before any middleware.
 func refuseOddMethods(app *fiber.App) {
 	server := app.Server()
 	known, handle := app.Config().RequestMethods, server.Handler
