@@ -7,7 +7,7 @@ ask() {
 	inside curl -sS --cacert "$PKI/ca.crt" -b "$RUN/cookies" "$@" "https://$HOST$path"
 }
 
-# login: the conformance suite fails logins on purpose, after which nobody can log in from the same address for a minute.
+# login: the conformance tests fail logins on purpose, after which nobody can log in from the same address for a minute.
 login() { wait_for 90 logged_in || fail "logging in through the front door: $(ask "/api/login?uuid=$ADMIN")"; }
 
 logged_in() { [ "$(ask "/api/login?uuid=$ADMIN" -c "$RUN/cookies")" = '{"status":"OK"}' ]; }

@@ -49,7 +49,7 @@ var school *School
 
 func TestMain(m *testing.M) {
 	var d deployment
-	flag.StringVar(&d.url, "url", os.Getenv("BELFRY_URL"), "`address` of the deployment (default: BELFRY_URL)")
+	flag.StringVar(&d.url, "url", "", "`address` of the deployment (default: services started for the run)")
 	flag.StringVar(&d.uuidFile, "uuid-file", "", "`file` with the administrator's uuid (default: BELFRY_UUID)")
 	flag.StringVar(&d.zone, "timezone", "Europe/London", "time `zone` of the deployment, its BELFRY_TIMEZONE")
 	flag.BoolVar(&d.documented, "documented", true, "hold every exchange to the interface's document")
@@ -101,7 +101,7 @@ func (d deployment) check(m *testing.M, rule string) int {
 	o := servicetest.ClientOptions{URL: strings.TrimSuffix(d.url, "/"), Undocumented: !d.documented}
 	if d.url == "" {
 		if _, err := checkout.Root(); err != nil {
-			return refuse(errors.New("an address is needed: set -url or BELFRY_URL; -help says more"))
+			return refuse(errors.New("an address is needed: set -url; -help says more"))
 		}
 		r := &run{m: m, options: o, zone: zone}
 		return servicetest.Run(r, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })

@@ -60,7 +60,7 @@ func openSchool(ctx context.Context, o servicetest.ClientOptions, transport http
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.User != nil {
 		return nil, errors.New("the address must look like https://belfry.school.example")
 	}
-	made := &ledger{next: transport, stopped: make(chan struct{})}
+	made := &ledger{next: transport, base: strings.TrimSuffix(base.Path, "/"), stopped: make(chan struct{})}
 	o.Transport = made
 	s := &School{Prefix: newPrefix(), Zone: zone, options: o, admin: servicetest.Connect(o), made: made}
 	a, err := patiently(ctx, func() (servicetest.Answer, error) {
@@ -144,6 +144,7 @@ func (s *School) close() error {
 // ledger is the way of all clients to the deployment. It notes what answers say was made.
 type ledger struct {
 	next     http.RoundTripper
+	base     string        // path of the deployment's address, mostly ""
 	underway sync.RWMutex  // held for reading by each request
 	stopped  chan struct{} // closed when nothing more may be sent
 
@@ -181,7 +182,7 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	if r.Method == http.MethodPost && answer.StatusCode/100 == 2 {
-		l.note(r.URL.Path, body)
+		l.note(strings.TrimPrefix(r.URL.Path, l.base), body)
 	}
 	return answer, nil
 }
