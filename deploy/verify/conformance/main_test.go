@@ -22,10 +22,11 @@ import (
 // unusable is the exit code of a run that could not check the deployment; 1 is that of a broken rule.
 const unusable = 2
 
-const help = `The conformance tests check a deployment of Belfry against its contract, rule by rule, as a client sees it.
+const help = `The conformance tests check a deployment of Belfry against its contract, rule by rule,
+as a client sees it.
 
-They log in as an administrator (BELFRY_UUID or -uuid-file), make what they need under names of their own, and put it away
-when they end. Without an address, in a checkout, they start the services themselves.
+They log in as an administrator (BELFRY_UUID or -uuid-file), make what they need under names of their own,
+and put it away when they end. Without an address, in a checkout, they start the services themselves.
 
   BELFRY_UUID=… go test ./deploy/verify/conformance -url http://127.0.0.1:8080
   go test -c -o conformance ./deploy/verify/conformance      # the same, for where no checkout is
@@ -104,7 +105,8 @@ func (d deployment) check(m *testing.M, rule string) int {
 			return refuse(errors.New("an address is needed: set -url; -help says more"))
 		}
 		r := &run{m: m, options: o, zone: zone}
-		return servicetest.Run(r, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })
+		return servicetest.Run(r, servicetest.Options{Replicas: 2},
+			func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })
 	}
 	uuid := os.Getenv("BELFRY_UUID")
 	if d.uuidFile != "" {
@@ -137,7 +139,8 @@ type run struct {
 func (r *run) Run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 128, IdleConnTimeout: time.Minute}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 128,
+		IdleConnTimeout: time.Minute}
 	s, err := openSchool(ctx, r.options, transport, r.uuid, r.zone)
 	if err != nil {
 		return refuse(err)

@@ -38,7 +38,8 @@ type check struct {
 // part is that of the check's first rule.
 func (c check) part() string { return rule{id: c.rules[0]}.part() }
 
-// findChecks returns the conformance tests, by their files' order: the rules of each are the arguments of its proves(t, …).
+// findChecks returns the conformance tests, by their files' order: the rules of each are the arguments of its
+// proves(t, …).
 func findChecks(root string) ([]check, error) {
 	files, err := filepath.Glob(filepath.Join(root, "deploy", "verify", "conformance", "*_test.go"))
 	if err != nil {
@@ -143,7 +144,8 @@ func (t test) rules() []string {
 
 // names says whether the test's name names that rule, or one that it is a half of ("5 rule 8" and "5 rule 8 API").
 func (t test) names(id string) bool {
-	return slices.ContainsFunc(t.rules(), func(rule string) bool { return id == rule || strings.HasPrefix(id, rule+" ") })
+	return slices.ContainsFunc(t.rules(),
+		func(rule string) bool { return id == rule || strings.HasPrefix(id, rule+" ") })
 }
 
 // part is the part that the test's name names, "" when none.
