@@ -1,55 +1,116 @@
-// Package apidoc is the description of Belfry's whole interface: an OpenAPI 3.1 document and a page that shows it. Each service owns its part, in its
-// openapi.yaml; what they share is in components.yaml here. `make gen` merges them into openapi.json and page.html, which are in the binary, so that
-// neither showing nor reading them asks any other site.
+// Package apidoc is the description of Belfry's whole interface: an OpenAPI 3.1 document and a page that shows it.
+// Each service has a file here, and what several share is in components.yaml. The program has the files in itself and
+// merges them when somebody first asks for the document or the page. Neither needs any other site.
 package apidoc
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
+	"sync"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-//go:embed openapi.json
-var document []byte
-
-//go:embed page.html
-var page []byte
+//go:embed *.yaml
+var files embed.FS
 
 //go:embed page.css
-var style []byte
+var style string
 
-// Document returns the merged document as JSON.
-func Document() []byte { return document }
+//go:embed page.tmpl
+var pageTemplate string
+
+// services are in the order in which the document lists their paths.
+var services = []string{"identity", "elements", "events", "notes"}
+
+// Both are made once, when they are first asked for, in some tens of milliseconds; the document's tree is not kept. An
+// error means that the files contradict each other: a test makes both.
+var (
+	jsonFile = sync.OnceValues(func() (file, error) {
+		document, err := read()
+		if err != nil {
+			return file{}, err
+		}
+		return newFile(append(encode(document), '\n')), nil
+	})
+	pageFile = sync.OnceValues(func() (file, error) {
+		document, err := read()
+		if err != nil {
+			return file{}, err
+		}
+		content, err := render(document, style)
+		return newFile(content), err
+	})
+)
+
+// read merges the files.
+func read() (object, error) {
+	frame, err := files.ReadFile(componentsFile)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]part, len(services))
+	for i, service := range services {
+		text, err := files.ReadFile(service + ".yaml")
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = part{service, text}
+	}
+	return merge(frame, parts)
+}
+
+// Document returns the merged document as JSON, the same bytes from each process of one version.
+func Document() ([]byte, error) {
+	f, err := jsonFile()
+	return f.content, err
+}
 
 // Routes serve the document to programs and to people. Both need no session and no store.
 func Routes() []web.Route {
-	sum := sha256.Sum256(style)
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	sum := sha256.Sum256([]byte(style))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	return []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/openapi.json", Access: web.Anyone, Handler: file(document, "application/json; charset=utf-8", "")},
-		{Method: fiber.MethodGet, Path: "/api/docs", Access: web.Anyone, Handler: file(page, "text/html; charset=utf-8", policy)},
+		{Method: fiber.MethodGet, Path: "/api/openapi.json", Access: web.Anyone,
+			Handler: serve(jsonFile, "application/json; charset=utf-8", "")},
+		{Method: fiber.MethodGet, Path: "/api/docs", Access: web.Anyone,
+			Handler: serve(pageFile, "text/html; charset=utf-8", policy)},
 	}
 }
 
-// file answers with content that stays the same as long as the process runs. It may be kept, and is asked for again each time: an upgrade shows at once.
-func file(content []byte, media, policy string) fiber.Handler {
+// file is content that stays the same as long as the process runs.
+type file struct {
+	content []byte
+	tag     string // its ETag
+}
+
+func newFile(content []byte) file {
 	sum := sha256.Sum256(content)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	return file{content, `"` + hex.EncodeToString(sum[:16]) + `"`}
+}
+
+// serve answers with a file. Clients may keep it, and ask again each time: an upgrade shows at once.
+func serve(get func() (file, error), media, policy string) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		c.Set(fiber.HeaderETag, tag)
+		f, err := get()
+		if err != nil {
+			return fmt.Errorf("make the interface's document: %w", err)
+		}
+		c.Set(fiber.HeaderETag, f.tag)
 		c.Set(fiber.HeaderCacheControl, "public, no-cache")
 		if policy != "" {
 			c.Set(fiber.HeaderContentSecurityPolicy, policy)
 		}
-		if c.Get(fiber.HeaderIfNoneMatch) == tag {
+		if c.Get(fiber.HeaderIfNoneMatch) == f.tag {
 			return c.SendStatus(fiber.StatusNotModified)
 		}
 		c.Set(fiber.HeaderContentType, media)
-		return c.Send(content)
+		return c.Send(f.content)
 	}
 }

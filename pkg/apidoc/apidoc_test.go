@@ -64,7 +64,7 @@ func TestPage_AsksNoOtherSiteAndRunsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(body, append(append([]byte("<style>"), style...), "</style>"...)) {
-		t.Error("the page's style is not page.css to the letter: run make gen")
+		t.Error("the page's style is not page.css to the letter")
 	}
 	sum := sha256.Sum256(style)
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

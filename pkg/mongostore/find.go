@@ -9,8 +9,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
+// Reader is the part of a collection that only reads. *mongo.Collection is one.
+type Reader interface {
+	Name() string
+	Find(ctx context.Context, filter any, opts ...options.Lister[options.FindOptions]) (*mongo.Cursor, error)
+	FindOne(ctx context.Context, filter any, opts ...options.Lister[options.FindOneOptions]) *mongo.SingleResult
+	CountDocuments(ctx context.Context, filter any, opts ...options.Lister[options.CountOptions]) (int64, error)
+}
+
 // Find returns the documents of a collection that a filter takes, all of them: who asks for many gives a limit. Nil when there is none.
-func Find[Document any](ctx context.Context, collection *mongo.Collection, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]Document, error) {
+func Find[Document any](ctx context.Context, collection Reader, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]Document, error) {
 	cursor, err := collection.Find(ctx, filter, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("find in %s: %w", collection.Name(), err)

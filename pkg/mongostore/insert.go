@@ -16,7 +16,7 @@ const insertTries = 10
 
 // Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] tells of a unique index in the way, ErrConflict of
 // a server that gave the write up again and again.
-func Insert[T any, P document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
+func Insert[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
 	doc.head().Version = 1
 	refused, err := InsertAll(ctx, collection, []P{doc})
 	if err == nil && len(refused) > 0 {

@@ -20,11 +20,14 @@ type Head struct {
 
 func (h *Head) head() *Head { return h }
 
-// document is a pointer to a struct that embeds Head.
-type document[T any] interface {
+// Document is a pointer to a struct that embeds Head.
+type Document[T any] interface {
 	*T
 	head() *Head
 }
+
+// HeadOf returns the head of a document.
+func HeadOf[T any, P Document[T]](doc P) *Head { return doc.head() }
 
 const (
 	// updatePatience is how long Update goes on after losing to other writers.
@@ -34,7 +37,7 @@ const (
 )
 
 // Load reads the document with the id, in one round trip. ErrNotFound when there is none.
-func Load[T any, P document[T]](ctx context.Context, collection *mongo.Collection, id int64) (T, error) {
+func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
 	var doc T
 	err := collection.FindOne(ctx, byID(id)).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -55,7 +58,7 @@ func Load[T any, P document[T]](ctx context.Context, collection *mongo.Collectio
 // for five seconds. The document returned is the one stored. Two round trips when nobody interferes.
 //
 // After an error for which [Unavailable] holds the change may or may not be stored.
-func Update[T any, P document[T]](ctx context.Context, collection *mongo.Collection, id int64, change func(P) error) (T, error) {
+func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64, change func(P) error) (T, error) {
 	started := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		doc, err := Load[T, P](ctx, collection, id)

@@ -2,7 +2,6 @@ package neighbour_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -13,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -36,13 +35,16 @@ func transport(t *testing.T, shown string) *neighbour.Transport {
 	return wire
 }
 
+// facts answers the question for elements.
+type facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
+
 // owner serves the facts of elements as a service does, by the one HTTP constructor.
-func owner(t *testing.T, handler fiber.Handler) string {
+func owner(t *testing.T, answer facts) string {
 	t.Helper()
 	app, err := web.New(web.Options{
 		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second, Token: settings.NewSecret(token),
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
-	}, []web.Route{{Method: http.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, Handler: handler}})
+	}, []web.Route{web.Serve(neighbour.ElementFacts, answer)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,17 +58,13 @@ func owner(t *testing.T, handler fiber.Handler) string {
 }
 
 func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
-	base := owner(t, func(c *fiber.Ctx) error {
-		var q neighbour.FactsQuestion
-		if err := web.Decode(c, &q); err != nil {
-			return err
-		}
+	base := owner(t, func(_ context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
 		if len(q.IDs) != 2 || q.Keys[0] != "Staff:<1>" {
-			return problem.New(problem.Malformed, "%v", q)
+			return nil, problem.New(problem.Malformed, "%v", q)
 		}
-		return web.OK(c, web.Part{Name: "elements", Value: []neighbour.ElementFact{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
+		return []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}, nil
 	})
-	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
+	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
 	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {
 		t.Errorf("got %+v, %v", facts, err)
 	}
@@ -74,13 +72,13 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 
 func TestNothingAskedCostsNoCall(t *testing.T) {
 	nowhere := transport(t, token)
-	if _, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), neighbour.FactsQuestion{}); err != nil {
+	if _, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), fact.ElementsQuestion{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), neighbour.UsersQuestion{}); err != nil {
+	if _, err := neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), fact.UsersQuestion{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), neighbour.SummariesQuestion{}); err != nil {
+	if _, err := neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), fact.SummariesQuestion{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -100,8 +98,8 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 		{"another token", nil, "another", problem.Internal, func(p *problem.Error) bool { return p.Detail() == "" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			base := owner(t, func(*fiber.Ctx) error { return c.raised })
-			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}})
+			base := owner(t, func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) { return nil, c.raised })
+			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
 			p := problem.As(err)
 			if p == nil || p.Kind != c.want || (c.check != nil && !c.check(p)) {
 				t.Errorf("got %v", err)
@@ -111,13 +109,16 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 }
 
 func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
-	slow := owner(t, func(*fiber.Ctx) error { time.Sleep(5 * time.Second); return nil })
+	slow := owner(t, func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
+		time.Sleep(5 * time.Second)
+		return nil, nil
+	})
 	for name, base := range map[string]string{"nobody listens": "http://127.0.0.1:1", "it stalls": slow} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			begun := time.Now()
-			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, neighbour.FactsQuestion{IDs: []int64{1}})
+			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, fact.ElementsQuestion{IDs: []int64{1}})
 			if !problem.Is(err, problem.Unavailable) || time.Since(begun) > 2*time.Second {
 				t.Errorf("got %v after %v", err, time.Since(begun))
 			}
@@ -143,13 +144,13 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 			}
 			return
 		}
-		_ = json.NewEncoder(w).Encode(neighbour.FactsReply{})
+		_, _ = w.Write([]byte("{}"))
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()
 	elements := neighbour.NewElements(transport(t, token), "http://"+listener.Addr().String())
 	for i := range 2 {
-		if _, err := elements.Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}}); err != nil {
+		if _, err := elements.Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}}); err != nil {
 			t.Fatalf("question %d: %v", i+1, err)
 		}
 	}
@@ -182,13 +183,13 @@ func TestAQuestionIsAskedAgainUntilAReplicaAnswersAndAChangeIsNot(t *testing.T) 
 		fails             bool
 	}{{3, 4, false}, {10, 4, true}} {
 		base, asked := dying(t, c.unanswered)
-		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), neighbour.FactsQuestion{IDs: []int64{1}})
+		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
 		if (err != nil) != c.fails || asked.Load() != c.asked || c.fails && !problem.Is(err, problem.Unavailable) {
 			t.Errorf("%d unanswered: asked %d times, got %v", c.unanswered, asked.Load(), err)
 		}
 	}
 	base, asked := dying(t, 1)
-	if _, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), neighbour.NewNote{}); !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
+	if _, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), fact.NewNote{}); !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
 		t.Errorf("a change was sent %d times and gave %v", asked.Load(), err)
 	}
 }

@@ -9,13 +9,10 @@ package outbox
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -24,22 +21,21 @@ import (
 // Field is the name of the array in the documents: a struct has
 //
 //	Outbox []outbox.Message `bson:"outbox,omitempty"`
-const Field = "outbox"
+const Field = string(mongostore.PendingOutbox)
 
 // Message tells that something happened to a record. It carries no secrets: it passes through Redis in the clear.
 type Message struct {
-	ID      string            `bson:"id"`      // unique; the same when the message is delivered again
-	Kind    string            `bson:"kind"`    // such as event.deleted
-	Subject int64             `bson:"subject"` // id of the record
-	At      time.Time         `bson:"at"`
-	Payload map[string]string `bson:"payload,omitempty"` // small: a few ids
-	Trace   string            `bson:"trace,omitempty"`   // W3C traceparent of the request that wrote it
+	ID      string    `bson:"id"`      // unique; the same when the message is delivered again
+	Kind    string    `bson:"kind"`    // such as event.deleted
+	Subject int64     `bson:"subject"` // id of the record
+	At      time.Time `bson:"at"`
+	Trace   string    `bson:"trace,omitempty"` // W3C traceparent of the request that wrote it
 	// Detail is for the writing service's own recorder (RelayOptions.Record); it is not published.
 	Detail string `bson:"detail,omitempty"`
 }
 
 // NewMessage makes a message with a fresh id that remembers the trace of ctx.
-func NewMessage(ctx context.Context, kind string, subject int64, payload map[string]string) Message {
+func NewMessage(ctx context.Context, kind string, subject int64) Message {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	return Message{
@@ -47,39 +43,26 @@ func NewMessage(ctx context.Context, kind string, subject int64, payload map[str
 		Kind:    kind,
 		Subject: subject,
 		At:      time.Now().UTC().Truncate(time.Millisecond),
-		Payload: payload,
 		Trace:   carrier.Get("traceparent"),
 	}
 }
 
-// Index is the index that a collection needs for its relay. Only documents with a message waiting are in it, so it is
-// empty, and asking it cheap, while nothing waits.
-func Index() mongostore.Index {
-	return mongostore.Index{Name: "outbox", Keys: bson.D{{Key: Field + ".id", Value: 1}}, Where: waiting()}
-}
-
-// waiting matches the documents with a message. It is the condition of the index too: it must stay the same.
-func waiting() bson.D {
-	return bson.D{{Key: Field + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
-}
+// Index is the index that a collection needs for its relay.
+func Index() mongostore.Index { return mongostore.PendingOutbox.Index() }
 
 // Stream is the Redis key of the stream with the name, in the deployment with the prefix.
 func Stream(prefix, name string) string { return prefix + "stream:" + name }
 
 // values are the fields of the message's entry in the stream.
-func (m Message) values() (map[string]any, error) {
-	payload, err := json.Marshal(m.Payload)
-	if err != nil {
-		return nil, fmt.Errorf("payload of message %s: %w", m.ID, err)
-	}
+func (m Message) values() map[string]any {
 	return map[string]any{
 		"id":          m.ID,
 		"kind":        m.Kind,
 		"subject":     m.Subject,
 		"at":          m.At.UTC().Format(time.RFC3339Nano),
-		"payload":     payload,
+		"payload":     "null", // for consumers of the release before, which skip an entry without it
 		"traceparent": m.Trace,
-	}, nil
+	}
 }
 
 // parse reads an entry of the stream.
@@ -98,9 +81,6 @@ func parse(values map[string]any) (Message, error) {
 	}
 	if m.At, err = time.Parse(time.RFC3339Nano, text("at")); err != nil {
 		return m, errors.New("its time is not readable")
-	}
-	if err := json.Unmarshal([]byte(text("payload")), &m.Payload); err != nil {
-		return m, errors.New("its payload is not readable")
 	}
 	return m, nil
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,13 +12,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
 	// relayInterval is how late a message may be published that nobody nudged for, such as one whose writer died.
 	relayInterval = time.Second
+	// firstRetry and longestRetry bound the pause between two tries while a store is away.
+	firstRetry   = 100 * time.Millisecond
+	longestRetry = 5 * time.Second
 	// relayBatch is how many documents are read at a time.
 	relayBatch = 100
 	// streamLength is about how many entries a stream keeps; consumers may be that far behind.
@@ -28,15 +32,15 @@ const (
 // some messages are published twice. The messages of one document are published in the order of its array; between
 // documents there is no order.
 //
-// A document with deleted: true is a tombstone, there only to carry its last messages: when they are published the
-// relay deletes it, unless an entry for the audit waits in it (package auditlog). The relay leaves the version of a document alone, so it never makes a writer start over.
+// A tombstone goes with its last messages, unless something else is pending in it (mongostore.Pending). The relay leaves the version of a
+// document alone, so it never makes a writer start over.
 type Relay struct {
 	collection *mongo.Collection
 	redis      redis.UniversalClient
 	stream     string
 	record     func(context.Context, []Message) error
 	nudge      chan struct{}
-	health     *health
+	log        *slog.Logger
 }
 
 // RelayOptions tune a relay. The zero value is usable.
@@ -55,7 +59,7 @@ func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream
 		stream:     stream,
 		record:     o.Record,
 		nudge:      make(chan struct{}, 1),
-		health:     newHealth(o.Log, "outbox relay", "collection", collection.Name(), "stream", stream),
+		log:        cmp.Or(o.Log, slog.Default()).With("collection", collection.Name(), "stream", stream),
 	}
 }
 
@@ -69,31 +73,21 @@ func (r *Relay) Nudge() {
 
 // Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
-	ctx = Unsampled(ctx)
-	for ctx.Err() == nil {
-		moved, err := r.round(ctx)
-		switch {
-		case err != nil:
-			sleep(ctx, r.health.failed(ctx, err))
-		case moved == relayBatch: // there is more
-			r.health.fine(ctx)
-		default:
-			r.health.fine(ctx)
-			r.rest(ctx)
-		}
-	}
-	return nil
+	loop := background.New(background.Options{
+		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge,
+		Retry: firstRetry, LongestRetry: longestRetry,
+	})
+	return loop.Run(Unsampled(ctx))
 }
 
-// rest waits for a nudge or the next look.
-func (r *Relay) rest(ctx context.Context) {
-	timer := time.NewTimer(relayInterval)
-	defer timer.Stop()
-	select {
-	case <-r.nudge:
-	case <-timer.C:
-	case <-ctx.Done():
+// relay publishes all messages that wait.
+func (r *Relay) relay(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if moved, err := r.round(ctx); err != nil || moved < relayBatch {
+			return err
+		}
 	}
+	return ctx.Err()
 }
 
 // waitingDocument is what the relay reads of a document.
@@ -104,8 +98,8 @@ type waitingDocument struct {
 	Outbox  []Message `bson:"outbox"`
 }
 
-// round relays one batch and tells how many documents it had. One indexed read; with messages one pipeline to Redis and one
-// write for each document.
+// round relays one batch and tells how many documents it had. One indexed read; with messages one pipeline to Redis and
+// the writes of mongostore.Pending.
 func (r *Relay) round(ctx context.Context) (int, error) {
 	documents, err := r.read(ctx)
 	if err != nil || len(documents) == 0 {
@@ -119,7 +113,7 @@ func (r *Relay) round(ctx context.Context) (int, error) {
 
 func (r *Relay) read(ctx context.Context) ([]waitingDocument, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
-	return mongostore.Find[waitingDocument](ctx, r.collection, waiting(), options.Find().SetProjection(projection).SetLimit(relayBatch))
+	return mongostore.Find[waitingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(), options.Find().SetProjection(projection).SetLimit(relayBatch))
 }
 
 // publish has the messages recorded and adds them to the stream. After an error some may have been.
@@ -132,11 +126,7 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 			}
 		}
 		for _, message := range document.Outbox {
-			values, err := message.values()
-			if err != nil {
-				return err
-			}
-			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: values})
+			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: message.values()})
 		}
 	}
 	if _, err := pipeline.Exec(ctx); err != nil {
@@ -147,50 +137,12 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 
 // remove takes the published messages out of their documents, and no others: one that was added since stays.
 func (r *Relay) remove(ctx context.Context, documents []waitingDocument) error {
-	for _, document := range documents {
-		if document.Deleted {
-			if err := r.bury(ctx, document); err != nil {
-				return fmt.Errorf("delete tombstone: %w", err)
-			}
-			continue
-		}
-		if err := r.take(ctx, document); err != nil {
-			return fmt.Errorf("empty outbox: %w", err)
+	published := make([]mongostore.Copied, len(documents))
+	for i, d := range documents {
+		published[i] = mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}
+		for _, m := range d.Outbox {
+			published[i].Items = append(published[i].Items, m.ID)
 		}
 	}
-	return nil
-}
-
-func (r *Relay) take(ctx context.Context, document waitingDocument) error {
-	ids := make([]string, len(document.Outbox))
-	for i, message := range document.Outbox {
-		ids[i] = message.ID
-	}
-	published := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
-	_, err := r.collection.UpdateByID(ctx, document.ID, bson.D{{Key: "$pull", Value: bson.D{{Key: Field, Value: published}}}})
-	return err
-}
-
-// bury deletes a tombstone; at the same version its outbox holds nothing that was not published. While an entry for the audit waits in it, it
-// only takes the messages out: whoever moves the entries deletes it then.
-func (r *Relay) bury(ctx context.Context, document waitingDocument) error {
-	same := append(Tombstone(document.ID, audit.Field), bson.E{Key: "version", Value: document.Version})
-	result, err := r.collection.DeleteOne(ctx, same)
-	if err != nil || result.DeletedCount > 0 {
-		return err
-	}
-	if err := r.take(ctx, document); err != nil {
-		return err
-	}
-	_, err = r.collection.DeleteOne(ctx, Tombstone(document.ID, Field, audit.Field)) // the entries may have been moved meanwhile
-	return err
-}
-
-// Tombstone matches the tombstone of that id when nothing is in those of its arrays.
-func Tombstone(id int64, empty ...string) bson.D {
-	filter := bson.D{{Key: "_id", Value: id}, {Key: "deleted", Value: true}}
-	for _, array := range empty {
-		filter = append(filter, bson.E{Key: array + ".0", Value: bson.D{{Key: "$exists", Value: false}}})
-	}
-	return filter
+	return mongostore.PendingOutbox.Remove(ctx, r.collection, published)
 }

@@ -41,7 +41,7 @@ func put(t *testing.T, collection *mongo.Collection, id int64, kinds ...string) 
 	t.Helper()
 	doc := record{Head: mongostore.Head{ID: id}, Title: "kept"}
 	for _, kind := range kinds {
-		doc.Outbox = append(doc.Outbox, NewMessage(t.Context(), kind, id, nil))
+		doc.Outbox = append(doc.Outbox, NewMessage(t.Context(), kind, id))
 	}
 	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package problem
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -28,43 +27,32 @@ const (
 	Unavailable                      // a store or a neighbour is away
 )
 
-// answers is the one table from kind to HTTP code and contract status.
-func answers(k Kind) (code int, status string) {
-	switch k {
-	case Malformed:
-		return http.StatusBadRequest, "Bad request"
-	case AccessDenied:
-		return http.StatusUnauthorized, "Access denied"
-	case Forbidden:
-		return http.StatusForbidden, "Forbidden"
-	case NotFound:
-		return http.StatusNotFound, "Not found"
-	case MethodNotAllowed:
-		return http.StatusMethodNotAllowed, "Method not allowed"
-	case Conflict:
-		return http.StatusConflict, "Conflict"
-	case PreconditionFailed:
-		return http.StatusPreconditionFailed, "Precondition failed"
-	case TooLarge:
-		return http.StatusRequestEntityTooLarge, "Payload too large"
-	case UnsupportedMediaType:
-		return http.StatusUnsupportedMediaType, "Unsupported media type"
-	case Invalid:
-		return http.StatusUnprocessableEntity, "Unprocessable entity"
-	case TooManyRequests:
-		return http.StatusTooManyRequests, "Too many requests"
-	case Unavailable:
-		return http.StatusServiceUnavailable, "Service unavailable"
-	default:
-		return http.StatusInternalServerError, "Internal server error"
-	}
+// answers is the one table from kind to HTTP code and contract status. The codes are plain numbers, so that the rules of the field reach no
+// HTTP by way of their problems.
+var answers = [...]struct {
+	code   int
+	status string
+}{
+	Internal:             {500, "Internal server error"},
+	Malformed:            {400, "Bad request"},
+	AccessDenied:         {401, "Access denied"},
+	Forbidden:            {403, "Forbidden"},
+	NotFound:             {404, "Not found"},
+	MethodNotAllowed:     {405, "Method not allowed"},
+	Conflict:             {409, "Conflict"},
+	PreconditionFailed:   {412, "Precondition failed"},
+	TooLarge:             {413, "Payload too large"},
+	UnsupportedMediaType: {415, "Unsupported media type"},
+	Invalid:              {422, "Unprocessable entity"},
+	TooManyRequests:      {429, "Too many requests"},
+	Unavailable:          {503, "Service unavailable"},
 }
 
 // Code returns the HTTP code of k.
-func (k Kind) Code() int { code, _ := answers(k); return code }
+func (k Kind) Code() int { return answers[k].code }
 
 // Status returns the contract's status text of k (part 7.1, decisions part 1).
-func (k Kind) Status() string { _, status := answers(k); return status }
+func (k Kind) Status() string { return answers[k].status }
 
 // String returns the status text, so that a kind reads well in logs.
 func (k Kind) String() string { return k.Status() }

@@ -23,7 +23,6 @@ const (
 	neighbourKey            // bool: a neighbour is asking
 	principalKey            // principal.Principal
 	tokenKey                // session.Token
-	faultKey                // error: what was answered with an error
 	requestIDKey            // string
 	ticketKey               // idempotency.Ticket
 )

@@ -155,8 +155,7 @@ func (d *draft) end(text *string, startKnown bool) bool {
 	if text == nil && d.old != nil {
 		d.span.Ends = d.old.Ends
 		if d.span.AllDay {
-			_, last := d.zone.Days(d.old.Starts, d.old.Ends)
-			d.span.Ends = d.zone.Midnight(last + 1)
+			_, d.span.Ends = d.zone.Bounds(d.zone.Days(d.old.Starts, d.old.Ends))
 		}
 		return true
 	}

@@ -231,8 +231,8 @@ func checkSpan(t *rapid.T, z Zone, s Span) {
 	if s.AllDay && (!z.Midnight(z.DayOf(s.Starts)).Equal(s.Starts) || !z.Midnight(z.DayOf(s.Ends)).Equal(s.Ends) || s.Ends.Equal(s.Starts)) {
 		t.Fatalf("all-day span %s", show(z, s, nil))
 	}
-	if first, last := z.Days(s.Starts, s.Ends); first < minDay || last > maxDay {
-		t.Fatalf("span %s touches the days %d to %d", show(z, s, nil), first, last)
+	if days := z.Days(s.Starts, s.Ends); days.First < minDay || days.Last > maxDay {
+		t.Fatalf("span %s touches the days %v", show(z, s, nil), days)
 	}
 }
 
@@ -252,8 +252,8 @@ func TestPart4_2_SpansAreWholeAndComeBackAsTheyWereWritten(t *testing.T) {
 		if !s.AllDay {
 			return
 		}
-		first, last := z.Days(s.Starts, s.Ends)
-		starts, ends = first.String(), last.String()
+		days := z.Days(s.Starts, s.Ends)
+		starts, ends = days.First.String(), days.Last.String()
 		again, faults = z.NewSpan(SpanFields{AllDayField: &s.AllDay, StartsAtText: &starts, EndsAtText: &ends})
 		if faults != nil || !again.Equal(s) {
 			t.Fatalf("%s read back as set A: %s", show(z, s, nil), show(z, again, faults))

@@ -4,9 +4,8 @@ import "time"
 
 // moment is a date or date-time as a client wrote it, resolved in a zone.
 type moment struct {
-	at   time.Time // UTC, whole seconds; of a bare date its midnight
-	day  Day       // the local day that holds at
-	bare bool      // a date without a clock time
+	at  time.Time // UTC, whole seconds; of a bare date its midnight
+	day Day       // the local day that holds at
 }
 
 // parseMoment reads YYYY-MM-DD or YYYY-MM-DD HH:MM[:SS[.f]] with a space or T between, then optionally Z or an offset
@@ -18,7 +17,7 @@ func (z Zone) parseMoment(text string) (moment, bool) {
 	if r.done() {
 		// Day and midnight part ways only where a zone skipped the whole day.
 		at := z.Midnight(day)
-		return moment{at: at, day: z.DayOf(at), bare: true}, true
+		return moment{at: at, day: z.DayOf(at)}, true
 	}
 	r.oneOf(" T")
 	wall := int64(day)*secondsOfDay + r.clock()

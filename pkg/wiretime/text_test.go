@@ -67,7 +67,7 @@ func FuzzNewSpan(f *testing.F) {
 		if (faults == nil) == s.Equal(Span{}) {
 			t.Fatalf("span %v with faults %v", s, faults)
 		}
-		if first, last := z.Days(s.Starts, s.Ends); faults == nil && (s.Ends.Before(s.Starts) || first < minDay || last > maxDay) {
+		if days := z.Days(s.Starts, s.Ends); faults == nil && (s.Ends.Before(s.Starts) || days.First < minDay || days.Last > maxDay) {
 			t.Fatalf("span %s", show(z, s, nil))
 		}
 	})

@@ -74,14 +74,14 @@ func (z Zone) DayOf(t time.Time) Day {
 	return d
 }
 
-// Days gives the first and the last day that an event touches, in agreement with [Overlaps]: an event that ends at
-// a midnight does not touch the day after it, and one of zero length touches the day that holds it.
-func (z Zone) Days(starts, ends time.Time) (first, last Day) {
-	first = z.DayOf(starts)
+// Days are those that an event touches, in agreement with [Overlaps]: an event that ends at a midnight does not touch the day after it, and one
+// of zero length touches the day that holds it.
+func (z Zone) Days(starts, ends time.Time) Days {
+	first := z.DayOf(starts)
 	if !ends.After(starts) {
-		return first, first
+		return Days{first, first}
 	}
-	return first, z.DayOf(ends.Add(-time.Nanosecond))
+	return Days{first, z.DayOf(ends.Add(-time.Nanosecond))}
 }
 
 // local is the instant that a local date and clock time means, given as seconds since 1970-01-01T00:00 local. A time

@@ -199,16 +199,16 @@ func TestPart3_DaysOfAnEventAreTheDaysWhoseRangeHoldsIt(t *testing.T) {
 			starts = z.Midnight(z.DayOf(starts))
 		}
 		ends := starts.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 23 * 60, 24 * 60, 25 * 60, 3 * 24 * 60}).Draw(t, "minutes")) * time.Minute)
-		first, last := z.Days(starts, ends)
-		if first > last {
-			t.Fatalf("Days(%v, %v) = %v, %v", starts, ends, first, last)
+		own := z.Days(starts, ends)
+		if own.First > own.Last {
+			t.Fatalf("Days(%v, %v) = %v", starts, ends, own)
 		}
-		r := Range{First: first + Day(rapid.IntRange(-3, 6).Draw(t, "range starts"))}
+		r := Days{First: own.First + Day(rapid.IntRange(-3, 6).Draw(t, "range starts"))}
 		r.Last = r.First + Day(rapid.IntRange(0, 3).Draw(t, "range days"))
 		from, to := z.Bounds(r)
-		want := first <= r.Last && last >= r.First
+		want := own.First <= r.Last && own.Last >= r.First
 		if got := Overlaps(starts, ends, from, to); got != want {
-			t.Fatalf("event %v to %v touches %v to %v in %v; Overlaps with %v = %v", starts, ends, first, last, z, r, got)
+			t.Fatalf("event %v to %v touches %v in %v; Overlaps with %v = %v", starts, ends, own, z, r, got)
 		}
 	})
 }

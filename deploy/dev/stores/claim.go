@@ -18,7 +18,6 @@ import (
 //   - "claim" is open in the process that keeps the stores running; its text is that process.
 //   - "children" is inherited by every process of the stores: as long as it is locked, one of them still has the data open.
 type claim struct {
-	dir      string
 	own      *os.File
 	children *os.File
 }
@@ -47,7 +46,7 @@ func claimDir(dir string, background bool) (*claim, error) {
 	if err != nil {
 		return nil, errors.Join(err, own.Close())
 	}
-	c := &claim{dir: dir, own: own, children: children}
+	c := &claim{own: own, children: children}
 	text := fmt.Sprintf("%d %t\n", os.Getpid(), background)
 	if err := errors.Join(own.Truncate(0), writeAt(own, text)); err != nil {
 		return nil, errors.Join(err, c.release())

@@ -47,7 +47,7 @@ func frontDoors(t *testing.T) map[string]routes.Table {
 // documented are the public paths of a service, as its description of the interface has them, ids filled in.
 func documented(t *testing.T, service string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "services", service, "openapi.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, "pkg", "apidoc", service+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func build(ctx context.Context, o options) (all []built, err error) {
 			if err != nil {
 				return nil, err
 			}
-			b.archive, b.reference, b.platform = archive, reference, platform.String()
+			b.reference, b.platform = reference, platform.String()
 			all = append(all, b)
 		}
 		if err := writeArchive(archive, filepath.Join(draft, p.name), index, reference, src.version); err != nil {

@@ -99,7 +99,6 @@ func parse(args []string) (options, error) {
 
 // built is one image of an archive.
 type built struct {
-	archive      string // its path
 	reference    string
 	platform     string
 	digest       v1.Hash

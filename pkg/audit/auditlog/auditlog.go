@@ -7,7 +7,6 @@ package auditlog
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -25,10 +25,9 @@ const (
 	moveInterval = time.Second
 	// moveBatch is how many documents are emptied at a time.
 	moveBatch = 200
-	// moveTries is how often a batch is tried again that stood in another's way.
-	moveTries = 20
-	// longestPause is between two tries while the store is away.
-	longestPause = 5 * time.Second
+	// firstRetry and longestRetry bound the pause between two tries while the store is away.
+	firstRetry   = 2 * time.Second
+	longestRetry = 5 * time.Second
 )
 
 // Log is the audit of one service. It is safe for concurrent use, by any number of processes.
@@ -42,20 +41,8 @@ func New(db *mongo.Database, service string, sources ...*mongo.Collection) *Log 
 	return &Log{entries: db.Collection(service + "_audit"), sources: sources}
 }
 
-// Index is the index that a source needs. Only documents with an entry waiting are in it.
-func Index() mongostore.Index {
-	return mongostore.Index{Name: "audit", Keys: bson.D{{Key: audit.Field + ".id", Value: 1}}, Where: waiting()}
-}
-
-// waiting matches the documents with an entry. It is the condition of the index too: it must stay the same.
-func waiting() bson.D {
-	return bson.D{{Key: audit.Field + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
-}
-
-// NoneWaits is the condition that a document has no entry waiting: one that must hold before it is removed.
-func NoneWaits() bson.E {
-	return bson.E{Key: audit.Field + ".0", Value: bson.D{{Key: "$exists", Value: false}}}
-}
+// Index is the index that a source needs.
+func Index() mongostore.Index { return mongostore.PendingAudit.Index() }
 
 // indexes of the entries. Ids are in the order of time.
 func indexes() []mongostore.Index {
@@ -102,45 +89,19 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 	return err
 }
 
-// Run makes the loop that moves entries until its context ends, and then returns nil. While the store is away it tries again with growing
-// pauses.
+// Run returns the loop that moves entries until its context ends. While the store is away it tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		ctx = outbox.Unsampled(ctx)
-		pause := moveInterval
-		for {
-			switch err := l.Move(ctx); {
-			case ctx.Err() != nil:
-				return nil //nolint:nilerr // told to stop: what is left is moved later
-			case err == nil && pause > moveInterval:
-				log.InfoContext(ctx, "the audit is written again")
-				pause = moveInterval
-			case err != nil:
-				if pause == moveInterval {
-					log.WarnContext(ctx, "the audit is held up and goes on trying", "error", err)
-				}
-				pause = min(2*pause, longestPause)
-			}
-			timer := time.NewTimer(pause)
-			select {
-			case <-ctx.Done():
-				timer.Stop()
-				return nil
-			case <-timer.C:
-			}
-		}
-	}
+	loop := background.New(background.Options{
+		Name: "the audit", Log: log, Step: l.Move, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
+	})
+	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }
 
 // Move moves all entries that wait. For each source one indexed read; with entries two writes for each 200 documents.
 func (l *Log) Move(ctx context.Context) error {
 	for _, source := range l.sources {
-		for more, conflicts := true, 0; more; {
+		for more := true; more; {
 			moved, err := l.moveFrom(ctx, source)
-			if mongostore.Conflicted(err) && conflicts < moveTries { // with a writer, or another who moves: what was not done is found again
-				conflicts++
-				continue
-			}
 			if err != nil {
 				return err
 			}
@@ -158,11 +119,11 @@ type source struct {
 	Audit   []audit.Entry `bson:"audit"`
 }
 
-// moveFrom moves the entries of up to 200 documents and tells how many it found. It takes out what it has appended and nothing else, and
-// leaves the documents' versions alone, so that it never makes a writer start over.
+// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes what it has appended and nothing
+// else, and leaves the documents' versions alone, so that it never makes a writer start over.
 func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: audit.Field, Value: 1}}
-	found, err := mongostore.Find[source](ctx, from, waiting(), options.Find().SetProjection(projection).SetLimit(moveBatch))
+	found, err := mongostore.Find[source](ctx, from, mongostore.PendingAudit.Filter(), options.Find().SetProjection(projection).SetLimit(moveBatch))
 	if err != nil {
 		return 0, err
 	}
@@ -170,36 +131,16 @@ func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error)
 		return 0, nil
 	}
 	var documents []document
-	takings := make([]mongo.WriteModel, 0, len(found))
-	for _, f := range found {
-		ids := make([]string, len(f.Audit))
-		for i, e := range f.Audit {
-			ids[i] = e.ID
+	copied := make([]mongostore.Copied, len(found))
+	for i, f := range found {
+		copied[i] = mongostore.Copied{ID: f.ID, Version: f.Version, Deleted: f.Deleted}
+		for _, e := range f.Audit {
+			copied[i].Items = append(copied[i].Items, e.ID)
 			documents = append(documents, documentOf(e))
 		}
-		takings = append(takings, taking(f, ids)...)
 	}
 	if err := l.append(ctx, documents); err != nil {
 		return 0, err
 	}
-	if _, err := from.BulkWrite(ctx, takings); err != nil {
-		return 0, fmt.Errorf("take the audit out of %s: %w", from.Name(), err)
-	}
-	return len(found), nil
-}
-
-// taking takes the entries out of their document. A tombstone goes, unless it has a message left to carry: then its relay deletes it.
-func taking(s source, ids []string) []mongo.WriteModel {
-	moved := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: ids}}}}
-	take := mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: s.ID}}).
-		SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: audit.Field, Value: moved}}}})
-	if !s.Deleted {
-		return []mongo.WriteModel{take}
-	}
-	same := append(outbox.Tombstone(s.ID, outbox.Field), bson.E{Key: "version", Value: s.Version})
-	return []mongo.WriteModel{
-		mongo.NewDeleteOneModel().SetFilter(same),
-		take,
-		mongo.NewDeleteOneModel().SetFilter(outbox.Tombstone(s.ID, outbox.Field, audit.Field)), // the messages may have been taken meanwhile
-	}
+	return len(found), mongostore.PendingAudit.Remove(ctx, from, copied)
 }

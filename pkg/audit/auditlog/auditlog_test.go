@@ -164,7 +164,7 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 		client, prefix := storetest.Redis(t)
 		relay := outbox.NewRelay(things, client, prefix+"things", outbox.RelayOptions{Log: slog.New(slog.DiscardHandler)})
 		stone := thing{Head: mongostore.Head{ID: 1}, Deleted: true, Audit: entry(t.Context(), audit.Delete, 1),
-			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1, nil)}}
+			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1)}}
 		if err := mongostore.Insert(t.Context(), things, &stone); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestNoReadScansACollection(t *testing.T) {
 	if err := log.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: waiting()}})
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: mongostore.PendingAudit.Filter()}})
 	newest := bson.D{{Key: "_id", Value: -1}}
 	for name, q := range map[string]Query{
 		"all": {}, "record": {Record: "Event:1"}, "user": {User: 5}, "since": {Since: time.Now()}, "page": {After: firstID(time.Now())},

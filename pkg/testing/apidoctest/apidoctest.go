@@ -41,7 +41,13 @@ func Check(e Exchange) error {
 	return checker.Check(e)
 }
 
-var ours = sync.OnceValues(func() (*Checker, error) { return NewChecker(apidoc.Document()) })
+var ours = sync.OnceValues(func() (*Checker, error) {
+	document, err := apidoc.Document()
+	if err != nil {
+		return nil, err
+	}
+	return NewChecker(document)
+})
 
 // Checker checks exchanges against one document. It may be used by many goroutines at once.
 type Checker struct {

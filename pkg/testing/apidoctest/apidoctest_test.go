@@ -100,7 +100,11 @@ func TestCheck_WantsTheMediaTypeOfTheAnswer(t *testing.T) {
 }
 
 func TestDocument_ExamplesAreAsTheirSchemas(t *testing.T) {
-	examples, err := apidoctest.Examples(apidoc.Document())
+	document, err := apidoc.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := apidoctest.Examples(document)
 	if err != nil {
 		t.Fatal(err)
 	}

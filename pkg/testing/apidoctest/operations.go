@@ -2,6 +2,7 @@ package apidoctest
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,15 +11,22 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // english words the faults.
 var english = message.NewPrinter(language.English)
 
-// SameOperations fails the test unless a service's openapi.yaml lists exactly the methods and paths of its public routes.
-func SameOperations(t testing.TB, file string, routes []web.Route) {
+// SameOperations fails the test unless a service's file in pkg/apidoc lists exactly the methods and paths of its public
+// routes.
+func SameOperations(t testing.TB, service string, routes []web.Route) {
 	t.Helper()
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(root, "pkg", "apidoc", service+".yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -36,13 +36,9 @@ func read(t *testing.T, a servicetest.Answer) (events []string, whole *ical.Cale
 }
 
 // user makes a user and signs in as it.
-func (s *school) user(t *testing.T, key string, more fields) (id int64, client *servicetest.Client) {
+func (s *school) user(t *testing.T, key string) (id int64, client *servicetest.Client) {
 	t.Helper()
-	record := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
-	for name, value := range more {
-		record[name] = value
-	}
-	id = s.add(t, "users", key, record)
+	id = s.add(t, "users", key, fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true})
 	var renewed struct{ UUID string }
 	s.Post(t, path("/api/admin/users/%d/uuid", id), nil).Decode(t, &renewed)
 	return id, system.Login(t, renewed.UUID)
@@ -71,7 +67,7 @@ func TestCalendar_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testin
 	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
 	room := s.add(t, "locations", "R", fields{"name": "Room", "short_name": "R1"})
 	asked := s.add(t, "locations", "Q", fields{"name": "Controlled", "short_name": "Q1"})
-	keeper, _ := s.user(t, "keeper", nil)
+	keeper, _ := s.user(t, "keeper")
 	s.Put(t, path("/api/admin/elements/%d/administrators/%d", asked, keeper), nil)
 	day := soon(t)
 	s.member(t, set, ann, "", day)
@@ -148,8 +144,8 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	ann := s.pupil(t, "Ann")
 	day := soon(t)
 	s.event(t, "lesson", day+" 09:00", day+" 10:00", ann)
-	_, mine := s.user(t, "mine", nil)
-	_, other := s.user(t, "other", nil)
+	_, mine := s.user(t, "mine")
+	_, other := s.user(t, "other")
 	public := system.Client(t)
 	list := path("/api/elements/%d/feeds", ann)
 
@@ -192,7 +188,7 @@ func TestCalendar_AFeedDiesWithItsUsersRight(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
 	for name, change := range map[string]fields{"deactivated": {"active": false}, "without can_api": {"permissions": fields{"can_api": false}}} {
-		user, client := s.user(t, "u"+name[:3], nil)
+		user, client := s.user(t, "u"+name[:3])
 		_, address := newFeed(t, client, ann)
 		if a := s.Patch(t, path("/api/admin/users/%d", user), fields{"user": change}); a.Code != http.StatusOK {
 			t.Fatalf("%d %s", a.Code, a.Body)
@@ -206,7 +202,7 @@ func TestCalendar_AFeedDiesWithItsUsersRight(t *testing.T) {
 func TestCalendar_ParallelFeedsLeaveOneThatWorks(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	_, mine := s.user(t, "mine", nil)
+	_, mine := s.user(t, "mine")
 	addresses := make([]string, 8)
 	var wg sync.WaitGroup
 	for i := range addresses {
@@ -227,7 +223,7 @@ func TestCalendar_ParallelFeedsLeaveOneThatWorks(t *testing.T) {
 func TestCalendar_TheTokenIsInNoLogAndNoDocument(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	_, mine := s.user(t, "mine", nil)
+	_, mine := s.user(t, "mine")
 	_, address := newFeed(t, mine, ann)
 	system.Client(t).Get(t, address)
 	token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics")

@@ -136,7 +136,7 @@ type membership struct {
 func membershipsOf(members []element.Member) []membership {
 	forms := make([]membership, len(members))
 	for i, m := range members {
-		forms[i] = membership{FirstDay: dayText(m.Span.First), LastDay: dayText(m.Span.Last), Valid: len(m.Faults) == 0, Errors: m.Faults}
+		forms[i] = membership{FirstDay: dayText(m.Days.First), LastDay: dayText(m.Days.Last), Valid: len(m.Faults) == 0, Errors: m.Faults}
 		if m.ElementID != 0 {
 			forms[i].ElementID = &m.ElementID
 		}

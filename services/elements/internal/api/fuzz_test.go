@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// FuzzReadSpan compares the days of a membership with what the time package makes of them, and holds that a span that is shown is read as the same.
-func FuzzReadSpan(f *testing.F) {
+// FuzzReadDays compares the days of a membership with what the time package makes of them, and holds that days that are shown are read as the same.
+func FuzzReadDays(f *testing.F) {
 	for _, days := range [][2]string{{`"2026-09-01"`, `null`}, {`""`, `"2026-02-29"`}, {`"0001-01-01"`, `"9999-12-31"`}, {`20260901`, `"open"`}, {`"2026-09-01 "`, `"\u0032026-09-01"`}} {
 		f.Add([]byte(days[0]), []byte(days[1]))
 	}
@@ -23,15 +23,15 @@ func FuzzReadSpan(f *testing.F) {
 			return
 		}
 		faults := problem.Fields{}
-		span := readSpan(o, faults)
+		days := readDays(o, faults)
 		for name, open := range map[string]wiretime.Day{"first_day": wiretime.FirstDay, "last_day": wiretime.LastDay} {
 			want, ok := dayByTheBook(t, o[name], open)
-			got := map[string]wiretime.Day{"first_day": span.First, "last_day": span.Last}[name]
+			got := map[string]wiretime.Day{"first_day": days.First, "last_day": days.Last}[name]
 			if (len(faults[name]) == 0) != ok || got != want {
 				t.Fatalf("%s of %s: %v, %v; by the book %v, %v", name, o[name], got, faults, want, ok)
 			}
 		}
-		shown, err := json.Marshal(membershipsOf([]element.Member{{Span: span}})[0])
+		shown, err := json.Marshal(membershipsOf([]element.Member{{Days: days}})[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,8 +39,8 @@ func FuzzReadSpan(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := readSpan(again, problem.Fields{}); got != span {
-			t.Fatalf("%v is shown as %s and read as %v", span, shown, got)
+		if got := readDays(again, problem.Fields{}); got != days {
+			t.Fatalf("%v is shown as %s and read as %v", days, shown, got)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]impor
 		rows[i] = element.MembershipRow{Key: r.Key, Hash: r.Hash, Faults: faults}
 		rows[i].Group = reference(r.Fields, "group", faults)
 		rows[i].Member = reference(r.Fields, "member", faults)
-		rows[i].Spans = readSpans(r.Fields, faults)
+		rows[i].Days = readSourcedDays(r.Fields, faults)
 		rows[i].Changes = readChanges(r.Fields, faults)
 	}
 	outcomes, err := h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
@@ -68,8 +68,8 @@ func reference(fields web.Object, name string, faults problem.Fields) string {
 	return *text
 }
 
-// readSpans reads the days of a membership, each perhaps with its source.
-func readSpans(fields web.Object, faults problem.Fields) []element.Sourced {
+// readSourcedDays reads the days of a membership, each perhaps with its source.
+func readSourcedDays(fields web.Object, faults problem.Fields) []element.Sourced {
 	return readList(fields, "spans", faults, readSourced)
 }
 
@@ -89,7 +89,7 @@ func readChanges(fields web.Object, faults problem.Fields) []element.MembershipC
 }
 
 func readSourced(fields web.Object, faults problem.Fields) element.Sourced {
-	s := element.Sourced{Span: readSpan(fields, faults)}
+	s := element.Sourced{Days: readDays(fields, faults)}
 	if text := fields.Text("source", faults); text != nil {
 		s.Source = *text
 	}

@@ -66,7 +66,7 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config"), fmt.Appendf(nil, khalConfig, dir), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, mine := s.user(t, "mine", nil)
+	_, mine := s.user(t, "mine")
 	_, address := newFeed(t, mine, ann)
 	want := func(lesson string) {
 		t.Helper()

@@ -35,13 +35,13 @@ func (h handlers) members(c *fiber.Ctx) error {
 		if err != nil {
 			return allowing(c, err, membersMethods)
 		}
-		return web.OK(c, web.Part{Name: "members", Value: insidesOf(all)}, web.Next(next))
+		return web.OK(c, web.Field{Name: "members", Value: insidesOf(all)}, web.Next(next))
 	}
 	found, next, err := h.elements.Members(c.UserContext(), id, on, after, limit)
 	if err != nil {
 		return allowing(c, err, membersMethods)
 	}
-	return web.OK(c, web.Part{Name: "members", Value: membershipsOf(found)}, web.Next(next))
+	return web.OK(c, web.Field{Name: "members", Value: membershipsOf(found)}, web.Next(next))
 }
 
 // addMembers answers POST /api/admin/elements/ID/members. A read of the group, one of the elements, one of the memberships, and at most
@@ -62,7 +62,7 @@ func (h handlers) addMembers(c *fiber.Ctx) error {
 	if err != nil {
 		return allowing(c, err, membersMethods)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "members", Value: membershipsOf(members)})
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "members", Value: membershipsOf(members)})
 }
 
 // readMembers reads the body's members; faults of their fields stay with them.
@@ -85,7 +85,7 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 			return nil, problem.New(problem.Malformed, "members holds what is not an object")
 		}
 		faults := problem.Fields{}
-		members[i] = element.Member{Span: readSpan(fields, faults), Faults: faults}
+		members[i] = element.Member{Days: readDays(fields, faults), Faults: faults}
 		if member := fields.ID("element_id", faults); member != nil {
 			members[i].ElementID = *member
 		}
@@ -93,9 +93,9 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 	return members, nil
 }
 
-// readSpan reads first_day and last_day, each open when absent.
-func readSpan(fields web.Object, faults problem.Fields) element.Span {
-	span := element.Span{First: wiretime.FirstDay, Last: wiretime.LastDay}
+// readDays reads first_day and last_day, each open when absent.
+func readDays(fields web.Object, faults problem.Fields) wiretime.Days {
+	days := wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 	read := func(name string, day *wiretime.Day) {
 		text := fields.Text(name, faults)
 		if text == nil || *text == "" {
@@ -108,9 +108,9 @@ func readSpan(fields web.Object, faults problem.Fields) element.Span {
 		}
 		*day = parsed
 	}
-	read("first_day", &span.First)
-	read("last_day", &span.Last)
-	return span
+	read("first_day", &days.First)
+	read("last_day", &days.Last)
+	return days
 }
 
 // endMembership answers DELETE /api/admin/elements/ID/members/ELEMENT_ID. A read of the group, one of the membership and one versioned write.

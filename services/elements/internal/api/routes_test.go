@@ -20,5 +20,5 @@ func TestPublicPathsAreInTheServicesRows(t *testing.T) {
 }
 
 func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
-	apidoctest.SameOperations(t, "../../openapi.yaml", (handlers{}).public())
+	apidoctest.SameOperations(t, "elements", (handlers{}).public())
 }

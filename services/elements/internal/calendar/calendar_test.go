@@ -147,8 +147,7 @@ func drawCalendar(t *rapid.T) Calendar {
 		e.Starts = around.Add(time.Duration(rapid.IntRange(0, 72*4).Draw(t, "quarters")) * 15 * time.Minute)
 		e.Ends = e.Starts.Add(time.Duration(rapid.IntRange(0, 400).Draw(t, "length")) * 15 * time.Minute)
 		if e.AllDay {
-			first, last := c.Zone.Days(e.Starts, e.Ends)
-			e.Starts, e.Ends = c.Zone.Midnight(first), c.Zone.Midnight(last+1)
+			e.Starts, e.Ends = c.Zone.Bounds(c.Zone.Days(e.Starts, e.Ends))
 		}
 		c.Events = append(c.Events, e)
 	}
@@ -246,8 +245,8 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 			starts, ends := got.Props.Get("DTSTART"), got.Props.Get("DTEND")
 			switch {
 			case e.AllDay:
-				first, last := c.Zone.Days(e.Starts, e.Ends)
-				if starts.ValueType() != ical.ValueDate || starts.Value != strings.ReplaceAll(first.String(), "-", "") || ends.Value != strings.ReplaceAll(last.AddDays(1).String(), "-", "") {
+				days := c.Zone.Days(e.Starts, e.Ends)
+				if starts.ValueType() != ical.ValueDate || starts.Value != strings.ReplaceAll(days.First.String(), "-", "") || ends.Value != strings.ReplaceAll(days.Last.AddDays(1).String(), "-", "") {
 					t.Fatalf("%v to %v\n%s", e.Starts, e.Ends, text)
 				}
 			case ends == nil:

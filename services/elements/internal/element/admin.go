@@ -3,17 +3,17 @@ package element
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // ErrUnchanged is returned by the function given to Store.Change to say that nothing needs to be stored.
-var ErrUnchanged = errors.New("element: unchanged")
+var ErrUnchanged = record.ErrUnchanged
 
 // Filter chooses elements of a list, in order of id; zero fields choose all.
 type Filter struct {
@@ -101,7 +101,7 @@ func (s *Service) Administrators(ctx context.Context, id, after int64, limit int
 		ids = ids[:limit]
 		next = ids[limit-1]
 	}
-	facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: ids})
+	facts, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -115,7 +115,7 @@ func (s *Service) Administrators(ctx context.Context, id, after int64, limit int
 
 // AddAdministrator makes the user an administrator of the element, which controls it. Once more changes nothing.
 func (s *Service) AddAdministrator(ctx context.Context, id, userID int64) (form.User, error) {
-	found, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: []int64{userID}})
+	found, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: []int64{userID}})
 	if err != nil {
 		return form.User{}, err
 	}

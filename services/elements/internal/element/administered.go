@@ -3,16 +3,16 @@ package element
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
 // Administered returns the elements that a user is an administrator of, current or not, in no order. One read of them.
-func (s *Service) Administered(ctx context.Context, userID int64) ([]neighbour.ElementFact, error) {
-	found, err := s.Store.AdministeredBy(ctx, userID)
+func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
+	found, err := s.Store.AdministeredBy(ctx, q.UserID)
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]neighbour.ElementFact, len(found))
+	facts := make([]fact.Element, len(found))
 	for i, e := range found {
 		facts[i] = e.fact()
 	}
@@ -20,6 +20,6 @@ func (s *Service) Administered(ctx context.Context, userID int64) ([]neighbour.E
 }
 
 // fact is what other services need to know of the element.
-func (e Element) fact() neighbour.ElementFact {
-	return neighbour.ElementFact{Element: e.List(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(), Administrators: e.Administrators}
+func (e Element) fact() fact.Element {
+	return fact.Element{Element: e.List(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(), Administrators: e.Administrators}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // days lists those of the probed days that are in the set: some inside, and the outermost.
-func days(spans []Span) []wiretime.Day {
+func days(runs []wiretime.Days) []wiretime.Day {
 	var in []wiretime.Day
 	for _, day := range probes() {
-		if slices.ContainsFunc(spans, func(s Span) bool { return s.Holds(day) }) {
+		if slices.ContainsFunc(runs, func(s wiretime.Days) bool { return s.Has(day) }) {
 			in = append(in, day)
 		}
 	}
@@ -30,14 +30,14 @@ func probes() []wiretime.Day {
 
 func TestDecisionsPart3_MergingKeepsTheDays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		spans := drawSpans(t, "spans")
-		merged := Merge(spans)
-		if !slices.Equal(days(merged), days(spans)) {
-			t.Fatalf("%v became %v", spans, merged)
+		runs := drawDays(t, "spans")
+		merged := wiretime.MergeDays(runs)
+		if !slices.Equal(days(merged), days(runs)) {
+			t.Fatalf("%v became %v", runs, merged)
 		}
 		for i := 1; i < len(merged); i++ {
 			if int64(merged[i].First) <= int64(merged[i-1].Last)+1 {
-				t.Fatalf("%v and %v of %v are one", merged[i-1], merged[i], spans)
+				t.Fatalf("%v and %v of %v are one", merged[i-1], merged[i], runs)
 			}
 		}
 	})
@@ -45,14 +45,14 @@ func TestDecisionsPart3_MergingKeepsTheDays(t *testing.T) {
 
 func TestDecisionsPart3_IntersectingAndEndingOfDays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b := Merge(drawSpans(t, "a")), Merge(drawSpans(t, "b"))
+		a, b := wiretime.MergeDays(drawDays(t, "a")), wiretime.MergeDays(drawDays(t, "b"))
 		var both []wiretime.Day
 		for _, day := range days(a) {
 			if slices.Contains(days(b), day) {
 				both = append(both, day)
 			}
 		}
-		if got := days(intersect(a, b)); !slices.Equal(got, both) {
+		if got := days(wiretime.IntersectDays(a, b)); !slices.Equal(got, both) {
 			t.Fatalf("%v and %v meet on %v, not %v", a, b, got, both)
 		}
 		from := wiretime.Day(rapid.IntRange(-1, lastDay+1).Draw(t, "from"))

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -80,7 +80,7 @@ func (s *Service) CalendarBy(ctx context.Context, token string) ([]byte, error) 
 	if f == nil {
 		return nil, problem.New(problem.NotFound, "")
 	}
-	users, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: []int64{f.UserID}})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: []int64{f.UserID}})
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +107,12 @@ func (s *Service) Calendar(ctx context.Context, id int64) ([]byte, error) {
 		return nil, err
 	}
 	today := s.today()
-	days := wiretime.Range{First: today.AddDays(-feedDays), Last: today.AddDays(feedDays)}
+	days := wiretime.Days{First: today.AddDays(-feedDays), Last: today.AddDays(feedDays)}
 	reaches, err := s.reaches(ctx, id, days)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := s.Events.Calendar(ctx, neighbour.CalendarQuestion{Reaches: reaches})
+	facts, err := s.Events.Calendar(ctx, fact.CalendarQuestion{Reaches: reaches})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (s *Service) Calendar(ctx context.Context, id int64) ([]byte, error) {
 }
 
 // rooms reads the elements that are at the events.
-func (s *Service) rooms(ctx context.Context, facts []neighbour.CalendarFact) (map[int64]Element, error) {
+func (s *Service) rooms(ctx context.Context, facts []fact.CalendarEvent) (map[int64]Element, error) {
 	var ids []int64
 	for _, f := range facts {
 		ids = append(ids, f.Firm...)
@@ -142,7 +142,7 @@ func (s *Service) rooms(ctx context.Context, facts []neighbour.CalendarFact) (ma
 }
 
 // modified is when the event was changed last; events of a release that did not keep it have the beginning of 1970.
-func modified(f neighbour.CalendarFact) time.Time {
+func modified(f fact.CalendarEvent) time.Time {
 	if f.Modified.IsZero() {
 		return time.Unix(0, 0)
 	}

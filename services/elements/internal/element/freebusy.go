@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -30,7 +30,7 @@ type FreeBusy struct {
 // them is. An element is busy while an event of a busy category goes on to which it is committed, or a group that it belongs to on that
 // day; rejected commitments don't count. A Missing problem names the first element that does not exist. One read of the elements, one for
 // each level of nesting of their groups, and one question to events.
-func (s *Service) FreeBusy(ctx context.Context, ids []int64, days wiretime.Range, least time.Duration) ([]FreeBusy, []Interval, error) {
+func (s *Service) FreeBusy(ctx context.Context, ids []int64, days wiretime.Days, least time.Duration) ([]FreeBusy, []Interval, error) {
 	found, err := s.Store.ElementsByID(ctx, ids)
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +47,7 @@ func (s *Service) FreeBusy(ctx context.Context, ids []int64, days wiretime.Range
 	if err != nil {
 		return nil, nil, err
 	}
-	facts, err := s.Events.Busy(ctx, neighbour.BusyQuestion{Reaches: union(reaches)})
+	facts, err := s.Events.Busy(ctx, fact.BusyQuestion{Reaches: union(reaches)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Service) FreeBusy(ctx context.Context, ids []int64, days wiretime.Range
 
 // Reaches returns whose commitments count for those of the elements that exist, in the order asked for. One read of the elements, and one for
 // each level of nesting of their groups.
-func (s *Service) Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error) {
+func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	found, err := s.Store.ElementsByID(ctx, q.IDs)
 	if err != nil {
 		return nil, err
@@ -76,44 +76,40 @@ func (s *Service) Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]n
 		exists[e.ID] = true
 	}
 	ids := slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool { return !exists[id] })
-	reaches, err := s.reachesOfAll(ctx, ids, wiretime.Range(q.Days))
+	reaches, err := s.reachesOfAll(ctx, ids, q.Days)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]neighbour.ElementReaches, len(ids))
+	all := make([]fact.ElementReaches, len(ids))
 	for n, id := range ids {
-		all[n] = neighbour.ElementReaches{ElementID: id, Reaches: reaches[n]}
+		all[n] = fact.ElementReaches{ElementID: id, Reaches: reaches[n]}
 	}
 	return all, nil
 }
 
 // union returns reaches that together reach all that any of them does, each element once.
-func union(reaches [][]neighbour.Reach) []neighbour.Reach {
-	var all []neighbour.Reach
-	spans := map[int64][]Span{}
+func union(reaches [][]fact.Reach) []fact.Reach {
+	var all []fact.Reach
+	days := map[int64][]wiretime.Days{}
 	for _, r := range slices.Concat(reaches...) {
-		if _, seen := spans[r.ElementID]; !seen {
-			all = append(all, neighbour.Reach{ElementID: r.ElementID})
+		if _, seen := days[r.ElementID]; !seen {
+			all = append(all, fact.Reach{ElementID: r.ElementID})
 		}
-		for _, days := range r.Days {
-			spans[r.ElementID] = append(spans[r.ElementID], Span(days))
-		}
+		days[r.ElementID] = append(days[r.ElementID], r.Days...)
 	}
 	for i := range all {
-		for _, span := range Merge(spans[all[i].ElementID]) {
-			all[i].Days = append(all[i].Days, neighbour.Days(span))
-		}
+		all[i].Days = wiretime.MergeDays(days[all[i].ElementID])
 	}
 	return all
 }
 
 // busyOn returns what the reaches have of the intervals that their elements are taken up: those of a group on the days of membership alone, to
 // the midnight, so that what a day shows does not depend on which other days are asked for.
-func busyOn(zone wiretime.Zone, reaches []neighbour.Reach, taken map[int64][]Interval) []Interval {
+func busyOn(zone wiretime.Zone, reaches []fact.Reach, taken map[int64][]Interval) []Interval {
 	var busy []Interval
 	for _, r := range reaches {
 		for _, days := range r.Days {
-			from, to := zone.Bounds(wiretime.Range(days))
+			from, to := zone.Bounds(days)
 			for _, i := range taken[r.ElementID] {
 				if part := (Interval{later(i.Starts, from), earlier(i.Ends, to)}); part.Starts.Before(part.Ends) {
 					busy = append(busy, part)

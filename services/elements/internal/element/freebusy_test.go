@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -25,7 +25,7 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 		if err != nil {
 			t.Fatal(err)
 		}
-		days := wiretime.Range{First: origin, Last: origin + wiretime.Day(rapid.IntRange(0, 3).Draw(t, "days"))}
+		days := wiretime.Days{First: origin, Last: origin + wiretime.Day(rapid.IntRange(0, 3).Draw(t, "days"))}
 		from, to := zone.Bounds(days)
 		taken := map[int64][]Interval{}
 		for range rapid.IntRange(0, 8).Draw(t, "events") {
@@ -34,12 +34,12 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 			element := rapid.Int64Range(1, 3).Draw(t, "element")
 			taken[element] = append(taken[element], Interval{starts, starts.Add(time.Duration(length) * time.Minute)})
 		}
-		reaches := []neighbour.Reach{{ElementID: 1, Days: []neighbour.Days{neighbour.Days(days)}}}
+		reaches := []fact.Reach{{ElementID: 1, Days: []wiretime.Days{days}}}
 		for group := int64(2); group <= 3; group++ {
-			reach := neighbour.Reach{ElementID: group}
+			reach := fact.Reach{ElementID: group}
 			for day := days.First; day <= days.Last; day++ {
 				if rapid.Bool().Draw(t, "member") {
-					reach.Days = append(reach.Days, neighbour.Days{First: day, Last: day})
+					reach.Days = append(reach.Days, wiretime.Days{First: day, Last: day})
 				}
 			}
 			reaches = append(reaches, reach)
@@ -51,8 +51,8 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 
 		var model []bool
 		for at := from; at.Before(to); at = at.Add(time.Minute) {
-			model = append(model, slices.ContainsFunc(reaches, func(r neighbour.Reach) bool {
-				member := slices.ContainsFunc(r.Days, func(d neighbour.Days) bool { return d.First <= zone.DayOf(at) && zone.DayOf(at) <= d.Last })
+			model = append(model, slices.ContainsFunc(reaches, func(r fact.Reach) bool {
+				member := slices.ContainsFunc(r.Days, func(d wiretime.Days) bool { return d.First <= zone.DayOf(at) && zone.DayOf(at) <= d.Last })
 				return member && slices.ContainsFunc(taken[r.ElementID], func(i Interval) bool { return !at.Before(i.Starts) && at.Before(i.Ends) })
 			}))
 		}
@@ -95,7 +95,7 @@ func show(intervals []Interval, from time.Time) string {
 func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSchool(t)
-		span := Span{0, lastDay}
+		days := wiretime.Days{First: 0, Last: lastDay}
 		ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups+people), 1, 4, rapid.ID[int64]).Draw(t, "elements")
 		known, err := gather(t.Context(), s.up, ids)
 		if err != nil {
@@ -110,11 +110,11 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 			t.Fatalf("%d round trips for %d groups", s.levels, groups)
 		}
 		for _, id := range ids {
-			got, err := groupsOf(t.Context(), known, id, span)
+			got, err := groupsOf(t.Context(), known, id, days)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := groupsOf(t.Context(), s.up, id, span)
+			want, err := groupsOf(t.Context(), s.up, id, days)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,11 +126,11 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 }
 
 func TestFreeBusy_TheUnionOfReachesHasEachElementOnce(t *testing.T) {
-	reach := func(id int64, first, last wiretime.Day) neighbour.Reach {
-		return neighbour.Reach{ElementID: id, Days: []neighbour.Days{{First: first, Last: last}}}
+	reach := func(id int64, first, last wiretime.Day) fact.Reach {
+		return fact.Reach{ElementID: id, Days: []wiretime.Days{{First: first, Last: last}}}
 	}
-	got := union([][]neighbour.Reach{{reach(1, 1, 9), reach(3, 1, 2)}, {reach(2, 1, 9), reach(3, 2, 4), reach(3, 8, 9)}})
-	want := []neighbour.Reach{reach(1, 1, 9), {ElementID: 3, Days: []neighbour.Days{{First: 1, Last: 4}, {First: 8, Last: 9}}}, reach(2, 1, 9)}
+	got := union([][]fact.Reach{{reach(1, 1, 9), reach(3, 1, 2)}, {reach(2, 1, 9), reach(3, 2, 4), reach(3, 8, 9)}})
+	want := []fact.Reach{reach(1, 1, 9), {ElementID: 3, Days: []wiretime.Days{{First: 1, Last: 4}, {First: 8, Last: 9}}}, reach(2, 1, 9)}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, not %v", got, want)
 	}

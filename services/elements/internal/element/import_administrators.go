@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -40,7 +40,7 @@ func (s *Service) ImportAdministrators(ctx context.Context, rows []Administrator
 		users = append(users, r.User)
 	}
 	slices.Sort(users)
-	found, err := s.Users.Users(ctx, neighbour.UsersQuestion{Keys: slices.Compact(users)})
+	found, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: slices.Compact(users)})
 	if err != nil {
 		return nil, err
 	}

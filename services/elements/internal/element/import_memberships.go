@@ -16,8 +16,8 @@ type MembershipRow struct {
 	Hash   string
 	Group  string // its key without the type
 	Member string // its key with the type
-	Spans  []Sourced
-	// Changes, unless nil, are told in place of Spans: what the record does not name stays.
+	Days   []Sourced
+	// Changes, unless nil, are told in place of Days: what the record does not name stays.
 	Changes []MembershipChange
 	Faults  problem.Fields
 }
@@ -25,7 +25,7 @@ type MembershipRow struct {
 // MembershipChange changes what one source says of a pair's days, or ends what all of them say.
 type MembershipChange struct {
 	Sourced
-	Before *wiretime.Day // the source's days from then on go, or, without a source, everyone's; nil: the span is all that the source says
+	Before *wiretime.Day // the source's days from then on go, or, without a source, everyone's; nil: the days are all that the source says
 }
 
 // apply returns what the sources say after the change.
@@ -56,13 +56,13 @@ func inOrder(sources []Sourced) []Sourced {
 }
 
 // withDays returns the sources with days that nobody's source says, nil when there are no sources.
-func (m Membership) withDays(spans []Span) []Sourced {
+func (m Membership) withDays(days []wiretime.Days) []Sourced {
 	if m.Sources == nil {
 		return nil
 	}
 	sources := slices.Clone(m.Sources)
-	for _, span := range spans {
-		sources = append(sources, Sourced{Span: span})
+	for _, d := range days {
+		sources = append(sources, Sourced{Days: d})
 	}
 	return inOrder(sources)
 }
@@ -80,8 +80,8 @@ func (r MembershipRow) check() problem.Fields {
 	if len(faults) == 0 && r.Key != r.groupKey()+"/"+r.Member {
 		faults.Add("key", "does not name the group and the member")
 	}
-	for _, span := range r.Spans {
-		if span.Last < span.First {
+	for _, days := range r.Days {
+		if days.Last < days.First {
 			faults.Add("spans", "last_day is before first_day")
 		}
 	}
@@ -94,30 +94,30 @@ func (r MembershipRow) check() problem.Fields {
 		}
 	}
 	switch {
-	case r.Changes != nil && len(r.Spans) > 0:
+	case r.Changes != nil && len(r.Days) > 0:
 		faults.Add("changes", "can't be told with spans")
-	case r.Changes == nil && len(r.Spans) == 0 && len(faults["spans"]) == 0:
+	case r.Changes == nil && len(r.Days) == 0 && len(faults["spans"]) == 0:
 		faults.Add("spans", "can't be blank")
 	}
 	return faults
 }
 
-// apply makes the membership what the record says, and says whether that is another than it was. A record of spans is the pair's whole
+// apply makes the membership what the record says, and says whether that is another than it was. A record of days is the pair's whole
 // truth unless it came last time as well; one of changes is compared with what is stored.
 func (r MembershipRow) apply(m *Membership) bool {
 	if r.Changes == nil {
 		if m.ImportHash == r.Hash {
 			return false
 		}
-		m.Spans, m.Sources, m.ImportHash = mergeSourced(r.Spans), nil, r.Hash
-		if slices.ContainsFunc(r.Spans, func(s Sourced) bool { return s.Source != "" }) {
-			m.Sources = inOrder(slices.Clone(r.Spans))
+		m.Days, m.Sources, m.ImportHash = mergeSourced(r.Days), nil, r.Hash
+		if slices.ContainsFunc(r.Days, func(s Sourced) bool { return s.Source != "" }) {
+			m.Sources = inOrder(slices.Clone(r.Days))
 		}
 		return true
 	}
 	before := m.Sources
 	if before == nil {
-		before = Membership{Sources: []Sourced{}}.withDays(m.Spans)
+		before = Membership{Sources: []Sourced{}}.withDays(m.Days)
 	}
 	after := before
 	for _, change := range r.Changes {
@@ -126,7 +126,7 @@ func (r MembershipRow) apply(m *Membership) bool {
 	if slices.Equal(before, after) {
 		return false
 	}
-	m.Spans, m.Sources, m.ImportHash = mergeSourced(after), after, "" // so that the next record of spans counts
+	m.Days, m.Sources, m.ImportHash = mergeSourced(after), after, "" // so that the next record of days counts
 	return true
 }
 

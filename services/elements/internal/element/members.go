@@ -19,12 +19,12 @@ const settleTries = 5
 type Member struct {
 	ElementID int64
 	Element   form.Element
-	Span      Span
+	Days      wiretime.Days
 	Faults    problem.Fields // why it can't be added
 }
 
 // always is every day.
-var always = Span{wiretime.FirstDay, wiretime.LastDay}
+var always = wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 
 // Members returns a page of a group's own members in order of element id, then first day, on the day where one is given, and the id after
 // which the next page begins, 0 after the last. The limit counts elements.
@@ -32,11 +32,11 @@ func (s *Service) Members(ctx context.Context, group int64, on *wiretime.Day, af
 	if err := s.group(ctx, group); err != nil {
 		return nil, 0, err
 	}
-	span := always
+	days := always
 	if on != nil {
-		span = Span{*on, *on}
+		days = wiretime.Days{First: *on, Last: *on}
 	}
-	memberships, err := s.Store.MembersPage(ctx, group, span, after, limit+1)
+	memberships, err := s.Store.MembersPage(ctx, group, days, after, limit+1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -45,9 +45,9 @@ func (s *Service) Members(ctx context.Context, group int64, on *wiretime.Day, af
 		next = memberships[limit-1].Member
 	}
 	for _, m := range memberships {
-		for _, held := range m.Spans {
-			if on == nil || held.Holds(*on) {
-				page = append(page, Member{ElementID: m.Member, Span: held})
+		for _, held := range m.Days {
+			if on == nil || held.Has(*on) {
+				page = append(page, Member{ElementID: m.Member, Days: held})
 			}
 		}
 	}
@@ -124,14 +124,14 @@ func (s *Service) AddMembers(ctx context.Context, group int64, members []Member)
 	if err != nil {
 		return members, err
 	}
-	added := map[int64][]Span{}
+	added := map[int64][]wiretime.Days{}
 	for _, m := range members {
-		added[m.ElementID] = append(added[m.ElementID], m.Span)
+		added[m.ElementID] = append(added[m.ElementID], m.Days)
 	}
 	for i := range members {
 		members[i].Element = elements[members[i].ElementID].List()
 	}
-	return members, s.settle(ctx, func(ctx context.Context) (bool, error) { return s.addSpans(ctx, group, added, elements) })
+	return members, s.settle(ctx, func(ctx context.Context) (bool, error) { return s.addDays(ctx, group, added, elements) })
 }
 
 func (s *Service) checkMembers(ctx context.Context, group int64, members []Member) (map[int64]Element, error) {
@@ -172,13 +172,13 @@ func checkMember(m *Member, group int64, elements map[int64]Element) {
 	case !exists:
 		m.Faults.Add("element_id", "must exist")
 	}
-	if m.Span.Last < m.Span.First {
+	if m.Days.Last < m.Days.First {
 		m.Faults.Add("last_day", "is before first_day")
 	}
 }
 
-// addSpans is one try to add days to the pairs of the group; false when another writer came between in any.
-func (s *Service) addSpans(ctx context.Context, group int64, added map[int64][]Span, elements map[int64]Element) (bool, error) {
+// addDays is one try to add days to the pairs of the group; false when another writer came between in any.
+func (s *Service) addDays(ctx context.Context, group int64, added map[int64][]wiretime.Days, elements map[int64]Element) (bool, error) {
 	ids := make([]int64, 0, len(added))
 	for id := range added {
 		ids = append(ids, id)
@@ -191,12 +191,12 @@ func (s *Service) addSpans(ctx context.Context, group int64, added map[int64][]S
 	var fresh, changed []Membership
 	for _, id := range ids {
 		m, exists := existing[pair{group, id}]
-		spans := Merge(slices.Concat(m.Spans, added[id]))
+		days := wiretime.MergeDays(slices.Concat(m.Days, added[id]))
 		switch {
 		case !exists:
-			fresh = append(fresh, Membership{Group: group, Member: id, Nested: elements[id].IsGroup(), Spans: spans})
-		case !slices.Equal(spans, m.Spans):
-			m.Spans = spans
+			fresh = append(fresh, Membership{Group: group, Member: id, Nested: elements[id].IsGroup(), Days: days})
+		case !slices.Equal(days, m.Days):
+			m.Days = days
 			m.Sources = m.withDays(added[id])
 			changed = append(changed, m)
 		}
@@ -217,14 +217,14 @@ func (s *Service) EndMembership(ctx context.Context, group, member int64, from *
 			return false, err
 		}
 		m, exists := existing[pair{group, member}]
-		if !exists || len(m.Spans) == 0 {
+		if !exists || len(m.Days) == 0 {
 			return false, problem.Missing("Membership", member)
 		}
-		left := endBefore(m.Spans, first)
-		if slices.Equal(left, m.Spans) {
+		left := endBefore(m.Days, first)
+		if slices.Equal(left, m.Days) {
 			return true, nil
 		}
-		m.Spans = left // kept without any, so that an import knows that it was taken back by hand
+		m.Days = left // kept without any, so that an import knows that it was taken back by hand
 		m.Sources = MembershipChange{Before: &first}.apply(m.Sources)
 		return s.Store.ReplaceMemberships(ctx, []Membership{m})
 	})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Membership is one group's one member, with all the days on which it is one. There is at most one for a pair.
@@ -12,27 +12,24 @@ type Membership struct {
 	ID      int64 `bson:"-"`
 	Version int64 `bson:"-"` // that it was read at; guards its replacement
 
-	Group      int64  `bson:"group"`
-	Member     int64  `bson:"member"`
-	Nested     bool   `bson:"nested"` // the member is a group
-	Spans      []Span `bson:"spans"`  // merged; empty once the membership was taken back altogether
-	ImportHash string `bson:"import_hash,omitempty"`
-	// Sources are the days that an import told each with its source; nil when it did not. Spans are theirs merged.
+	Group      int64           `bson:"group"`
+	Member     int64           `bson:"member"`
+	Nested     bool            `bson:"nested"` // the member is a group
+	Days       []wiretime.Days `bson:"spans"`  // merged; empty once the membership was taken back altogether
+	ImportHash string          `bson:"import_hash,omitempty"`
+	// Sources are the days that an import told each with its source; nil when it did not. Days are theirs merged.
 	Sources []Sourced `bson:"sources,omitempty"`
-
-	Stored []Span        `bson:"-"` // the days that it was read with
-	Told   []audit.Entry `bson:"-"` // what it has told the audit that is not there yet
 }
 
 // level reads the memberships of one level of nesting: those of the elements as members, or as groups.
 type level func(ctx context.Context, of []int64) ([]Membership, error)
 
-// groupsOf returns the groups that an element belongs to, directly or through groups, with the days within the span on which it does:
+// groupsOf returns the groups that an element belongs to, directly or through groups, with those of the days on which it does:
 // along a chain of groups, those on which every link of it holds; by several chains, those of any. It asks up once for each level of
 // nesting, for elements it has not asked for before, and needs no guard against cycles: the sets of days only grow, and a chain that
 // returns to a group adds no day to it.
-func groupsOf(ctx context.Context, up level, id int64, span Span) (map[int64][]Span, error) {
-	reached := map[int64][]Span{id: {span}}
+func groupsOf(ctx context.Context, up level, id int64, days wiretime.Days) (map[int64][]wiretime.Days, error) {
+	reached := map[int64][]wiretime.Days{id: {days}}
 	groups := map[int64][]Membership{} // by member, as far as asked
 	for grown := []int64{id}; len(grown) > 0; {
 		var unknown []int64
@@ -87,12 +84,12 @@ func gather(ctx context.Context, up level, ids []int64) (level, error) {
 }
 
 // spread hands the days of the members on to their groups, and returns the groups that gained some, in order of id.
-func spread(reached map[int64][]Span, groups map[int64][]Membership, members []int64) []int64 {
+func spread(reached map[int64][]wiretime.Days, groups map[int64][]Membership, members []int64) []int64 {
 	var grown []int64
 	for _, member := range members {
 		for _, m := range groups[member] {
 			before := reached[m.Group]
-			after := Merge(slices.Concat(before, intersect(reached[member], m.Spans)))
+			after := wiretime.MergeDays(slices.Concat(before, wiretime.IntersectDays(reached[member], m.Days)))
 			if !slices.Equal(before, after) {
 				reached[m.Group] = after
 				grown = append(grown, m.Group)
@@ -103,10 +100,10 @@ func spread(reached map[int64][]Span, groups map[int64][]Membership, members []i
 	return slices.Compact(grown)
 }
 
-// peopleAndThings returns the members that groups have on any day of a span, nested groups resolved, each once, in order of id. On one day they are exact; on
+// peopleAndThings returns the members that groups have on any of the days, nested groups resolved, each once, in order of id. On one day they are exact; on
 // several a member of a nested group counts also when no single day holds both memberships. It asks down once for each level of nesting, and never
 // twice for a group.
-func peopleAndThings(ctx context.Context, down level, groups []int64, on Span) ([]int64, error) {
+func peopleAndThings(ctx context.Context, down level, groups []int64, on wiretime.Days) ([]int64, error) {
 	opened := map[int64]bool{}
 	for _, group := range groups {
 		opened[group] = true
@@ -120,7 +117,7 @@ func peopleAndThings(ctx context.Context, down level, groups []int64, on Span) (
 		groups = nil
 		for _, m := range found {
 			switch {
-			case len(intersect(m.Spans, []Span{on})) == 0:
+			case len(wiretime.IntersectDays(m.Days, []wiretime.Days{on})) == 0:
 			case !m.Nested:
 				all = append(all, m.Member)
 			case !opened[m.Member]:

@@ -45,7 +45,7 @@ func (s *school) groupsOn(id int64, day wiretime.Day) map[int64]bool {
 	reached := map[int64]bool{id: true}
 	for range s.memberships { // long enough for any chain
 		for _, m := range s.memberships {
-			if reached[m.Member] && slices.ContainsFunc(m.Spans, func(s Span) bool { return s.Holds(day) }) {
+			if reached[m.Member] && slices.ContainsFunc(m.Days, func(s wiretime.Days) bool { return s.Has(day) }) {
 				reached[m.Group] = true
 			}
 		}
@@ -61,8 +61,8 @@ const (
 	lastDay = 8
 )
 
-func drawSpans(t *rapid.T, label string) []Span {
-	var spans []Span
+func drawDays(t *rapid.T, label string) []wiretime.Days {
+	var days []wiretime.Days
 	for range rapid.IntRange(0, 3).Draw(t, label) {
 		first := wiretime.Day(rapid.IntRange(-1, lastDay).Draw(t, "first"))
 		last := wiretime.Day(rapid.IntRange(int(first), lastDay+1).Draw(t, "last"))
@@ -72,9 +72,9 @@ func drawSpans(t *rapid.T, label string) []Span {
 		if last > lastDay {
 			last = wiretime.LastDay
 		}
-		spans = append(spans, Span{first, last})
+		days = append(days, wiretime.Days{First: first, Last: last})
 	}
-	return spans
+	return days
 }
 
 func drawSchool(t *rapid.T) *school {
@@ -83,7 +83,7 @@ func drawSchool(t *rapid.T) *school {
 	for group := int64(1); group <= groups; group++ {
 		for member := int64(1); member <= groups+people; member++ {
 			if member != group && rapid.IntRange(0, sparse).Draw(t, "member") == 0 {
-				s.memberships = append(s.memberships, Membership{Group: group, Member: member, Nested: member <= groups, Spans: Merge(drawSpans(t, "spans"))})
+				s.memberships = append(s.memberships, Membership{Group: group, Member: member, Nested: member <= groups, Days: wiretime.MergeDays(drawDays(t, "spans"))})
 			}
 		}
 	}
@@ -95,19 +95,19 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 		s := drawSchool(t)
 		id := rapid.Int64Range(1, groups+people).Draw(t, "element")
 		first := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "from"))
-		span := Span{first, wiretime.Day(rapid.IntRange(int(first), lastDay).Draw(t, "to"))}
+		days := wiretime.Days{First: first, Last: wiretime.Day(rapid.IntRange(int(first), lastDay).Draw(t, "to"))}
 
-		reached, err := groupsOf(t.Context(), s.up, id, span)
+		reached, err := groupsOf(t.Context(), s.up, id, days)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for day := wiretime.Day(-2); day <= lastDay+2; day++ {
 			want := map[int64]bool{}
-			if span.Holds(day) {
+			if days.Has(day) {
 				want = s.groupsOn(id, day)
 			}
 			for group := int64(1); group <= groups; group++ {
-				got := slices.ContainsFunc(reached[group], func(s Span) bool { return s.Holds(day) })
+				got := slices.ContainsFunc(reached[group], func(s wiretime.Days) bool { return s.Has(day) })
 				if got != want[group] {
 					t.Fatalf("day %d: element %d in group %d is %v, the model says %v", day, id, group, got, want[group])
 				}
@@ -130,7 +130,7 @@ func TestDecisionsPart3_MembersAreThoseOfTheSlowModel(t *testing.T) {
 		group := rapid.Int64Range(1, groups).Draw(t, "group")
 		on := wiretime.Day(rapid.IntRange(0, lastDay).Draw(t, "on"))
 
-		got, err := peopleAndThings(t.Context(), s.down, []int64{group}, Span{on, on})
+		got, err := peopleAndThings(t.Context(), s.down, []int64{group}, wiretime.Days{First: on, Last: on})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t 
 		s := drawSchool(t)
 		some := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups), 1, 3, rapid.ID[int64]).Draw(t, "groups")
 		first := rapid.IntRange(0, lastDay).Draw(t, "first")
-		on := Span{wiretime.Day(first), wiretime.Day(rapid.IntRange(first, lastDay).Draw(t, "last"))}
+		on := wiretime.Days{First: wiretime.Day(first), Last: wiretime.Day(rapid.IntRange(first, lastDay).Draw(t, "last"))}
 
 		got, err := peopleAndThings(t.Context(), s.down, some, on)
 		if err != nil {
@@ -174,12 +174,12 @@ func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t 
 func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 	// A pupil (10) in ten sets (20 to 29), which are in a year group (2), which is in the school (1).
 	s := &school{asked: map[int64]int{}}
-	always := []Span{{wiretime.FirstDay, wiretime.LastDay}}
+	always := []wiretime.Days{{First: wiretime.FirstDay, Last: wiretime.LastDay}}
 	for set := int64(20); set < 30; set++ {
-		s.memberships = append(s.memberships, Membership{Group: set, Member: 10, Spans: always}, Membership{Group: 2, Member: set, Nested: true, Spans: always})
+		s.memberships = append(s.memberships, Membership{Group: set, Member: 10, Days: always}, Membership{Group: 2, Member: set, Nested: true, Days: always})
 	}
-	s.memberships = append(s.memberships, Membership{Group: 1, Member: 2, Nested: true, Spans: always})
-	reached, err := groupsOf(t.Context(), s.up, 10, Span{100, 100})
+	s.memberships = append(s.memberships, Membership{Group: 1, Member: 2, Nested: true, Days: always})
+	reached, err := groupsOf(t.Context(), s.up, 10, wiretime.Days{First: 100, Last: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,10 +191,10 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 func TestDecisionsPart3_ANeighboursFaultIsNoAnswer(t *testing.T) {
 	away := errors.New("away")
 	fail := func(context.Context, []int64) ([]Membership, error) { return nil, away }
-	if _, err := groupsOf(t.Context(), fail, 1, Span{}); !errors.Is(err, away) {
+	if _, err := groupsOf(t.Context(), fail, 1, wiretime.Days{}); !errors.Is(err, away) {
 		t.Errorf("groups: %v", err)
 	}
-	if _, err := peopleAndThings(t.Context(), fail, []int64{1}, Span{}); !errors.Is(err, away) {
+	if _, err := peopleAndThings(t.Context(), fail, []int64{1}, wiretime.Days{}); !errors.Is(err, away) {
 		t.Errorf("members: %v", err)
 	}
 }

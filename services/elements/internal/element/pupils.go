@@ -5,15 +5,15 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 )
 
 // Pupils returns the current pupils who are one of the elements or a member of one on any of the days, as peopleAndThings finds them, in order of id. One
 // read for each level of nesting below the elements, and one of all people and things found.
-func (s *Service) Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]form.Element, error) {
-	span := Span(q.Days)
-	members, err := peopleAndThings(ctx, s.down(span), q.IDs, span)
+func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error) {
+	days := q.Days
+	members, err := peopleAndThings(ctx, s.down(days), q.IDs, days)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -36,11 +36,11 @@ type Store interface {
 	Change(ctx context.Context, id int64, change func(*Element) error) (Element, error)
 
 	// GroupsOf returns the memberships of the members on any day of the span.
-	GroupsOf(ctx context.Context, members []int64, span Span) ([]Membership, error)
+	GroupsOf(ctx context.Context, members []int64, days wiretime.Days) ([]Membership, error)
 	// MembersOf returns the memberships in the groups on any day of the span.
-	MembersOf(ctx context.Context, groups []int64, span Span) ([]Membership, error)
+	MembersOf(ctx context.Context, groups []int64, days wiretime.Days) ([]Membership, error)
 	// MembersPage returns up to limit memberships in the group, with those of any day in the span, in order of member, after that member.
-	MembersPage(ctx context.Context, group int64, span Span, after int64, limit int) ([]Membership, error)
+	MembersPage(ctx context.Context, group int64, days wiretime.Days, after int64, limit int) ([]Membership, error)
 	// Pairs returns those memberships of the groups and members that exist, and perhaps more.
 	Pairs(ctx context.Context, groups, members []int64) ([]Membership, error)
 	// AddMemberships and ReplaceMemberships are as Add and Replace.
@@ -50,15 +50,15 @@ type Store interface {
 
 // Events is what is asked of the events service.
 type Events interface {
-	Commitments(ctx context.Context, q neighbour.CommitmentsQuestion) ([]neighbour.CommitmentFact, error)
-	Requests(ctx context.Context, q neighbour.RequestsQuestion) ([]form.Request, error)
-	Busy(ctx context.Context, q neighbour.BusyQuestion) ([]neighbour.BusyFact, error)
-	Calendar(ctx context.Context, q neighbour.CalendarQuestion) ([]neighbour.CalendarFact, error)
+	Commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error)
+	Requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error)
+	Busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error)
+	Calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error)
 }
 
 // Users is what is asked of the identity service.
 type Users interface {
-	Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
 // Service is the use cases of elements. It is safe for concurrent use.
@@ -109,18 +109,18 @@ func (s *Service) Detail(ctx context.Context, id int64) (e Element, members int,
 
 // membersOn returns the people and things in a group on a day.
 func (s *Service) membersOn(ctx context.Context, group int64, on wiretime.Day) ([]int64, error) {
-	return peopleAndThings(ctx, s.down(Span{on, on}), []int64{group}, Span{on, on})
+	return peopleAndThings(ctx, s.down(wiretime.Days{First: on, Last: on}), []int64{group}, wiretime.Days{First: on, Last: on})
 }
 
-// down reads members on any day of the span.
-func (s *Service) down(span Span) level {
+// down reads members on any of the days.
+func (s *Service) down(days wiretime.Days) level {
 	return func(ctx context.Context, groups []int64) ([]Membership, error) {
-		return s.Store.MembersOf(ctx, groups, span)
+		return s.Store.MembersOf(ctx, groups, days)
 	}
 }
 
 // Facts returns those of the elements asked for that exist, current or not.
-func (s *Service) Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
+func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
 	byID, err := s.Store.ElementsByID(ctx, q.IDs)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (s *Service) Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neigh
 	if err != nil {
 		return nil, err
 	}
-	facts := make([]neighbour.ElementFact, 0, len(byID)+len(byKey))
+	facts := make([]fact.Element, 0, len(byID)+len(byKey))
 	seen := map[int64]bool{}
 	for _, e := range slices.Concat(byID, byKey) {
 		if seen[e.ID] {
@@ -146,7 +146,7 @@ type Include struct{ Staff, Locations bool }
 
 // Commitments returns the commitments of an element of every status, direct ones without element, those through groups with the group
 // (contract 4.1 rules 7 and 8), of the events that touch the range on a day on which they count.
-func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range, include Include) ([]form.Commitment, error) {
+func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Days, include Include) ([]form.Commitment, error) {
 	if _, err := s.Store.Element(ctx, id); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range
 	if err != nil {
 		return nil, err
 	}
-	facts, err := s.Events.Commitments(ctx, neighbour.CommitmentsQuestion{Reaches: reaches, Involved: include.Staff || include.Locations})
+	facts, err := s.Events.Commitments(ctx, fact.CommitmentsQuestion{Reaches: reaches, Involved: include.Staff || include.Locations})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (s *Service) Commitments(ctx context.Context, id int64, days wiretime.Range
 }
 
 // reaches are the element itself, on all days, and its groups, on those on which it belongs to them, in order of id.
-func (s *Service) reaches(ctx context.Context, id int64, days wiretime.Range) ([]neighbour.Reach, error) {
+func (s *Service) reaches(ctx context.Context, id int64, days wiretime.Days) ([]fact.Reach, error) {
 	all, err := s.reachesOfAll(ctx, []int64{id}, days)
 	if err != nil {
 		return nil, err
@@ -179,10 +179,9 @@ func (s *Service) reaches(ctx context.Context, id int64, days wiretime.Range) ([
 }
 
 // reachesOfAll are the reaches of each of the elements. One read for each level of nesting, for all of them at once.
-func (s *Service) reachesOfAll(ctx context.Context, ids []int64, days wiretime.Range) ([][]neighbour.Reach, error) {
-	span := Span(days)
+func (s *Service) reachesOfAll(ctx context.Context, ids []int64, days wiretime.Days) ([][]fact.Reach, error) {
 	up := func(ctx context.Context, members []int64) ([]Membership, error) {
-		return s.Store.GroupsOf(ctx, members, span)
+		return s.Store.GroupsOf(ctx, members, days)
 	}
 	if len(ids) > 1 {
 		known, err := gather(ctx, up, ids)
@@ -191,28 +190,24 @@ func (s *Service) reachesOfAll(ctx context.Context, ids []int64, days wiretime.R
 		}
 		up = known
 	}
-	all := make([][]neighbour.Reach, len(ids))
+	all := make([][]fact.Reach, len(ids))
 	for n, id := range ids {
-		groups, err := groupsOf(ctx, up, id, span)
+		groups, err := groupsOf(ctx, up, id, days)
 		if err != nil {
 			return nil, err
 		}
-		reaches := []neighbour.Reach{{ElementID: id, Days: []neighbour.Days{neighbour.Days(span)}}}
-		for group, spans := range groups {
-			reach := neighbour.Reach{ElementID: group}
-			for _, span := range spans {
-				reach.Days = append(reach.Days, neighbour.Days(span))
-			}
-			reaches = append(reaches, reach)
+		reaches := []fact.Reach{{ElementID: id, Days: []wiretime.Days{days}}}
+		for group, held := range groups {
+			reaches = append(reaches, fact.Reach{ElementID: group, Days: held})
 		}
-		slices.SortFunc(reaches[1:], func(a, b neighbour.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
+		slices.SortFunc(reaches[1:], func(a, b fact.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
 		all[n] = reaches
 	}
 	return all, nil
 }
 
 // shown reads the elements that the commitments name besides the queried one.
-func (s *Service) shown(ctx context.Context, queried int64, facts []neighbour.CommitmentFact) (map[int64]Element, error) {
+func (s *Service) shown(ctx context.Context, queried int64, facts []fact.Commitment) (map[int64]Element, error) {
 	var ids []int64
 	for _, f := range facts {
 		if f.ElementID != queried {
@@ -237,7 +232,7 @@ func (s *Service) byID(ctx context.Context, ids []int64) (map[int64]Element, err
 	return elements, nil
 }
 
-func shape(f neighbour.CommitmentFact, queried int64, shown map[int64]Element, include Include) form.Commitment {
+func shape(f fact.Commitment, queried int64, shown map[int64]Element, include Include) form.Commitment {
 	event := f.Event
 	if include.Staff {
 		event.Staff = shortTexts(f.Involved, shown, form.Staff)
@@ -267,7 +262,7 @@ func shortTexts(ids []int64, shown map[int64]Element, entityType string) *string
 
 // Requests returns the requests for a resource group of the events that touch the range, and a MethodNotAllowed problem for any other
 // element (decisions, part 3).
-func (s *Service) Requests(ctx context.Context, id int64, days wiretime.Range) ([]form.Request, error) {
+func (s *Service) Requests(ctx context.Context, id int64, days wiretime.Days) ([]form.Request, error) {
 	e, err := s.Store.Element(ctx, id)
 	if err != nil {
 		return nil, err
@@ -275,5 +270,5 @@ func (s *Service) Requests(ctx context.Context, id int64, days wiretime.Range) (
 	if !e.IsResourceGroup() {
 		return nil, problem.New(problem.MethodNotAllowed, "only a resource group has requests")
 	}
-	return s.Events.Requests(ctx, neighbour.RequestsQuestion{ElementID: id, Days: neighbour.Days(days)})
+	return s.Events.Requests(ctx, fact.RequestsQuestion{ElementID: id, Days: days})
 }

@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -16,61 +16,54 @@ import (
 type membershipDocument struct {
 	mongostore.Head    `bson:",inline"`
 	element.Membership `bson:",inline"`
-	First              wiretime.Day `bson:"first"` // of all spans; without any, after Last, so that no day finds it
+	First              wiretime.Day `bson:"first"` // of all its days; without any, after Last, so that no day finds it
 	Last               wiretime.Day `bson:"last"`
 
-	Audit []audit.Entry `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
-// membershipOf makes the document of a membership at the version after the one it was read at.
-func membershipOf(m element.Membership) membershipDocument {
-	d := membershipDocument{
-		Head:       mongostore.Head{ID: m.ID, Version: m.Version + 1, Schema: schema},
-		Membership: m, First: wiretime.LastDay, Last: wiretime.FirstDay,
+// set makes the document say m.
+func (d *membershipDocument) set(m element.Membership) {
+	*d = membershipDocument{Head: mongostore.Head{ID: m.ID, Schema: schema}, Membership: m, First: wiretime.LastDay, Last: wiretime.FirstDay}
+	for _, days := range m.Days {
+		d.First, d.Last = min(d.First, days.First), max(d.Last, days.Last)
 	}
-	for _, span := range m.Spans {
-		d.First, d.Last = min(d.First, span.First), max(d.Last, span.Last)
-	}
-	return d
+}
+
+func (d *membershipDocument) membership() element.Membership {
+	m := d.Membership
+	m.ID, m.Version = d.Head.ID, d.Head.Version
+	return m
 }
 
 func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Membership, error) {
-	documents, err := mongostore.Find[membershipDocument](ctx, s.memberships, filter, o)
-	if err != nil {
-		return nil, err
-	}
-	memberships := make([]element.Membership, len(documents))
-	for i, d := range documents {
-		memberships[i] = d.Membership
-		memberships[i].ID, memberships[i].Version, memberships[i].Stored, memberships[i].Told = d.Head.ID, d.Head.Version, d.Spans, d.Audit
-	}
-	return memberships, nil
+	return s.memberships.Find(ctx, filter, o)
 }
 
-// touching adds the condition that a membership may hold on a day of the span.
-func touching(span element.Span, filter ...bson.E) bson.D {
+// touching adds the condition that a membership may hold on one of the days.
+func touching(days wiretime.Days, filter ...bson.E) bson.D {
 	return append(filter,
-		bson.E{Key: "last", Value: bson.D{{Key: "$gte", Value: span.First}}},
-		bson.E{Key: "first", Value: bson.D{{Key: "$lte", Value: span.Last}}})
+		bson.E{Key: "last", Value: bson.D{{Key: "$gte", Value: days.First}}},
+		bson.E{Key: "first", Value: bson.D{{Key: "$lte", Value: days.Last}}})
 }
 
-// GroupsOf reads the memberships of the members that may hold on a day of the span, in one round trip.
-func (s *Store) GroupsOf(ctx context.Context, members []int64, span element.Span) ([]element.Membership, error) {
-	return s.findMemberships(ctx, touching(span, in("member", members)), options.Find())
+// GroupsOf reads the memberships of the members that may hold on one of the days, in one round trip.
+func (s *Store) GroupsOf(ctx context.Context, members []int64, days wiretime.Days) ([]element.Membership, error) {
+	return s.findMemberships(ctx, touching(days, in("member", members)), options.Find())
 }
 
-// MembersOf reads the memberships in the groups that may hold on a day of the span, in one round trip, besides further batches.
-func (s *Store) MembersOf(ctx context.Context, groups []int64, span element.Span) ([]element.Membership, error) {
-	return s.findMemberships(ctx, touching(span, in("group", groups)), options.Find())
+// MembersOf reads the memberships in the groups that may hold on one of the days, in one round trip, besides further batches.
+func (s *Store) MembersOf(ctx context.Context, groups []int64, days wiretime.Days) ([]element.Membership, error) {
+	return s.findMemberships(ctx, touching(days, in("group", groups)), options.Find())
 }
 
-// MembersPage reads a page of the memberships in a group that may hold on a day of the span, in order of member.
-func (s *Store) MembersPage(ctx context.Context, group int64, span element.Span, after int64, limit int) ([]element.Membership, error) {
-	return s.findMemberships(ctx, pageOf(group, span, after), options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(limit)))
+// MembersPage reads a page of the memberships in a group that may hold on one of the days, in order of member.
+func (s *Store) MembersPage(ctx context.Context, group int64, days wiretime.Days, after int64, limit int) ([]element.Membership, error) {
+	return s.findMemberships(ctx, pageOf(group, days, after), options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(limit)))
 }
 
-func pageOf(group int64, span element.Span, after int64) bson.D {
-	return touching(span, bson.E{Key: "group", Value: group}, bson.E{Key: "member", Value: bson.D{{Key: "$gt", Value: after}}})
+func pageOf(group int64, days wiretime.Days, after int64) bson.D {
+	return touching(days, bson.E{Key: "group", Value: group}, bson.E{Key: "member", Value: bson.D{{Key: "$gt", Value: after}}})
 }
 
 // Pairs reads the memberships of the members in the groups, and perhaps others of the groups, or of the members.
@@ -99,35 +92,21 @@ func (s *Store) AddMemberships(ctx context.Context, memberships []element.Member
 	if len(memberships) == 0 {
 		return nil, nil
 	}
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
-	}
 	first, err := s.ids.Take(ctx, "memberships", len(memberships))
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]membershipDocument, len(memberships))
 	for i := range memberships {
 		memberships[i].ID = first + int64(i)
-		documents[i] = membershipOf(memberships[i])
-		documents[i].Audit = membershipEntry(ctx, audit.Create, memberships[i])
 	}
-	return insertAll(ctx, s.memberships, documents)
+	return positions(s.memberships.Insert(ctx, memberships))
 }
 
 // ReplaceMemberships is Replace for memberships.
 func (s *Store) ReplaceMemberships(ctx context.Context, memberships []element.Membership) (bool, error) {
-	if len(memberships) == 0 {
-		return true, nil
-	}
-	if err := audit.Begin(ctx); err != nil {
-		return false, err
-	}
-	heads, documents := make([]mongostore.Head, len(memberships)), make([]any, len(memberships))
+	revisions := make([]journal.Revision[element.Membership], len(memberships))
 	for i, m := range memberships {
-		d := membershipOf(m)
-		d.Audit = append(m.Told, membershipEntry(ctx, audit.Update, m)...)
-		heads[i], documents[i] = d.Head, d
+		revisions[i] = journal.Revision[element.Membership]{ID: m.ID, Version: m.Version, Record: m}
 	}
-	return replaceAll(ctx, s.memberships, heads, documents)
+	return s.memberships.Replace(ctx, revisions)
 }

@@ -8,25 +8,22 @@ package absence
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // Events is what is asked of the use cases of events.
 type Events interface {
-	Busy(ctx context.Context, reaches []neighbour.Reach) ([]event.Placed[event.Commitment], error)
+	Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error)
 	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
-	Days(e event.Event) neighbour.Days
-	Common(a, b *event.Event) (neighbour.Days, bool)
+	Days(e event.Event) wiretime.Days
+	Common(a, b *event.Event) (wiretime.Days, bool)
 }
 
 // Store finds events by category.
@@ -51,20 +48,28 @@ type Nights interface {
 
 // Elements is what is asked of the elements service.
 type Elements interface {
-	Pupils(ctx context.Context, q neighbour.PupilsQuestion) ([]form.Element, error)
-	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error)
+	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Notes is what is asked of the notes service.
 type Notes interface {
-	Noted(ctx context.Context, q neighbour.NotedQuestion) ([]int64, error)
-	KeepSystemNotes(ctx context.Context, q neighbour.SystemNotesQuestion) ([]neighbour.NoteChange, error)
+	Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error)
+	KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error)
 }
 
 // Audit is where a run that wrote notes is told of.
 type Audit interface {
 	Record(ctx context.Context, entries ...audit.Entry) error
+}
+
+// Metrics counts what is done.
+type Metrics interface {
+	// Wrote counts a note that was created, updated or removed.
+	Wrote(ctx context.Context, change fact.NoteChange)
+	// Checked records how long a nightly check took, and whether it was done or failed.
+	Checked(ctx context.Context, took time.Duration, done bool)
 }
 
 // Options of a Service; all are needed.
@@ -80,34 +85,19 @@ type Options struct {
 	Zone       wiretime.Zone
 	Now        func() time.Time
 	Log        *slog.Logger
-	Meter      metric.MeterProvider
+	Metrics    Metrics
 }
 
 // Service finds absences and keeps the notes on them. It is safe for concurrent use.
-type Service struct {
-	Options
-	written metric.Int64Counter
-	took    metric.Float64Histogram
-}
+type Service struct{ Options }
 
 // NewService returns the service; the nightly check does nothing until Run.
-func NewService(o Options) (*Service, error) {
-	meter := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/absence")
-	written, err := meter.Int64Counter("belfry.absence.notes", metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"))
-	if err != nil {
-		return nil, fmt.Errorf("make the counter of notes: %w", err)
-	}
-	took, err := meter.Float64Histogram("belfry.absence.duration", metric.WithUnit("s"), metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"))
-	if err != nil {
-		return nil, fmt.Errorf("make the histogram of checks: %w", err)
-	}
-	return &Service{o, written, took}, nil
-}
+func NewService(o Options) *Service { return &Service{o} }
 
 // Usual are the days that the nightly check looks at.
-func (s *Service) Usual() neighbour.Days {
+func (s *Service) Usual() wiretime.Days {
 	today := s.Zone.DayOf(s.Now())
-	return neighbour.Days{First: today, Last: today.AddDays(s.Nightly.Days - 1)}
+	return wiretime.Days{First: today, Last: today.AddDays(s.Nightly.Days - 1)}
 }
 
 // Absence is an event some of whose pupils are elsewhere.
@@ -115,7 +105,7 @@ type Absence struct {
 	Event     event.Event
 	Pupils    int // of the event
 	Elsewhere int // of them
-	Note      neighbour.NoteChange
+	Note      fact.NoteChange
 
 	places []place
 }
@@ -131,7 +121,7 @@ type place struct {
 type Report struct {
 	Absences []Absence // in order of start, end and id
 	Checked  int       // events that were looked at
-	Changes  map[neighbour.NoteChange]int
+	Changes  map[fact.NoteChange]int
 }
 
 func (r *Report) add(other Report) {
@@ -144,5 +134,5 @@ func (r *Report) add(other Report) {
 
 // Written counts the notes that were created, updated and removed.
 func (r *Report) Written() int {
-	return r.Changes[neighbour.NoteCreated] + r.Changes[neighbour.NoteUpdated] + r.Changes[neighbour.NoteRemoved]
+	return r.Changes[fact.NoteCreated] + r.Changes[fact.NoteUpdated] + r.Changes[fact.NoteRemoved]
 }

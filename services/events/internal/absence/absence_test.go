@@ -11,12 +11,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.opentelemetry.io/otel/metric/noop"
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -59,15 +58,15 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 			}
 			all = append(all, placed{e, s.Events.Days(e)})
 		}
-		whole := neighbour.Days{First: origin, Last: origin + 6}
+		whole := wiretime.Days{First: origin, Last: origin + 6}
 		var people []pupil
 		for id := range int64(pupils) {
-			p := pupil{form.Element{ID: id + 1}, []neighbour.Reach{{ElementID: id + 1, Days: []neighbour.Days{whole}}}}
+			p := pupil{form.Element{ID: id + 1}, []fact.Reach{{ElementID: id + 1, Days: []wiretime.Days{whole}}}}
 			for group := range int64(groups) {
-				r := neighbour.Reach{ElementID: 11 + group}
+				r := fact.Reach{ElementID: 11 + group}
 				for day := whole.First; day <= whole.Last; day++ {
 					if rapid.Bool().Draw(t, "member") {
-						r.Days = append(r.Days, neighbour.Days{First: day, Last: day})
+						r.Days = append(r.Days, wiretime.Days{First: day, Last: day})
 					}
 				}
 				p.reaches = append(p.reaches, r)
@@ -85,9 +84,9 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 
 		part := func(p pupil, e placed, at time.Time) bool {
 			day := z.DayOf(at)
-			return !at.Before(e.Span.Starts) && at.Before(e.Span.Ends) && slices.ContainsFunc(p.reaches, func(r neighbour.Reach) bool {
+			return !at.Before(e.Span.Starts) && at.Before(e.Span.Ends) && slices.ContainsFunc(p.reaches, func(r fact.Reach) bool {
 				return slices.Contains(attending(e.Event), r.ElementID) &&
-					slices.ContainsFunc(r.Days, func(d neighbour.Days) bool { return d.First <= day && day <= d.Last })
+					slices.ContainsFunc(r.Days, func(d wiretime.Days) bool { return d.First <= day && day <= d.Last })
 			})
 		}
 		ever := func(holds func(at time.Time) bool) bool {
@@ -194,7 +193,7 @@ type school struct {
 	pupils                                          int
 	pupilsAsked, reachesAsked, busyAsked, keepAsked atomic.Int64
 	others                                          atomic.Int64 // all other questions
-	kept                                            []neighbour.SystemNote
+	kept                                            []fact.SystemNote
 	told                                            []audit.Entry
 	day                                             wiretime.Day
 }
@@ -210,7 +209,7 @@ func (s *school) events() []event.Event {
 	return all
 }
 
-func (s *school) Busy(_ context.Context, reaches []neighbour.Reach) ([]event.Placed[event.Commitment], error) {
+func (s *school) Busy(_ context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error) {
 	s.busyAsked.Add(1)
 	var found []event.Placed[event.Commitment]
 	for _, r := range reaches {
@@ -239,7 +238,7 @@ func (s *school) Page(context.Context, int64, int) ([]event.Category, error) {
 	return []event.Category{{ID: 1, Flags: event.Flags{ClashCheck: true}}, {ID: 2, Flags: event.Flags{Busy: true}}}, nil
 }
 
-func (s *school) Pupils(context.Context, neighbour.PupilsQuestion) ([]form.Element, error) {
+func (s *school) Pupils(context.Context, fact.PupilsQuestion) ([]form.Element, error) {
 	s.pupilsAsked.Add(1)
 	all := make([]form.Element, s.pupils)
 	for i := range all {
@@ -248,33 +247,33 @@ func (s *school) Pupils(context.Context, neighbour.PupilsQuestion) ([]form.Eleme
 	return all, nil
 }
 
-func (s *school) Reaches(_ context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error) {
+func (s *school) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	s.reachesAsked.Add(1)
-	var all []neighbour.ElementReaches
+	var all []fact.ElementReaches
 	for _, id := range q.IDs {
-		days := []neighbour.Days{q.Days}
-		all = append(all, neighbour.ElementReaches{ElementID: id, Reaches: []neighbour.Reach{{ElementID: id, Days: days}, {ElementID: 1, Days: days}}})
+		days := []wiretime.Days{q.Days}
+		all = append(all, fact.ElementReaches{ElementID: id, Reaches: []fact.Reach{{ElementID: id, Days: days}, {ElementID: 1, Days: days}}})
 	}
 	return all, nil
 }
 
-func (s *school) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
+func (s *school) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
 	s.others.Add(1)
 	return nil, nil
 }
 
-func (s *school) Noted(context.Context, neighbour.NotedQuestion) ([]int64, error) {
+func (s *school) Noted(context.Context, fact.NotedQuestion) ([]int64, error) {
 	s.others.Add(1)
 	return nil, nil
 }
 
-func (s *school) KeepSystemNotes(_ context.Context, q neighbour.SystemNotesQuestion) ([]neighbour.NoteChange, error) {
+func (s *school) KeepSystemNotes(_ context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
 	if len(q.Notes) == 0 {
 		return nil, nil
 	}
 	s.keepAsked.Add(1)
 	s.kept = append(s.kept, q.Notes...)
-	return slices.Repeat([]neighbour.NoteChange{neighbour.NoteCreated}, len(q.Notes)), nil
+	return slices.Repeat([]fact.NoteChange{fact.NoteCreated}, len(q.Notes)), nil
 }
 
 func (s *school) Record(_ context.Context, entries ...audit.Entry) error {
@@ -288,17 +287,16 @@ func (s *school) Lead(ctx context.Context, work func(context.Context) error) err
 	return work(ctx)
 }
 
+func (s *school) Wrote(context.Context, fact.NoteChange)       {}
+func (s *school) Checked(context.Context, time.Duration, bool) {}
+
 // checker is the service in that school.
 func (s *school) checker(t *testing.T) *Service {
 	t.Helper()
-	made, err := NewService(Options{
+	return NewService(Options{
 		Events: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s, Zone: zone(t, "Europe/London"), Now: time.Now,
-		Log: slog.New(slog.DiscardHandler), Meter: noop.NewMeterProvider(),
+		Log: slog.New(slog.DiscardHandler), Metrics: s,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
 }
 
 func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
@@ -308,8 +306,8 @@ func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
 	}
 	all := &school{Service: ruler(zone(t, "Europe/London")), pupils: 1000, day: day}
 	s := all.checker(t)
-	report, next, err := s.Check(t.Context(), neighbour.Days{First: day, Last: day}, false)
-	if err != nil || next != nil || report.Checked != 1 || len(report.Absences) != 1 || report.Absences[0].Elsewhere != 1000 || report.Absences[0].Note != neighbour.NoteCreated {
+	report, next, err := s.Check(t.Context(), wiretime.Days{First: day, Last: day}, false)
+	if err != nil || next != nil || report.Checked != 1 || len(report.Absences) != 1 || report.Absences[0].Elsewhere != 1000 || report.Absences[0].Note != fact.NoteCreated {
 		t.Fatalf("%+v, %v, %v", report, next, err)
 	}
 	if asked := [5]int64{all.pupilsAsked.Load(), all.reachesAsked.Load(), all.busyAsked.Load(), all.keepAsked.Load(), all.others.Load()}; asked != [5]int64{1, 4, 6, 1, 5} {
@@ -326,11 +324,11 @@ func TestAbsences_ACheckEndsAtHalfOfItsDeadline(t *testing.T) {
 	s := all.checker(t)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
-	_, next, err := s.Check(ctx, neighbour.Days{First: 20000, Last: 20002}, true)
+	_, next, err := s.Check(ctx, wiretime.Days{First: 20000, Last: 20002}, true)
 	if err != nil || next == nil || *next != 20001 {
 		t.Errorf("next %v, %v", next, err)
 	}
-	if _, next, err := s.Check(t.Context(), neighbour.Days{First: 20000, Last: 20100}, true); err != nil || next != nil || len(all.told) > 0 {
+	if _, next, err := s.Check(t.Context(), wiretime.Days{First: 20000, Last: 20100}, true); err != nil || next != nil || len(all.told) > 0 {
 		t.Errorf("next %v, %v, told %v", next, err, all.told)
 	}
 }

@@ -9,11 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -36,8 +33,8 @@ const (
 // check looks at the events that start on the days, and at those whose note was written when they did, wherever they are now, and makes their notes what
 // they should be; a dry run writes none. One question to notes, one read of all categories and one of the events, and for the events of each week what find
 // and keep take.
-func (s *Service) check(ctx context.Context, days neighbour.Days, which scope, dryRun bool) (Report, error) {
-	noted, err := s.Notes.Noted(ctx, neighbour.NotedQuestion{Topic: neighbour.Absences, Days: days})
+func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
+	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {
 		return Report{}, err
 	}
@@ -45,7 +42,7 @@ func (s *Service) check(ctx context.Context, days neighbour.Days, which scope, d
 	if err != nil {
 		return Report{}, err
 	}
-	report := Report{Changes: map[neighbour.NoteChange]int{}}
+	report := Report{Changes: map[fact.NoteChange]int{}}
 	if err := s.keep(ctx, nil, others, &report, dryRun); err != nil {
 		return report, err
 	}
@@ -69,11 +66,11 @@ func (s *Service) check(ctx context.Context, days neighbour.Days, which scope, d
 // placed is an event with the days that it touches.
 type placed struct {
 	event.Event
-	days neighbour.Days
+	days wiretime.Days
 }
 
 // candidates returns the events to be checked, in order of the day on which they start, and those noted that are not to be checked, or not to be found any more.
-func (s *Service) candidates(ctx context.Context, days neighbour.Days, which scope, noted []int64) (checked, others []placed, err error) {
+func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scope, noted []int64) (checked, others []placed, err error) {
 	categories, err := s.Categories.Page(ctx, 0, 0)
 	if err != nil {
 		return nil, nil, err
@@ -147,7 +144,7 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 	for i := range absences {
 		absent[absences[i].Event.ID] = &absences[i]
 	}
-	question := neighbour.SystemNotesQuestion{Topic: neighbour.Absences, DryRun: dryRun}
+	question := fact.SystemNotesQuestion{Topic: fact.Absences, DryRun: dryRun}
 	size := 0
 	send := func() error {
 		changes, err := s.Notes.KeepSystemNotes(ctx, question)
@@ -159,15 +156,15 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 			if a := absent[question.Notes[i].EventID]; a != nil {
 				a.Note = change
 			}
-			if !dryRun && change != neighbour.NoNote && change != neighbour.NoteUnchanged {
-				s.written.Add(ctx, 1, metric.WithAttributes(attribute.String("change", string(change))))
+			if !dryRun && change != fact.NoNote && change != fact.NoteUnchanged {
+				s.Metrics.Wrote(ctx, change)
 			}
 		}
 		question.Notes, size = nil, 0
 		return nil
 	}
 	for _, e := range events {
-		n := neighbour.SystemNote{EventID: e.ID, Day: e.days.First}
+		n := fact.SystemNote{EventID: e.ID, Day: e.days.First}
 		if a := absent[e.ID]; a != nil {
 			n.Contents = s.contents(*a)
 		}
@@ -184,8 +181,8 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 // Check checks the events that start on the days, the first days first, and returns the day to go on with when not all of them could be done within half of the
 // context's deadline, nil when all are done. It begins with one day, and does more of them at once, up to a week, as long as that goes quickly. A dry run finds
 // the same and writes nothing.
-func (s *Service) Check(ctx context.Context, days neighbour.Days, dryRun bool) (report Report, next *wiretime.Day, err error) {
-	report = Report{Changes: map[neighbour.NoteChange]int{}}
+func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (report Report, next *wiretime.Day, err error) {
+	report = Report{Changes: map[fact.NoteChange]int{}}
 	half := time.Hour // where there is no deadline
 	if deadline, limited := ctx.Deadline(); limited {
 		half = time.Until(deadline) / 2
@@ -196,7 +193,7 @@ func (s *Service) Check(ctx context.Context, days neighbour.Days, dryRun bool) (
 		last := min(first.AddDays(size-1), days.Last)
 		started := time.Now()
 		var found Report
-		found, err = s.check(ctx, neighbour.Days{First: first, Last: last}, allChecked, dryRun)
+		found, err = s.check(ctx, wiretime.Days{First: first, Last: last}, allChecked, dryRun)
 		report.add(found)
 		if 4*time.Since(started) < half-time.Since(began) {
 			size = min(2*size, together)
@@ -215,12 +212,12 @@ func (s *Service) Check(ctx context.Context, days neighbour.Days, dryRun bool) (
 }
 
 // tell records in the audit what a check of days did, when it wrote anything.
-func (s *Service) tell(ctx context.Context, days neighbour.Days, report Report) error {
+func (s *Service) tell(ctx context.Context, days wiretime.Days, report Report) error {
 	if report.Written() == 0 {
 		return nil
 	}
 	counts := []audit.Value{audit.Text("last_day", days.Last.String())}
-	for _, change := range []neighbour.NoteChange{neighbour.NoteCreated, neighbour.NoteUpdated, neighbour.NoteRemoved} {
+	for _, change := range []fact.NoteChange{fact.NoteCreated, fact.NoteUpdated, fact.NoteRemoved} {
 		counts = append(counts, audit.Int(string(change), int64(report.Changes[change])))
 	}
 	return s.Audit.Record(ctx, audit.Make(ctx, audit.Check, audit.Record{Type: "Absences", ID: days.First.String()}, audit.Compare(nil, counts)))

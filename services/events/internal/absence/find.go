@@ -7,8 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -22,7 +23,7 @@ const (
 // pupil is a pupil with whose commitments count for them on which days.
 type pupil struct {
 	form.Element
-	reaches []neighbour.Reach
+	reaches []fact.Reach
 }
 
 // find returns the absences of events that start within a week, in their order. It asks elements who their pupils are, and for each 250 pupils what they belong to;
@@ -35,7 +36,7 @@ func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) 
 		days.Last = max(days.Last, e.days.Last)
 		ids = append(ids, attending(e.Event)...)
 	}
-	found, err := s.Elements.Pupils(ctx, neighbour.PupilsQuestion{IDs: distinct(ids), Days: days})
+	found, err := s.Elements.Pupils(ctx, fact.PupilsQuestion{IDs: distinct(ids), Days: days})
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +69,14 @@ func distinct(ids []int64) []int64 {
 }
 
 // pupils asks for the reaches of pupils, in batches.
-func (s *Service) pupils(ctx context.Context, found []form.Element, days neighbour.Days) ([]pupil, error) {
+func (s *Service) pupils(ctx context.Context, found []form.Element, days wiretime.Days) ([]pupil, error) {
 	all := make([]pupil, len(found))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(askersAtOnce)
 	for first := 0; first < len(found); first += pupilsAtOnce {
 		batch := found[first:min(first+pupilsAtOnce, len(found))]
 		g.Go(func() error {
-			q := neighbour.ReachesQuestion{Days: days}
+			q := fact.ReachesQuestion{Days: days}
 			for _, p := range batch {
 				q.IDs = append(q.IDs, p.ID)
 			}
@@ -83,7 +84,7 @@ func (s *Service) pupils(ctx context.Context, found []form.Element, days neighbo
 			if err != nil {
 				return err
 			}
-			of := make(map[int64][]neighbour.Reach, len(reaches))
+			of := make(map[int64][]fact.Reach, len(reaches))
 			for _, r := range reaches {
 				of[r.ElementID] = r.Reaches
 			}
@@ -97,7 +98,7 @@ func (s *Service) pupils(ctx context.Context, found []form.Element, days neighbo
 }
 
 // taken returns, by the element committed, the events that take up the pupils and their groups on the days.
-func (s *Service) taken(ctx context.Context, pupils []pupil, days neighbour.Days) (map[int64][]placed, error) {
+func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days) (map[int64][]placed, error) {
 	var ids []int64
 	for _, p := range pupils {
 		for _, r := range p.reaches {
@@ -111,9 +112,9 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days neighbour.Days
 	g.SetLimit(askersAtOnce)
 	for i, batch := range batches {
 		g.Go(func() (err error) {
-			reaches := make([]neighbour.Reach, len(batch))
+			reaches := make([]fact.Reach, len(batch))
 			for n, id := range batch {
-				reaches[n] = neighbour.Reach{ElementID: id, Days: []neighbour.Days{days}}
+				reaches[n] = fact.Reach{ElementID: id, Days: []wiretime.Days{days}}
 			}
 			found[i], err = s.Events.Busy(ctx, reaches)
 			return err
@@ -132,7 +133,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days neighbour.Days
 // presence is an event that a pupil is part of, with the days on which they are.
 type presence struct {
 	event *placed
-	days  []neighbour.Days
+	days  []wiretime.Days
 }
 
 // presences returns the events, by the element committed, that a pupil is part of on a day that the event touches.
@@ -141,7 +142,7 @@ func (p pupil) presences(events map[int64][]*placed) []presence {
 	at := map[int64]int{} // index by event
 	for _, r := range p.reaches {
 		for _, e := range events[r.ElementID] {
-			if !slices.ContainsFunc(r.Days, func(d neighbour.Days) bool { return d.First <= e.days.Last && e.days.First <= d.Last }) {
+			if !slices.ContainsFunc(r.Days, e.days.Overlaps) {
 				continue
 			}
 			i, seen := at[e.ID]
@@ -156,8 +157,8 @@ func (p pupil) presences(events map[int64][]*placed) []presence {
 }
 
 // on says whether the pupil is part of the event on a day.
-func (p presence) on(day neighbour.Days) bool {
-	return slices.ContainsFunc(p.days, func(d neighbour.Days) bool { return d.First <= day.First && day.Last <= d.Last })
+func (p presence) on(day wiretime.Days) bool {
+	return slices.ContainsFunc(p.days, func(d wiretime.Days) bool { return d.First <= day.First && day.Last <= d.Last })
 }
 
 // clash says whether there is a moment at which a pupil is part of both events, each by the memberships of that day.
@@ -167,7 +168,7 @@ func (s *Service) clash(a, b presence) bool {
 		return false
 	}
 	for day := common.First; day <= common.Last; day++ {
-		if only := (neighbour.Days{First: day, Last: day}); a.on(only) && b.on(only) {
+		if only := (wiretime.Days{First: day, Last: day}); a.on(only) && b.on(only) {
 			return true
 		}
 	}

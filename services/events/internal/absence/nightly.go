@@ -4,41 +4,39 @@ import (
 	"context"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
-	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted events.
+	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted
+	// events.
 	weekTime = time.Minute
-	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that start at the same time are there in seconds.
+	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that
+	// start at the same time are there in seconds.
 	firstRetry   = time.Second
 	longestRetry = time.Minute
 	// longestSleep bounds how late it is noticed that the clock was set.
 	longestSleep = 10 * time.Minute
 )
 
-// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no replica ran is made up for at the start, once, however
-// many were missed; one that failed is tried again.
+// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no
+// replica ran is made up for at the start, once, however many were missed; one that failed is tried again.
 func (s *Service) Run(ctx context.Context) error {
-	retry := firstRetry
-	for s.Nightly.At.Given() && ctx.Err() == nil {
-		err := s.catchUp(ctx, s.Zone.Latest(s.Nightly.At, s.Now()))
-		if err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "the nightly check of absences failed and is tried again", "error", err)
-			pause(ctx, retry)
-			retry = min(2*retry, longestRetry)
-			continue
-		}
-		retry = firstRetry
-		now := s.Now()
-		pause(ctx, min(s.Zone.Next(s.Nightly.At, now).Sub(now), longestSleep))
+	if !s.Nightly.At.Given() {
+		<-ctx.Done()
+		return nil
 	}
-	<-ctx.Done()
-	return nil
+	loop := background.New(background.Options{
+		Name: "the nightly check of absences", Log: s.Log, Retry: firstRetry, LongestRetry: longestRetry,
+		Step: func(ctx context.Context) error { return s.catchUp(ctx, s.Zone.Latest(s.Nightly.At, s.Now())) },
+		Until: func() time.Duration {
+			now := s.Now()
+			return min(s.Zone.Next(s.Nightly.At, now).Sub(now), longestSleep)
+		},
+	})
+	return loop.Run(ctx)
 }
 
 // catchUp does the check that was due, unless it is done. One read when it is.
@@ -60,20 +58,20 @@ func (s *Service) catchUp(ctx context.Context, due time.Time) error {
 // night checks the usual days week by week, and what has notes of later days.
 func (s *Service) night(ctx context.Context) (err error) {
 	began := time.Now()
-	report := Report{Changes: map[neighbour.NoteChange]int{}}
+	report := Report{Changes: map[fact.NoteChange]int{}}
 	usual := s.Usual()
 	defer func() { s.ended(ctx, usual, report, time.Since(began), err) }()
 	for first := usual.First; first <= usual.Last; first += together {
-		days := neighbour.Days{First: first, Last: min(first+together-1, usual.Last)}
+		days := wiretime.Days{First: first, Last: min(first+together-1, usual.Last)}
 		if err := s.add(ctx, &report, days, allChecked); err != nil {
 			return err
 		}
 	}
-	return s.add(ctx, &report, neighbour.Days{First: usual.Last + 1, Last: wiretime.LastDay}, onlyNoted)
+	return s.add(ctx, &report, wiretime.Days{First: usual.Last + 1, Last: wiretime.LastDay}, onlyNoted)
 }
 
 // add checks days within weekTime.
-func (s *Service) add(ctx context.Context, report *Report, days neighbour.Days, which scope) error {
+func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, which scope) error {
 	ctx, cancel := context.WithTimeout(ctx, weekTime)
 	defer cancel()
 	found, err := s.check(ctx, days, which, false)
@@ -82,12 +80,8 @@ func (s *Service) add(ctx context.Context, report *Report, days neighbour.Days, 
 }
 
 // ended tells the audit and the metrics of a nightly check, and the log of one that was done.
-func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report, took time.Duration, err error) {
-	outcome := "done"
-	if err != nil {
-		outcome = "failed"
-	}
-	s.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
+func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
+	s.Metrics.Checked(ctx, took, err == nil)
 	if err := s.tell(ctx, days, report); err != nil {
 		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
 	}
@@ -95,16 +89,6 @@ func (s *Service) ended(ctx context.Context, days neighbour.Days, report Report,
 		return
 	}
 	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
-		"with_absences", len(report.Absences), "created", report.Changes[neighbour.NoteCreated], "updated", report.Changes[neighbour.NoteUpdated],
-		"unchanged", report.Changes[neighbour.NoteUnchanged], "removed", report.Changes[neighbour.NoteRemoved], "took", took)
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+		"with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated], "updated", report.Changes[fact.NoteUpdated],
+		"unchanged", report.Changes[fact.NoteUnchanged], "removed", report.Changes[fact.NoteRemoved], "took", took)
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -90,7 +90,7 @@ func (s *Service) locate(ctx context.Context, absences []Absence) error {
 			ids = append(ids, attending(*at.event)...)
 		}
 	}
-	facts, err := s.Elements.Facts(ctx, neighbour.FactsQuestion{IDs: distinct(ids)})
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: distinct(ids)})
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,11 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
 )
 
@@ -23,10 +24,10 @@ type absenceHandlers struct {
 
 // shownAbsence is an event some of whose pupils are elsewhere.
 type shownAbsence struct {
-	Event     form.Event           `json:"event"` // event summary
-	Pupils    int                  `json:"pupils"`
-	Elsewhere int                  `json:"elsewhere"`
-	Note      neighbour.NoteChange `json:"note"`
+	Event     form.Event      `json:"event"` // event summary
+	Pupils    int             `json:"pupils"`
+	Elsewhere int             `json:"elsewhere"`
+	Note      fact.NoteChange `json:"note"`
 }
 
 // check is POST /api/admin/clashes. The session; then for each day one question to notes, two reads and, where events start, what absence.Service.find
@@ -48,17 +49,17 @@ func (h absenceHandlers) check(c *fiber.Ctx) error {
 	if next != nil {
 		nextDay = next.String()
 	}
-	count := func(change neighbour.NoteChange) web.Part {
-		return web.Part{Name: string(change), Value: report.Changes[change]}
+	count := func(change fact.NoteChange) web.Field {
+		return web.Field{Name: string(change), Value: report.Changes[change]}
 	}
-	return web.OK(c, web.Part{Name: "start_date", Value: days.First.String()}, web.Part{Name: "end_date", Value: days.Last.String()},
-		web.Part{Name: "clashes", Value: shown}, web.Part{Name: "checked", Value: report.Checked},
-		count(neighbour.NoteCreated), count(neighbour.NoteUpdated), count(neighbour.NoteUnchanged), count(neighbour.NoteRemoved),
-		web.Part{Name: "next", Value: nextDay})
+	return web.OK(c, web.Field{Name: "start_date", Value: days.First.String()}, web.Field{Name: "end_date", Value: days.Last.String()},
+		web.Field{Name: "clashes", Value: shown}, web.Field{Name: "checked", Value: report.Checked},
+		count(fact.NoteCreated), count(fact.NoteUpdated), count(fact.NoteUnchanged), count(fact.NoteRemoved),
+		web.Field{Name: "next", Value: nextDay})
 }
 
 // read reads which days are to be checked: those of the nightly check when none is given.
-func (h absenceHandlers) read(c *fiber.Ctx) (days neighbour.Days, dryRun bool, err error) {
+func (h absenceHandlers) read(c *fiber.Ctx) (days wiretime.Days, dryRun bool, err error) {
 	o, err := web.Body(c)
 	if err != nil {
 		return days, false, err
@@ -72,12 +73,12 @@ func (h absenceHandlers) read(c *fiber.Ctx) (days neighbour.Days, dryRun bool, e
 	if textOr(start)+textOr(end) == "" {
 		return h.absences.Usual(), dryRun, nil
 	}
-	r, err := h.shape.zone.ParseRange(textOr(start), textOr(end), time.Now())
+	days, err = h.shape.zone.ParseDays(textOr(start), textOr(end), time.Now())
 	if err != nil {
 		return days, false, problem.New(problem.Malformed, "%v", err)
 	}
-	if r.Last-r.First >= maxCheckDays {
+	if days.Last-days.First >= maxCheckDays {
 		return days, false, problem.New(problem.Malformed, "more than %d days", maxCheckDays)
 	}
-	return neighbour.Days(r), dryRun, nil
+	return days, dryRun, nil
 }

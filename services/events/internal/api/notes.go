@@ -3,8 +3,8 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -22,7 +22,7 @@ func (h handlers) notes(c *fiber.Ctx) error {
 	if notes == nil {
 		notes = []form.Note{}
 	}
-	return web.OK(c, web.Part{Name: "notes", Value: notes})
+	return web.OK(c, web.Field{Name: "notes", Value: notes})
 }
 
 // addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with an Idempotency-Key.
@@ -36,7 +36,7 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), neighbour.NewNote{
+	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), fact.NewNote{
 		EventID: id, Contents: o.Text("contents", faults), VisibleGuest: o.Bool("visible_guest", faults),
 		VisibleStaff: o.Bool("visible_staff", faults), VisiblePupil: o.Bool("visible_pupil", faults), Faults: faults, Ticket: web.Ticket(c),
 	})
@@ -46,5 +46,5 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 	case !note.Valid:
 		return web.InvalidRecord(c, "note", note)
 	}
-	return web.OK(c, web.Part{Name: "note", Value: note})
+	return web.OK(c, web.Field{Name: "note", Value: note})
 }

@@ -1,8 +1,8 @@
 package api
 
 import (
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -55,7 +55,7 @@ func (s shape) invalid(e event.Event, faults problem.Fields) form.Event {
 }
 
 // commitment is a commitment shown inside its event.
-func commitment(c event.Commitment, element neighbour.ElementFact) form.Commitment {
+func commitment(c event.Commitment, element fact.Element) form.Commitment {
 	return form.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
@@ -98,7 +98,7 @@ type notFound struct {
 	Status string `json:"status"`
 }
 
-func failures(all []event.Failure, elements map[int64]neighbour.ElementFact) []failure {
+func failures(all []event.Failure, elements map[int64]fact.Element) []failure {
 	shown := make([]failure, len(all))
 	for i, f := range all {
 		element := elements[f.Submitted.ID]

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -34,7 +34,7 @@ type ids struct {
 // a request whose quantity grows with each repetition. An element that exists is added whether it is current or not: past events have to
 // stay correctable; one that is booked is refused. Facts must hold every submitted element that exists, and new an id for each that may be
 // added.
-func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int64]neighbour.ElementFact, new ids, booked map[int64]bool) (failures []Failure) {
+func (e *Event) add(p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked map[int64]bool) (failures []Failure) {
 	committed := e.committed()
 	for i, s := range submitted {
 		fact, exists := facts[s.ID]

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -15,13 +15,13 @@ import (
 type RequestView struct {
 	Request
 	Allocated int
-	Element   neighbour.ElementFact
+	Element   fact.Element
 }
 
 // CommitmentView is a commitment with what showing it takes.
 type CommitmentView struct {
 	Commitment
-	Element neighbour.ElementFact
+	Element fact.Element
 	Event   Event
 }
 
@@ -83,7 +83,6 @@ func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, n
 		return CommitmentView{}, forbidden()
 	}
 	e, err = s.store.Change(ctx, e.ID, func(e *Event) (bool, error) {
-		e.Actor = p.UserID
 		c := e.Commitment(id)
 		if c == nil {
 			return false, problem.Missing("Commitment", id)

@@ -8,10 +8,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Allocate gives the submitted elements to a request (decisions, part 5). Forbidden to all but the administrators of its group. It reads the
@@ -62,7 +63,6 @@ func (s *Service) give(ctx context.Context, p principal.Principal, id int64, sub
 		if s.Days(*e) != days || e.receipt(submission.Ticket) != nil {
 			return false, errOutdated
 		}
-		e.Actor = p.UserID
 		failures = e.allocate(id, submission.Elements, k.elements, members, new)
 		e.sign(submission.Ticket, failures)
 		return len(failures) < len(submission.Elements), nil
@@ -76,15 +76,15 @@ func (s *Service) give(ctx context.Context, p principal.Principal, id int64, sub
 
 // members asks which of the elements are in the group on every one of the days, directly or through groups, and learns of them and of those
 // that the event names.
-func (s *Service) members(ctx context.Context, k *known, e *Event, group int64, elements []int64, days neighbour.Days) (map[int64]bool, error) {
+func (s *Service) members(ctx context.Context, k *known, e *Event, group int64, elements []int64, days wiretime.Days) (map[int64]bool, error) {
 	members := map[int64]bool{}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.learn(gctx, k, append(e.elementIDs(), elements...)) })
 	g.Go(func() error {
-		reached, err := s.elements.Reaches(gctx, neighbour.ReachesQuestion{IDs: elements, Days: days})
+		reached, err := s.elements.Reaches(gctx, fact.ReachesQuestion{IDs: elements, Days: days})
 		for _, r := range reached {
-			members[r.ElementID] = r.ElementID != group && slices.ContainsFunc(r.Reaches, func(r neighbour.Reach) bool {
-				return r.ElementID == group && slices.Equal(r.Days, []neighbour.Days{days})
+			members[r.ElementID] = r.ElementID != group && slices.ContainsFunc(r.Reaches, func(r fact.Reach) bool {
+				return r.ElementID == group && slices.Equal(r.Days, []wiretime.Days{days})
 			})
 		}
 		return err
@@ -94,7 +94,7 @@ func (s *Service) members(ctx context.Context, k *known, e *Event, group int64, 
 
 // allocate adds the submitted elements, in their order, as commitments of the request. Members are those that are in its group on every day
 // of the event; new has an id for each of them.
-func (e *Event) allocate(requestID int64, submitted []Submitted, facts map[int64]neighbour.ElementFact, members map[int64]bool, new []int64) (failures []Failure) {
+func (e *Event) allocate(requestID int64, submitted []Submitted, facts map[int64]fact.Element, members map[int64]bool, new []int64) (failures []Failure) {
 	r := *e.Request(requestID)
 	allocated := e.Allocated(r.ID)
 	committed := e.committed()

@@ -3,14 +3,14 @@ package event
 import (
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 // become gives the event exactly the wanted elements, at most MaxSubmitted. Commitments and requests whose elements stay keep their ids and statuses; a request
 // gets the quantity of its repetitions, but not less than what is allocated. What was allocated goes only with its request. The rest is
 // added as by add.
-func (e *Event) become(p principal.Principal, wanted []Submitted, facts map[int64]neighbour.ElementFact, new ids) []Failure {
+func (e *Event) become(p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new ids) []Failure {
 	times := map[int64]int{}
 	for _, s := range wanted {
 		times[s.ID]++

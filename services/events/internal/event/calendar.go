@@ -5,7 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // CalendarEntry is an event as a calendar shows it.
@@ -20,8 +21,8 @@ func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
 // Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in order of start, end and id. One read
 // of events and one of their categories.
-func (s *Service) Calendar(ctx context.Context, reaches []neighbour.Reach) ([]CalendarEntry, error) {
-	days := make(map[int64][]neighbour.Days, len(reaches))
+func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]CalendarEntry, error) {
+	days := make(map[int64][]wiretime.Days, len(reaches))
 	for _, r := range reaches {
 		days[r.ElementID] = append(days[r.ElementID], r.Days...)
 	}

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -56,7 +56,7 @@ type claims struct {
 // claim claims those of the elements that are free while e goes on, and returns the others as booked. Until release, no other change that
 // refuses clashes books a claimed element for that time, and all that did so before is visible. Elements must be in rising order. One read
 // of events, then for each element two round trips, more while another change is at it, and one read of events.
-func (s *Service) claim(ctx context.Context, e *Event, elements []neighbour.ElementReaches) (*claims, map[int64]bool, error) {
+func (s *Service) claim(ctx context.Context, e *Event, elements []fact.ElementReaches) (*claims, map[int64]bool, error) {
 	c := &claims{
 		service: s, shut: map[string]bool{},
 		claim: Claim{Token: random.Text(), EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends},

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Clashing says what is to be done where an addition clashes.
@@ -32,7 +33,7 @@ type Submission struct {
 
 // Clash is an element of an event with another event that takes it up at the same time.
 type Clash struct {
-	Element neighbour.ElementFact
+	Element fact.Element
 	Event   Event
 }
 
@@ -44,13 +45,13 @@ func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
 
 // canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any number may have the same at
 // once. A resource group gets requests.
-func canClash(element neighbour.ElementFact) bool {
+func canClash(element fact.Element) bool {
 	return !element.Resource && element.EntityType != form.Property && element.EntityType != form.Subject
 }
 
 // Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event that lasts, in a busy
 // category; in the order of commitments. One read of events and one of their categories.
-func (s *Service) Busy(ctx context.Context, reaches []neighbour.Reach) ([]Placed[Commitment], error) {
+func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]Placed[Commitment], error) {
 	found, err := s.CommitmentsIn(ctx, reaches)
 	if err != nil {
 		return nil, err
@@ -84,8 +85,8 @@ func (s *Service) busyCategories(ctx context.Context, ids []int64) (map[int64]bo
 
 // clashes returns, by element, the other events that take it up while e goes on: directly, or through a group that it belongs to on a day on
 // which both do. Each event is there once, in the order of commitments.
-func (s *Service) clashes(ctx context.Context, e *Event, elements []neighbour.ElementReaches) (map[int64][]Event, error) {
-	var reaches []neighbour.Reach
+func (s *Service) clashes(ctx context.Context, e *Event, elements []fact.ElementReaches) (map[int64][]Event, error) {
+	var reaches []fact.Reach
 	for _, element := range elements {
 		reaches = append(reaches, element.Reaches...)
 	}
@@ -119,7 +120,7 @@ func (s *Service) clashes(ctx context.Context, e *Event, elements []neighbour.El
 
 // Common returns the days on which two events go on at the same time, and false when they never do. An event that starts as the other ends does not
 // meet it, and one of zero length meets none.
-func (s *Service) Common(a, b *Event) (neighbour.Days, bool) {
+func (s *Service) Common(a, b *Event) (wiretime.Days, bool) {
 	starts, ends := a.Span.Starts, a.Span.Ends
 	if b.Span.Starts.After(starts) {
 		starts = b.Span.Starts
@@ -128,28 +129,27 @@ func (s *Service) Common(a, b *Event) (neighbour.Days, bool) {
 		ends = b.Span.Ends
 	}
 	if !ends.After(starts) {
-		return neighbour.Days{}, false
+		return wiretime.Days{}, false
 	}
-	first, last := s.zone.Days(starts, ends)
-	return neighbour.Days{First: first, Last: last}, true
+	return s.zone.Days(starts, ends), true
 }
 
 // meet says whether two events have some time in common on one of the days.
-func (s *Service) meet(a, b *Event, days []neighbour.Days) bool {
+func (s *Service) meet(a, b *Event, days []wiretime.Days) bool {
 	common, ok := s.Common(a, b)
-	return ok && slices.ContainsFunc(days, func(d neighbour.Days) bool { return common.First <= d.Last && common.Last >= d.First })
+	return ok && slices.ContainsFunc(days, common.Overlaps)
 }
 
 // watch is what a change that minds clashes has to know. The zero watch minds none.
 type watch struct {
 	mode     Clashing
-	asOf     Event                      // the event that it was made for
-	elements []neighbour.ElementReaches // those submitted that can clash and are not on the event
-	claims   *claims                    // nil: nothing is refused
-	booked   map[int64]bool             // the elements to be refused
+	asOf     Event                 // the event that it was made for
+	elements []fact.ElementReaches // those submitted that can clash and are not on the event
+	claims   *claims               // nil: nothing is refused
+	booked   map[int64]bool        // the elements to be refused
 }
 
-// watch asks for what a change of e needs about clashes; with RefuseClashes it claims the elements, and settle must be called after the write. An event that
+// watch asks for what a change of e needs about clashes; with RefuseClashes it claims the elements. An event that
 // takes no time, or of a category that is not busy, clashes with nothing; a nil category is one still to be read. One question to elements; for what refusing costs besides, see claim.
 func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *known, submission Submission) (w watch, err error) {
 	w = watch{mode: submission.Clashes, asOf: *e}
@@ -168,19 +168,31 @@ func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *kn
 	}
 	var ids []int64
 	for _, id := range elementsOf(submission.Elements) {
-		fact, exists := k.elements[id]
+		element, exists := k.elements[id]
 		present := slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == id })
-		if exists && canClash(fact) && !present {
+		if exists && canClash(element) && !present {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids) // all who claim several do so in this order, so that no two wait for each other
-	first, last := s.zone.Days(e.Span.Starts, e.Span.Ends)
-	w.elements, err = s.elements.Reaches(ctx, neighbour.ReachesQuestion{IDs: ids, Days: neighbour.Days{First: first, Last: last}})
+	w.elements, err = s.elements.Reaches(ctx, fact.ReachesQuestion{IDs: ids, Days: s.Days(*e)})
 	if err != nil || w.mode != RefuseClashes {
 		return w, err
 	}
 	w.claims, w.booked, err = s.claim(ctx, e, w.elements)
+	return w, err
+}
+
+// watched runs a write of e that may have to mind clashes, with what it has to know about them (see watch), and ends
+// the claims after it. The error is the write's, or that of finding out.
+func (s *Service) watched(
+	ctx context.Context, e *Event, category *Category, k *known, submission Submission, write func(*watch) error,
+) (watch, error) {
+	w, err := s.watch(ctx, e, category, k, submission)
+	if err == nil {
+		err = write(&w)
+		w.settle(ctx, err)
+	}
 	return w, err
 }
 
@@ -204,7 +216,7 @@ func (s *Service) report(ctx context.Context, w watch, v View, added []Commitmen
 		return nil, nil
 	}
 	all := []Clash{}
-	elements := slices.DeleteFunc(slices.Clone(w.elements), func(r neighbour.ElementReaches) bool {
+	elements := slices.DeleteFunc(slices.Clone(w.elements), func(r fact.ElementReaches) bool {
 		return !slices.ContainsFunc(added, func(c Commitment) bool { return c.ElementID == r.ElementID })
 	})
 	found, err := s.clashes(ctx, &v.Event, elements)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -38,8 +38,8 @@ type Fields struct {
 
 // references are the records that the fields name, as their owners know them.
 type references struct {
-	category  *Category              // nil: not given, or no such category
-	organiser *neighbour.ElementFact // likewise
+	category  *Category     // nil: not given, or no such category
+	organiser *fact.Element // likewise
 }
 
 // apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were. A new event needs body,

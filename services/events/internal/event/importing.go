@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -37,9 +37,9 @@ type batch struct {
 
 	stored     map[string]Event // by key
 	known      *known
-	elements   map[string]neighbour.ElementFact // by key
-	users      map[string]int64                 // by key
-	categories map[string]int64                 // by key
+	elements   map[string]fact.Element // by key
+	users      map[string]int64        // by key
+	categories map[string]int64        // by key
 	outcomes   []Outcome
 }
 
@@ -109,10 +109,10 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		}
 		categories[row.Category] = true
 	}
-	b.elements, b.users, b.categories = map[string]neighbour.ElementFact{}, map[string]int64{}, map[string]int64{}
+	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		question := neighbour.FactsQuestion{IDs: slices.Collect(maps.Keys(b.known.asked)), Keys: slices.Collect(maps.Keys(elements))}
+		question := fact.ElementsQuestion{IDs: slices.Collect(maps.Keys(b.known.asked)), Keys: slices.Collect(maps.Keys(elements))}
 		facts, err := b.service.elements.Facts(ctx, question)
 		for _, f := range facts {
 			if elements[f.Key] {
@@ -124,7 +124,7 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		return err
 	})
 	g.Go(func() error {
-		facts, err := b.service.users.Users(ctx, neighbour.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
+		facts, err := b.service.users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
 		for _, u := range facts {
 			b.users[u.Key] = u.ID
 		}

@@ -5,7 +5,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Placed is a commitment or a request with its event.
@@ -16,8 +17,8 @@ type Placed[T any] struct {
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, in order of event start, event
 // end and commitment id (decisions, part 3). One read of about as many events as it returns.
-func (s *Service) CommitmentsIn(ctx context.Context, reaches []neighbour.Reach) ([]Placed[Commitment], error) {
-	days := make(map[int64][]neighbour.Days, len(reaches))
+func (s *Service) CommitmentsIn(ctx context.Context, reaches []fact.Reach) ([]Placed[Commitment], error) {
+	days := make(map[int64][]wiretime.Days, len(reaches))
 	for _, r := range reaches {
 		days[r.ElementID] = append(days[r.ElementID], r.Days...)
 	}
@@ -40,7 +41,7 @@ func (s *Service) CommitmentsIn(ctx context.Context, reaches []neighbour.Reach) 
 }
 
 // RequestsIn returns the requests for an element of events that touch the days, in the order of commitments.
-func (s *Service) RequestsIn(ctx context.Context, elementID int64, days neighbour.Days) ([]Placed[Request], error) {
+func (s *Service) RequestsIn(ctx context.Context, elementID int64, days wiretime.Days) ([]Placed[Request], error) {
 	events, err := s.store.Requesting(ctx, elementID, days)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func (s *Service) RequestsIn(ctx context.Context, elementID int64, days neighbou
 	var found []Placed[Request]
 	for _, e := range events {
 		for _, r := range e.Requests {
-			if r.ElementID == elementID && s.touches(e, []neighbour.Days{days}) {
+			if r.ElementID == elementID && s.touches(e, []wiretime.Days{days}) {
 				found = append(found, Placed[Request]{e, r})
 			}
 		}
@@ -75,15 +76,13 @@ func (e *Event) Involved() []int64 {
 }
 
 // touches says whether the event touches one of the days.
-func (s *Service) touches(e Event, days []neighbour.Days) bool {
-	own := s.Days(e)
-	return slices.ContainsFunc(days, func(d neighbour.Days) bool { return own.First <= d.Last && own.Last >= d.First })
+func (s *Service) touches(e Event, days []wiretime.Days) bool {
+	return slices.ContainsFunc(days, s.Days(e).Overlaps)
 }
 
 // Days are those that the event touches.
-func (s *Service) Days(e Event) neighbour.Days {
-	first, last := s.zone.Days(e.Span.Starts, e.Span.Ends)
-	return neighbour.Days{First: first, Last: last}
+func (s *Service) Days(e Event) wiretime.Days {
+	return s.zone.Days(e.Span.Starts, e.Span.Ends)
 }
 
 // CompareSpan is the order of start, then end.

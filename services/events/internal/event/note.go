@@ -3,8 +3,8 @@ package event
 import (
 	"context"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -13,12 +13,12 @@ func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) ([
 	if _, err := s.store.Event(ctx, id); err != nil {
 		return nil, err
 	}
-	return s.notes.OfEvent(ctx, neighbour.NotesOfEventQuestion{EventID: id, Viewer: neighbour.ViewerOf(p)})
+	return s.notes.OfEvent(ctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
 }
 
 // AddNote makes a note of p's on any event (contract 4.3 rule 1). Forbidden without can_add_notes. An invalid note comes back with its
 // errors. One read, then one call of notes.
-func (s *Service) AddNote(ctx context.Context, p principal.Principal, note neighbour.NewNote) (form.Note, error) {
+func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.NewNote) (form.Note, error) {
 	if !p.Permissions.CanAddNotes {
 		return form.Note{}, forbidden()
 	}

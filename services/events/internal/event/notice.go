@@ -3,7 +3,7 @@ package event
 import (
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
 // NoticeKind is what a notice tells of.
@@ -20,7 +20,7 @@ const (
 	// RequestAllocated: items of a resource group were allocated to a request.
 	RequestAllocated NoticeKind = "request.allocated"
 	// EventDeleted: an event was deleted that had confirmed entries; they are its entries.
-	EventDeleted NoticeKind = neighbour.EventDeleted
+	EventDeleted NoticeKind = fact.EventDeleted
 )
 
 // NoticeKinds lists every kind.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -19,7 +19,6 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, m
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
-		e.Actor = p.UserID
 		return match.Check(e.Version)
 	})
 }
@@ -46,7 +45,6 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 		if !mayRemove(p, e, elements...) {
 			return false, forbidden()
 		}
-		e.Actor = p.UserID
 		e.removeCommitment(id)
 		return true, nil
 	})
@@ -81,7 +79,6 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 		if !mayRemove(p, e, elements...) {
 			return false, forbidden()
 		}
-		e.Actor = p.UserID
 		e.removeRequest(id)
 		return true, nil
 	})
@@ -100,7 +97,7 @@ func (e *Event) concerned(commitmentID int64) []int64 {
 }
 
 // administered returns the facts of the elements when p's right may depend on their administrators, and none otherwise.
-func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elements ...int64) ([]neighbour.ElementFact, error) {
+func (s *Service) administered(ctx context.Context, p principal.Principal, e *Event, elements ...int64) ([]fact.Element, error) {
 	if mayRemove(p, e) {
 		return nil, nil
 	}

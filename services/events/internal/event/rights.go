@@ -3,7 +3,7 @@ package event
 import (
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -23,13 +23,13 @@ func organises(p principal.Principal, e *Event) bool {
 
 // mayRemove says whether p may delete a commitment or request that is one of these elements': with edit rights, as the event's organiser, or
 // as an administrator of one of them (decisions, part 4).
-func mayRemove(p principal.Principal, e *Event, elements ...neighbour.ElementFact) bool {
+func mayRemove(p principal.Principal, e *Event, elements ...fact.Element) bool {
 	return mayEdit(p, e) || organises(p, e) ||
-		slices.ContainsFunc(elements, func(f neighbour.ElementFact) bool { return p.Administers(f.Administrators) })
+		slices.ContainsFunc(elements, func(f fact.Element) bool { return p.Administers(f.Administrators) })
 }
 
 // mayAsk says whether p may change the quantity of a request for an element: with edit rights, which adding needs too, or as an
 // administrator of the element, who gives the items.
-func mayAsk(p principal.Principal, e *Event, element neighbour.ElementFact) bool {
+func mayAsk(p principal.Principal, e *Event, element fact.Element) bool {
 	return mayEdit(p, e) || p.Administers(element.Administrators)
 }

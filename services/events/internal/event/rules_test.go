@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -18,11 +18,11 @@ const (
 	bus      = 4        // one of its items, free
 )
 
-func facts() map[int64]neighbour.ElementFact {
-	fact := func(id int64, resource bool, administrators ...int64) neighbour.ElementFact {
-		return neighbour.ElementFact{Element: form.Element{ID: id}, Resource: resource, Administrators: administrators}
+func facts() map[int64]fact.Element {
+	element := func(id int64, resource bool, administrators ...int64) fact.Element {
+		return fact.Element{Element: form.Element{ID: id}, Resource: resource, Administrators: administrators}
 	}
-	return map[int64]neighbour.ElementFact{room: fact(room, false), calendar: fact(calendar, false, ann), buses: fact(buses, true, bob), bus: fact(bus, false)}
+	return map[int64]fact.Element{room: element(room, false), calendar: element(calendar, false, ann), buses: element(buses, true, bob), bus: element(bus, false)}
 }
 
 func user(id int64) principal.Principal { return principal.Principal{UserID: id} }
@@ -179,7 +179,7 @@ func TestPart3_2_NumAllocatedCountsTheRequestsCommitments(t *testing.T) {
 func TestDecisionsPart4_Rights(t *testing.T) {
 	e := &Event{OwnerID: ann, OrganiserID: 7}
 	ownerless := &Event{}
-	fact := neighbour.ElementFact{Administrators: []int64{bob}}
+	fact := fact.Element{Administrators: []int64{bob}}
 	for name, c := range map[string]struct {
 		p                 principal.Principal
 		e                 *Event
@@ -221,9 +221,9 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 	const other, gone, stranger, spares = 5, 6, 7, 10
 	known := facts()
 	for _, id := range []int64{bus, other, gone, stranger} {
-		known[id] = neighbour.ElementFact{Element: form.Element{ID: id}, Current: id != gone}
+		known[id] = fact.Element{Element: form.Element{ID: id}, Current: id != gone}
 	}
-	known[spares] = neighbour.ElementFact{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
+	known[spares] = fact.Element{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
 	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, stranger: false}
 	const taken, noMember, retired, full = "element_id: has already been taken", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -27,9 +27,9 @@ type Store interface {
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
 	// Touching returns the events that may touch one of the days of a reach with a commitment to its element: all that do, each once, and
 	// few besides.
-	Touching(ctx context.Context, reaches []neighbour.Reach) ([]Event, error)
+	Touching(ctx context.Context, reaches []fact.Reach) ([]Event, error)
 	// Requesting returns the events that may touch the days with a request for the element: all that do, and few besides.
-	Requesting(ctx context.Context, elementID int64, days neighbour.Days) ([]Event, error)
+	Requesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
 
 	// Deciding returns the events with a commitment of one of the statuses, of those that a decision may leave, to one of the elements, in
 	// order of start, then id, from that of the place on: up to limit.
@@ -60,20 +60,20 @@ type Store interface {
 
 // Elements is what events asks of the elements service.
 type Elements interface {
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
-	Administered(ctx context.Context, userID int64) ([]neighbour.ElementFact, error)
-	Reaches(ctx context.Context, q neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
+	Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error)
+	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 }
 
 // Users is what events asks of the identity service.
 type Users interface {
-	Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
 // Notes is what events asks of the notes service.
 type Notes interface {
-	OfEvent(ctx context.Context, q neighbour.NotesOfEventQuestion) ([]form.Note, error)
-	Create(ctx context.Context, q neighbour.NewNote) (form.Note, error)
+	OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error)
+	Create(ctx context.Context, q fact.NewNote) (form.Note, error)
 }
 
 // Service is the use cases of events. It is safe for concurrent use. What it needs of its neighbours it asks before it writes: when one is
@@ -96,20 +96,20 @@ func NewService(store Store, claims Claims, categories CategoryStore, elements E
 // View is an event with what showing it takes.
 type View struct {
 	Event
-	Elements map[int64]neighbour.ElementFact // by id: all that the event names
-	Owner    *form.User                      // nil: none, or not asked for
-	Clashes  []Clash                         // of what was added; nil: not asked for
+	Elements map[int64]fact.Element // by id: all that the event names
+	Owner    *form.User             // nil: none, or not asked for
+	Clashes  []Clash                // of what was added; nil: not asked for
 }
 
 // known is what the neighbours have said so far.
 type known struct {
-	elements map[int64]neighbour.ElementFact
+	elements map[int64]fact.Element
 	asked    map[int64]bool // the elements asked for, there or not
 	users    map[int64]form.User
 }
 
 func newKnown() *known {
-	return &known{map[int64]neighbour.ElementFact{}, map[int64]bool{}, map[int64]form.User{}}
+	return &known{map[int64]fact.Element{}, map[int64]bool{}, map[int64]form.User{}}
 }
 
 // unknownError says which elements a change has to know before it can be decided.
@@ -141,19 +141,19 @@ func (k *known) lacking(elements []int64) []int64 {
 
 // learn asks for what is not known yet of the elements and the users, both at the same time; one round trip, none when all is known.
 func (s *Service) learn(ctx context.Context, k *known, elements []int64, users ...int64) error {
-	var facts []neighbour.ElementFact
-	var people []neighbour.UserFact
+	var facts []fact.Element
+	var people []fact.User
 	missing := k.lacking(elements)
 	g, ctx := errgroup.WithContext(ctx)
 	if len(missing) > 0 {
 		g.Go(func() (err error) {
-			facts, err = s.elements.Facts(ctx, neighbour.FactsQuestion{IDs: missing})
+			facts, err = s.elements.Facts(ctx, fact.ElementsQuestion{IDs: missing})
 			return err
 		})
 	}
 	if len(users) > 0 && users[0] != 0 {
 		g.Go(func() (err error) {
-			people, err = s.users.Users(ctx, neighbour.UsersQuestion{IDs: users})
+			people, err = s.users.Users(ctx, fact.UsersQuestion{IDs: users})
 			return err
 		})
 	}

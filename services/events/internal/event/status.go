@@ -3,7 +3,7 @@ package event
 import (
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -50,7 +50,7 @@ func (s Status) decidable() bool { return len(s.decisions()) > 0 }
 func (s Status) decided() bool { return s == Confirmed || s == Rejected || s == Noted }
 
 // statusFor is the status of a new commitment to an element (contract 3.1, decisions part 5).
-func statusFor(p principal.Principal, element neighbour.ElementFact) Status {
+func statusFor(p principal.Principal, element fact.Element) Status {
 	if element.Controlled() && !p.Administers(element.Administrators) {
 		return Requested
 	}
@@ -59,7 +59,7 @@ func statusFor(p principal.Principal, element neighbour.ElementFact) Status {
 
 // reconsider returns the decided commitments of a re-timed event to requested where their element is controlled, unless p administers it
 // (decisions, part 4). Elements that facts lacks count as not controlled.
-func (e *Event) reconsider(p principal.Principal, facts map[int64]neighbour.ElementFact) {
+func (e *Event) reconsider(p principal.Principal, facts map[int64]fact.Element) {
 	for i, c := range e.Commitments {
 		fact := facts[c.ElementID]
 		if c.Status.decided() && fact.Controlled() && !p.Administers(fact.Administrators) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -76,12 +76,12 @@ func (s *Service) Outstanding(ctx context.Context, p principal.Principal, after 
 }
 
 // administers returns the elements that p is an administrator of, current or not, and their ids.
-func (s *Service) administers(ctx context.Context, p principal.Principal) (map[int64]neighbour.ElementFact, []int64, error) {
-	facts, err := s.elements.Administered(ctx, p.UserID)
+func (s *Service) administers(ctx context.Context, p principal.Principal) (map[int64]fact.Element, []int64, error) {
+	facts, err := s.elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
 	if err != nil {
 		return nil, nil, err
 	}
-	elements, ids := make(map[int64]neighbour.ElementFact, len(facts)), make([]int64, len(facts))
+	elements, ids := make(map[int64]fact.Element, len(facts)), make([]int64, len(facts))
 	for i, f := range facts {
 		elements[f.ID], ids[i] = f, f.ID
 	}

@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -105,7 +105,7 @@ type toldEntry struct {
 }
 
 // delivery makes the delivery of a notice to a webhook.
-func (s *Service) delivery(w Webhook, n Notice, elements map[int64]neighbour.ElementFact) Delivery {
+func (s *Service) delivery(w Webhook, n Notice, elements map[int64]fact.Element) Delivery {
 	var data told
 	data.Event.ID, data.Event.Body, data.Event.AllDay, data.Event.OwnerID = n.Event.ID, n.Event.Body, n.Event.AllDay, orNull(n.Event.OwnerID)
 	data.Event.StartsAt, data.Event.EndsAt = s.Zone.Format(n.Event.Starts), s.Zone.Format(n.Event.Ends)

@@ -16,16 +16,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
@@ -41,7 +41,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	var file string
-	if file, certificate, err = noticetest.Authority(dir); err != nil {
+	if file, certificate, err = receivers.Authority(dir); err != nil {
 		panic(err)
 	}
 	if err := os.Setenv("SSL_CERT_FILE", file); err != nil {
@@ -60,8 +60,8 @@ const (
 
 type elements struct{}
 
-func (elements) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
-	return []neighbour.ElementFact{
+func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
+	return []fact.Element{
 		{Element: form.Element{ID: calendar, Name: "Public <calendar>", EntityType: form.Property, EntityID: 100, Valid: true}, Administrators: []int64{keeper, deputy, retired}},
 		{Element: form.Element{ID: minibuses, Name: "Minibuses", EntityType: form.Group, EntityID: 200, Valid: true}, Resource: true},
 		{Element: form.Element{ID: minibus, Name: "Minibus 1", EntityType: form.Service, EntityID: 201, Valid: true}},
@@ -70,13 +70,13 @@ func (elements) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.Ele
 
 type users struct{}
 
-func (users) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
-	all := map[int64]neighbour.UserFact{
+func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {
+	all := map[int64]fact.User{
 		keeper: {User: form.User{Name: "Kim Keeper", Email: keeperMail}, Active: true}, deputy: {User: form.User{Name: "Dee Deputy", Email: deputyMail}, Active: true},
 		owner: {User: form.User{Name: "Otto Owner", Email: ownerMail}, Active: true}, retired: {User: form.User{Name: "Rita", Email: "rita@school.example"}},
 		asker: {User: form.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
 	}
-	var found []neighbour.UserFact
+	var found []fact.User
 	for _, id := range q.IDs {
 		if u, ok := all[id]; ok {
 			u.ID = id
@@ -117,10 +117,10 @@ func allowLocal(s *notice.Settings) {
 }
 
 // mailBy lets mail go to the server, over STARTTLS and logged in.
-func mailBy(m *noticetest.MailServer) func(*notice.Settings) {
+func mailBy(m *receivers.MailServer) func(*notice.Settings) {
 	return func(s *notice.Settings) {
 		s.SMTPHost, s.SMTPPort, s.SMTPTLS, s.MailFrom = m.Host, m.Port, "mandatory", "Belfry <belfry@school.example>"
-		s.SMTPUsername, s.SMTPPassword = noticetest.Username, settings.NewSecret(noticetest.Password)
+		s.SMTPUsername, s.SMTPPassword = receivers.Username, settings.NewSecret(receivers.Password)
 	}
 }
 
@@ -202,7 +202,7 @@ func (o *office) tell(t *testing.T, notices ...event.Notice) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := outbox.NewMessage(t.Context(), string(n.Kind), n.Event.ID, nil)
+		m := outbox.NewMessage(t.Context(), string(n.Kind), n.Event.ID)
 		m.Detail = string(text)
 		messages = append(messages, m)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -66,7 +66,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 }
 
 // elementsOf returns the facts of the elements and groups that a notice names, as they are now.
-func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]neighbour.ElementFact, error) {
+func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]fact.Element, error) {
 	var ids []int64
 	for _, e := range n.Entries {
 		for _, id := range []int64{e.ElementID, e.GroupID} {
@@ -75,11 +75,11 @@ func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]neighbour
 			}
 		}
 	}
-	facts, err := s.Elements.Facts(ctx, neighbour.FactsQuestion{IDs: ids})
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
-	elements := make(map[int64]neighbour.ElementFact, len(facts))
+	elements := make(map[int64]fact.Element, len(facts))
 	for _, f := range facts {
 		elements[f.ID] = f
 	}
@@ -88,7 +88,7 @@ func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]neighbour
 
 // concerned returns the users whom an entry of a notice concerns: the administrators of the element for one that waits, whoever asked for it and
 // the event's owner for an answer, both for a confirmed one that is gone. Nobody is told what they did themselves.
-func concerned(n Notice, e event.Entry, element neighbour.ElementFact) []int64 {
+func concerned(n Notice, e event.Entry, element fact.Element) []int64 {
 	var users []int64
 	add := func(ids ...int64) {
 		for _, id := range ids {
@@ -127,7 +127,7 @@ type Line struct {
 }
 
 // itemsOf makes the items of a notice, for those concerned who are active.
-func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]neighbour.ElementFact) ([]Item, error) {
+func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]fact.Element) ([]Item, error) {
 	readers := map[int64][]event.Entry{}
 	named := []int64{}
 	for _, e := range n.Entries {
@@ -161,17 +161,17 @@ func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]neig
 	return items, nil
 }
 
-func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]neighbour.UserFact, error) {
+func (s *Service) usersOf(ctx context.Context, ids []int64) (map[int64]fact.User, error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	if len(ids) > 0 && ids[0] == 0 {
 		ids = ids[1:]
 	}
-	facts, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: ids})
+	facts, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
 	if err != nil {
 		return nil, err
 	}
-	users := make(map[int64]neighbour.UserFact, len(facts))
+	users := make(map[int64]fact.User, len(facts))
 	for _, u := range facts {
 		users[u.ID] = u
 	}

@@ -3,12 +3,12 @@ package notice
 import (
 	"fmt"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // describe says in a sentence what became of an entry.
-func describe(n Notice, e event.Entry, elements map[int64]neighbour.ElementFact, users map[int64]neighbour.UserFact) string {
+func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users map[int64]fact.User) string {
 	element := elements[e.ElementID].Name
 	by := func(id int64) string {
 		if name := users[id].Name; name != "" {

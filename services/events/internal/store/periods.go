@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -30,7 +30,8 @@ const (
 )
 
 // periodsOf returns the periods that an event carries which touches these days.
-func periodsOf(first, last wiretime.Day) []int64 {
+func periodsOf(days wiretime.Days) []int64 {
+	first, last := days.First, days.Last
 	periods := appendRun(nil, decadeBase, decade(first), decade(last))
 	if last-first >= maxDays {
 		return appendRun(periods, yearBase, year(first), year(last))
@@ -41,7 +42,7 @@ func periodsOf(first, last wiretime.Day) []int64 {
 
 // covering returns the periods that find every event which touches the days, at most 307. Days outside those that an event may touch have
 // none.
-func covering(days neighbour.Days) []int64 {
+func covering(days wiretime.Days) []int64 {
 	first, last := max(days.First, firstDay), min(days.Last, lastDay)
 	if first > last {
 		return nil
@@ -106,7 +107,7 @@ func keysOf(elements, periods []int64) []int64 {
 }
 
 // reachKeys returns the keys that find every event which touches a reach, each once.
-func reachKeys(reaches []neighbour.Reach) []int64 {
+func reachKeys(reaches []fact.Reach) []int64 {
 	var keys []int64
 	seen := map[int64]bool{}
 	for _, r := range reaches {

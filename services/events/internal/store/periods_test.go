@@ -6,11 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-func days(t *testing.T, first, last string) neighbour.Days {
+func days(t *testing.T, first, last string) wiretime.Days {
 	t.Helper()
 	f, err := wiretime.ParseDay(first)
 	if err != nil {
@@ -20,7 +19,7 @@ func days(t *testing.T, first, last string) neighbour.Days {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return neighbour.Days{First: f, Last: l}
+	return wiretime.Days{First: f, Last: l}
 }
 
 func TestPeriods(t *testing.T) {
@@ -28,7 +27,7 @@ func TestPeriods(t *testing.T) {
 	const y2026, y2027 = yearBase + 56, yearBase + 57
 	const twenties = decadeBase + 5
 	for name, c := range map[string]struct {
-		days             neighbour.Days
+		days             wiretime.Days
 		carried, covered []int64
 	}{
 		"a day":           {days(t, "2026-09-07", "2026-09-07"), []int64{twenties, 20703, september}, []int64{y2026, 20703}},
@@ -43,7 +42,7 @@ func TestPeriods(t *testing.T) {
 		"before all days": {days(t, "0001-01-01", "1969-12-31"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := periodsOf(c.days.First, c.days.Last); c.carried != nil && !slices.Equal(got, c.carried) {
+			if got := periodsOf(c.days); c.carried != nil && !slices.Equal(got, c.carried) {
 				t.Errorf("an event carries %v, want %v", got, c.carried)
 			}
 			if got := covering(c.days); !slices.Equal(got, c.covered) {
@@ -58,7 +57,7 @@ func TestPeriodsFindWhatARangeTouchesAndLittleBesides(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		event := drawDays(t, "event")
 		asked := drawDays(t, "range")
-		found := slices.ContainsFunc(periodsOf(event.First, event.Last), func(p int64) bool { return slices.Contains(covering(asked), p) })
+		found := slices.ContainsFunc(periodsOf(event), func(p int64) bool { return slices.Contains(covering(asked), p) })
 		touches := event.First <= asked.Last && event.Last >= asked.First
 		if touches && !found {
 			t.Fatalf("an event of %v to %v is not found by %v to %v", event.First, event.Last, asked.First, asked.Last)
@@ -73,7 +72,7 @@ func TestPeriodsFindWhatARangeTouchesAndLittleBesides(t *testing.T) {
 func TestAnEventOfAnyLengthCarriesFewPeriods(t *testing.T) {
 	for first := firstDay; first <= lastDay; first += 997 {
 		for last := first; last <= lastDay; last += 13 {
-			if n := len(periodsOf(first, last)); n > 253 {
+			if n := len(periodsOf(wiretime.Days{First: first, Last: last})); n > 253 {
 				t.Fatalf("%v to %v: %d periods", first, last, n)
 			}
 		}
@@ -83,15 +82,15 @@ func TestAnEventOfAnyLengthCarriesFewPeriods(t *testing.T) {
 func TestARangeOfAnyLengthHasFewPeriods(t *testing.T) {
 	for first := firstDay; first < 60; first++ {
 		for last := lastDay - 60; last <= lastDay; last++ {
-			if n := len(covering(neighbour.Days{First: first, Last: last})); n > 307 {
+			if n := len(covering(wiretime.Days{First: first, Last: last})); n > 307 {
 				t.Fatalf("%v to %v: %d periods", first, last, n)
 			}
 		}
 	}
 }
 
-func drawDays(t *rapid.T, name string) neighbour.Days {
+func drawDays(t *rapid.T, name string) wiretime.Days {
 	first := wiretime.Day(rapid.IntRange(18100, 18500).Draw(t, name)) // around 2020-01-01, where a decade begins
 	length := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 60), rapid.IntRange(0, 800), rapid.IntRange(0, 9000)).Draw(t, name+" length")
-	return neighbour.Days{First: first, Last: first + wiretime.Day(length)}
+	return wiretime.Days{First: first, Last: first + wiretime.Day(length)}
 }

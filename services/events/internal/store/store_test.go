@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -81,9 +81,9 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 	}
 	insert(t, s, events...)
 	reaches := func(first, last string) bson.D {
-		var all []neighbour.Reach
+		var all []fact.Reach
 		for element := range int64(13) {
-			all = append(all, neighbour.Reach{ElementID: element + 1, Days: []neighbour.Days{days(t, first, last)}})
+			all = append(all, fact.Reach{ElementID: element + 1, Days: []wiretime.Days{days(t, first, last)}})
 		}
 		return touchingFilter(reachKeys(all))
 	}
@@ -143,10 +143,10 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		}
 		insert(t, s, stored...)
 		first := origin + wiretime.Day(rapid.OneOf(rapid.IntRange(-3, 12), rapid.IntRange(-20000, 12)).Draw(rt, "first"))
-		asked := neighbour.Days{First: first, Last: first + wiretime.Day(rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 40), rapid.IntRange(0, 60000)).Draw(rt, "days"))}
+		asked := wiretime.Days{First: first, Last: first + wiretime.Day(rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 40), rapid.IntRange(0, 60000)).Draw(rt, "days"))}
 		element := base + rapid.Int64Range(1, 3).Draw(rt, "asked")
 
-		from, to := z.Bounds(wiretime.Range{First: asked.First, Last: asked.Last})
+		from, to := z.Bounds(wiretime.Days{First: asked.First, Last: asked.Last})
 		var want []int64
 		for _, e := range stored {
 			if e.Commitments[0].ElementID == element && wiretime.Overlaps(e.Span.Starts, e.Span.Ends, from, to) {
@@ -154,7 +154,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 			}
 		}
 		service := event.NewService(s, nil, nil, nil, nil, nil, z)
-		found, err := service.CommitmentsIn(t.Context(), []neighbour.Reach{{ElementID: element, Days: []neighbour.Days{asked}}})
+		found, err := service.CommitmentsIn(t.Context(), []fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -246,9 +246,9 @@ func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
 }
 
 func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
-	db, s := open(t)
+	db, _ := open(t)
 	told := 0
-	s.wrote = func() { told++ }
+	s := NewEvents(db, mongostore.NewIDs(db), london(t), func() { told++ })
 	insert(t, s, lesson(1))
 	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -260,7 +260,7 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	if err := db.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone); err != nil {
 		t.Fatal(err)
 	}
-	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != neighbour.EventDeleted || tombstone.Outbox[0].Subject != 1 {
+	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != fact.EventDeleted || tombstone.Outbox[0].Subject != 1 {
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)
 	}
 	for name, err := range map[string]error{
@@ -317,7 +317,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	}
 	wg.Wait()
 	service := event.NewService(NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), nil, nil, nil, nil, nil, tokyo)
-	found, err := service.CommitmentsIn(t.Context(), []neighbour.Reach{{ElementID: 5, Days: []neighbour.Days{days(t, "2026-09-08", "2026-09-08")}}})
+	found, err := service.CommitmentsIn(t.Context(), []fact.Reach{{ElementID: 5, Days: []wiretime.Days{days(t, "2026-09-08", "2026-09-08")}}})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
 	}

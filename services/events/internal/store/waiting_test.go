@@ -10,10 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -47,19 +48,19 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 // administrators answers what is administered, whoever asks.
 type administrators []int64
 
-func (a administrators) Administered(context.Context, int64) ([]neighbour.ElementFact, error) {
-	facts := make([]neighbour.ElementFact, len(a))
+func (a administrators) Administered(context.Context, fact.AdministeredQuestion) ([]fact.Element, error) {
+	facts := make([]fact.Element, len(a))
 	for i, id := range a {
-		facts[i] = neighbour.ElementFact{Element: form.Element{ID: id}, Current: true}
+		facts[i] = fact.Element{Element: form.Element{ID: id}, Current: true}
 	}
 	return facts, nil
 }
 
-func (a administrators) Facts(context.Context, neighbour.FactsQuestion) ([]neighbour.ElementFact, error) {
+func (a administrators) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
 	return nil, nil
 }
 
-func (a administrators) Reaches(context.Context, neighbour.ReachesQuestion) ([]neighbour.ElementReaches, error) {
+func (a administrators) Reaches(context.Context, fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	return nil, nil
 }
 
@@ -184,8 +185,8 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 			if err != nil || !slices.ContainsFunc(outstanding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
 			}
-			all := neighbour.Reach{ElementID: want.Commitments[0].ElementID, Days: []neighbour.Days{days(t, "1970-01-01", "2199-12-31")}}
-			if found, err := s.Touching(t.Context(), []neighbour.Reach{all}); err != nil || len(found) == 0 {
+			all := fact.Reach{ElementID: want.Commitments[0].ElementID, Days: []wiretime.Days{days(t, "1970-01-01", "2199-12-31")}}
+			if found, err := s.Touching(t.Context(), []fact.Reach{all}); err != nil || len(found) == 0 {
 				t.Errorf("event %d is not found in all years: %v, %v", want.ID, found, err)
 			}
 		}
@@ -200,7 +201,7 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 	}
 	check()
 	downgrade(2)
-	if err := upgrade(t.Context(), db.Collection("events"), london(t)); err != nil {
+	if err := s.upgrade(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check()

@@ -118,7 +118,7 @@ func TestARepeatedMessageSparesSessionsBegunSince(t *testing.T) {
 
 	stream := outbox.Stream(system.Prefix, "users")
 	before := system.Redis.XLen(t.Context(), stream).Val()
-	message := outbox.NewMessage(t.Context(), store.UserChanged, p.ID, nil)
+	message := outbox.NewMessage(t.Context(), store.UserChanged, p.ID)
 	if _, err := store.Collection(system.DB).UpdateByID(t.Context(), p.ID, bson.M{"$push": bson.M{outbox.Field: message}}); err != nil {
 		t.Fatal(err)
 	}

@@ -45,5 +45,5 @@ func TestAdministration_TheFirstAdministratorsUUIDIsChecked(t *testing.T) {
 }
 
 func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
-	apidoctest.SameOperations(t, "../../openapi.yaml", (&handlers{}).public())
+	apidoctest.SameOperations(t, "identity", (&handlers{}).public())
 }

@@ -1,9 +1,8 @@
 package store
 
 import (
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -29,8 +28,7 @@ type document struct {
 	UUIDHash      string `bson:"uuid_hash"`
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
 
-	Outbox []outbox.Message `bson:"outbox,omitempty"`
-	Audit  []audit.Entry    `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
 // user is the document as the rules know it.
@@ -42,9 +40,9 @@ func (d *document) user() user.User {
 	}
 }
 
-// set takes over all of u but its id and version.
+// set takes over all of u but its version.
 func (d *document) set(u user.User) {
-	d.Schema = schema
+	d.ID, d.Schema = u.ID, schema
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
 	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, u.Permissions

@@ -11,10 +11,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
@@ -29,20 +30,30 @@ const (
 
 // Store is the collection of users. It is safe for concurrent use by any number of processes.
 type Store struct {
-	collection *mongo.Collection
-	ids        *mongostore.IDs
+	users *journal.Collection[document, user.User]
+	ids   *mongostore.IDs
 }
 
 var _ user.Store = (*Store)(nil)
 
 // New returns the users in db.
-func New(db *mongo.Database, ids *mongostore.IDs) *Store { return &Store{Collection(db), ids} }
+func New(db *mongo.Database, ids *mongostore.IDs) *Store {
+	return &Store{journal.New(journal.Options[document, user.User]{
+		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry, Messages: messages,
+	}), ids}
+}
 
 // Collection is where the users and their outboxes are.
 func Collection(db *mongo.Database) *mongo.Collection { return db.Collection("users") }
 
 // Audit is identity's part of the audit.
 func Audit(db *mongo.Database) *auditlog.Log { return auditlog.New(db, "identity", Collection(db)) }
+
+// Lead runs work while no other request does, over all replicas: two governors who retire at once do it one after the other. It costs three round
+// trips. A replica that dies meanwhile holds the others up for half a minute.
+func Lead(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, db.Collection("user_leases"), "governors", work)
+}
 
 // EnsureIndexes makes the indexes.
 func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
@@ -130,15 +141,7 @@ func (s *Store) Governors(ctx context.Context) ([]int64, error) {
 func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
 
 func (s *Store) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]user.User, error) {
-	documents, err := mongostore.Find[document](ctx, s.collection, filter, o)
-	if err != nil {
-		return nil, err
-	}
-	users := make([]user.User, len(documents))
-	for i := range documents {
-		users[i] = documents[i].user()
-	}
-	return users, nil
+	return s.users.Find(ctx, filter, o)
 }
 
 // Insert implements user.Store: two round trips, whatever the number of users.
@@ -146,21 +149,16 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 	if len(users) == 0 {
 		return nil, nil
 	}
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
-	}
 	first, err := s.ids.Take(ctx, "users", len(users))
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]document, len(users))
+	records := make([]user.User, len(users))
 	for i, u := range users {
 		u.ID, u.Version = first+int64(i), 1
-		documents[i].Head = mongostore.Head{ID: u.ID, Version: u.Version}
-		documents[i].set(*u)
-		documents[i].Audit = entry(ctx, user.User{}, *u)
+		records[i] = *u
 	}
-	failures, err := mongostore.InsertAll(ctx, s.collection, documents)
+	failures, err := s.users.Insert(ctx, records)
 	if err != nil {
 		return nil, err
 	}
@@ -176,41 +174,27 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 
 // Update implements user.Store: two round trips when nobody interferes.
 func (s *Store) Update(ctx context.Context, id int64, change func(*user.User) error) (user.User, error) {
-	if err := audit.Begin(ctx); err != nil {
-		return user.User{}, err
-	}
-	d, err := mongostore.Update(ctx, s.collection, id, func(d *document) error {
-		before := d.user()
-		after := before
-		if err := change(&after); err != nil {
-			if errors.Is(err, user.ErrUnchanged) {
-				return mongostore.ErrUnchanged
-			}
-			return err
-		}
-		d.set(after)
-		d.Audit = append(d.Audit, entry(ctx, before, after)...)
-		if !after.SameToSessions(before) {
-			d.Outbox = append(d.Outbox, outbox.NewMessage(ctx, UserChanged, id, nil))
-		}
-		return nil
-	})
+	u, err := s.users.Change(ctx, id, change)
 	switch duplicate := taken(err); {
-	case errors.Is(err, mongostore.ErrNotFound):
+	case errors.Is(err, record.ErrNotFound):
 		return user.User{}, user.ErrNone
 	case duplicate != nil:
 		return user.User{}, duplicate
 	}
-	return d.user(), err
+	return u, err
+}
+
+// messages tells a user's sessions of a change that they must know.
+func messages(ctx context.Context, _ int64, before, after user.User) []outbox.Message {
+	if before.ID == 0 || after.SameToSessions(before) {
+		return nil
+	}
+	return []outbox.Message{outbox.NewMessage(ctx, UserChanged, after.ID)}
 }
 
 // Told implements user.Store: one round trip. At the same version the outbox holds no message of a later one.
 func (s *Store) Told(ctx context.Context, u user.User) error {
-	same := bson.D{{Key: "_id", Value: u.ID}, {Key: "version", Value: u.Version}}
-	if _, err := s.collection.UpdateOne(ctx, same, bson.D{{Key: "$unset", Value: bson.D{{Key: outbox.Field, Value: ""}}}}); err != nil {
-		return fmt.Errorf("empty a user's outbox: %w", err)
-	}
-	return nil
+	return s.users.Acknowledge(ctx, u.ID, u.Version)
 }
 
 // taken says of which unique value err, of the database, says that another user has it; nil when it says nothing of that kind.

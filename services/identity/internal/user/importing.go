@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -135,7 +135,7 @@ func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
 			hashes = append(hashes, HashUUID(*row.UUID))
 		}
 	}
-	facts, err := s.Elements.Facts(ctx, neighbour.FactsQuestion{Keys: slices.Collect(maps.Keys(wanted))})
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted))})
 	if err != nil {
 		return b, err
 	}

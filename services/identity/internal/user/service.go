@@ -5,8 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Errors of a Store.
@@ -17,7 +18,7 @@ var (
 	ErrUUIDTaken = errors.New("user: uuid taken")
 	ErrKeyTaken  = errors.New("user: key taken")
 	// ErrUnchanged is what a change given to Store.Update returns when there is nothing to write.
-	ErrUnchanged = errors.New("user: unchanged")
+	ErrUnchanged = record.ErrUnchanged
 )
 
 // Store keeps the users. Every write is whole or not there, and one that sessions have to be told of leaves a message for the
@@ -50,7 +51,7 @@ type Sessions interface {
 
 // Elements is what is asked of the elements service.
 type Elements interface {
-	Facts(ctx context.Context, q neighbour.FactsQuestion) ([]neighbour.ElementFact, error)
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Attempts limits failed logins over all replicas (decisions, part 2).
@@ -61,18 +62,14 @@ type Attempts interface {
 	Forgive(ctx context.Context, address, attempt string) error
 }
 
-// Turns lets one at a time do something, over all replicas.
-type Turns interface {
-	Take(ctx context.Context, name string, do func(ctx context.Context) error) error
-}
-
 // Service is what can be done with users. Who may do the administrators' part is checked by its callers: it needs the admin permission.
 type Service struct {
 	Store    Store
 	Sessions Sessions
 	Elements Elements
 	Attempts Attempts
-	Turns    Turns
+	// Lead runs work while no other request does, over all replicas. Work stops when its context ends, as it does when the lead is lost.
+	Lead func(ctx context.Context, work func(context.Context) error) error
 }
 
 // byID returns one user: one document.

@@ -26,5 +26,5 @@ func TestPublicPathsLieInTheRowsOfTheRouteTable(t *testing.T) {
 }
 
 func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {
-	apidoctest.SameOperations(t, "../../openapi.yaml", (handlers{}).public())
+	apidoctest.SameOperations(t, "notes", (handlers{}).public())
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -39,8 +39,8 @@ type Note struct {
 
 	Ticket idempotency.Ticket // of the request that made it, as long as that may be repeated
 
-	Topic neighbour.Topic // of the system's own notes, of which an event has one at most on each topic; "" for all others
-	Day   wiretime.Day    // with a topic: on which the event started when this was written
+	Topic fact.Topic   // of the system's own notes, of which an event has one at most on each topic; "" for all others
+	Day   wiretime.Day // with a topic: on which the event started when this was written
 }
 
 // View is a note as the API shows it, and the version that it shows.
@@ -53,7 +53,7 @@ type View struct {
 type Visibility struct{ Guest, Staff, Pupil bool }
 
 // VisibleTo says whether the viewer sees the note. For others it does not exist.
-func (n Note) VisibleTo(v neighbour.Viewer) bool {
+func (n Note) VisibleTo(v fact.Viewer) bool {
 	switch {
 	case v.Admin, n.OwnedBy(v):
 		return true
@@ -68,7 +68,7 @@ func (n Note) VisibleTo(v neighbour.Viewer) bool {
 }
 
 // OwnedBy says whether the viewer owns the note, and so may change and delete it. Nobody owns the system's notes.
-func (n Note) OwnedBy(v neighbour.Viewer) bool { return n.OwnerID != 0 && n.OwnerID == v.UserID }
+func (n Note) OwnedBy(v fact.Viewer) bool { return n.OwnerID != 0 && n.OwnerID == v.UserID }
 
 // Change is what a client asks a note to become; fields that are nil keep their values. Faults are those of fields that could not be read.
 type Change struct {

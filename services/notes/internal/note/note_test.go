@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 )
 
 func TestDecisionsPart6_WhoSeesANote(t *testing.T) {
-	viewers := map[string]neighbour.Viewer{
+	viewers := map[string]fact.Viewer{
 		"owner (pupil)": {UserID: owner, Kind: principal.Pupil},
 		"admin (guest)": {UserID: other, Kind: principal.Guest, Admin: true},
 		"guest":         {UserID: other, Kind: principal.Guest},
@@ -61,14 +61,14 @@ func TestDecisionsPart6_WhoSeesANote(t *testing.T) {
 func TestPart4_3_Rule03_OnlyTheOwnerOwns(t *testing.T) {
 	for _, c := range []struct {
 		ownerID int64
-		viewer  neighbour.Viewer
+		viewer  fact.Viewer
 		want    bool
 	}{
-		{owner, neighbour.Viewer{UserID: owner}, true},
-		{owner, neighbour.Viewer{UserID: other}, false},
-		{owner, neighbour.Viewer{UserID: other, Admin: true}, false},
-		{0, neighbour.Viewer{UserID: other, Admin: true}, false},
-		{0, neighbour.Viewer{}, false},
+		{owner, fact.Viewer{UserID: owner}, true},
+		{owner, fact.Viewer{UserID: other}, false},
+		{owner, fact.Viewer{UserID: other, Admin: true}, false},
+		{0, fact.Viewer{UserID: other, Admin: true}, false},
+		{0, fact.Viewer{}, false},
 	} {
 		if got := (Note{OwnerID: c.ownerID}).OwnedBy(c.viewer); got != c.want {
 			t.Errorf("note of %d, %+v: %v", c.ownerID, c.viewer, got)
@@ -121,9 +121,9 @@ func contents(text string) string { return fmt.Sprintf(`{"contents":%q}`, text) 
 
 func object(t *testing.T, text string) Fields {
 	t.Helper()
-	var r importer.Record
-	if err := json.Unmarshal([]byte(text), &r.Fields); err != nil {
+	var o web.Object
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		t.Fatal(err)
 	}
-	return r.Fields
+	return o
 }

@@ -2,21 +2,22 @@ package note
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
 // ErrUnchanged is returned by the function given to Store.Update to say that nothing needs to be stored.
-var ErrUnchanged = errors.New("note: unchanged")
+var ErrUnchanged = record.ErrUnchanged
 
 // Store keeps the notes. Each call is one round trip, unless it says otherwise.
 type Store interface {
@@ -44,9 +45,9 @@ type Store interface {
 	InsertAll(ctx context.Context, notes []Note) (taken map[int]bool, err error)
 
 	// OnTopic returns the notes on a topic of the events, in no order.
-	OnTopic(ctx context.Context, topic neighbour.Topic, eventIDs []int64) ([]Note, error)
+	OnTopic(ctx context.Context, topic fact.Topic, eventIDs []int64) ([]Note, error)
 	// Noted returns the events that have a note on a topic whose day is one of these, in no order.
-	Noted(ctx context.Context, topic neighbour.Topic, days neighbour.Days) ([]int64, error)
+	Noted(ctx context.Context, topic fact.Topic, days wiretime.Days) ([]int64, error)
 	// RemoveOnTopic removes a note on a topic; problem.Missing when there is none. Two round trips.
 	RemoveOnTopic(ctx context.Context, id int64) error
 
@@ -62,12 +63,12 @@ type Store interface {
 
 // Events is what the notes ask the events service.
 type Events interface {
-	Summaries(ctx context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error)
+	Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error)
 }
 
 // Users is what the notes ask the identity service.
 type Users interface {
-	Users(ctx context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error)
+	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
 // Service holds the use cases. It is safe for concurrent use.
@@ -79,7 +80,7 @@ type Service struct {
 }
 
 // Read returns a note with its parent (contract 4.3). problem.Missing when there is none, the viewer does not see it, or its event is gone.
-func (s *Service) Read(ctx context.Context, v neighbour.Viewer, id int64) (View, error) {
+func (s *Service) Read(ctx context.Context, v fact.Viewer, id int64) (View, error) {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
 		return View{}, err
@@ -94,7 +95,7 @@ func (s *Service) Read(ctx context.Context, v neighbour.Viewer, id int64) (View,
 // Update changes a note of the viewer's own and returns it with its parent (contract 4.3, rules 2 and 3). When the change is invalid nothing is
 // written, and the note comes back as it would have become, with valid false and its errors. Fails as Read does; Forbidden to all but the owner;
 // PreconditionFailed at another version.
-func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, change Change, match ifmatch.Match) (View, error) {
+func (s *Service) Update(ctx context.Context, v fact.Viewer, id int64, change Change, match ifmatch.Match) (View, error) {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
 		return View{}, err
@@ -127,7 +128,7 @@ func (s *Service) Update(ctx context.Context, v neighbour.Viewer, id int64, chan
 }
 
 // changeable returns nil when the viewer may change the note, at its version.
-func (n Note) changeable(v neighbour.Viewer, match ifmatch.Match) error {
+func (n Note) changeable(v fact.Viewer, match ifmatch.Match) error {
 	if !n.OwnedBy(v) {
 		return problem.New(problem.Forbidden, "")
 	}
@@ -135,7 +136,7 @@ func (n Note) changeable(v neighbour.Viewer, match ifmatch.Match) error {
 }
 
 // Delete removes a note of the viewer's own (contract 4.3, rules 3 and 4). Fails as Update does.
-func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64, match ifmatch.Match) error {
+func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match ifmatch.Match) error {
 	n, err := s.seen(ctx, v, id)
 	if err != nil {
 		return err
@@ -150,14 +151,14 @@ func (s *Service) Delete(ctx context.Context, v neighbour.Viewer, id int64, matc
 }
 
 // OfEvent returns the notes of an event that the viewer sees, without parent, in order of id. The caller has seen that the event exists.
-func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64) ([]form.Note, error) {
-	notes, err := s.Store.OfEvent(ctx, eventID)
+func (s *Service) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
+	notes, err := s.Store.OfEvent(ctx, q.EventID)
 	if err != nil {
 		return nil, err
 	}
 	var seen []Note
 	for _, n := range notes {
-		if n.VisibleTo(v) {
+		if n.VisibleTo(q.Viewer) {
 			seen = append(seen, n)
 		}
 	}
@@ -177,7 +178,7 @@ func (s *Service) OfEvent(ctx context.Context, v neighbour.Viewer, eventID int64
 // Create makes a note without parent (contract 4.3, rule 1); the caller has seen that the event exists and that the author may add notes. An
 // invalid one is not made: it comes back with id null, valid false and its errors. A request with a ticket makes one note however often it comes,
 // at the cost of one read; a later time answers with the note as it is then. Conflict when the ticket is another request's.
-func (s *Service) Create(ctx context.Context, asked neighbour.NewNote) (form.Note, error) {
+func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, error) {
 	n := fresh(asked.EventID, asked.AuthorID)
 	n.Ticket = asked.Ticket
 	change := Change{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
@@ -224,7 +225,7 @@ func (s *Service) ForgetTickets(ctx context.Context, before time.Time) error {
 }
 
 // seen returns a note that the viewer sees.
-func (s *Service) seen(ctx context.Context, v neighbour.Viewer, id int64) (Note, error) {
+func (s *Service) seen(ctx context.Context, v fact.Viewer, id int64) (Note, error) {
 	n, err := s.Store.Load(ctx, id)
 	if err != nil {
 		return Note{}, err
@@ -253,7 +254,7 @@ func (s *Service) surroundings(ctx context.Context, n Note) (owner *form.User, p
 
 // parent returns the summary of a note's event. A note whose event is gone is missing, even before it is removed (decisions, part 4).
 func (s *Service) parent(ctx context.Context, n Note) (*form.Event, error) {
-	events, err := s.Events.Summaries(ctx, neighbour.SummariesQuestion{IDs: []int64{n.EventID}})
+	events, err := s.Events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}})
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +274,7 @@ func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*form.Use
 			ids = append(ids, n.OwnerID)
 		}
 	}
-	users, err := s.Users.Users(ctx, neighbour.UsersQuestion{IDs: ids})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -16,8 +16,8 @@ const keepTries = 5
 // KeepSystemNotes makes the system's notes on a topic what they are given as, and returns what became of each. A note that says what it should is not touched. Staff
 // see these notes, pupils and guests do not. One read of the events' notes on the topic, one write for all that are new, and one versioned write for each that is
 // changed or removed. A dry run only reads.
-func (s *Service) KeepSystemNotes(ctx context.Context, q neighbour.SystemNotesQuestion) ([]neighbour.NoteChange, error) {
-	changes := make([]neighbour.NoteChange, len(q.Notes))
+func (s *Service) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
+	changes := make([]fact.NoteChange, len(q.Notes))
 	waiting := make([]int, len(q.Notes))
 	for i := range waiting {
 		waiting[i] = i
@@ -37,12 +37,12 @@ func (s *Service) KeepSystemNotes(ctx context.Context, q neighbour.SystemNotesQu
 // kept is an event's note on a topic on its way into the store.
 type kept struct {
 	index  int
-	change neighbour.NoteChange
+	change fact.NoteChange
 	note   Note // as it is to be; with the id of the one that is stored, 0 when there is none
 }
 
 // keeping compares what is asked for with what is stored, sets the changes of the notes at the indexes, and returns those that have to be written.
-func (s *Service) keeping(ctx context.Context, q neighbour.SystemNotesQuestion, indexes []int, changes []neighbour.NoteChange) ([]kept, error) {
+func (s *Service) keeping(ctx context.Context, q fact.SystemNotesQuestion, indexes []int, changes []fact.NoteChange) ([]kept, error) {
 	events := make([]int64, len(indexes))
 	for n, i := range indexes {
 		events[n] = q.Notes[i].EventID
@@ -63,17 +63,17 @@ func (s *Service) keeping(ctx context.Context, q neighbour.SystemNotesQuestion, 
 		k.note.ID, k.note.Topic, k.note.Day, k.note.Contents = old.ID, q.Topic, asked.Day, asked.Contents
 		switch {
 		case asked.Contents == "" && !exists:
-			k.change = neighbour.NoNote
+			k.change = fact.NoNote
 		case asked.Contents == "":
-			k.change = neighbour.NoteRemoved
+			k.change = fact.NoteRemoved
 		case !exists:
-			k.change = neighbour.NoteCreated
+			k.change = fact.NoteCreated
 		case old.Contents == asked.Contents && old.Day == asked.Day:
-			k.change = neighbour.NoteUnchanged
+			k.change = fact.NoteUnchanged
 		default:
-			k.change = neighbour.NoteUpdated
+			k.change = fact.NoteUpdated
 		}
-		if changes[i] = k.change; k.change != neighbour.NoNote && k.change != neighbour.NoteUnchanged {
+		if changes[i] = k.change; k.change != fact.NoNote && k.change != fact.NoteUnchanged {
 			all = append(all, k)
 		}
 	}
@@ -89,12 +89,12 @@ func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(updatesAtOnce)
 	for _, k := range all {
-		if k.change != neighbour.NoteRemoved {
+		if k.change != fact.NoteRemoved {
 			if err := s.render(&k.note); err != nil {
 				return nil, err
 			}
 		}
-		if k.change == neighbour.NoteCreated {
+		if k.change == fact.NoteCreated {
 			added, at = append(added, k.note), append(at, k.index)
 			continue
 		}
@@ -121,7 +121,7 @@ func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 
 // rewrite changes or removes a note that is stored.
 func (s *Service) rewrite(ctx context.Context, k kept) error {
-	if k.change == neighbour.NoteRemoved {
+	if k.change == fact.NoteRemoved {
 		return s.Store.RemoveOnTopic(ctx, k.note.ID)
 	}
 	_, err := s.Store.Update(ctx, k.note.ID, func(n *Note) error {
@@ -135,6 +135,6 @@ func (s *Service) rewrite(ctx context.Context, k kept) error {
 }
 
 // Noted returns the events that have a note on a topic by the day that it was written for. One read.
-func (s *Service) Noted(ctx context.Context, q neighbour.NotedQuestion) ([]int64, error) {
+func (s *Service) Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error) {
 	return s.Store.Noted(ctx, q.Topic, q.Days)
 }

@@ -8,7 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
@@ -60,22 +59,15 @@ func (s *Notes) Unmark(ctx context.Context, eventIDs []int64, before time.Time) 
 // deleteTries bounds how often DeleteOfEvents starts over for notes that were changed meanwhile.
 const deleteTries = 5
 
-// DeleteOfEvents implements note.Store. What the notes still have to tell the audit is moved there first: three round trips, two more when
-// there was anything.
+// DeleteOfEvents implements note.Store. The notes leave no entries: that of the deleted event stands for them. What is pending in them for
+// the audit is moved there first: three round trips, two more when there was anything.
 func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
 	for range deleteTries {
 		if err := s.audit.Move(ctx); err != nil {
 			return err
 		}
-		if _, err := s.notes.DeleteMany(ctx, append(ofEvents(eventIDs), auditlog.NoneWaits())); err != nil {
-			return fmt.Errorf("delete the notes of events: %w", err)
-		}
-		left, err := s.notes.CountDocuments(ctx, ofEvents(eventIDs), options.Count().SetLimit(1))
-		if err != nil {
-			return fmt.Errorf("look for notes of deleted events: %w", err)
-		}
-		if left == 0 {
-			return nil
+		if left, err := s.notes.Purge(ctx, ofEvents(eventIDs)); err != nil || !left {
+			return err
 		}
 	}
 	return mongostore.ErrConflict

@@ -5,7 +5,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Queries are the finds of the store, and the filters of its writes as finds, for explain.
@@ -19,8 +20,8 @@ func Queries() map[string]bson.D {
 		"a note by its ticket":    find("notes", ofTicket("t")),
 		"old tickets":             find("notes", ticketsBefore(time.Unix(5, 0))),
 		"notes of deleted events": find("notes", ofEvents([]int64{3, 5, 8})),
-		"notes on a topic":        find("notes", onTopic(neighbour.Absences, ofEvents([]int64{3, 5, 8})[0])),
-		"notes of days on topics": find("notes", writtenFor(neighbour.Absences, neighbour.Days{First: 20700, Last: 20706})),
+		"notes on a topic":        find("notes", onTopic(fact.Absences, ofEvents([]int64{3, 5, 8})[0])),
+		"notes of days on topics": find("notes", writtenFor(fact.Absences, wiretime.Days{First: 20700, Last: 20706})),
 		"old marks":               find("notes_deleted_events", markedBefore(time.Unix(5, 0)), bson.E{Key: "limit", Value: markBatch}),
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -23,21 +21,14 @@ func withKeys(keys []string) bson.D {
 
 // InsertAll implements note.Store.
 func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool, error) {
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
-	}
 	first, err := s.ids.Take(ctx, counter, len(notes))
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]document, len(notes))
 	for i := range notes {
 		notes[i].ID = first + int64(i)
-		documents[i] = documentOf(notes[i])
-		documents[i].Version = 1
-		documents[i].Audit = entry(ctx, note.Note{}, notes[i])
 	}
-	refused, err := mongostore.InsertAll(ctx, s.notes, documents)
+	refused, err := s.notes.Insert(ctx, notes)
 	if err != nil {
 		return nil, err
 	}

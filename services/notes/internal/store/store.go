@@ -11,12 +11,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -48,7 +48,7 @@ var markIndexes = []mongostore.Index{
 	{Name: "at_1", Keys: bson.D{{Key: "at", Value: 1}}},
 }
 
-// document is a note as it is stored. A tombstone has only the head, deleted, and what it tells the audit, which removes it.
+// document is a note as it is stored.
 type document struct {
 	mongostore.Head `bson:",inline"`
 
@@ -66,14 +66,13 @@ type document struct {
 	Ticket *ticketDocument `bson:"ticket,omitempty"`
 	System *systemDocument `bson:"system,omitempty"`
 
-	Deleted bool          `bson:"deleted,omitempty"`
-	Audit   []audit.Entry `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
 // Notes keeps notes. It is safe for concurrent use.
 type Notes struct {
-	notes *mongo.Collection
-	marks *mongo.Collection
+	notes *journal.Collection[document, note.Note]
+	marks *mongo.Collection // of deleted events; not records, and not audited
 	ids   *mongostore.IDs
 	audit *auditlog.Log
 }
@@ -82,16 +81,23 @@ var _ note.Store = (*Notes)(nil)
 
 // New returns the notes of a database.
 func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
-	notes := db.Collection("notes")
-	return &Notes{notes: notes, marks: db.Collection("notes_deleted_events"), ids: ids, audit: auditlog.New(db, "notes", notes)}
+	notes := collection(db)
+	return &Notes{
+		notes: journal.New(journal.Options[document, note.Note]{
+			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
+		}),
+		marks: db.Collection("notes_deleted_events"), ids: ids, audit: auditlog.New(db, "notes", notes),
+	}
 }
+
+func collection(db *mongo.Database) *mongo.Collection { return db.Collection("notes") }
 
 // Audit is the notes' part of the audit.
 func (s *Notes) Audit() *auditlog.Log { return s.audit }
 
 // Prepare makes the indexes. Any number of replicas may call it at once.
 func (s *Notes) Prepare(ctx context.Context) error {
-	if err := mongostore.EnsureIndexes(ctx, s.notes, indexes); err != nil {
+	if err := mongostore.EnsureIndexes(ctx, collection(s.marks.Database()), indexes); err != nil {
 		return err
 	}
 	return errors.Join(mongostore.EnsureIndexes(ctx, s.marks, markIndexes), s.audit.Prepare(ctx))
@@ -99,14 +105,8 @@ func (s *Notes) Prepare(ctx context.Context) error {
 
 // Load implements note.Store.
 func (s *Notes) Load(ctx context.Context, id int64) (note.Note, error) {
-	d, err := mongostore.Load[document](ctx, s.notes, id)
-	if err == nil && d.Deleted {
-		err = mongostore.ErrNotFound
-	}
-	if err != nil {
-		return note.Note{}, missing(err, id)
-	}
-	return d.note(), nil
+	n, err := s.notes.Get(ctx, id)
+	return n, record.Missing(err, note.Record, id)
 }
 
 // OfEvent implements note.Store.
@@ -125,94 +125,38 @@ func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
 		return note.Note{}, err
 	}
 	n.ID = id
-	d := documentOf(n)
-	d.Audit = entry(ctx, note.Note{}, n)
-	if n.Ticket.Given() {
-		d.Ticket = &ticketDocument{Ticket: n.Ticket, At: time.Now().UTC()}
-	}
-	err = mongostore.Insert(ctx, s.notes, &d)
+	stored, err := s.notes.InsertOne(ctx, n)
 	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), ticketKey) {
-		return note.Note{}, idempotency.InProgress()
+		err = idempotency.InProgress()
 	}
-	return d.note(), err
+	return stored, err
 }
 
 // Update implements note.Store.
 func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) error) (note.Note, error) {
-	if err := audit.Begin(ctx); err != nil {
-		return note.Note{}, err
-	}
-	d, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
-		if d.Deleted {
-			return mongostore.ErrNotFound
-		}
-		n := d.note()
-		if err := change(&n); errors.Is(err, note.ErrUnchanged) {
-			return mongostore.ErrUnchanged
-		} else if err != nil {
-			return err
-		}
-		told, ticket := append(d.Audit, entry(ctx, d.note(), n)...), d.Ticket
-		*d = documentOf(n)
-		d.Audit, d.Ticket = told, ticket
-		return nil
-	})
-	if err != nil {
-		return note.Note{}, missing(err, id)
-	}
-	return d.note(), nil
+	n, err := s.notes.Change(ctx, id, change)
+	return n, record.Missing(err, note.Record, id)
 }
 
 // Delete implements note.Store.
 func (s *Notes) Delete(ctx context.Context, id, ownerID int64, match ifmatch.Match) error {
-	return s.bury(ctx, id, func(n note.Note) error {
+	return s.delete(ctx, id, func(n *note.Note) error {
 		if ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
-			return mongostore.ErrNotFound
+			return record.ErrNotFound
 		}
 		return match.Check(n.Version)
 	})
 }
 
-// bury removes a note that may allows: it leaves a tombstone that tells the audit.
-func (s *Notes) bury(ctx context.Context, id int64, may func(note.Note) error) error {
-	_, err := mongostore.Update(ctx, s.notes, id, func(d *document) error {
-		if d.Deleted {
-			return mongostore.ErrNotFound
-		}
-		n := d.note()
-		if err := may(n); err != nil {
-			return err
-		}
-		*d = document{Head: d.Head, Deleted: true, Audit: append(d.Audit, entry(ctx, n, note.Note{})...)}
-		return nil
-	})
-	if err != nil {
-		return missing(err, id)
-	}
-	return nil
+func (s *Notes) delete(ctx context.Context, id int64, may func(*note.Note) error) error {
+	return record.Missing(s.notes.Delete(ctx, id, may), note.Record, id)
 }
 
 func (s *Notes) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]note.Note, error) {
-	documents, err := mongostore.Find[document](ctx, s.notes, filter, o)
-	if err != nil {
-		return nil, err
-	}
-	notes := make([]note.Note, len(documents))
-	for i, d := range documents {
-		notes[i] = d.note()
-	}
-	return notes, nil
+	return s.notes.Find(ctx, filter, o)
 }
 
-// missing makes the store's ErrNotFound the problem that clients are told of.
-func missing(err error, id int64) error {
-	if errors.Is(err, mongostore.ErrNotFound) {
-		return problem.Missing(note.Record, id)
-	}
-	return err
-}
-
-func (d document) note() note.Note {
+func (d *document) note() note.Note {
 	n := note.Note{
 		ID: d.ID, Version: d.Version, EventID: d.EventID, Contents: d.Contents,
 		Visible: note.Visibility{Guest: d.VisibleGuest, Staff: d.VisibleStaff, Pupil: d.VisiblePupil},
@@ -230,10 +174,16 @@ func (d document) note() note.Note {
 	return n
 }
 
-func documentOf(n note.Note) document {
-	d := document{
+// set makes the document say n. The ticket that made the note stays as it is stored.
+func (d *document) set(n note.Note) {
+	ticket := d.Ticket
+	if ticket == nil && n.Ticket.Given() {
+		ticket = &ticketDocument{Ticket: n.Ticket, At: time.Now().UTC()}
+	}
+	*d = document{
 		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID, Contents: n.Contents,
 		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil, HTML: n.HTML, Markup: n.Markup,
+		Ticket: ticket,
 	}
 	if n.OwnerID != 0 {
 		d.OwnerID = &n.OwnerID
@@ -241,5 +191,4 @@ func documentOf(n note.Note) document {
 	if n.Topic != "" {
 		d.System = &systemDocument{n.Topic, n.Day}
 	}
-	return d
 }

@@ -13,9 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -243,7 +243,7 @@ func TestNoRequestScans(t *testing.T) {
 			notes[i].Key = fmt.Sprint("n", i)
 		}
 		if i%4 == 1 {
-			notes[i].Topic, notes[i].Day = neighbour.Absences, wiretime.Day(20000+i)
+			notes[i].Topic, notes[i].Day = fact.Absences, wiretime.Day(20000+i)
 		}
 		marks[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "at", Value: time.Unix(int64(i), 0)}}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
@@ -17,17 +17,17 @@ import (
 )
 
 // keepNotes asks for notes on the topic of absences and returns the changes.
-func keepNotes(t testing.TB, s *note.Service, dryRun bool, notes ...neighbour.SystemNote) []neighbour.NoteChange {
+func keepNotes(t testing.TB, s *note.Service, dryRun bool, notes ...fact.SystemNote) []fact.NoteChange {
 	t.Helper()
-	changes, err := s.KeepSystemNotes(t.Context(), neighbour.SystemNotesQuestion{Topic: neighbour.Absences, Notes: notes, DryRun: dryRun})
+	changes, err := s.KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes, DryRun: dryRun})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return changes
 }
 
-func about(eventID int64, contents string) neighbour.SystemNote {
-	return neighbour.SystemNote{EventID: eventID, Day: 20700, Contents: contents}
+func about(eventID int64, contents string) fact.SystemNote {
+	return fact.SystemNote{EventID: eventID, Day: 20700, Contents: contents}
 }
 
 func onlyNote(t *testing.T, s *note.Service, eventID int64) note.Note {
@@ -44,20 +44,20 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	byHand := create(t, s, 102, "by hand")
 	want := note.Note{
 		EventID: 101, Version: 1, Contents: "*a*", HTML: "<p><em>a</em></p>\n", Markup: markdown.Version, Visible: note.Visibility{Staff: true},
-		Topic: neighbour.Absences, Day: 20700,
+		Topic: fact.Absences, Day: 20700,
 	}
 	for i, step := range []struct {
-		asked neighbour.SystemNote
-		want  neighbour.NoteChange
+		asked fact.SystemNote
+		want  fact.NoteChange
 		then  func()
 	}{
-		{about(101, "*a*"), neighbour.NoteCreated, func() {}},
-		{about(101, "*a*"), neighbour.NoteUnchanged, func() {}},
-		{about(101, "b"), neighbour.NoteUpdated, func() { want.Contents, want.HTML, want.Version = "b", "<p>b</p>\n", 2 }},
-		{neighbour.SystemNote{EventID: 101, Day: 20701, Contents: "b"}, neighbour.NoteUpdated, func() { want.Day, want.Version = 20701, 3 }},
+		{about(101, "*a*"), fact.NoteCreated, func() {}},
+		{about(101, "*a*"), fact.NoteUnchanged, func() {}},
+		{about(101, "b"), fact.NoteUpdated, func() { want.Contents, want.HTML, want.Version = "b", "<p>b</p>\n", 2 }},
+		{fact.SystemNote{EventID: 101, Day: 20701, Contents: "b"}, fact.NoteUpdated, func() { want.Day, want.Version = 20701, 3 }},
 	} {
 		for _, dryRun := range []bool{true, false} { // a dry run says the same, and leaves it to be done
-			if got := keepNotes(t, s, dryRun, about(102, ""), step.asked); !slices.Equal(got, []neighbour.NoteChange{neighbour.NoNote, step.want}) {
+			if got := keepNotes(t, s, dryRun, about(102, ""), step.asked); !slices.Equal(got, []fact.NoteChange{fact.NoNote, step.want}) {
 				t.Errorf("step %d: %q", i, got)
 			}
 		}
@@ -68,7 +68,7 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 			t.Errorf("step %d: %s", i, diff)
 		}
 	}
-	for _, want := range []neighbour.NoteChange{neighbour.NoteRemoved, neighbour.NoNote} {
+	for _, want := range []fact.NoteChange{fact.NoteRemoved, fact.NoNote} {
 		if got := keepNotes(t, s, false, about(101, "")); got[0] != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -76,7 +76,7 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
 		t.Errorf("%+v, %v", notes, err)
 	}
-	if got := keepNotes(t, s, false, about(101, "c")); got[0] != neighbour.NoteCreated {
+	if got := keepNotes(t, s, false, about(101, "c")); got[0] != fact.NoteCreated {
 		t.Errorf("after the removal: %q", got)
 	}
 	if onlyNote(t, s, 102).ID != byHand {
@@ -88,7 +88,7 @@ func TestSystemNotes_ASystemNoteIsForStaff(t *testing.T) {
 	s, _, _ := newService(t)
 	keepNotes(t, s, false, about(101, "a"))
 	for kind, want := range map[principal.Kind]int{principal.Staff: 1, principal.Pupil: 0, principal.Guest: 0} {
-		shown, err := s.OfEvent(t.Context(), neighbour.Viewer{UserID: 9, Kind: kind}, 101)
+		shown, err := s.OfEvent(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{UserID: 9, Kind: kind}})
 		if err != nil || len(shown) != want || (want == 1 && shown[0].Owner != nil) {
 			t.Errorf("%s: %+v, %v", kind, shown, err)
 		}
@@ -98,21 +98,21 @@ func TestSystemNotes_ASystemNoteIsForStaff(t *testing.T) {
 func TestSystemNotes_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
 	s, _, _ := newService(t)
 	for event := range int64(6) {
-		keepNotes(t, s, false, neighbour.SystemNote{EventID: 300 + event, Day: 20700 + wiretime.Day(event), Contents: "a"})
+		keepNotes(t, s, false, fact.SystemNote{EventID: 300 + event, Day: 20700 + wiretime.Day(event), Contents: "a"})
 	}
-	keepNotes(t, s, false, neighbour.SystemNote{EventID: 302, Day: 20800, Contents: "a"}, about(303, ""))
-	for days, want := range map[neighbour.Days][]int64{
+	keepNotes(t, s, false, fact.SystemNote{EventID: 302, Day: 20800, Contents: "a"}, about(303, ""))
+	for days, want := range map[wiretime.Days][]int64{
 		{First: 20701, Last: 20704}:                        {301, 304},
 		{First: 20705, Last: wiretime.LastDay}:             {302, 305},
 		{First: wiretime.FirstDay, Last: 20699}:            nil,
 		{First: wiretime.FirstDay, Last: wiretime.LastDay}: {300, 301, 302, 304, 305},
 	} {
-		got, err := s.Noted(t.Context(), neighbour.NotedQuestion{Topic: neighbour.Absences, Days: days})
+		got, err := s.Noted(t.Context(), fact.NotedQuestion{Topic: fact.Absences, Days: days})
 		if slices.Sort(got); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%+v: %v, %v, want %v", days, got, err, want)
 		}
 	}
-	if got, err := s.Noted(t.Context(), neighbour.NotedQuestion{Topic: "another", Days: neighbour.Days{First: 0, Last: wiretime.LastDay}}); err != nil || len(got) > 0 {
+	if got, err := s.Noted(t.Context(), fact.NotedQuestion{Topic: "another", Days: wiretime.Days{First: 0, Last: wiretime.LastDay}}); err != nil || len(got) > 0 {
 		t.Errorf("on another topic: %v, %v", got, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 		var together sync.WaitGroup
 		for run := range runs {
 			together.Go(func() {
-				var notes []neighbour.SystemNote
+				var notes []fact.SystemNote
 				for event := range int64(events) {
 					contents := round
 					if contents != "" {
@@ -133,7 +133,7 @@ func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 					}
 					notes = append(notes, about(200+event, contents))
 				}
-				if _, err := s.KeepSystemNotes(t.Context(), neighbour.SystemNotesQuestion{Topic: neighbour.Absences, Notes: notes}); err != nil {
+				if _, err := s.KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -158,26 +158,26 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 	var base int64 = 1000
 	rapid.Check(t, func(rt *rapid.T) {
 		base += 10
-		model := map[int64]neighbour.SystemNote{}
+		model := map[int64]fact.SystemNote{}
 		for range rapid.IntRange(1, 5).Draw(rt, "runs") {
-			var asked []neighbour.SystemNote
-			var want []neighbour.NoteChange
+			var asked []fact.SystemNote
+			var want []fact.NoteChange
 			for _, event := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 4), 1, 5, rapid.ID[int64]).Draw(rt, "events") {
-				n := neighbour.SystemNote{
+				n := fact.SystemNote{
 					EventID: base + event, Day: 20700, Contents: rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "contents"),
 				}
 				old, exists := model[n.EventID]
 				switch {
 				case !exists && n.Contents == "":
-					want = append(want, neighbour.NoNote)
+					want = append(want, fact.NoNote)
 				case !exists:
-					want = append(want, neighbour.NoteCreated)
+					want = append(want, fact.NoteCreated)
 				case n.Contents == "":
-					want = append(want, neighbour.NoteRemoved)
+					want = append(want, fact.NoteRemoved)
 				case n == old:
-					want = append(want, neighbour.NoteUnchanged)
+					want = append(want, fact.NoteUnchanged)
 				default:
-					want = append(want, neighbour.NoteUpdated)
+					want = append(want, fact.NoteUpdated)
 				}
 				if delete(model, n.EventID); n.Contents != "" {
 					model[n.EventID] = n
@@ -188,7 +188,7 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 				rt.Fatalf("%+v: %q, want %q", asked, got, want)
 			}
 		}
-		stored, err := s.Store.OnTopic(t.Context(), neighbour.Absences, []int64{base, base + 1, base + 2, base + 3, base + 4})
+		stored, err := s.Store.OnTopic(t.Context(), fact.Absences, []int64{base, base + 1, base + 2, base + 3, base + 4})
 		if err != nil || len(stored) != len(model) {
 			rt.Fatalf("%+v, %v, want %+v", stored, err, model)
 		}

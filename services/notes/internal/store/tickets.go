@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -41,8 +40,5 @@ func ticketsBefore(t time.Time) bson.D {
 
 // ForgetTickets implements note.Store.
 func (s *Notes) ForgetTickets(ctx context.Context, before time.Time) error {
-	if _, err := s.notes.UpdateMany(ctx, ticketsBefore(before), bson.D{{Key: "$unset", Value: bson.D{{Key: "ticket", Value: ""}}}}); err != nil {
-		return fmt.Errorf("forget tickets: %w", err)
-	}
-	return nil
+	return s.notes.Forget(ctx, ticketsBefore(before), bson.D{{Key: "$unset", Value: bson.D{{Key: "ticket", Value: ""}}}})
 }

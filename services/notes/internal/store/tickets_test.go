@@ -8,9 +8,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -22,7 +22,7 @@ func ticket(body string) idempotency.Ticket {
 func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t *testing.T) {
 	s, _, _ := newService(t)
 	contents := "a"
-	asked := neighbour.NewNote{EventID: 101, AuthorID: 1, Contents: &contents, Ticket: ticket("a")}
+	asked := fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents, Ticket: ticket("a")}
 	var wg sync.WaitGroup
 	var made atomic.Int64
 	for range 8 { // at once: one makes it, the others are told that it is being made, or what was made

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,12 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/importer"
-	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -30,15 +30,15 @@ type school struct {
 	asked     func() // runs when a question comes
 }
 
-func (s *school) Summaries(_ context.Context, q neighbour.SummariesQuestion) ([]neighbour.EventFact, error) {
-	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.EventFact {
-		return neighbour.EventFact{Event: form.Event{ID: &id, Body: key, Valid: true}, Key: key}
+func (s *school) Summaries(_ context.Context, q fact.SummariesQuestion) ([]fact.Event, error) {
+	return ask(s, q.IDs, q.Keys, func(id int64, key string) fact.Event {
+		return fact.Event{Event: form.Event{ID: &id, Body: key, Valid: true}, Key: key}
 	})
 }
 
-func (s *school) Users(_ context.Context, q neighbour.UsersQuestion) ([]neighbour.UserFact, error) {
-	return ask(s, q.IDs, q.Keys, func(id int64, key string) neighbour.UserFact {
-		return neighbour.UserFact{User: form.User{ID: id, Name: key, Valid: true}, Key: key}
+func (s *school) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {
+	return ask(s, q.IDs, q.Keys, func(id int64, key string) fact.User {
+		return fact.User{User: form.User{ID: id, Name: key, Valid: true}, Key: key}
 	})
 }
 
@@ -68,11 +68,11 @@ func newService(t *testing.T) (s *note.Service, events, users *school) {
 	return &note.Service{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}, events, users
 }
 
-var author = neighbour.Viewer{UserID: 1, Kind: principal.Staff}
+var author = fact.Viewer{UserID: 1, Kind: principal.Staff}
 
 func create(t *testing.T, s *note.Service, eventID int64, contents string) int64 {
 	t.Helper()
-	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
+	n, err := s.Create(t.Context(), fact.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
 	if err != nil || n.ID == nil {
 		t.Fatalf("create: %+v, %v", n, err)
 	}
@@ -81,7 +81,7 @@ func create(t *testing.T, s *note.Service, eventID int64, contents string) int64
 
 func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 	s, _, _ := newService(t)
-	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: 101, AuthorID: 1})
+	n, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	s, _, _ := newService(t)
 	long, yes := strings.Repeat("a", note.MaxContents+1), true
-	n, err := s.Create(t.Context(), neighbour.NewNote{EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}}})
+	n, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	if diff := cmp.Diff(want, n); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := s.OfEvent(t.Context(), neighbour.Viewer{Admin: true}, 101); err != nil || len(left) > 0 {
+	if left, err := s.OfEvent(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
 		t.Errorf("stored: %+v, %v", left, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	id := create(t, s, 101, "a")
 	delete(events.records, "e1") // and no message has come
 	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
-	for _, viewer := range []neighbour.Viewer{author, {UserID: 2, Admin: true}} {
+	for _, viewer := range []fact.Viewer{author, {UserID: 2, Admin: true}} {
 		_, read := s.Read(t.Context(), viewer, id)
 		_, update := s.Update(t.Context(), viewer, id, note.Change{}, ifmatch.Match{})
 		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, ifmatch.Match{})} {
@@ -189,37 +189,36 @@ func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 	}
 }
 
-// batch makes records of JSON lines; the line is its own hash.
-func batch(t *testing.T, lines ...string) importer.Batch {
+// batch makes rows of JSON lines; the line is its own hash.
+func batch(t *testing.T, lines ...string) []note.Row {
 	t.Helper()
-	var b importer.Batch
-	for _, line := range lines {
-		r := importer.Record{Hash: line}
-		if err := json.Unmarshal([]byte(line), &r.Fields); err != nil {
+	rows := make([]note.Row, len(lines))
+	for i, line := range lines {
+		o, err := web.ParseObject([]byte(line))
+		if err != nil {
 			t.Fatal(err)
 		}
-		r.Key = *r.Fields.Text("key", problem.Fields{})
-		b.Records = append(b.Records, r)
+		rows[i] = note.ReadRow(*o.Text("key", problem.Fields{}), line, o)
 	}
-	return b
+	return rows
 }
 
-func importBatch(t *testing.T, s *note.Service, b importer.Batch) []importer.Result {
+func importBatch(t *testing.T, s *note.Service, rows []note.Row, dryRun bool) []record.Outcome {
 	t.Helper()
-	results, err := s.Import(t.Context(), b)
+	outcomes, err := s.Import(t.Context(), rows, dryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return results
+	return outcomes
 }
 
 func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	s, events, users := newService(t)
 	a, b, c := `{"key":"a","event":"e1","contents":"*A*","owner":"u1","visible_pupil":true}`, `{"key":"b","event":"e1","contents":"B","visible_staff":false}`, `{"key":"c","event":"e2","contents":""}`
-	first := importBatch(t, s, batch(t, a, b, c))
-	for i, key := range []string{"a", "b", "c"} {
-		if want := (importer.Result{Index: i, Key: key, Result: importer.Created, ID: first[i].ID}); !cmp.Equal(want, first[i]) || first[i].ID == 0 {
-			t.Errorf("%+v", first[i])
+	first := importBatch(t, s, batch(t, a, b, c), false)
+	for _, o := range first {
+		if want := (record.Outcome{Result: record.Created, ID: o.ID}); !cmp.Equal(want, o) || o.ID == 0 {
+			t.Errorf("%+v", o)
 		}
 	}
 	if events.questions.Load() != 1 || users.questions.Load() != 1 {
@@ -235,8 +234,8 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 
 	events.questions.Store(0)
 	users.questions.Store(0)
-	for _, r := range importBatch(t, s, batch(t, a, b, c)) {
-		if r.Result != importer.Unchanged || r.ID != first[r.Index].ID {
+	for i, r := range importBatch(t, s, batch(t, a, b, c), false) {
+		if r.Result != record.Unchanged || r.ID != first[i].ID {
 			t.Errorf("again: %+v", r)
 		}
 	}
@@ -245,8 +244,8 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	}
 
 	changed := `{"key":"a","event":"e2","contents":"A2","owner":"u2"}`
-	for _, r := range importBatch(t, s, batch(t, b, changed)) {
-		if want := []string{importer.Unchanged, importer.Updated}[r.Index]; r.Result != want {
+	for i, r := range importBatch(t, s, batch(t, b, changed), false) {
+		if want := []record.Result{record.Unchanged, record.Updated}[i]; r.Result != want {
 			t.Errorf("changed: %+v", r)
 		}
 	}
@@ -262,11 +261,11 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 	s, _, _ := newService(t)
 	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
-	id := importBatch(t, s, batch(t, row))[0].ID
+	id := importBatch(t, s, batch(t, row), false)[0].ID
 	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, ifmatch.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	if r := importBatch(t, s, batch(t, row))[0]; r.Result != importer.Unchanged {
+	if r := importBatch(t, s, batch(t, row), false)[0]; r.Result != record.Unchanged {
 		t.Errorf("%+v", r)
 	}
 	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != text {
@@ -282,7 +281,7 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 		`{"key":"c","event":5,"owner":[],"visible_guest":"perhaps"}`,
 		fmt.Sprintf(`{"key":"d","event":"e1","contents":%q}`, strings.Repeat("a", note.MaxContents+1)),
 		`{"key":"e","event":"e1","contents":"E"}`,
-	)) {
+	), false) {
 		want := []problem.Fields{
 			{"event": {"must exist"}, "owner": {"must exist"}},
 			{"event": {"can't be blank"}, "contents": {"is not a string"}},
@@ -290,7 +289,7 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 			{"contents": {"is too long (maximum is 65536 characters)"}},
 			nil,
 		}[i]
-		if diff := cmp.Diff(want, r.Errors); diff != "" || (r.Result == importer.Failed) != (want != nil) {
+		if diff := cmp.Diff(want, r.Faults); diff != "" || (r.Result == record.Failed) != (want != nil) {
 			t.Errorf("%+v: %s", r, diff)
 		}
 	}
@@ -302,22 +301,20 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 	s, events, users := newService(t)
 	a := `{"key":"a","event":"e1","contents":"A"}`
-	id := importBatch(t, s, batch(t, a))[0].ID
+	id := importBatch(t, s, batch(t, a), false)[0].ID
 	b := batch(t, a, `{"key":"b","event":"not there yet","owner":"nor this"}`, `{"key":"c"}`)
-	b.DryRun = true
 	events.questions.Store(0)
 	users.questions.Store(0)
-	want := []importer.Result{
-		{Index: 0, Key: "a", Result: importer.Unchanged, ID: id},
-		{Index: 1, Key: "b", Result: importer.Created},
-		{Index: 2, Key: "c", Result: importer.Failed, Errors: problem.Fields{"event": {"can't be blank"}}},
+	want := []record.Outcome{
+		{Result: record.Unchanged, ID: id},
+		{Result: record.Created},
+		{Result: record.Failed, Faults: problem.Fields{"event": {"can't be blank"}}},
 	}
-	if diff := cmp.Diff(want, importBatch(t, s, b)); diff != "" {
+	if diff := cmp.Diff(want, importBatch(t, s, b, true)); diff != "" {
 		t.Error(diff)
 	}
 	b = batch(t, `{"key":"a","event":"e1","contents":"A2"}`)
-	b.DryRun = true
-	if diff := cmp.Diff([]importer.Result{{Key: "a", Result: importer.Updated, ID: id}}, importBatch(t, s, b)); diff != "" {
+	if diff := cmp.Diff([]record.Outcome{{Result: record.Updated, ID: id}}, importBatch(t, s, b, true)); diff != "" {
 		t.Error(diff)
 	}
 	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != "A" {
@@ -331,7 +328,7 @@ func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 func TestImport_ABatchWithoutItsNeighboursWritesNothing(t *testing.T) {
 	s, events, _ := newService(t)
 	events.away = problem.New(problem.Unavailable, "events is away")
-	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`)); !problem.Is(err, problem.Unavailable) {
+	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`), false); !problem.Is(err, problem.Unavailable) {
 		t.Errorf("%+v, %v", results, err)
 	}
 	if found, err := s.Store.WithKeys(t.Context(), []string{"a"}); err != nil || len(found) > 0 {

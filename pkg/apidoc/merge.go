@@ -1,0 +1,159 @@
+package apidoc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// componentsFile is how the services' files name the frame.
+const componentsFile = "components.yaml"
+
+// part is a service's file.
+type part struct {
+	service string
+	text    []byte
+}
+
+// merge makes one document of the frame and the services' paths and components. It is an error when two of them have the same path, component
+// or operationId, when a reference leads nowhere, or when an operation has no tag of the frame's.
+func merge(frame []byte, parts []part) (object, error) {
+	document, err := parse(frame)
+	if err != nil {
+		return nil, fmt.Errorf("components.yaml: %w", err)
+	}
+	paths, components := document.mapping("paths"), document.mapping("components")
+	for _, p := range parts {
+		own, err := parse(p.text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.service, err)
+		}
+		if err := adopt(&paths, own.mapping("paths")); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.service, err)
+		}
+		for _, section := range own.mapping("components") {
+			all := components.mapping(section.key)
+			added, _ := section.value.(object)
+			if err := adopt(&all, added); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", p.service, section.key, err)
+			}
+			components.set(section.key, all)
+		}
+	}
+	sortAnswers(paths)
+	document.set("paths", paths)
+	document.set("components", components)
+	document, _ = local(document).(object)
+	return document, errors.Join(checkReferences(document, document), checkOperations(document))
+}
+
+func adopt(all *object, added object) error {
+	for _, m := range added {
+		if all.has(m.key) {
+			return fmt.Errorf("%s is there already", m.key)
+		}
+		*all = append(*all, m)
+	}
+	return nil
+}
+
+// local makes references to the frame references within the document.
+func local(value any) any {
+	switch v := value.(type) {
+	case object:
+		changed := make(object, len(v))
+		for i, m := range v {
+			if reference, ok := m.value.(string); ok && m.key == "$ref" {
+				m.value = strings.TrimPrefix(reference, componentsFile)
+			} else {
+				m.value = local(m.value)
+			}
+			changed[i] = m
+		}
+		return changed
+	case []any:
+		changed := make([]any, len(v))
+		for i := range v {
+			changed[i] = local(v[i])
+		}
+		return changed
+	default:
+		return value
+	}
+}
+
+// sortAnswers puts the answers of each operation in the order of their codes.
+func sortAnswers(paths object) {
+	for _, path := range paths {
+		item, _ := path.value.(object)
+		for _, m := range item {
+			if operation, ok := m.value.(object); ok {
+				answers := operation.mapping("responses")
+				slices.SortFunc(answers, func(a, b member) int { return strings.Compare(a.key, b.key) })
+			}
+		}
+	}
+}
+
+func checkReferences(document object, value any) error {
+	var faults []error
+	switch v := value.(type) {
+	case object:
+		for _, m := range v {
+			if reference, ok := m.value.(string); ok && m.key == "$ref" {
+				_, err := document.follow(reference)
+				faults = append(faults, err)
+			} else {
+				faults = append(faults, checkReferences(document, m.value))
+			}
+		}
+	case []any:
+		for _, item := range v {
+			faults = append(faults, checkReferences(document, item))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func checkOperations(document object) error {
+	var faults []error
+	known, seen := map[string]bool{}, map[string]bool{}
+	for _, tag := range document.list("tags") {
+		if o, ok := tag.(object); ok {
+			known[o.text("name")] = true
+		}
+	}
+	for _, o := range operations(document) {
+		id := o.text("operationId")
+		if id == "" || seen[id] {
+			faults = append(faults, fmt.Errorf("%s %s: its operationId %q is missing or another's", o.method, o.path, id))
+		}
+		seen[id] = true
+		if len(o.list("tags")) != 1 || !known[fmt.Sprint(o.list("tags")[0])] {
+			faults = append(faults, fmt.Errorf("%s %s: has not one tag of the frame's", o.method, o.path))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// operation is one of a document, with where it is.
+type operation struct {
+	object
+	method, path string
+	item         object // of its path
+}
+
+// operations lists all operations in the order of the document.
+func operations(document object) []operation {
+	var all []operation
+	for _, path := range document.mapping("paths") {
+		item, _ := path.value.(object)
+		for _, m := range item {
+			if o, ok := m.value.(object); ok && m.key != "parameters" {
+				all = append(all, operation{o, strings.ToUpper(m.key), path.key, item})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,45 @@
+package apidoc
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
+	document, err := merge([]byte(frame), []part{things(`
+  /api/admin/a/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {$ref: '#/components/schemas/Id'}}]
+    put:
+      tags: [Things]
+      operationId: putA
+      summary: Put <a>
+      requestBody: {content: {application/json: {schema: {type: object, required: [b], properties: {b: {type: object, properties: {c: {enum: [1, null]}}}}}, example: {b: {c: 1}}}}}
+      responses: {200: {description: It is *done*., content: {application/json: {schema: {type: [string, 'null']}}}}, 403: {description: No.}}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := render(document, "p{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<style>p{}</style>", "Some <em>words</em>.", `<article id="putA">`, "Put &lt;a&gt;", "<code>/api/admin/a/{id}</code>", "session of an administrator",
+		`<code>id</code> <span class="mark">required</span> <span class="place">path</span>`, `<a href="#record-Id">Id</a>`,
+		"<code>b</code> <span class=\"mark\">required</span>", "<code>b.c</code></th>", "<code>1</code> | <code>null</code>",
+		"It is <em>done</em>.", "string or null", "Without success: 403", "{&#34;b&#34;: {&#34;c&#34;: 1}}",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+func TestExample_BreaksOnlyWhatIsTooLong(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	got := example(object{{"a", object{{"b", []any{uint64(1), nil}}}}, {"c", []any{long, object{}}}}, "")
+	want := "{\n  \"a\": {\"b\": [1, null]},\n  \"c\": [\n    \"" + long + "\",\n    {}\n  ]\n}"
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

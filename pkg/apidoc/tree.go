@@ -1,0 +1,138 @@
+package apidoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// object is a mapping whose keys keep their order.
+type object []member
+
+type member struct {
+	key   string
+	value any // object, []any, or a scalar
+}
+
+// parse reads YAML as a tree of objects, lists and scalars. Keys that a merge key (<<) brought and the mapping has itself are those of the mapping.
+func parse(text []byte) (object, error) {
+	var mapping yaml.MapSlice
+	if err := yaml.UnmarshalWithOptions(text, &mapping, yaml.UseOrderedMap()); err != nil {
+		return nil, err
+	}
+	tree, _ := plain(mapping).(object)
+	return tree, nil
+}
+
+func plain(value any) any {
+	switch v := value.(type) {
+	case yaml.MapSlice:
+		o := object{}
+		for _, item := range v {
+			o.set(fmt.Sprint(item.Key), plain(item.Value))
+		}
+		return o
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = plain(v[i])
+		}
+		return list
+	default:
+		return value
+	}
+}
+
+// get returns the value of a key, nil when there is none.
+func (o object) get(key string) any {
+	for _, m := range o {
+		if m.key == key {
+			return m.value
+		}
+	}
+	return nil
+}
+
+func (o object) has(key string) bool {
+	for _, m := range o {
+		if m.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// set gives a key its value, in its old place if it has one.
+func (o *object) set(key string, value any) {
+	for i := range *o {
+		if (*o)[i].key == key {
+			(*o)[i].value = value
+			return
+		}
+	}
+	*o = append(*o, member{key, value})
+}
+
+func (o object) mapping(key string) object { inner, _ := o.get(key).(object); return inner }
+func (o object) list(key string) []any     { inner, _ := o.get(key).([]any); return inner }
+func (o object) text(key string) string    { inner, _ := o.get(key).(string); return inner }
+
+// follow returns what a reference points to, in the same document.
+func (o object) follow(reference string) (object, error) {
+	path, local := strings.CutPrefix(reference, "#/")
+	if !local {
+		return nil, fmt.Errorf("%s is not in the document", reference)
+	}
+	at := o
+	for step := range strings.SplitSeq(path, "/") {
+		if at = at.mapping(step); at == nil {
+			return nil, fmt.Errorf("%s is not there", reference)
+		}
+	}
+	return at, nil
+}
+
+// encode writes JSON with the keys in their order.
+func encode(value any) []byte {
+	var compact, indented bytes.Buffer
+	write(&compact, value)
+	if err := json.Indent(&indented, compact.Bytes(), "", "  "); err != nil {
+		panic(err) // what write writes is JSON
+	}
+	return indented.Bytes()
+}
+
+func write(b *bytes.Buffer, value any) {
+	switch v := value.(type) {
+	case object:
+		b.WriteByte('{')
+		for i, m := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			write(b, m.key)
+			b.WriteByte(':')
+			write(b, m.value)
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			write(b, item)
+		}
+		b.WriteByte(']')
+	default:
+		encoder := json.NewEncoder(b)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(v); err != nil {
+			panic(err) // a scalar of YAML can be written as JSON
+		}
+		b.Truncate(b.Len() - 1) // the encoder ends with a line break
+	}
+}

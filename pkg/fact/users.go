@@ -1,0 +1,32 @@
+package fact
+
+import (
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+// User is what other services may know of a user.
+type User struct {
+	form.User
+	Key    string `json:"key,omitempty"` // of the import; empty when made by hand
+	Active bool   `json:"active"`
+	CanAPI bool   `json:"can_api"` // it may use the interface as long as it is active
+}
+
+// UsersQuestion asks for users by id and by import key.
+type UsersQuestion struct {
+	IDs  []int64  `json:"ids,omitempty"`
+	Keys []string `json:"keys,omitempty"`
+}
+
+// Viewer is the user who looks: it decides which notes there are to see (decisions, part 6).
+type Viewer struct {
+	UserID int64          `json:"user_id"`
+	Kind   principal.Kind `json:"kind"`
+	Admin  bool           `json:"admin"`
+}
+
+// ViewerOf returns the effective user of p as a viewer.
+func ViewerOf(p principal.Principal) Viewer {
+	return Viewer{UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin}
+}

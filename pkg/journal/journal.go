@@ -1,0 +1,145 @@
+// Package journal writes the records of one collection together with everything that a change of them owes to others,
+// so that no store method can leave it out: the entry for the audit, the messages for other services, the beginning of
+// an import's batch, and the nudge for the relay. The entry and the messages are in the same atomic write as the
+// change.
+//
+// A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and lends it for
+// reading only. The writes that owe nothing to anybody have names of their own: [Collection.Rewrite],
+// [Collection.Fence], [Collection.Forget], [Collection.Purge], [Collection.Acknowledge].
+//
+// A record that is deleted leaves a tombstone, which carries its last entry and messages; the documents' readers below
+// leave tombstones out. When a tombstone goes, mongostore.Pending says.
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Tail is the journal's part of a document. Embed it with the tag `bson:",inline"`, as the last field.
+type Tail struct {
+	Deleted bool             `bson:"deleted,omitempty"` // a tombstone
+	Outbox  []outbox.Message `bson:"outbox,omitempty"`
+	Audit   []audit.Entry    `bson:"audit,omitempty"`
+}
+
+func (t *Tail) tail() *Tail { return t }
+
+// document is a pointer to a struct that embeds mongostore.Head and Tail.
+type document[D any] interface {
+	mongostore.Document[D]
+	tail() *Tail
+}
+
+// Options say how the documents D of a collection become records R and back, and what a change of a record owes.
+//
+// Entry and Messages compare the record before a change with the one after it; the zero R stands for a record that is
+// not there: before it is created, or after it is deleted. They may run more than once for one change.
+type Options[D, R any] struct {
+	Collection *mongo.Collection
+
+	// Record returns what a document says. It shares nothing with the document that a change of the record may change
+	// in place.
+	Record func(*D) R
+	// Set makes a document say a record. Of the head it sets the schema, and the id in a new document; the rest of the
+	// head, and the tail, are the journal's.
+	Set func(*D, R)
+	// Entry returns what the audit gets, nothing when the audit has no interest in the change. See audit.New.
+	Entry func(ctx context.Context, before, after R) []audit.Entry
+	// Messages returns what other services get, nil: never anything. Version is the document's with the change.
+	Messages func(ctx context.Context, version int64, before, after R) []outbox.Message
+	// Nudge is called after each write with a message; it must not block. Nil: nobody is nudged, and the relay finds
+	// the message by itself.
+	Nudge func()
+	// InTurn makes the writers of this process to one document go one after another: for documents that many change at
+	// once.
+	InTurn bool
+}
+
+// Collection is the records of one collection. It is safe for concurrent use, by any number of processes.
+type Collection[D, R any] struct {
+	o      Options[D, R]
+	turns  *mongostore.Turns // nil: all at once
+	head   func(*D) *mongostore.Head
+	tail   func(*D) *Tail
+	load   func(ctx context.Context, id int64) (D, error)
+	update func(ctx context.Context, id int64, change func(*D) error) (D, error)
+	insert func(ctx context.Context, d *D) error
+}
+
+// New returns the records of a collection, which has the indexes outbox.Index, if there may be messages, and
+// auditlog.Index.
+func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
+	c := &Collection[D, R]{
+		o:    o,
+		head: func(d *D) *mongostore.Head { return mongostore.HeadOf[D](P(d)) },
+		tail: func(d *D) *Tail { return P(d).tail() },
+		load: func(ctx context.Context, id int64) (D, error) { return mongostore.Load[D, P](ctx, o.Collection, id) },
+		update: func(ctx context.Context, id int64, change func(*D) error) (D, error) {
+			return mongostore.Update(ctx, o.Collection, id, func(d P) error { return change(d) })
+		},
+		insert: func(ctx context.Context, d *D) error { return mongostore.Insert(ctx, o.Collection, P(d)) },
+	}
+	if o.InTurn {
+		c.turns = mongostore.NewTurns()
+	}
+	return c
+}
+
+// Reader is the collection, for reading alone. It does not leave tombstones out.
+func (c *Collection[D, R]) Reader() mongostore.Reader { return reader{c.o.Collection} }
+
+// reader hides what a *mongo.Collection can do besides.
+type reader struct{ mongostore.Reader }
+
+// Get returns the record with the id; record.ErrNotFound when there is none. One document by its id.
+func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
+	d, err := c.load(ctx, id)
+	if err == nil && c.tail(&d).Deleted {
+		err = record.ErrNotFound
+	}
+	if err != nil {
+		return r, err
+	}
+	return c.o.Record(&d), nil
+}
+
+// Find returns the records that a filter takes, all of them: who asks for many gives a limit. Empty, not nil, when
+// there is none.
+func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]R, error) {
+	documents, err := mongostore.Find[D](ctx, c.o.Collection, filter, opts...)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]R, 0, len(documents))
+	for i := range documents {
+		if !c.tail(&documents[i]).Deleted {
+			records = append(records, c.o.Record(&documents[i]))
+		}
+	}
+	return records, nil
+}
+
+// First returns the first record that a filter takes, record.ErrNotFound when there is none. The filter must take no
+// tombstone: one by a field that tombstones lack.
+func (c *Collection[D, R]) First(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOneOptions]) (r R, err error) {
+	var d D
+	err = c.o.Collection.FindOne(ctx, filter, opts...).Decode(&d)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return r, record.ErrNotFound
+	}
+	if err != nil {
+		return r, fmt.Errorf("find in %s: %w", c.o.Collection.Name(), err)
+	}
+	return c.o.Record(&d), nil
+}

@@ -1,0 +1,222 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Insert stores new records, with ids that the caller set, each by itself, in one round trip. It returns the errors of
+// those that a unique index kept out; their Index is the record's. After any other failure some of the records may be
+// stored.
+func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.WriteError, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	if err := audit.Begin(ctx); err != nil {
+		return nil, err
+	}
+	documents, messages := make([]D, len(records)), false
+	for i, r := range records {
+		messages = c.create(ctx, &documents[i], r) || messages
+	}
+	refused, err := mongostore.InsertAll(ctx, c.o.Collection, documents)
+	if err == nil && messages {
+		c.nudge()
+	}
+	return refused, err
+}
+
+// InsertOne stores a new record, with the id that the caller set, and returns it as it is stored.
+// mongostore.IsDuplicateKey tells of a unique index in the way. One round trip.
+func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err error) {
+	if err := audit.Begin(ctx); err != nil {
+		return stored, err
+	}
+	var d D
+	messages := c.create(ctx, &d, r)
+	if err := c.insert(ctx, &d); err != nil {
+		return stored, err
+	}
+	if messages {
+		c.nudge()
+	}
+	return c.o.Record(&d), nil
+}
+
+// create makes the document of a new record, and says whether it has a message.
+func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
+	var none R
+	c.o.Set(d, r)
+	c.head(d).Version = 1
+	return c.append(ctx, d, 1, none, r)
+}
+
+// Change changes a record and loses no concurrent change: decide gets the record as it is and makes it what it is to
+// be. When another writer came between, decide is asked again, on the record as it is then; it does no I/O and keeps
+// nothing between its runs. The record returned is the one stored. When decide returns record.ErrUnchanged nothing is
+// written, and the record is returned as it was read, without an error; any other error of decide is returned as it is,
+// with the record as decide left it. record.ErrNotFound when there is no record with the id. Two round trips when
+// nobody interferes. After an error for which mongostore.Unavailable holds the change may be stored, or not.
+func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R) error) (R, error) {
+	return c.write(ctx, id, func(d *D) (before, after R, err error) {
+		before, after = c.o.Record(d), c.o.Record(d)
+		if err = decide(&after); err == nil {
+			c.set(d, after)
+		}
+		return before, after, err
+	})
+}
+
+// Delete deletes a record if may returns no error; an error of may is returned as it is. What may changes of the record
+// is what Entry and Messages get as the record before. A tombstone stays until the last entry and messages are where
+// they belong. Errors and round trips as those of Change.
+func (c *Collection[D, R]) Delete(ctx context.Context, id int64, may func(*R) error) error {
+	_, err := c.write(ctx, id, func(d *D) (before, none R, err error) {
+		before = c.o.Record(d)
+		if err := may(&before); err != nil {
+			return before, none, err
+		}
+		var tombstone D
+		*c.head(&tombstone), *c.tail(&tombstone) = *c.head(d), *c.tail(d)
+		c.tail(&tombstone).Deleted = true
+		*d = tombstone
+		return before, none, nil
+	})
+	return err
+}
+
+// write is what Change and Delete have in common. Change, which may run many times, changes a document and returns the
+// record before and after.
+func (c *Collection[D, R]) write(ctx context.Context, id int64, change func(*D) (before, after R, err error)) (r R, err error) {
+	if err := audit.Begin(ctx); err != nil {
+		return r, err
+	}
+	if c.turns != nil {
+		done, err := c.turns.Take(ctx, id)
+		if err != nil {
+			return r, err
+		}
+		defer done()
+	}
+	messages := false
+	d, err := c.update(ctx, id, func(d *D) error {
+		messages = false
+		if c.tail(d).Deleted {
+			return record.ErrNotFound
+		}
+		before, after, err := change(d)
+		r = after
+		if err != nil {
+			return err
+		}
+		messages = c.append(ctx, d, c.head(d).Version+1, before, after)
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	if messages {
+		c.nudge()
+	}
+	return c.o.Record(&d), nil
+}
+
+// Revision is a record as it is to be stored, if the stored one is still at the version at which it was read.
+type Revision[R any] struct {
+	ID, Version int64
+	Record      R
+}
+
+// Replace stores records that are still at the version at which they were read, and says whether all of them were. It
+// is Change for a batch: one read and one write, whatever the number of records. The records are of different ids.
+func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R]) (all bool, err error) {
+	if len(revisions) == 0 {
+		return true, nil
+	}
+	if err := audit.Begin(ctx); err != nil {
+		return false, err
+	}
+	stored, err := c.documents(ctx, revisions)
+	if err != nil {
+		return false, err
+	}
+	messages := false
+	var models []mongo.WriteModel
+	for _, r := range revisions {
+		d, exists := stored[r.ID]
+		if !exists || c.head(d).Version != r.Version || c.tail(d).Deleted {
+			continue
+		}
+		before := c.o.Record(d)
+		c.set(d, r.Record)
+		c.head(d).Version++
+		messages = c.append(ctx, d, c.head(d).Version, before, r.Record) || messages
+		models = append(models, mongo.NewReplaceOneModel().SetFilter(atVersion(r.ID, r.Version)).SetReplacement(d))
+	}
+	if len(models) == 0 {
+		return false, nil
+	}
+	result, err := c.o.Collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	if mongostore.Conflicted(err) { // with another writer, or with who copies what is pending
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("replace in %s: %w", c.o.Collection.Name(), err)
+	}
+	if messages {
+		c.nudge()
+	}
+	return result.MatchedCount == int64(len(revisions)), nil
+}
+
+// documents reads the documents of the revisions, by id.
+func (c *Collection[D, R]) documents(ctx context.Context, revisions []Revision[R]) (map[int64]*D, error) {
+	ids := make([]int64, len(revisions))
+	for i, r := range revisions {
+		ids[i] = r.ID
+	}
+	found, err := mongostore.Find[D](ctx, c.o.Collection, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	byID := make(map[int64]*D, len(found))
+	for i := range found {
+		byID[c.head(&found[i]).ID] = &found[i]
+	}
+	return byID, err
+}
+
+func atVersion(id, version int64) bson.D {
+	return bson.D{{Key: "_id", Value: id}, {Key: "version", Value: version}}
+}
+
+// set makes a stored document say a record; id, version and tail stay.
+func (c *Collection[D, R]) set(d *D, r R) {
+	head, tail := *c.head(d), *c.tail(d)
+	c.o.Set(d, r)
+	c.head(d).ID, c.head(d).Version = head.ID, head.Version
+	*c.tail(d) = tail
+}
+
+// append puts the entry and the messages of a change into its document, and says whether there are messages.
+func (c *Collection[D, R]) append(ctx context.Context, d *D, version int64, before, after R) bool {
+	tail := c.tail(d)
+	tail.Audit = append(tail.Audit, c.o.Entry(ctx, before, after)...)
+	if c.o.Messages == nil {
+		return false
+	}
+	messages := c.o.Messages(ctx, version, before, after)
+	tail.Outbox = append(tail.Outbox, messages...)
+	return len(messages) > 0
+}
+
+func (c *Collection[D, R]) nudge() {
+	if c.o.Nudge != nil {
+		c.o.Nudge()
+	}
+}

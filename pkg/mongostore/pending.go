@@ -1,0 +1,97 @@
+package mongostore
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text
+// in the field id. Whoever copies the items removes them with [Pending.Remove].
+//
+// A document with deleted: true is a tombstone: it is there only until its last items are copied. What must be empty
+// before a tombstone goes is said here and nowhere else: all of the arrays below.
+type Pending string
+
+// The arrays.
+const (
+	PendingAudit  Pending = "audit"  // entries, until they are in the service's audit
+	PendingOutbox Pending = "outbox" // messages for other services, until they are in their stream
+)
+
+func pendingArrays() []Pending { return []Pending{PendingAudit, PendingOutbox} }
+
+// removeTries bounds how often Remove starts over after it stood in another write's way.
+const removeTries = 20
+
+// Filter matches the documents with an item in the array. It is the condition of the index too: it must stay the same.
+func (p Pending) Filter() bson.D {
+	return bson.D{{Key: string(p) + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
+}
+
+// Index is the index that a collection with the array needs. Only documents with an item are in it, so it is empty, and
+// asking it cheap, while nothing is pending.
+func (p Pending) Index() Index {
+	return Index{Name: string(p), Keys: bson.D{{Key: string(p) + ".id", Value: 1}}, Where: p.Filter()}
+}
+
+// NonePending is the condition that a document has no item in any of the arrays but those given: one that must hold
+// before it is removed.
+func NonePending(but ...Pending) bson.D {
+	var filter bson.D
+	for _, p := range pendingArrays() {
+		if len(but) == 0 || but[0] != p {
+			filter = append(filter, bson.E{Key: string(p) + ".0", Value: bson.D{{Key: "$exists", Value: false}}})
+		}
+	}
+	return filter
+}
+
+// Copied are the items of one document that were copied, by their ids, and the document as it was read with them.
+type Copied struct {
+	ID      int64
+	Version int64
+	Deleted bool
+	Items   []string
+}
+
+// Remove removes the items that were copied from their documents, and no others: one that was added since stays.
+// Tombstones in which nothing is pending any more go. The versions stay, so that no writer has to start over. One round
+// trip, two more with a tombstone among the documents.
+func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
+	models := p.removal(copied)
+	for try, pause := 0, firstPause; ; try, pause = try+1, min(2*pause, longestPause) {
+		_, err := collection.BulkWrite(ctx, models)
+		if err == nil {
+			return nil
+		}
+		if !Conflicted(err) || try == removeTries { // with a writer, or another who removes; all of it may be done again
+			return fmt.Errorf("empty %s of %s: %w", p, collection.Name(), err)
+		}
+		if err := sleep(ctx, rand.N(pause)); err != nil {
+			return err
+		}
+	}
+}
+
+func (p Pending) removal(copied []Copied) []mongo.WriteModel {
+	var unchanged, taken, emptied []mongo.WriteModel
+	for _, c := range copied {
+		items := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: c.Items}}}}
+		taken = append(taken, mongo.NewUpdateOneModel().SetFilter(byID(c.ID)).
+			SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: items}}}}))
+		if !c.Deleted {
+			continue
+		}
+		stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}}
+		// At the same version the array holds nothing that was not copied.
+		same := append(append(stone[:len(stone):len(stone)], bson.E{Key: "version", Value: c.Version}), NonePending(p)...)
+		unchanged = append(unchanged, mongo.NewDeleteOneModel().SetFilter(same))
+		// The other arrays may have been emptied meanwhile.
+		emptied = append(emptied, mongo.NewDeleteOneModel().SetFilter(append(stone[:len(stone):len(stone)], NonePending()...)))
+	}
+	return append(append(unchanged, taken...), emptied...)
+}

@@ -1,0 +1,91 @@
+package wiretime
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Days is a run of calendar days, both ends inclusive, First never after Last. FirstDay and LastDay are open ends.
+type Days struct {
+	First Day `json:"first"`
+	Last  Day `json:"last"`
+}
+
+// Has says whether the day is one of them.
+func (d Days) Has(day Day) bool { return d.First <= day && day <= d.Last }
+
+// Overlaps says whether both have a day in common.
+func (d Days) Overlaps(other Days) bool { return d.First <= other.Last && other.First <= d.Last }
+
+// MergeDays returns the same days with overlapping and adjoining runs made one, in order.
+func MergeDays(runs []Days) []Days {
+	runs = slices.Clone(runs)
+	slices.SortFunc(runs, func(a, b Days) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+	merged := runs[:0]
+	for _, r := range runs {
+		if n := len(merged); n > 0 && int64(r.First) <= int64(merged[n-1].Last)+1 { // wider than a Day, which an open end fills
+			merged[n-1].Last = max(merged[n-1].Last, r.Last)
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return merged
+}
+
+// IntersectDays returns the days that are in both lists, each of them merged. It takes time linear in their lengths.
+func IntersectDays(a, b []Days) []Days {
+	var both []Days
+	for len(a) > 0 && len(b) > 0 {
+		if a[0].Overlaps(b[0]) {
+			both = append(both, Days{max(a[0].First, b[0].First), min(a[0].Last, b[0].Last)})
+		}
+		if a[0].Last < b[0].Last {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return both
+}
+
+// ParseDays reads the start_date and end_date of a query (contract 4.1 rules 4 to 6, decisions part 3); an empty
+// one counts as not given. Neither: today. Only start: that day. Only end: today to end. The error, a date that is
+// not YYYY-MM-DD or an end before the start, is made to be shown to the client with 400.
+func (z Zone) ParseDays(start, end string, now time.Time) (Days, error) {
+	r := Days{First: z.DayOf(now)}
+	var err error
+	if start != "" {
+		if r.First, err = ParseDay(start); err != nil {
+			return Days{}, errors.New("start_date is not a date (YYYY-MM-DD)")
+		}
+	}
+	r.Last = r.First
+	if end != "" {
+		if r.Last, err = ParseDay(end); err != nil {
+			return Days{}, errors.New("end_date is not a date (YYYY-MM-DD)")
+		}
+	}
+	if r.Last < r.First {
+		if start == "" {
+			return Days{}, errors.New("end_date is before today")
+		}
+		return Days{}, errors.New("end_date is before start_date")
+	}
+	return r, nil
+}
+
+// Bounds are the midnight that starts the first of the days and the midnight that ends the last.
+func (z Zone) Bounds(d Days) (from, to time.Time) {
+	return z.Midnight(d.First), z.Midnight(d.Last.AddDays(1))
+}
+
+// Overlaps says whether an event lies between two midnights: it starts before to and ends after from; one of zero length at from is in, at to
+// is out (decisions part 3).
+func Overlaps(starts, ends, from, to time.Time) bool {
+	if !ends.After(starts) {
+		return !starts.Before(from) && starts.Before(to)
+	}
+	return starts.Before(to) && ends.After(from)
+}
