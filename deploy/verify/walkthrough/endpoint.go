@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 // oldest is how old a signature may be (docs/notice.md).
@@ -92,7 +94,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer e.mu.Unlock()
 	if fault := readDelivery(r, body, &d); fault != nil {
 		d.fault = fault.Error()
-	} else if fault := verify(e.secret, d.signature, body, time.Now()); fault != nil {
+	} else if fault := errors.Join(verify(e.secret, d.signature, body, time.Now()), verifyStandard(e.secret, r.Header, body)); fault != nil {
 		d.fault = fault.Error()
 	}
 	d.refused = e.away
@@ -132,7 +134,16 @@ func readDelivery(r *http.Request, body []byte, d *delivery) error {
 	return nil
 }
 
-// verify is written from docs/notice.md, as a receiver's author would: HMAC-SHA256 of the time, a dot and the body.
+// verifyStandard is what a receiver does with a library of Standard Webhooks.
+func verifyStandard(secret string, header http.Header, body []byte) error {
+	webhook, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		return err
+	}
+	return webhook.Verify(body, header)
+}
+
+// verify checks the signature of before Standard Webhooks, as docs/notice.md has it: HMAC-SHA256 of the time, a dot and the body.
 func verify(secret, signature string, body []byte, now time.Time) error {
 	parts := map[string][]string{"t": {""}}
 	for part := range strings.SplitSeq(signature, ",") {

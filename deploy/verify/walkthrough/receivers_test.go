@@ -12,9 +12,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-const secret = "whsec_of-the-test"
+const secret = "whsec_b2YtdGhlLXRlc3Q="
 
 // signed is the signature of a body at a time.
 func signed(secret string, at time.Time, body string) string {
@@ -36,10 +38,19 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 			`"datacontenttype":"application/json","data":{"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`, id, kind, now.Format(time.RFC3339))
 	}
 	right := event("1", "commitment.decided")
+	other, err := standardwebhooks.NewWebhook("whsec_b3RoZXI=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	standard, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		body, signature, key, fault string
 	}{
 		{right, signed(secret, now, right), "1", ""},
+		{right, signed(secret, now, right), "1", "unable to verify payload, err: no matching signature"}, // by the standard's headers
 		{right, signed(secret+"x", now, right), "1", "the signature is wrong"},
 		{right, signed(secret, now, right+" "), "1", "the signature is wrong"},
 		{right, strings.Replace(signed(secret, now, right), "t=", "t=1", 1), "1", "the signature is "}, // of another age
@@ -54,6 +65,17 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header = http.Header{"Belfry-Signature": {c.signature}, "Idempotency-Key": {c.key}, "Content-Type": {"application/cloudevents+json; charset=utf-8"}}
+		signer := standard
+		if strings.HasPrefix(c.fault, "unable to verify") {
+			signer = other
+		}
+		signature, err := signer.Sign("1", now, []byte(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("webhook-id", "1")
+		r.Header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
+		r.Header.Set("webhook-signature", signature)
 		a, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -112,6 +112,9 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 		if err := noticetest.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
 			t.Error(err)
 		}
+		if err := noticetest.VerifyStandard(n.secret, got); err != nil {
+			t.Error(err)
+		}
 	}
 	n.decide(t, e, "rejected")
 	noticetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
