@@ -2,10 +2,12 @@
 
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
-MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/dev/engine
+SERVICES := $(shell cat pkg/service/names/names.txt)
+MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone fuzz clean
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone \
+	fuzz clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -33,7 +35,9 @@ gen-check: ## fail when a generated document is not up to date
 
 build: ## build the services and belfryctl into bin
 	@mkdir -p bin
-	@for s in identity elements events notes; do CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; done
+	@for s in $(SERVICES); do \
+		CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; \
+	done
 	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/admin/belfryctl
 
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
@@ -49,7 +53,9 @@ stores-down: ## stop the stores that `make stores` started
 	@go run ./deploy/dev/stores/cmd/stores down
 
 standalone: ## build each module on its own, as somebody who lifts one out would
-	@for m in $(MODULES); do echo "$$m"; (cd $$m && GOWORK=off go build -o /dev/null ./... && GOWORK=off go vet ./...) || exit 1; done
+	@for m in $(MODULES); do \
+		echo "$$m"; (cd $$m && GOWORK=off go build -o /dev/null ./... && GOWORK=off go vet ./...) || exit 1; \
+	done
 
 fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 	@.ci/fuzz

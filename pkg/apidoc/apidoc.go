@@ -28,8 +28,8 @@ var pageTemplate string
 // services are in the order in which the document lists their paths.
 var services = []string{"identity", "elements", "events", "notes"}
 
-// Document returns the merged document as JSON, the same bytes from each process of one version. It is made at the first
-// call, in some tens of milliseconds. An error means that the files contradict each other: a test makes it.
+// Document returns the merged document as JSON. It is made at the first call; each process of one version makes the
+// same bytes. An error means that the files contradict each other.
 func Document() ([]byte, error) { return document() }
 
 var document = sync.OnceValues(func() ([]byte, error) {

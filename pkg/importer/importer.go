@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -58,6 +59,15 @@ type Result struct {
 // Fail makes a result of the faults of the record at that index.
 func Fail(index int, r Record, faults problem.Fields) Result {
 	return Result{Index: index, Key: r.Key, Result: Failed, Errors: faults}
+}
+
+// Results shapes the outcomes of the batch's records, which are in its order.
+func (b Batch) Results(outcomes []record.Outcome) []Result {
+	results := make([]Result, len(outcomes))
+	for i, o := range outcomes {
+		results[i] = Result{Index: i, Key: b.Records[i].Key, Result: string(o.Result), ID: o.ID, Errors: o.Faults}
+	}
+	return results
 }
 
 // Read reads the request's batch. Malformed, with the line's number, when a line is no JSON object with a key, when a key comes twice,
@@ -169,7 +179,7 @@ func answer(c *fiber.Ctx, results []Result) error {
 	if results == nil {
 		results = []Result{}
 	}
-	return web.OK(c, web.Part{Name: Created, Value: counts[Created]}, web.Part{Name: Updated, Value: counts[Updated]},
-		web.Part{Name: Unchanged, Value: counts[Unchanged]}, web.Part{Name: Failed, Value: counts[Failed]},
-		web.Part{Name: "records", Value: results})
+	return web.OK(c, web.Field{Name: Created, Value: counts[Created]}, web.Field{Name: Updated, Value: counts[Updated]},
+		web.Field{Name: Unchanged, Value: counts[Unchanged]}, web.Field{Name: Failed, Value: counts[Failed]},
+		web.Field{Name: "records", Value: results})
 }

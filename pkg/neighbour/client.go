@@ -1,6 +1,7 @@
-// Package neighbour is how one service asks another (design: ask the owner): one typed client per owner, batch-shaped calls below
-// /internal/ on the neighbour's second port, admitted by a shared token. A neighbour that is away is an Unavailable problem within
-// the request's deadline; what a neighbour refuses comes back as the problem that it raised.
+// Package neighbour is how one service asks another (design: ask the owner). Each Question is asked by the client of its owner, and served by
+// the owner with web.Serve: a POST below /internal/ on the owner's second port, admitted by a shared token. Questions are shaped for batches.
+// A neighbour that is away is an Unavailable problem within the request's deadline; what a neighbour refuses comes back as the problem that
+// it raised.
 package neighbour
 
 import (
@@ -78,42 +79,45 @@ const (
 	readPause = 50 * time.Millisecond
 )
 
-// read asks a question that changes nothing; it is sent again when there is no answer, within the request's deadline.
-func read[Question, Reply any](ctx context.Context, p peer, path string, q Question) (Reply, error) {
-	return call[Question, Reply](ctx, p, path, q, true)
-}
-
-// write asks for a change; it is sent once.
-func write[Question, Reply any](ctx context.Context, p peer, path string, q Question) (Reply, error) {
-	return call[Question, Reply](ctx, p, path, q, false)
-}
-
-func call[Question, Reply any](ctx context.Context, p peer, path string, q Question, repeatable bool) (reply Reply, err error) {
+func ask[Q, A any](ctx context.Context, p peer, question Question[Q, A], q Q) (none A, err error) {
+	if question.Nothing != nil && question.Nothing(q) {
+		return none, nil
+	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false) // six bytes for each < would take a body within its limit here past that over there
 	if err := encoder.Encode(q); err != nil {
-		return reply, fmt.Errorf("encode a question to %s: %w", p.name, err)
+		return none, fmt.Errorf("encode a question to %s: %w", p.name, err)
 	}
-	answer, err := p.send(ctx, path, body.Bytes(), repeatable)
+	text, err := p.call(ctx, question.Path, body.Bytes(), !question.Writes)
+	if err != nil {
+		return none, err
+	}
+	answer, err := question.decode(text)
+	if err != nil {
+		return none, fmt.Errorf("decode the answer of %s: %w", p.name, err)
+	}
+	return answer, nil
+}
+
+// call returns the body of the answer. A call that is repeatable is sent again when there is no answer, within the request's deadline.
+func (p peer) call(ctx context.Context, path string, body []byte, repeatable bool) ([]byte, error) {
+	answer, err := p.send(ctx, path, body, repeatable)
 	for pause, tries := readPause, 1; err != nil && repeatable && tries < readTries && rest(ctx, pause); pause, tries = 2*pause, tries+1 {
-		answer, err = p.send(ctx, path, body.Bytes(), repeatable)
+		answer, err = p.send(ctx, path, body, repeatable)
 	}
 	if err != nil {
-		return reply, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing is lost by a failed close of what was read
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return reply, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return reply, raised(p.name, answer.StatusCode, text)
+		return nil, raised(p.name, answer.StatusCode, text)
 	}
-	if err := json.Unmarshal(text, &reply); err != nil {
-		return reply, fmt.Errorf("decode the answer of %s: %w", p.name, err)
-	}
-	return reply, nil
+	return text, nil
 }
 
 // rest pauses; it returns false when ctx ends before.

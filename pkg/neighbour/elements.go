@@ -7,69 +7,47 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
+// What elements answers.
+var (
+	ElementFacts = Question[fact.ElementsQuestion, []fact.Element]{
+		Path: "/internal/elements/facts", Field: "elements", MaxBody: 4 << 20, // the references of a whole import batch
+		Nothing: func(q fact.ElementsQuestion) bool { return len(q.IDs)+len(q.Keys) == 0 },
+	}
+	Administered = Question[fact.AdministeredQuestion, []fact.Element]{Path: "/internal/elements/administered", Field: "elements"}
+	Reaches      = Question[fact.ReachesQuestion, []fact.ElementReaches]{
+		Path: "/internal/elements/reaches", Field: "elements",
+		Nothing: func(q fact.ReachesQuestion) bool { return len(q.IDs) == 0 },
+	}
+	Pupils = Question[fact.PupilsQuestion, []form.Element]{
+		Path: "/internal/elements/pupils", Field: "pupils",
+		Nothing: func(q fact.PupilsQuestion) bool { return len(q.IDs) == 0 },
+	}
+)
+
 // Elements asks the elements service.
 type Elements struct{ peer peer }
 
 // NewElements returns the client for the service whose internal listener is at base.
 func NewElements(t *Transport, base string) *Elements { return &Elements{peer{t, base, "elements"}} }
 
-// FactsPath is where elements answers Facts.
-const FactsPath = "/internal/elements/facts"
-
-// FactsReply holds the elements that exist, current or not, in no order.
-type FactsReply struct {
-	Elements []fact.Element `json:"elements"`
-}
-
-// Facts returns those of the elements asked for that exist.
+// Facts returns those of the elements asked for that exist, current or not, in no order.
 func (e *Elements) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
-	if len(q.IDs)+len(q.Keys) == 0 {
-		return nil, nil
-	}
-	reply, err := read[fact.ElementsQuestion, FactsReply](ctx, e.peer, FactsPath, q)
-	return reply.Elements, err
+	return ask(ctx, e.peer, ElementFacts, q)
 }
-
-// AdministeredPath is where elements answers Administered.
-const AdministeredPath = "/internal/elements/administered"
 
 // Administered returns the elements that the user is an administrator of, current or not, in no order.
-func (e *Elements) Administered(ctx context.Context, userID int64) ([]fact.Element, error) {
-	reply, err := read[fact.AdministeredQuestion, FactsReply](ctx, e.peer, AdministeredPath, fact.AdministeredQuestion{UserID: userID})
-	return reply.Elements, err
+func (e *Elements) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
+	return ask(ctx, e.peer, Administered, q)
 }
 
-// ReachesPath is where elements answers Reaches.
-const ReachesPath = "/internal/elements/reaches"
-
-// ReachesReply holds the elements that exist, in the order asked for.
-type ReachesReply struct {
-	Elements []fact.ElementReaches `json:"elements"`
-}
-
-// Reaches returns whose commitments count for elements on a run of days: their own, and those of their groups on the days of membership.
+// Reaches returns whose commitments count for those of the elements that exist, in the order asked for, on a run of days: their own, and those
+// of their groups on the days of membership.
 func (e *Elements) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
-	if len(q.IDs) == 0 {
-		return nil, nil
-	}
-	reply, err := read[fact.ReachesQuestion, ReachesReply](ctx, e.peer, ReachesPath, q)
-	return reply.Elements, err
+	return ask(ctx, e.peer, Reaches, q)
 }
 
-// PupilsPath is where elements answers Pupils.
-const PupilsPath = "/internal/elements/pupils"
-
-// PupilsReply holds each pupil once, in order of id.
-type PupilsReply struct {
-	Pupils []form.Element `json:"pupils"`
-}
-
-// Pupils returns the current pupils who are one of the elements or belong to one on any of the days, nested groups resolved. There may be a few
-// besides, whose memberships of nested groups don't meet on any day: Reaches is exact.
+// Pupils returns the current pupils who are one of the elements or belong to one on any of the days, nested groups resolved, each once, in
+// order of id. There may be a few besides, whose memberships of nested groups don't meet on any day: Reaches is exact.
 func (e *Elements) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error) {
-	if len(q.IDs) == 0 {
-		return nil, nil
-	}
-	reply, err := read[fact.PupilsQuestion, PupilsReply](ctx, e.peer, PupilsPath, q)
-	return reply.Pupils, err
+	return ask(ctx, e.peer, Pupils, q)
 }

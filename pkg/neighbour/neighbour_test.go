@@ -2,7 +2,6 @@ package neighbour_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
@@ -37,13 +35,16 @@ func transport(t *testing.T, shown string) *neighbour.Transport {
 	return wire
 }
 
+// facts answers the question for elements.
+type facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
+
 // owner serves the facts of elements as a service does, by the one HTTP constructor.
-func owner(t *testing.T, handler fiber.Handler) string {
+func owner(t *testing.T, answer facts) string {
 	t.Helper()
 	app, err := web.New(web.Options{
 		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second, Token: settings.NewSecret(token),
 		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
-	}, []web.Route{{Method: http.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, Handler: handler}})
+	}, []web.Route{web.Serve(neighbour.ElementFacts, answer)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,15 +58,11 @@ func owner(t *testing.T, handler fiber.Handler) string {
 }
 
 func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
-	base := owner(t, func(c *fiber.Ctx) error {
-		var q fact.ElementsQuestion
-		if err := web.Decode(c, &q); err != nil {
-			return err
-		}
+	base := owner(t, func(_ context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
 		if len(q.IDs) != 2 || q.Keys[0] != "Staff:<1>" {
-			return problem.New(problem.Malformed, "%v", q)
+			return nil, problem.New(problem.Malformed, "%v", q)
 		}
-		return web.OK(c, web.Part{Name: "elements", Value: []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}})
+		return []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}, nil
 	})
 	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
 	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {
@@ -101,7 +98,7 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 		{"another token", nil, "another", problem.Internal, func(p *problem.Error) bool { return p.Detail() == "" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			base := owner(t, func(*fiber.Ctx) error { return c.raised })
+			base := owner(t, func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) { return nil, c.raised })
 			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
 			p := problem.As(err)
 			if p == nil || p.Kind != c.want || (c.check != nil && !c.check(p)) {
@@ -112,7 +109,10 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 }
 
 func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
-	slow := owner(t, func(*fiber.Ctx) error { time.Sleep(5 * time.Second); return nil })
+	slow := owner(t, func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
+		time.Sleep(5 * time.Second)
+		return nil, nil
+	})
 	for name, base := range map[string]string{"nobody listens": "http://127.0.0.1:1", "it stalls": slow} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -144,7 +144,7 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 			}
 			return
 		}
-		_ = json.NewEncoder(w).Encode(neighbour.FactsReply{})
+		_, _ = w.Write([]byte("{}"))
 	})}
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()

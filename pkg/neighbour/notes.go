@@ -7,65 +7,45 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
+// maxNotes bounds a question with notes in it. JSON may write a character in six bytes or twelve, and contents that are too long need room to
+// be refused with the note's faults.
+const maxNotes = 4 << 20
+
+// What notes answers.
+var (
+	NotesOfEvent = Question[fact.NotesOfEventQuestion, []form.Note]{Path: "/internal/notes/of-event", Field: "notes"}
+	NewNote      = Question[fact.NewNote, form.Note]{Path: "/internal/notes/new", Field: "note", Writes: true, MaxBody: maxNotes}
+	SystemNotes  = Question[fact.SystemNotesQuestion, []fact.NoteChange]{
+		Path: "/internal/notes/system", Field: "changes", MaxBody: maxNotes,
+		Nothing: func(q fact.SystemNotesQuestion) bool { return len(q.Notes) == 0 },
+	}
+	Noted = Question[fact.NotedQuestion, []int64]{Path: "/internal/notes/noted", Field: "event_ids"}
+)
+
 // Notes asks the notes service.
 type Notes struct{ peer peer }
 
 // NewNotes returns the client for the service whose internal listener is at base.
 func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "notes"}} }
 
-// Where notes answers the calls below.
-const (
-	NotesOfEventPath = "/internal/notes/of-event"
-	NewNotePath      = "/internal/notes/new"
-	SystemNotesPath  = "/internal/notes/system"
-	NotedPath        = "/internal/notes/noted"
-)
-
-// NotesReply holds notes without parent, in order of id.
-type NotesReply struct {
-	Notes []form.Note `json:"notes"`
-}
-
-// OfEvent returns the notes of an event that the viewer may see.
+// OfEvent returns the notes of an event that the viewer may see, without parent, in order of id.
 func (n *Notes) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
-	reply, err := read[fact.NotesOfEventQuestion, NotesReply](ctx, n.peer, NotesOfEventPath, q)
-	return reply.Notes, err
+	return ask(ctx, n.peer, NotesOfEvent, q)
 }
 
-// NoteReply holds the note that was made, without parent; or, when it is invalid and was not made, the note with id null, valid false
-// and its errors.
-type NoteReply struct {
-	Note form.Note `json:"note"`
-}
-
-// Create makes a note.
+// Create makes a note and returns it without parent. An invalid one is not made: it comes back with id null, valid false and its errors.
 func (n *Notes) Create(ctx context.Context, q fact.NewNote) (form.Note, error) {
-	reply, err := write[fact.NewNote, NoteReply](ctx, n.peer, NewNotePath, q)
-	return reply.Note, err
+	return ask(ctx, n.peer, NewNote, q)
 }
 
-// SystemNotesReply holds the changes in the order of the question's notes.
-type SystemNotesReply struct {
-	Changes []fact.NoteChange `json:"changes"`
-}
-
-// KeepSystemNotes makes the notes on a topic of events what is given, each as a whole. Asking again is harmless, and so is asking at the same time: there
-// never are two notes of an event.
+// KeepSystemNotes makes the notes on a topic of events what is given, each as a whole, and returns the changes in the order of the question's
+// notes. Asking again is harmless, and so is asking at the same time: there never are two notes of an event. So it is sent again when there is
+// no answer.
 func (n *Notes) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
-	if len(q.Notes) == 0 {
-		return nil, nil
-	}
-	reply, err := read[fact.SystemNotesQuestion, SystemNotesReply](ctx, n.peer, SystemNotesPath, q)
-	return reply.Changes, err
+	return ask(ctx, n.peer, SystemNotes, q)
 }
 
-// NotedReply holds the events' ids in no order.
-type NotedReply struct {
-	EventIDs []int64 `json:"event_ids"`
-}
-
-// Noted returns the events that have a note on a topic by the day that the note was written for.
+// Noted returns the ids, in no order, of the events that have a note on a topic, by the day that the note was written for.
 func (n *Notes) Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error) {
-	reply, err := read[fact.NotedQuestion, NotedReply](ctx, n.peer, NotedPath, q)
-	return reply.EventIDs, err
+	return ask(ctx, n.peer, Noted, q)
 }

@@ -172,11 +172,3 @@ func (o Object) Int(name string, faults problem.Fields) *int {
 	number := int(value)
 	return &number
 }
-
-// Decode fills target, a pointer to a struct of a neighbour's request, from the body; Malformed when it does not fit.
-func Decode(c *fiber.Ctx, target any) error {
-	if err := json.Unmarshal(c.Request().Body(), target); err != nil {
-		return problem.Wrap(problem.Malformed, err, "the body does not fit")
-	}
-	return nil
-}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -47,7 +46,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "busy", Value: h.intervals(all[0].Busy)})
+	return web.OK(c, web.Field{Name: "busy", Value: h.intervals(all[0].Busy)})
 }
 
 // freeBusy answers GET /api/freebusy. Round trips as for one element: those for all of them are made together.
@@ -77,7 +76,7 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	for i, f := range all {
 		shown[i] = freeBusy{f.Element.List(), h.intervals(f.Busy)}
 	}
-	return web.OK(c, web.Part{Name: "elements", Value: shown}, web.Part{Name: "free", Value: h.intervals(free)})
+	return web.OK(c, web.Field{Name: "elements", Value: shown}, web.Field{Name: "free", Value: h.intervals(free)})
 }
 
 // readIDs reads a list of ids, separated by commas, and returns each once.
@@ -111,30 +110,4 @@ func (h handlers) intervals(intervals []element.Interval) []interval {
 		shown[i] = interval{h.zone.Format(v.Starts), h.zone.Format(v.Ends)}
 	}
 	return shown
-}
-
-// reaches answers the other services. One read of the elements, and one for each level of nesting of their groups.
-func (h handlers) reaches(c *fiber.Ctx) error {
-	var q fact.ReachesQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	all, err := h.elements.Reaches(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "elements", Value: all})
-}
-
-// pupils answers neighbour.Elements.Pupils; see element.Service.Pupils for what it costs.
-func (h handlers) pupils(c *fiber.Ctx) error {
-	var q fact.PupilsQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	found, err := h.elements.Pupils(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "pupils", Value: found})
 }

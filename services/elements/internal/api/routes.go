@@ -49,9 +49,9 @@ func (h handlers) public() []web.Route {
 // internal are the routes of the other services.
 func (h handlers) internal() []web.Route {
 	return []web.Route{
-		{Method: fiber.MethodPost, Path: neighbour.FactsPath, Access: web.Neighbour, MaxBody: importer.MaxBody, Handler: h.facts},
-		{Method: fiber.MethodPost, Path: neighbour.AdministeredPath, Access: web.Neighbour, Handler: h.administered},
-		{Method: fiber.MethodPost, Path: neighbour.ReachesPath, Access: web.Neighbour, Handler: h.reaches},
-		{Method: fiber.MethodPost, Path: neighbour.PupilsPath, Access: web.Neighbour, Handler: h.pupils},
+		web.Serve(neighbour.ElementFacts, h.elements.Facts),
+		web.Serve(neighbour.Administered, h.elements.Administered),
+		web.Serve(neighbour.Reaches, h.elements.Reaches),
+		web.Serve(neighbour.Pupils, h.elements.Pupils),
 	}
 }

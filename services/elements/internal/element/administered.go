@@ -7,8 +7,8 @@ import (
 )
 
 // Administered returns the elements that a user is an administrator of, current or not, in no order. One read of them.
-func (s *Service) Administered(ctx context.Context, userID int64) ([]fact.Element, error) {
-	found, err := s.Store.AdministeredBy(ctx, userID)
+func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
+	found, err := s.Store.AdministeredBy(ctx, q.UserID)
 	if err != nil {
 		return nil, err
 	}

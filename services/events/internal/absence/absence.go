@@ -8,11 +8,8 @@ package absence
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
-
-	"go.opentelemetry.io/otel/metric"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -67,6 +64,14 @@ type Audit interface {
 	Record(ctx context.Context, entries ...audit.Entry) error
 }
 
+// Metrics counts what is done.
+type Metrics interface {
+	// Wrote counts a note that was created, updated or removed.
+	Wrote(ctx context.Context, change fact.NoteChange)
+	// Checked records how long a nightly check took, and whether it was done or failed.
+	Checked(ctx context.Context, took time.Duration, done bool)
+}
+
 // Options of a Service; all are needed.
 type Options struct {
 	Nightly    Nightly
@@ -80,29 +85,14 @@ type Options struct {
 	Zone       wiretime.Zone
 	Now        func() time.Time
 	Log        *slog.Logger
-	Meter      metric.MeterProvider
+	Metrics    Metrics
 }
 
 // Service finds absences and keeps the notes on them. It is safe for concurrent use.
-type Service struct {
-	Options
-	written metric.Int64Counter
-	took    metric.Float64Histogram
-}
+type Service struct{ Options }
 
 // NewService returns the service; the nightly check does nothing until Run.
-func NewService(o Options) (*Service, error) {
-	meter := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/absence")
-	written, err := meter.Int64Counter("belfry.absence.notes", metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"))
-	if err != nil {
-		return nil, fmt.Errorf("make the counter of notes: %w", err)
-	}
-	took, err := meter.Float64Histogram("belfry.absence.duration", metric.WithUnit("s"), metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"))
-	if err != nil {
-		return nil, fmt.Errorf("make the histogram of checks: %w", err)
-	}
-	return &Service{o, written, took}, nil
-}
+func NewService(o Options) *Service { return &Service{o} }
 
 // Usual are the days that the nightly check looks at.
 func (s *Service) Usual() wiretime.Days {

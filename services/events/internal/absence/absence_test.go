@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.opentelemetry.io/otel/metric/noop"
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
@@ -288,17 +287,16 @@ func (s *school) Lead(ctx context.Context, work func(context.Context) error) err
 	return work(ctx)
 }
 
+func (s *school) Wrote(context.Context, fact.NoteChange)       {}
+func (s *school) Checked(context.Context, time.Duration, bool) {}
+
 // checker is the service in that school.
 func (s *school) checker(t *testing.T) *Service {
 	t.Helper()
-	made, err := NewService(Options{
+	return NewService(Options{
 		Events: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s, Zone: zone(t, "Europe/London"), Now: time.Now,
-		Log: slog.New(slog.DiscardHandler), Meter: noop.NewMeterProvider(),
+		Log: slog.New(slog.DiscardHandler), Metrics: s,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made
 }
 
 func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {

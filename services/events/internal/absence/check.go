@@ -9,9 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/metric"
-
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -160,7 +157,7 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 				a.Note = change
 			}
 			if !dryRun && change != fact.NoNote && change != fact.NoteUnchanged {
-				s.written.Add(ctx, 1, metric.WithAttributes(attribute.String("change", string(change))))
+				s.Metrics.Wrote(ctx, change)
 			}
 		}
 		question.Notes, size = nil, 0

@@ -55,13 +55,14 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	categories := store.NewCategories(r.DB, r.IDs)
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
 	useCases := event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone)
-	absences, err := absence.NewService(absence.Options{
-		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categories, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
-		Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log, Meter: r.Meter,
-	})
+	metrics, err := newAbsenceMetrics(r.Meter)
 	if err != nil {
 		return service.Surface{}, err
 	}
+	absences := absence.NewService(absence.Options{
+		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categories, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
+		Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log, Metrics: metrics,
+	})
 	h := handlers{
 		events:     useCases,
 		categories: event.NewCategories(categories),
@@ -73,7 +74,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts: []lifecycle.Part{
+		Components: []lifecycle.Component{
 			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),

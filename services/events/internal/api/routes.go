@@ -56,10 +56,10 @@ func (h handlers) public() []web.Route {
 // internal are the routes for the other services.
 func (h handlers) internal() []web.Route {
 	return []web.Route{
-		{Method: fiber.MethodPost, Path: neighbour.CommitmentsPath, Access: web.Neighbour, Handler: h.commitments},
-		{Method: fiber.MethodPost, Path: neighbour.RequestsPath, Access: web.Neighbour, Handler: h.requests},
-		{Method: fiber.MethodPost, Path: neighbour.SummariesPath, Access: web.Neighbour, Handler: h.summaries},
-		{Method: fiber.MethodPost, Path: neighbour.BusyPath, Access: web.Neighbour, Handler: h.busy},
-		{Method: fiber.MethodPost, Path: neighbour.CalendarPath, Access: web.Neighbour, Handler: h.calendar},
+		web.Serve(neighbour.Commitments, h.commitments),
+		web.Serve(neighbour.Requests, h.requests),
+		web.Serve(neighbour.Summaries, h.summaries),
+		web.Serve(neighbour.Busy, h.busy),
+		web.Serve(neighbour.Calendar, h.calendar),
 	}
 }

@@ -149,7 +149,7 @@ type watch struct {
 	booked   map[int64]bool        // the elements to be refused
 }
 
-// watch asks for what a change of e needs about clashes; with RefuseClashes it claims the elements, and settle must be called after the write. An event that
+// watch asks for what a change of e needs about clashes; with RefuseClashes it claims the elements. An event that
 // takes no time, or of a category that is not busy, clashes with nothing; a nil category is one still to be read. One question to elements; for what refusing costs besides, see claim.
 func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *known, submission Submission) (w watch, err error) {
 	w = watch{mode: submission.Clashes, asOf: *e}
@@ -180,6 +180,19 @@ func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *kn
 		return w, err
 	}
 	w.claims, w.booked, err = s.claim(ctx, e, w.elements)
+	return w, err
+}
+
+// watched runs a write of e that may have to mind clashes, with what it has to know about them (see watch), and ends
+// the claims after it. The error is the write's, or that of finding out.
+func (s *Service) watched(
+	ctx context.Context, e *Event, category *Category, k *known, submission Submission, write func(*watch) error,
+) (watch, error) {
+	w, err := s.watch(ctx, e, category, k, submission)
+	if err == nil {
+		err = write(&w)
+		w.settle(ctx, err)
+	}
 	return w, err
 }
 

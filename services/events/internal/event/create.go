@@ -51,14 +51,13 @@ func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, ca
 		return View{}, nil, err
 	}
 	e.ID = numbers[0]
-	w, err := s.watch(ctx, &e, category, k, submission)
-	if err != nil {
-		return View{}, nil, err
-	}
-	failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-	e.sign(submission.Ticket, failures)
-	taken, err := s.store.Insert(ctx, []Event{e})
-	w.settle(ctx, err)
+	var taken []int
+	w, err := s.watched(ctx, &e, category, k, submission, func(w *watch) (err error) {
+		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
+		e.sign(submission.Ticket, failures)
+		taken, err = s.store.Insert(ctx, []Event{e})
+		return err
+	})
 	if err == nil && len(taken) > 0 { // by its ticket: it has no import key
 		err = idempotency.InProgress()
 	}
@@ -112,28 +111,25 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 	if err != nil {
 		return View{}, nil, err
 	}
-	w, err := s.watch(ctx, &e, nil, k, submission)
-	if err != nil {
-		return View{}, nil, err
-	}
 	before := 0
-	e, err = s.change(ctx, id, k, func(e *Event) (bool, error) {
-		if !mayEdit(p, e) {
-			return false, forbidden()
-		}
-		if w.outdated(e) || e.receipt(submission.Ticket) != nil {
-			return false, errOutdated
-		}
-		if err := submission.Match.Check(e.Version); err != nil {
-			return false, err
-		}
-		e.Actor = p.UserID
-		before = len(e.Commitments)
-		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-		e.sign(submission.Ticket, failures)
-		return len(failures) < len(submission.Elements), nil
+	w, err := s.watched(ctx, &e, nil, k, submission, func(w *watch) (err error) {
+		e, err = s.change(ctx, id, k, func(e *Event) (bool, error) {
+			if !mayEdit(p, e) {
+				return false, forbidden()
+			}
+			if w.outdated(e) || e.receipt(submission.Ticket) != nil {
+				return false, errOutdated
+			}
+			if err := submission.Match.Check(e.Version); err != nil {
+				return false, err
+			}
+			before = len(e.Commitments)
+			failures = e.add(p, submission.Elements, k.elements, new, w.booked)
+			e.sign(submission.Ticket, failures)
+			return len(failures) < len(submission.Elements), nil
+		})
+		return err
 	})
-	w.settle(ctx, err)
 	if err != nil {
 		return View{}, nil, err
 	}

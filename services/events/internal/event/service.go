@@ -61,7 +61,7 @@ type Store interface {
 // Elements is what events asks of the elements service.
 type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
-	Administered(ctx context.Context, userID int64) ([]fact.Element, error)
+	Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error)
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 }
 

@@ -77,7 +77,7 @@ func (s *Service) Outstanding(ctx context.Context, p principal.Principal, after 
 
 // administers returns the elements that p is an administrator of, current or not, and their ids.
 func (s *Service) administers(ctx context.Context, p principal.Principal) (map[int64]fact.Element, []int64, error) {
-	facts, err := s.elements.Administered(ctx, p.UserID)
+	facts, err := s.elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -21,7 +22,7 @@ func migrations(zone wiretime.Zone) []mongostore.Migration {
 	return []mongostore.Migration{{
 		Name: "0001-states-and-decades",
 		Up: func(ctx context.Context, db *mongo.Database) error {
-			return upgrade(ctx, EventsCollection(db), zone)
+			return NewEvents(db, nil, zone, nil).upgrade(ctx)
 		},
 	}}
 }
@@ -30,26 +31,16 @@ func migrations(zone wiretime.Zone) []mongostore.Migration {
 func older() bson.D { return bson.D{{Key: "schema", Value: eventSchema - 1}} }
 
 // upgrade brings all older events to the shape of this release. It may be repeated, and run in several processes at once.
-func upgrade(ctx context.Context, events *mongo.Collection, zone wiretime.Zone) error {
-	return rewrite(ctx, events, older(), func(d *eventDocument) { d.set(d.event(), zone) })
+func (s *Events) upgrade(ctx context.Context) error {
+	return s.rewrite(ctx, older(), func(d *eventDocument) { d.set(d.event(), s.zone) })
 }
 
 // KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on writing after the migration,
 // until the rollout ends: they drop what they don't know. One read of an empty index every ten seconds.
 func (s *Events) KeepUpgraded(log *slog.Logger) func(context.Context) error {
-	return func(ctx context.Context) error {
-		ctx = outbox.Unsampled(ctx)
-		ticker := time.NewTicker(upgradeInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-ticker.C:
-			}
-			if err := upgrade(ctx, s.collection, s.zone); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "events that the release before wrote are not upgraded; trying again", "error", err)
-			}
-		}
-	}
+	loop := background.New(background.Options{
+		Name: "the upgrade of events that the release before wrote", Log: log, Every: upgradeInterval,
+		Step: func(ctx context.Context) error { return s.upgrade(ctx) },
+	})
+	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }

@@ -48,7 +48,7 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 // administrators answers what is administered, whoever asks.
 type administrators []int64
 
-func (a administrators) Administered(context.Context, int64) ([]fact.Element, error) {
+func (a administrators) Administered(context.Context, fact.AdministeredQuestion) ([]fact.Element, error) {
 	facts := make([]fact.Element, len(a))
 	for i, id := range a {
 		facts[i] = fact.Element{Element: form.Element{ID: id}, Current: true}
@@ -201,7 +201,7 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 	}
 	check()
 	downgrade(2)
-	if err := upgrade(t.Context(), db.Collection("events"), london(t)); err != nil {
+	if err := s.upgrade(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check()

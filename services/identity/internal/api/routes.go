@@ -49,6 +49,6 @@ func (h *handlers) public() []web.Route {
 
 func (h *handlers) internal() []web.Route {
 	return []web.Route{
-		{Method: http.MethodPost, Path: neighbour.UsersPath, Access: web.Neighbour, Handler: h.facts},
+		web.Serve(neighbour.UserFacts, h.facts),
 	}
 }

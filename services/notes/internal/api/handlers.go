@@ -35,7 +35,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 
 // show answers with a note, tagged.
 func show(c *fiber.Ctx, id int64, n note.View) error {
-	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Part{Name: "note", Value: n.Note})
+	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Field{Name: "note", Value: n.Note})
 }
 
 // update answers PUT and PATCH of a note (contract 4.3). As read, then a versioned write: three round trips, one document.
@@ -80,57 +80,10 @@ func (h handlers) remove(c *fiber.Ctx) error {
 
 // importBatch brings in a batch of notes; see note.Service.Import for what it costs.
 func (h handlers) importBatch(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
-	return h.notes.Import(c.UserContext(), batch)
-}
-
-// ofEvent answers neighbour.Notes.OfEvent. One round trip, the event's notes; then identity is asked.
-func (h handlers) ofEvent(c *fiber.Ctx) error {
-	var q fact.NotesOfEventQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
+	rows := make([]note.Row, len(batch.Records))
+	for i, r := range batch.Records {
+		rows[i] = note.ReadRow(r.Key, r.Hash, r.Fields)
 	}
-	notes, err := h.notes.OfEvent(c.UserContext(), q.Viewer, q.EventID)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "notes", Value: notes})
-}
-
-// create answers neighbour.Notes.Create. identity is asked; then one round trip, one document.
-func (h handlers) create(c *fiber.Ctx) error {
-	var q fact.NewNote
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	n, err := h.notes.Create(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "note", Value: n})
-}
-
-// keepSystemNotes answers neighbour.Notes.KeepSystemNotes; see note.Service.KeepSystemNotes for what it costs.
-func (h handlers) keepSystemNotes(c *fiber.Ctx) error {
-	var q fact.SystemNotesQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	changes, err := h.notes.KeepSystemNotes(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "changes", Value: changes})
-}
-
-// noted answers neighbour.Notes.Noted: one read of as many documents as it returns.
-func (h handlers) noted(c *fiber.Ctx) error {
-	var q fact.NotedQuestion
-	if err := web.Decode(c, &q); err != nil {
-		return err
-	}
-	events, err := h.notes.Noted(c.UserContext(), q)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Part{Name: "event_ids", Value: events})
+	outcomes, err := h.notes.Import(c.UserContext(), rows, batch.DryRun)
+	return batch.Results(outcomes), err
 }

@@ -25,10 +25,9 @@ func (h handlers) public() []web.Route {
 // internal are the routes for the other services.
 func (h handlers) internal() []web.Route {
 	return []web.Route{
-		{Method: fiber.MethodPost, Path: neighbour.NotesOfEventPath, Access: web.Neighbour, Handler: h.ofEvent},
-		// JSON may write a character in six bytes or twelve, so contents that are too long need room to be told so.
-		{Method: fiber.MethodPost, Path: neighbour.NewNotePath, Access: web.Neighbour, MaxBody: 4 << 20, Handler: h.create},
-		{Method: fiber.MethodPost, Path: neighbour.SystemNotesPath, Access: web.Neighbour, MaxBody: 4 << 20, Handler: h.keepSystemNotes},
-		{Method: fiber.MethodPost, Path: neighbour.NotedPath, Access: web.Neighbour, Handler: h.noted},
+		web.Serve(neighbour.NotesOfEvent, h.notes.OfEvent),
+		web.Serve(neighbour.NewNote, h.notes.Create),
+		web.Serve(neighbour.SystemNotes, h.notes.KeepSystemNotes),
+		web.Serve(neighbour.Noted, h.notes.Noted),
 	}
 }

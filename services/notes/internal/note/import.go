@@ -6,52 +6,65 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // updatesAtOnce bounds the changed rows of a batch that are written at the same time.
 const updatesAtOnce = 8
 
-// row is a record of a batch on its way into the store.
-type row struct {
-	index  int
-	record importer.Record
-	change Change
-	event  string // key
-	owner  string // key; "" for the system
-	stored *Note  // nil: not there yet
+// Row is one record of an import (administration: notes.csv).
+type Row struct {
+	Key, Hash string // the source's id of the row, and the hash of all of it
+	Change    Change
+	Event     string // key
+	Owner     string // key; "" for the system
 }
 
-// Import brings a batch of notes.csv rows into the store (administration: the bundle) and returns what became of each. A row is the whole truth
+// ReadRow reads the fields of a row. Those that can't be read are faults of its Change.
+func ReadRow(key, hash string, f Fields) Row {
+	r := Row{Key: key, Hash: hash, Change: ReadChange(f)}
+	set(&r.Event, f.Text("event", r.Change.Faults))
+	set(&r.Owner, f.Text("owner", r.Change.Faults))
+	return r
+}
+
+// row is one on its way into the store.
+type row struct {
+	Row
+	index  int
+	stored *Note // nil: not there yet
+}
+
+// Import brings a batch of notes.csv rows into the store (administration: the bundle) and returns the outcome of each. A row is the whole truth
 // about its note, but an unchanged row leaves the note alone. One read of the batch's keys; for new and changed rows one question to events and
 // one to identity, one write for all new notes, and one versioned write for each changed one. A dry run only reads, and does not look references up.
-func (s *Service) Import(ctx context.Context, batch importer.Batch) ([]importer.Result, error) {
-	results := make([]importer.Result, len(batch.Records))
-	rows, err := s.pending(ctx, batch.Records, results)
+func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]record.Outcome, error) {
+	outcomes := make([]record.Outcome, len(batch))
+	rows, err := s.pending(ctx, batch, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	if batch.DryRun {
+	if dryRun {
 		for _, r := range rows {
-			results[r.index] = r.result()
+			outcomes[r.index] = r.outcome()
 		}
-		return results, nil
+		return outcomes, nil
 	}
-	added, changed, err := s.resolve(ctx, rows, results)
+	added, changed, err := s.resolve(ctx, rows, outcomes)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.add(ctx, added, results); err != nil {
+	if err := s.add(ctx, added, outcomes); err != nil {
 		return nil, err
 	}
-	return results, s.replace(ctx, changed, results)
+	return outcomes, s.replace(ctx, changed, outcomes)
 }
 
-// pending returns the rows that are new or changed. It sets the results of the others: those at fault, and those that are stored as they are.
-func (s *Service) pending(ctx context.Context, records []importer.Record, results []importer.Result) ([]row, error) {
-	keys := make([]string, len(records))
-	for i, r := range records {
+// pending returns the rows that are new or changed. It sets the outcomes of the others: those at fault, and those that are stored as they are.
+func (s *Service) pending(ctx context.Context, batch []Row, outcomes []record.Outcome) ([]row, error) {
+	keys := make([]string, len(batch))
+	for i, r := range batch {
 		keys[i] = r.Key
 	}
 	stored := map[string]*Note{}
@@ -65,14 +78,13 @@ func (s *Service) pending(ctx context.Context, records []importer.Record, result
 		}
 	}
 	var rows []row
-	for i, record := range records {
-		r, faults := readRow(i, record)
-		r.stored = stored[record.Key]
-		switch {
+	for i, given := range batch {
+		r := row{given, i, stored[given.Key]}
+		switch faults := r.check(); {
 		case len(faults) > 0:
-			results[i] = importer.Fail(i, record, faults)
-		case r.stored != nil && r.stored.ImportHash == record.Hash:
-			results[i] = importer.Result{Index: i, Key: record.Key, Result: importer.Unchanged, ID: r.stored.ID}
+			outcomes[i] = record.Fail(faults)
+		case r.stored != nil && r.stored.ImportHash == r.Hash:
+			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: r.stored.ID}
 		default:
 			rows = append(rows, r)
 		}
@@ -80,50 +92,38 @@ func (s *Service) pending(ctx context.Context, records []importer.Record, result
 	return rows, nil
 }
 
-// readRow reads a record's fields; the event is needed.
-func readRow(index int, record importer.Record) (row, problem.Fields) {
-	read := problem.Fields{}
-	r := row{index: index, record: record}
-	r.change = ReadChange(record.Fields)
-	if event := record.Fields.Text("event", read); event != nil {
-		r.event = *event
+// check returns all that is wrong with the row, by field; the event is needed.
+func (r Row) check() problem.Fields {
+	faults := r.Change.check()
+	if r.Event == "" && len(faults["event"]) == 0 {
+		faults.Add("event", problem.Blank)
 	}
-	if owner := record.Fields.Text("owner", read); owner != nil {
-		r.owner = *owner
-	}
-	faults := r.change.check()
-	for field, messages := range read {
-		faults[field] = messages
-	}
-	if r.event == "" && len(faults["event"]) == 0 {
-		faults.Add("event", "can't be blank")
-	}
-	return r, faults
+	return faults
 }
 
-// resolve makes notes of rows, the new and the changed ones apart. It sets the results of rows whose event or owner does not exist.
-func (s *Service) resolve(ctx context.Context, rows []row, results []importer.Result) (added, changed []resolved, err error) {
+// resolve makes notes of rows, the new and the changed ones apart. It sets the outcomes of rows whose event or owner does not exist.
+func (s *Service) resolve(ctx context.Context, rows []row, outcomes []record.Outcome) (added, changed []resolved, err error) {
 	events, users, err := s.references(ctx, rows)
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range rows {
 		faults := problem.Fields{}
-		eventID, found := events[r.event]
+		eventID, found := events[r.Event]
 		if !found {
-			faults.Add("event", "must exist")
+			faults.Add("event", problem.MustExist)
 		}
-		ownerID, found := users[r.owner]
-		if !found && r.owner != "" {
-			faults.Add("owner", "must exist")
+		ownerID, found := users[r.Owner]
+		if !found && r.Owner != "" {
+			faults.Add("owner", problem.MustExist)
 		}
 		if len(faults) > 0 {
-			results[r.index] = importer.Fail(r.index, r.record, faults)
+			outcomes[r.index] = record.Fail(faults)
 			continue
 		}
 		n := fresh(eventID, ownerID)
-		n.Key, n.ImportHash = r.record.Key, r.record.Hash
-		r.change.applyTo(&n)
+		n.Key, n.ImportHash = r.Key, r.Hash
+		r.Change.applyTo(&n)
 		if err := s.render(&n); err != nil {
 			return nil, nil, err
 		}
@@ -155,8 +155,8 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 		return append(keys, key)
 	}
 	for _, r := range rows {
-		eventKeys = once(eventKeys, "event ", r.event)
-		userKeys = once(userKeys, "user ", r.owner)
+		eventKeys = once(eventKeys, "event ", r.Event)
+		userKeys = once(userKeys, "user ", r.Owner)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -179,7 +179,7 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 }
 
 // add stores the new notes.
-func (s *Service) add(ctx context.Context, rows []resolved, results []importer.Result) error {
+func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -193,16 +193,16 @@ func (s *Service) add(ctx context.Context, rows []resolved, results []importer.R
 	}
 	for i, r := range rows {
 		if taken[i] {
-			results[r.index] = importer.Fail(r.index, r.record, problem.Fields{"key": {"has already been taken"}})
+			outcomes[r.index] = record.Fail(problem.Fields{"key": {problem.Taken}})
 			continue
 		}
-		results[r.index] = importer.Result{Index: r.index, Key: r.record.Key, Result: importer.Created, ID: notes[i].ID}
+		outcomes[r.index] = record.Outcome{Result: record.Created, ID: notes[i].ID}
 	}
 	return nil
 }
 
 // replace writes the changed notes.
-func (s *Service) replace(ctx context.Context, rows []resolved, results []importer.Result) error {
+func (s *Service) replace(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(updatesAtOnce)
 	for _, r := range rows {
@@ -214,20 +214,20 @@ func (s *Service) replace(ctx context.Context, rows []resolved, results []import
 				return nil
 			})
 			if problem.Is(err, problem.NotFound) { // deleted since it was read: the next import makes it anew
-				results[r.index] = importer.Fail(r.index, r.record, problem.Fields{"key": {"was deleted meanwhile"}})
+				outcomes[r.index] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
 				return nil
 			}
-			results[r.index] = r.result()
+			outcomes[r.index] = r.outcome()
 			return err
 		})
 	}
 	return group.Wait()
 }
 
-// result says that the row changes its note or, when there is none, makes one.
-func (r row) result() importer.Result {
+// outcome says that the row changes its note or, when there is none, makes one.
+func (r row) outcome() record.Outcome {
 	if r.stored == nil {
-		return importer.Result{Index: r.index, Key: r.record.Key, Result: importer.Created}
+		return record.Outcome{Result: record.Created}
 	}
-	return importer.Result{Index: r.index, Key: r.record.Key, Result: importer.Updated, ID: r.stored.ID}
+	return record.Outcome{Result: record.Updated, ID: r.stored.ID}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 const (
@@ -121,9 +121,9 @@ func contents(text string) string { return fmt.Sprintf(`{"contents":%q}`, text) 
 
 func object(t *testing.T, text string) Fields {
 	t.Helper()
-	var r importer.Record
-	if err := json.Unmarshal([]byte(text), &r.Fields); err != nil {
+	var o web.Object
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		t.Fatal(err)
 	}
-	return r.Fields
+	return o
 }

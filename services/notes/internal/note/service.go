@@ -151,14 +151,14 @@ func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match ifm
 }
 
 // OfEvent returns the notes of an event that the viewer sees, without parent, in order of id. The caller has seen that the event exists.
-func (s *Service) OfEvent(ctx context.Context, v fact.Viewer, eventID int64) ([]form.Note, error) {
-	notes, err := s.Store.OfEvent(ctx, eventID)
+func (s *Service) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
+	notes, err := s.Store.OfEvent(ctx, q.EventID)
 	if err != nil {
 		return nil, err
 	}
 	var seen []Note
 	for _, n := range notes {
-		if n.VisibleTo(v) {
+		if n.VisibleTo(q.Viewer) {
 			seen = append(seen, n)
 		}
 	}

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +14,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
-	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -105,7 +105,7 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	if diff := cmp.Diff(want, n); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := s.OfEvent(t.Context(), fact.Viewer{Admin: true}, 101); err != nil || len(left) > 0 {
+	if left, err := s.OfEvent(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
 		t.Errorf("stored: %+v, %v", left, err)
 	}
 }
@@ -189,37 +189,36 @@ func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 	}
 }
 
-// batch makes records of JSON lines; the line is its own hash.
-func batch(t *testing.T, lines ...string) importer.Batch {
+// batch makes rows of JSON lines; the line is its own hash.
+func batch(t *testing.T, lines ...string) []note.Row {
 	t.Helper()
-	var b importer.Batch
-	for _, line := range lines {
-		r := importer.Record{Hash: line}
-		if err := json.Unmarshal([]byte(line), &r.Fields); err != nil {
+	rows := make([]note.Row, len(lines))
+	for i, line := range lines {
+		o, err := web.ParseObject([]byte(line))
+		if err != nil {
 			t.Fatal(err)
 		}
-		r.Key = *r.Fields.Text("key", problem.Fields{})
-		b.Records = append(b.Records, r)
+		rows[i] = note.ReadRow(*o.Text("key", problem.Fields{}), line, o)
 	}
-	return b
+	return rows
 }
 
-func importBatch(t *testing.T, s *note.Service, b importer.Batch) []importer.Result {
+func importBatch(t *testing.T, s *note.Service, rows []note.Row, dryRun bool) []record.Outcome {
 	t.Helper()
-	results, err := s.Import(t.Context(), b)
+	outcomes, err := s.Import(t.Context(), rows, dryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return results
+	return outcomes
 }
 
 func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	s, events, users := newService(t)
 	a, b, c := `{"key":"a","event":"e1","contents":"*A*","owner":"u1","visible_pupil":true}`, `{"key":"b","event":"e1","contents":"B","visible_staff":false}`, `{"key":"c","event":"e2","contents":""}`
-	first := importBatch(t, s, batch(t, a, b, c))
-	for i, key := range []string{"a", "b", "c"} {
-		if want := (importer.Result{Index: i, Key: key, Result: importer.Created, ID: first[i].ID}); !cmp.Equal(want, first[i]) || first[i].ID == 0 {
-			t.Errorf("%+v", first[i])
+	first := importBatch(t, s, batch(t, a, b, c), false)
+	for _, o := range first {
+		if want := (record.Outcome{Result: record.Created, ID: o.ID}); !cmp.Equal(want, o) || o.ID == 0 {
+			t.Errorf("%+v", o)
 		}
 	}
 	if events.questions.Load() != 1 || users.questions.Load() != 1 {
@@ -235,8 +234,8 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 
 	events.questions.Store(0)
 	users.questions.Store(0)
-	for _, r := range importBatch(t, s, batch(t, a, b, c)) {
-		if r.Result != importer.Unchanged || r.ID != first[r.Index].ID {
+	for i, r := range importBatch(t, s, batch(t, a, b, c), false) {
+		if r.Result != record.Unchanged || r.ID != first[i].ID {
 			t.Errorf("again: %+v", r)
 		}
 	}
@@ -245,8 +244,8 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	}
 
 	changed := `{"key":"a","event":"e2","contents":"A2","owner":"u2"}`
-	for _, r := range importBatch(t, s, batch(t, b, changed)) {
-		if want := []string{importer.Unchanged, importer.Updated}[r.Index]; r.Result != want {
+	for i, r := range importBatch(t, s, batch(t, b, changed), false) {
+		if want := []record.Result{record.Unchanged, record.Updated}[i]; r.Result != want {
 			t.Errorf("changed: %+v", r)
 		}
 	}
@@ -262,11 +261,11 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 	s, _, _ := newService(t)
 	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
-	id := importBatch(t, s, batch(t, row))[0].ID
+	id := importBatch(t, s, batch(t, row), false)[0].ID
 	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, ifmatch.Match{}); err != nil {
 		t.Fatal(err)
 	}
-	if r := importBatch(t, s, batch(t, row))[0]; r.Result != importer.Unchanged {
+	if r := importBatch(t, s, batch(t, row), false)[0]; r.Result != record.Unchanged {
 		t.Errorf("%+v", r)
 	}
 	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != text {
@@ -282,7 +281,7 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 		`{"key":"c","event":5,"owner":[],"visible_guest":"perhaps"}`,
 		fmt.Sprintf(`{"key":"d","event":"e1","contents":%q}`, strings.Repeat("a", note.MaxContents+1)),
 		`{"key":"e","event":"e1","contents":"E"}`,
-	)) {
+	), false) {
 		want := []problem.Fields{
 			{"event": {"must exist"}, "owner": {"must exist"}},
 			{"event": {"can't be blank"}, "contents": {"is not a string"}},
@@ -290,7 +289,7 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 			{"contents": {"is too long (maximum is 65536 characters)"}},
 			nil,
 		}[i]
-		if diff := cmp.Diff(want, r.Errors); diff != "" || (r.Result == importer.Failed) != (want != nil) {
+		if diff := cmp.Diff(want, r.Faults); diff != "" || (r.Result == record.Failed) != (want != nil) {
 			t.Errorf("%+v: %s", r, diff)
 		}
 	}
@@ -302,22 +301,20 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 	s, events, users := newService(t)
 	a := `{"key":"a","event":"e1","contents":"A"}`
-	id := importBatch(t, s, batch(t, a))[0].ID
+	id := importBatch(t, s, batch(t, a), false)[0].ID
 	b := batch(t, a, `{"key":"b","event":"not there yet","owner":"nor this"}`, `{"key":"c"}`)
-	b.DryRun = true
 	events.questions.Store(0)
 	users.questions.Store(0)
-	want := []importer.Result{
-		{Index: 0, Key: "a", Result: importer.Unchanged, ID: id},
-		{Index: 1, Key: "b", Result: importer.Created},
-		{Index: 2, Key: "c", Result: importer.Failed, Errors: problem.Fields{"event": {"can't be blank"}}},
+	want := []record.Outcome{
+		{Result: record.Unchanged, ID: id},
+		{Result: record.Created},
+		{Result: record.Failed, Faults: problem.Fields{"event": {"can't be blank"}}},
 	}
-	if diff := cmp.Diff(want, importBatch(t, s, b)); diff != "" {
+	if diff := cmp.Diff(want, importBatch(t, s, b, true)); diff != "" {
 		t.Error(diff)
 	}
 	b = batch(t, `{"key":"a","event":"e1","contents":"A2"}`)
-	b.DryRun = true
-	if diff := cmp.Diff([]importer.Result{{Key: "a", Result: importer.Updated, ID: id}}, importBatch(t, s, b)); diff != "" {
+	if diff := cmp.Diff([]record.Outcome{{Result: record.Updated, ID: id}}, importBatch(t, s, b, true)); diff != "" {
 		t.Error(diff)
 	}
 	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != "A" {
@@ -331,7 +328,7 @@ func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 func TestImport_ABatchWithoutItsNeighboursWritesNothing(t *testing.T) {
 	s, events, _ := newService(t)
 	events.away = problem.New(problem.Unavailable, "events is away")
-	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`)); !problem.Is(err, problem.Unavailable) {
+	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`), false); !problem.Is(err, problem.Unavailable) {
 		t.Errorf("%+v, %v", results, err)
 	}
 	if found, err := s.Store.WithKeys(t.Context(), []string{"a"}); err != nil || len(found) > 0 {

@@ -1,0 +1,73 @@
+package checkout_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// adapters are those packages of the services that connect the rules of the field to the world. All others are domain packages.
+var adapters = map[string]string{
+	"api":        "is HTTP",
+	"store":      "is MongoDB",
+	"attempts":   "counts in Redis",
+	"notice":     "sends mail and webhooks, reads the outbox and counts both; its rules and its sending share most of their types",
+	"noticetest": "is a mail server and a receiver of webhooks, for tests",
+}
+
+// shared are the packages that domain packages may import.
+var shared = []string{"audit", "fact", "form", "idempotency", "ifmatch", "principal", "problem", "record", "wiretime"}
+
+// forbidden are packages, with all below them.
+var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis", "go.opentelemetry.io"}
+
+func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob(filepath.Join(root, "services", "*", "internal", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders = slices.DeleteFunc(folders, func(folder string) bool { return adapters[filepath.Base(folder)] != "" })
+	if len(folders) < 6 { // calendar, element, event, absence, user, note
+		t.Fatalf("domain packages: %q", folders)
+	}
+	for _, name := range shared {
+		folders = append(folders, filepath.Join(root, "pkg", name))
+	}
+	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Deps"}, folders...)...)
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; seen++ {
+		var p struct {
+			ImportPath string
+			Deps       []string // transitive
+		}
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range forbidden {
+			if slices.ContainsFunc(p.Deps, func(dep string) bool { return dep == of || strings.HasPrefix(dep, of+"/") }) {
+				t.Errorf("%s reaches %s", p.ImportPath, of)
+			}
+		}
+	}
+	if seen != len(folders) {
+		t.Errorf("%d packages listed, want %d", seen, len(folders))
+	}
+}

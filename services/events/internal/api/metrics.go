@@ -1,0 +1,43 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+)
+
+// absenceMetrics implements absence.Metrics.
+type absenceMetrics struct {
+	written metric.Int64Counter
+	took    metric.Float64Histogram
+}
+
+func newAbsenceMetrics(provider metric.MeterProvider) (absenceMetrics, error) {
+	meter := provider.Meter("github.com/belfry-schools/belfry/services/events/internal/absence")
+	written, err := meter.Int64Counter("belfry.absence.notes", metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"))
+	if err != nil {
+		return absenceMetrics{}, fmt.Errorf("make the counter of notes: %w", err)
+	}
+	took, err := meter.Float64Histogram("belfry.absence.duration", metric.WithUnit("s"), metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"))
+	if err != nil {
+		return absenceMetrics{}, fmt.Errorf("make the histogram of checks: %w", err)
+	}
+	return absenceMetrics{written, took}, nil
+}
+
+func (m absenceMetrics) Wrote(ctx context.Context, change fact.NoteChange) {
+	m.written.Add(ctx, 1, metric.WithAttributes(attribute.String("change", string(change))))
+}
+
+func (m absenceMetrics) Checked(ctx context.Context, took time.Duration, done bool) {
+	outcome := "done"
+	if !done {
+		outcome = "failed"
+	}
+	m.took.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("outcome", outcome)))
+}
