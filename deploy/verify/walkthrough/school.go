@@ -119,10 +119,10 @@ func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 	}
 	s := Summary{Calls: w.calls, Took: time.Since(began)}
 	if w.mail != nil {
-		s.Mails = len(w.mail.taken())
+		s.Mails = len(w.mail.Taken())
 	}
 	if w.hook != nil {
-		s.Notices = len(w.hook.notices())
+		s.Notices = len(notices(w.hook))
 	}
 	return s, w.err
 }

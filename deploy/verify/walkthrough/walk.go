@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
 const (
@@ -37,8 +39,8 @@ type walk struct {
 	base string
 	out  io.Writer
 	http *http.Client
-	mail *mailServer // nil: mail is not looked at
-	hook *endpoint   // nil: webhooks are not looked at
+	mail *receivers.MailServer // nil: mail is not looked at
+	hook *receivers.Endpoint   // nil: webhooks are not looked at
 
 	calls, step int
 	err         error
@@ -56,12 +58,12 @@ func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
 // listen starts the receivers.
 func (w *walk) listen() (err error) {
 	if w.MailListen != "" {
-		if w.mail, err = startMailServer(w.MailListen, w.Certificate); err != nil {
+		if w.mail, err = receivers.StartMailServer(receivers.MailOptions{Address: w.MailListen, Certificate: w.Certificate}); err != nil {
 			return fmt.Errorf("listen for mail: %w", err)
 		}
 	}
 	if w.HookListen != "" {
-		if w.hook, err = startEndpoint(w.HookListen, w.HookURL, w.Certificate); err != nil {
+		if w.hook, err = receivers.StartEndpoint(receivers.EndpointOptions{Address: w.HookListen, URL: w.HookURL, Certificate: w.Certificate}); err != nil {
 			return fmt.Errorf("listen for the webhook: %w", err)
 		}
 	}
@@ -70,10 +72,10 @@ func (w *walk) listen() (err error) {
 
 func (w *walk) close() {
 	if w.mail != nil {
-		w.mail.close()
+		w.mail.Stop()
 	}
 	if w.hook != nil {
-		w.hook.close()
+		w.hook.Close()
 	}
 	w.http.CloseIdleConnections()
 }
