@@ -15,14 +15,14 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
-func ticket(body string) idempotency.Ticket {
+func key(body string) idempotency.Key {
 	return idempotency.New(1, "POST /api/events/101/notes", "k", []byte(body))
 }
 
 func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t *testing.T) {
 	s, _, _ := newService(t)
 	contents := "a"
-	asked := fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents, Ticket: ticket("a")}
+	asked := fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents, IdempotencyKey: key("a")}
 	var wg sync.WaitGroup
 	var made atomic.Int64
 	for range 8 { // at once: one makes it, the others are told that it is being made, or what was made
@@ -42,7 +42,7 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 	if err != nil || *again.ID != made.Load() || again.Contents != "a" || again.Owner == nil {
 		t.Errorf("%+v, %v, made %d", again, err, made.Load())
 	}
-	asked.Ticket = ticket("b")
+	asked.IdempotencyKey = key("b")
 	if _, err := s.Create(t.Context(), asked); !problem.Is(err, problem.Conflict) || problem.As(err).RetryAfter > 0 {
 		t.Errorf("another body: %v", err)
 	}
@@ -51,9 +51,9 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 	}
 }
 
-func TestATicketSurvivesChangesUntilItIsForgotten(t *testing.T) {
+func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 	s, db := open(t)
-	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, Ticket: ticket("a")})
+	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
 	if _, err := s.Update(t.Context(), n.ID, func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +61,11 @@ func TestATicketSurvivesChangesUntilItIsForgotten(t *testing.T) {
 		before time.Time
 		found  bool
 	}{{time.Now().Add(-time.Hour), true}, {time.Now().Add(time.Hour), false}} {
-		if err := s.ForgetTickets(t.Context(), step.before); err != nil {
+		if err := s.ForgetIdempotencyKeys(t.Context(), step.before); err != nil {
 			t.Fatal(err)
 		}
-		got, found, err := s.OfTicket(t.Context(), ticket("a").Key)
-		if err != nil || found != step.found || (found && (got.ID != n.ID || got.Ticket != ticket("a"))) {
+		got, found, err := s.GetByIdempotencyKey(t.Context(), key("a").ID)
+		if err != nil || found != step.found || (found && (got.ID != n.ID || got.IdempotencyKey != key("a"))) {
 			t.Errorf("before %v: %+v, %v, %v", step.before, got, found, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestATicketSurvivesChangesUntilItIsForgotten(t *testing.T) {
 	if err != nil || left != 0 {
 		t.Errorf("%d, %v", left, err)
 	}
-	insert(t, s, note.Note{EventID: 3, OwnerID: 4, Ticket: ticket("a")})
+	insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
 }
 
 // TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten: the note changes after it was read and before it is replaced or removed.
