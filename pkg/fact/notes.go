@@ -25,8 +25,8 @@ type NewNote struct {
 
 	Faults problem.Fields `json:"faults,omitempty"`
 
-	// Ticket is that of the request; with one, a note is made once however often it is asked for.
-	Ticket idempotency.Ticket `json:"ticket,omitzero"`
+	// IdempotencyKey is that of the request; with one, a note is made once however often it is asked for.
+	IdempotencyKey idempotency.Key `json:"ticket,omitzero"`
 }
 
 // Topic is what the system itself writes notes about. An event has one such note at most on each topic.

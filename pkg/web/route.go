@@ -36,7 +36,7 @@ type Route struct {
 	Body string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB.
 	MaxBody int
-	// Repeatable marks a POST that takes an Idempotency-Key; see Ticket.
+	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
 	Repeatable bool
 	// ActsOnGet marks a GET that changes something (login, logout): browsers of other sites may not send it either.
 	ActsOnGet bool

@@ -27,7 +27,7 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission := event.Submission{Elements: submitted, Ticket: web.Ticket(c)}
+	submission := event.Submission{Elements: submitted, IdempotencyKey: web.IdempotencyKey(c)}
 	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission.Ticket = web.Ticket(c)
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
 	if err != nil {
 		return h.refuse(c, err)
@@ -56,7 +56,7 @@ func (h handlers) add(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission.Ticket = web.Ticket(c)
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	if submission.Match, err = web.IfMatch(c, kind, id); err != nil {
 		return err
 	}

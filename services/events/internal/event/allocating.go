@@ -60,11 +60,11 @@ func (s *Service) give(ctx context.Context, p principal.Principal, id int64, sub
 		if e.Request(id) == nil {
 			return false, problem.Missing("Request", id)
 		}
-		if s.Days(*e) != days || e.receipt(submission.Ticket) != nil {
+		if s.Days(*e) != days || e.receipt(submission.IdempotencyKey) != nil {
 			return false, errOutdated
 		}
 		failures = e.allocate(id, submission.Elements, k.elements, members, new)
-		e.sign(submission.Ticket, failures)
+		e.sign(submission.IdempotencyKey, failures)
 		return len(failures) < len(submission.Elements), nil
 	})
 	if err != nil {

@@ -25,10 +25,10 @@ const (
 
 // Submission is the elements that a client sends to be added, and what is to be done about clashes.
 type Submission struct {
-	Elements []Submitted
-	Clashes  Clashing
-	Ticket   idempotency.Ticket // of the request
-	Match    ifmatch.Match      // the versions of the event that may be added to
+	Elements       []Submitted
+	Clashes        Clashing
+	IdempotencyKey idempotency.Key // of the request
+	Match          ifmatch.Match   // the versions of the event that may be added to
 }
 
 // Clash is an element of an event with another event that takes it up at the same time.

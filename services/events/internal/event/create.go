@@ -54,7 +54,7 @@ func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, ca
 	var taken []int
 	w, err := s.watched(ctx, &e, category, k, submission, func(w *watch) (err error) {
 		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-		e.sign(submission.Ticket, failures)
+		e.sign(submission.IdempotencyKey, failures)
 		taken, err = s.store.Insert(ctx, []Event{e})
 		return err
 	})
@@ -117,7 +117,7 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 			if !mayEdit(p, e) {
 				return false, forbidden()
 			}
-			if w.outdated(e) || e.receipt(submission.Ticket) != nil {
+			if w.outdated(e) || e.receipt(submission.IdempotencyKey) != nil {
 				return false, errOutdated
 			}
 			if err := submission.Match.Check(e.Version); err != nil {
@@ -125,7 +125,7 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 			}
 			before = len(e.Commitments)
 			failures = e.add(p, submission.Elements, k.elements, new, w.booked)
-			e.sign(submission.Ticket, failures)
+			e.sign(submission.IdempotencyKey, failures)
 			return len(failures) < len(submission.Elements), nil
 		})
 		return err

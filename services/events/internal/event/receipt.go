@@ -18,17 +18,17 @@ const (
 // Receipt says that a create or add with an Idempotency-Key was done. It is stored by the same write, so that a retry after a crash finds
 // it, does nothing, and answers with the event as it is then and the failures as they were.
 type Receipt struct {
-	Ticket   idempotency.Ticket
+	Key      idempotency.Key
 	At       time.Time
 	Failures []Failure // without Submitted, which a retry brings along
 }
 
 // sign leaves a receipt for a request, if it has a ticket.
-func (e *Event) sign(t idempotency.Ticket, failures []Failure) {
+func (e *Event) sign(t idempotency.Key, failures []Failure) {
 	if !t.Given() {
 		return
 	}
-	e.Receipts = append(e.Receipts, Receipt{Ticket: t, At: time.Now().UTC(), Failures: failures})
+	e.Receipts = append(e.Receipts, Receipt{Key: t, At: time.Now().UTC(), Failures: failures})
 	kept := 0
 	for _, r := range e.Receipts {
 		kept += len(r.Failures)
@@ -40,8 +40,8 @@ func (e *Event) sign(t idempotency.Ticket, failures []Failure) {
 }
 
 // receipt returns what was left for the request with that ticket, nil when there is none.
-func (e *Event) receipt(t idempotency.Ticket) *Receipt {
-	i := slices.IndexFunc(e.Receipts, func(r Receipt) bool { return t.Given() && r.Ticket.Key == t.Key })
+func (e *Event) receipt(t idempotency.Key) *Receipt {
+	i := slices.IndexFunc(e.Receipts, func(r Receipt) bool { return t.Given() && r.Key.ID == t.ID })
 	if i < 0 {
 		return nil
 	}
@@ -50,11 +50,11 @@ func (e *Event) receipt(t idempotency.Ticket) *Receipt {
 
 // done says whether a request has been done already, and with which failures. Conflict when its key came with another body.
 func (e *Event) done(submission Submission) (failures []Failure, done bool, err error) {
-	r := e.receipt(submission.Ticket)
+	r := e.receipt(submission.IdempotencyKey)
 	if r == nil {
 		return nil, false, nil
 	}
-	if err := submission.Ticket.Repeats(r.Ticket); err != nil {
+	if err := submission.IdempotencyKey.Repeats(r.Key); err != nil {
 		return nil, false, err
 	}
 	for _, f := range r.Failures {
@@ -66,10 +66,10 @@ func (e *Event) done(submission Submission) (failures []Failure, done bool, err 
 
 // made finds the event that a create with that ticket has made already: one read, and what replay costs.
 func (s *Service) made(ctx context.Context, submission Submission) (_ View, failures []Failure, found bool, err error) {
-	if !submission.Ticket.Given() {
+	if !submission.IdempotencyKey.Given() {
 		return View{}, nil, false, nil
 	}
-	e, found, err := s.store.OfTicket(ctx, submission.Ticket.Key)
+	e, found, err := s.store.GetByIdempotencyKey(ctx, submission.IdempotencyKey.ID)
 	if err != nil || !found {
 		return View{}, nil, false, err
 	}

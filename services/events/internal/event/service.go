@@ -21,8 +21,8 @@ type Store interface {
 	OfCommitment(ctx context.Context, commitmentID int64) (Event, error)
 	// OfRequest returns the event that has the request of that id.
 	OfRequest(ctx context.Context, requestID int64) (Event, error)
-	// OfTicket returns the event that has a receipt for the ticket with that key, and false when there is none.
-	OfTicket(ctx context.Context, key string) (Event, bool, error)
+	// GetByIdempotencyKey returns the event that has a receipt for the ticket with that key, and false when there is none.
+	GetByIdempotencyKey(ctx context.Context, key string) (Event, bool, error)
 	// Find returns those of the events asked for, by id and by import key, that exist, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
 	// Touching returns the events that may touch one of the days of a reach with a commitment to its element: all that do, each once, and

@@ -67,9 +67,10 @@ type requestDocument struct {
 }
 
 type receiptDocument struct {
-	idempotency.Ticket `bson:",inline"`
-	At                 time.Time         `bson:"at"`
-	Failures           []failureDocument `bson:"failures,omitempty"`
+	Key      string            `bson:"key"`
+	Body     string            `bson:"body"`
+	At       time.Time         `bson:"at"`
+	Failures []failureDocument `bson:"failures,omitempty"`
 }
 
 // failureDocument is a failure without what was submitted: of a commitment there is a status, of a request a quantity, and of what is no
@@ -83,7 +84,7 @@ type failureDocument struct {
 }
 
 func (d receiptDocument) receipt() event.Receipt {
-	r := event.Receipt{Ticket: d.Ticket, At: d.At}
+	r := event.Receipt{Key: idempotency.Key{ID: d.Key, Body: d.Body}, At: d.At}
 	for _, f := range d.Failures {
 		failure := event.Failure{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
 		switch {
@@ -98,7 +99,7 @@ func (d receiptDocument) receipt() event.Receipt {
 }
 
 func receiptOf(r event.Receipt) receiptDocument {
-	d := receiptDocument{Ticket: r.Ticket, At: r.At}
+	d := receiptDocument{Key: r.Key.ID, Body: r.Key.Body, At: r.At}
 	for _, f := range r.Failures {
 		failure := failureDocument{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
 		switch {

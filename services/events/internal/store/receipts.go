@@ -11,20 +11,20 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// receiptKey is the name of the index that lets a ticket make one event.
+// receiptKey is the name of the index that lets an idempotency key make one event.
 const receiptKey = "receipt_key"
 
-// OfTicket returns the event that has a receipt for the ticket with that key. One document by an index.
-func (s *Events) OfTicket(ctx context.Context, key string) (event.Event, bool, error) {
-	e, err := s.events.First(ctx, ticketFilter(key))
+// GetByIdempotencyKey returns the event that remembers a request with the idempotency key of that id. One document by an index.
+func (s *Events) GetByIdempotencyKey(ctx context.Context, key string) (event.Event, bool, error) {
+	e, err := s.events.First(ctx, idempotencyKeyFilter(key))
 	if errors.Is(err, record.ErrNotFound) {
 		return event.Event{}, false, nil
 	}
 	return e, err == nil, err
 }
 
-// ticketFilter and receiptsFilter say that the field exists so that the partial indexes can serve them.
-func ticketFilter(key string) bson.D {
+// idempotencyKeyFilter and receiptsFilter say that the field exists so that the partial indexes can serve them.
+func idempotencyKeyFilter(key string) bson.D {
 	return bson.D{{Key: "receipts.key", Value: bson.D{{Key: "$eq", Value: key}, {Key: "$exists", Value: true}}}}
 }
 

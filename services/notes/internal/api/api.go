@@ -36,7 +36,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
 			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
 			lifecycle.Background("audit", kept.Audit().Run(r.Log)),
-			lifecycle.Background("sweep of tickets", idempotency.Sweep(r.Log, notes.ForgetTickets)),
+			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, notes.ForgetIdempotencyKeys)),
 		},
 	}, nil
 }

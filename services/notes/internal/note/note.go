@@ -37,7 +37,7 @@ type Note struct {
 	Key        string // of the import; "" when not imported
 	ImportHash string // of the record that was imported last
 
-	Ticket idempotency.Ticket // of the request that made it, as long as that may be repeated
+	IdempotencyKey idempotency.Key // of the request that made it, as long as that may be repeated
 
 	Topic fact.Topic   // of the system's own notes, of which an event has one at most on each topic; "" for all others
 	Day   wiretime.Day // with a topic: on which the event started when this was written

@@ -25,9 +25,9 @@ type Store interface {
 	Load(ctx context.Context, id int64) (Note, error)
 	// OfEvent returns the notes of an event in order of id.
 	OfEvent(ctx context.Context, eventID int64) ([]Note, error)
-	// OfTicket returns the note that a request with the ticket of that key has made, and false when there is none.
-	OfTicket(ctx context.Context, key string) (Note, bool, error)
-	// Insert stores a note and returns it with its id; idempotency.InProgress when another with its ticket came first.
+	// GetByIdempotencyKey returns the note that the request with the Key of that id has made, and false when there is none.
+	GetByIdempotencyKey(ctx context.Context, keyID string) (Note, bool, error)
+	// Insert stores a note and returns it with its id; idempotency.InProgress when another with its Key came first.
 	Insert(ctx context.Context, n Note) (Note, error)
 	// Update changes a note as a whole, no concurrent change is lost, and returns it; change may run more than once, and ErrUnchanged from it stores
 	// nothing. problem.Missing when there is no such note. Two round trips.
@@ -35,8 +35,8 @@ type Store interface {
 	// Delete removes a note of that owner at a version that matches; problem.Missing when there is none, PreconditionFailed at another version.
 	// Two round trips.
 	Delete(ctx context.Context, id, ownerID int64, match ifmatch.Match) error
-	// ForgetTickets takes the tickets off the notes that were made before a time, whose versions stay.
-	ForgetTickets(ctx context.Context, before time.Time) error
+	// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time, whose versions stay.
+	ForgetIdempotencyKeys(ctx context.Context, before time.Time) error
 
 	// WithKeys returns the imported notes that have one of the keys, in no order.
 	WithKeys(ctx context.Context, keys []string) ([]Note, error)
@@ -176,11 +176,11 @@ func (s *Service) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]f
 }
 
 // Create makes a note without parent (contract 4.3, rule 1); the caller has seen that the event exists and that the author may add notes. An
-// invalid one is not made: it comes back with id null, valid false and its errors. A request with a ticket makes one note however often it comes,
-// at the cost of one read; a later time answers with the note as it is then. Conflict when the ticket is another request's.
+// invalid one is not made: it comes back with id null, valid false and its errors. A request with an idempotency key makes one note however often
+// it comes; a repeat gets the note as it is then. Conflict when the key is another request's.
 func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, error) {
 	n := fresh(asked.EventID, asked.AuthorID)
-	n.Ticket = asked.Ticket
+	n.IdempotencyKey = asked.IdempotencyKey
 	change := Change{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
 	change.applyTo(&n)
 	owners, err := s.owners(ctx, []Note{n}) // before the write, so that an absent neighbour leaves nothing behind
@@ -188,7 +188,7 @@ func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, er
 		return form.Note{}, err
 	}
 	owner := owners[n.OwnerID]
-	made, found, err := s.made(ctx, asked.Ticket)
+	made, found, err := s.made(ctx, asked.IdempotencyKey)
 	if err != nil {
 		return form.Note{}, err
 	}
@@ -207,21 +207,21 @@ func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, er
 	return s.form(n, owner, nil)
 }
 
-// made finds the note that a request with that ticket has made already.
-func (s *Service) made(ctx context.Context, t idempotency.Ticket) (Note, bool, error) {
-	if !t.Given() {
+// made finds the note that the request with that key has made already.
+func (s *Service) made(ctx context.Context, k idempotency.Key) (Note, bool, error) {
+	if !k.Given() {
 		return Note{}, false, nil
 	}
-	n, found, err := s.Store.OfTicket(ctx, t.Key)
+	n, found, err := s.Store.GetByIdempotencyKey(ctx, k.ID)
 	if err == nil && found {
-		err = t.Repeats(n.Ticket)
+		err = k.Repeats(n.IdempotencyKey)
 	}
 	return n, found, err
 }
 
-// ForgetTickets takes the tickets off the notes that were made before a time.
-func (s *Service) ForgetTickets(ctx context.Context, before time.Time) error {
-	return s.Store.ForgetTickets(ctx, before)
+// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time.
+func (s *Service) ForgetIdempotencyKeys(ctx context.Context, before time.Time) error {
+	return s.Store.ForgetIdempotencyKeys(ctx, before)
 }
 
 // seen returns a note that the viewer sees.

@@ -27,12 +27,12 @@ const schema = 1
 const counter = "notes"
 
 // indexes of the collection notes: the first serves the notes of an event in order of id, the second the keys of the import,
-// the third lets a ticket make one note, the fourth serves the sweep of tickets, and the last two the system's notes: an event has one on a topic, and they are
+// the third lets an idempotency key make one note, the fourth serves the sweep of these keys, and the last two the system's notes: an event has one on a topic, and they are
 // found by the day that they were written for.
 var indexes = []mongostore.Index{
 	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
-	{Name: ticketKey, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
+	{Name: keyIndex, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
 	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: exists("ticket.at")},
 	auditlog.Index(),
 	{Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}}, Unique: true, Where: exists("system.topic")},
@@ -63,8 +63,8 @@ type document struct {
 	HTML         string `bson:"html"`
 	Markup       int    `bson:"markup"`
 
-	Ticket *ticketDocument `bson:"ticket,omitempty"`
-	System *systemDocument `bson:"system,omitempty"`
+	IdempotencyKey *keyDocument    `bson:"ticket,omitempty"`
+	System         *systemDocument `bson:"system,omitempty"`
 
 	journal.Tail `bson:",inline"`
 }
@@ -126,7 +126,7 @@ func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
 	}
 	n.ID = id
 	stored, err := s.notes.InsertOne(ctx, n)
-	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), ticketKey) {
+	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), keyIndex) {
 		err = idempotency.InProgress()
 	}
 	return stored, err
@@ -165,8 +165,8 @@ func (d *document) note() note.Note {
 	if d.OwnerID != nil {
 		n.OwnerID = *d.OwnerID
 	}
-	if d.Ticket != nil {
-		n.Ticket = d.Ticket.Ticket
+	if d.IdempotencyKey != nil {
+		n.IdempotencyKey = idempotency.Key{ID: d.IdempotencyKey.Key, Body: d.IdempotencyKey.Body}
 	}
 	if d.System != nil {
 		n.Topic, n.Day = d.System.Topic, d.System.Day
@@ -174,16 +174,16 @@ func (d *document) note() note.Note {
 	return n
 }
 
-// set makes the document say n. The ticket that made the note stays as it is stored.
+// set makes the document say n. The key of the request that made the note stays as it is stored.
 func (d *document) set(n note.Note) {
-	ticket := d.Ticket
-	if ticket == nil && n.Ticket.Given() {
-		ticket = &ticketDocument{Ticket: n.Ticket, At: time.Now().UTC()}
+	key := d.IdempotencyKey
+	if key == nil && n.IdempotencyKey.Given() {
+		key = &keyDocument{Key: n.IdempotencyKey.ID, Body: n.IdempotencyKey.Body, At: time.Now().UTC()}
 	}
 	*d = document{
 		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID, Contents: n.Contents,
 		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil, HTML: n.HTML, Markup: n.Markup,
-		Ticket: ticket,
+		IdempotencyKey: key,
 	}
 	if n.OwnerID != 0 {
 		d.OwnerID = &n.OwnerID
