@@ -104,7 +104,7 @@ type Change struct {
 // New makes the entry of what the context's actor did, to be stored in the record's document. Besides are records by which it is to be
 // found as well. It returns none within an import, whose batch has an entry as a whole.
 func New(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) []Entry {
-	if ctx.Value(batchKey) != nil {
+	if InBatch(ctx) {
 		return nil
 	}
 	return []Entry{Make(ctx, action, record, changes, besides...)}
@@ -134,6 +134,9 @@ type Batch interface {
 func WithBatch(ctx context.Context, b Batch) context.Context {
 	return context.WithValue(ctx, batchKey, b)
 }
+
+// InBatch says whether the context's writes are those of a batch.
+func InBatch(ctx context.Context) bool { return ctx.Value(batchKey) != nil }
 
 // Begin must be called before anything is written that may be part of a batch: when it fails, nothing may be written. It does nothing when
 // there is no batch, or it has begun.

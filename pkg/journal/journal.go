@@ -109,10 +109,10 @@ func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
 	return c.o.Record(&d), nil
 }
 
-// Find returns the records that a filter takes, all of them: who asks for many gives a limit. Nil when there is none.
+// Find returns the records that a filter takes, all of them: who asks for many gives a limit. Empty, not nil, when there is none.
 func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]R, error) {
 	documents, err := mongostore.Find[D](ctx, c.o.Collection, filter, opts...)
-	if err != nil || documents == nil {
+	if err != nil {
 		return nil, err
 	}
 	records := make([]R, 0, len(documents))

@@ -61,7 +61,7 @@ func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
 // Change changes a record and loses no concurrent change: decide gets the record as it is and makes it what it is to be. When another writer
 // came between, decide is asked again, on the record as it is then; it does no I/O and keeps nothing between its runs. The record returned
 // is the one stored. When decide returns record.ErrUnchanged nothing is written, and the record is returned as it was read, without an
-// error; any other error of decide is returned as it is. record.ErrNotFound when there is no record with the id. Two round trips when
+// error; any other error of decide is returned as it is, with the record as decide left it. record.ErrNotFound when there is no record with the id. Two round trips when
 // nobody interferes. After an error for which mongostore.Unavailable holds the change may be stored, or not.
 func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R) error) (R, error) {
 	return c.write(ctx, id, func(d *D) (before, after R, err error) {
@@ -110,6 +110,7 @@ func (c *Collection[D, R]) write(ctx context.Context, id int64, change func(*D) 
 			return record.ErrNotFound
 		}
 		before, after, err := change(d)
+		r = after
 		if err != nil {
 			return err
 		}

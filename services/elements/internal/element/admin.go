@@ -3,17 +3,17 @@ package element
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // ErrUnchanged is returned by the function given to Store.Change to say that nothing needs to be stored.
-var ErrUnchanged = errors.New("element: unchanged")
+var ErrUnchanged = record.ErrUnchanged
 
 // Filter chooses elements of a list, in order of id; zero fields choose all.
 type Filter struct {

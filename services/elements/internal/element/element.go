@@ -4,7 +4,6 @@
 package element
 
 import (
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
@@ -12,8 +11,6 @@ import (
 type Element struct {
 	ID      int64 `bson:"-"`
 	Version int64 `bson:"-"` // that it was read at; guards its replacement
-	// Told is what it has told the audit that is not there yet: it must outlive a replacement.
-	Told []audit.Entry `bson:"-"`
 
 	Key        string `bson:"key,omitempty"` // of the import, with the type ("Pupil:17"); empty when made by hand
 	ImportHash string `bson:"import_hash,omitempty"`

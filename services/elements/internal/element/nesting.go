@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -20,9 +19,6 @@ type Membership struct {
 	ImportHash string          `bson:"import_hash,omitempty"`
 	// Sources are the days that an import told each with its source; nil when it did not. Days are theirs merged.
 	Sources []Sourced `bson:"sources,omitempty"`
-
-	Stored []wiretime.Days `bson:"-"` // the days that it was read with
-	Told   []audit.Entry   `bson:"-"` // what it has told the audit that is not there yet
 }
 
 // level reads the memberships of one level of nesting: those of the elements as members, or as groups.

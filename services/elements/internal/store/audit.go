@@ -77,17 +77,19 @@ func elementValues(e element.Element) []audit.Value {
 	return append(values, audit.IDs("administrators", e.Administrators))
 }
 
-// membershipEntry tells the audit which days a membership has now. It is found by the group and by the member.
-func membershipEntry(ctx context.Context, action audit.Action, m element.Membership) []audit.Entry {
-	values := func(days []wiretime.Days) []audit.Value {
-		return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(days))}
+// membershipEntry is the audit's entry of the days that a membership has now; before without an id is one that is created. It is found by
+// the group and by the member.
+func membershipEntry(ctx context.Context, before, after element.Membership) []audit.Entry {
+	action, was := audit.Create, []audit.Value(nil)
+	if before.ID != 0 {
+		action, was = audit.Update, membershipValues(before)
 	}
-	var before []audit.Value
-	if action != audit.Create {
-		before = values(m.Stored)
-	}
-	return audit.New(ctx, action, audit.RecordOf("Membership", m.ID), audit.Compare(before, values(m.Days)),
-		audit.RecordOf("Element", m.Group), audit.RecordOf("Element", m.Member))
+	return audit.New(ctx, action, audit.RecordOf("Membership", after.ID), audit.Compare(was, membershipValues(after)),
+		audit.RecordOf("Element", after.Group), audit.RecordOf("Element", after.Member))
+}
+
+func membershipValues(m element.Membership) []audit.Value {
+	return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days))}
 }
 
 // daysText writes days as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.

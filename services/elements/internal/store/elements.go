@@ -9,9 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -21,30 +22,22 @@ type elementDocument struct {
 	element.Element `bson:",inline"`
 	Grams           []string `bson:"grams"` // of the name while the element is current, so that a search finds none that is not
 
-	Audit []audit.Entry `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
-// elementOf makes the document of an element at the version after the one it was read at.
-func elementOf(e element.Element) elementDocument {
-	d := elementDocument{Head: mongostore.Head{ID: e.ID, Version: e.Version + 1, Schema: schema}, Element: e, Audit: e.Told}
+// set makes the document say e.
+func (d *elementDocument) set(e element.Element) {
+	*d = elementDocument{Head: mongostore.Head{ID: e.ID, Schema: schema}, Element: e}
 	if e.Current {
 		d.Grams = element.Grams(e.Name)
 	}
-	return d
 }
 
-func (d elementDocument) element() element.Element {
+func (d *elementDocument) element() element.Element {
 	e := d.Element
-	e.ID, e.Version, e.Told = d.Head.ID, d.Head.Version, d.Audit
+	e.ID, e.Version = d.Head.ID, d.Head.Version
+	e.Administrators = slices.Clone(e.Administrators) // a change may work in place
 	return e
-}
-
-func elementsOf(documents []elementDocument) []element.Element {
-	elements := make([]element.Element, len(documents))
-	for i, d := range documents {
-		elements[i] = d.element()
-	}
-	return elements
 }
 
 // withoutGrams is what is read of an element: the grams are for the index alone.
@@ -52,11 +45,7 @@ var withoutGrams = bson.D{{Key: "grams", Value: 0}}
 
 // find reads elements in one round trip, besides further batches.
 func (s *Store) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Element, error) {
-	documents, err := mongostore.Find[elementDocument](ctx, s.elements, filter, o.SetProjection(withoutGrams))
-	if err != nil {
-		return nil, err
-	}
-	return elementsOf(documents), nil
+	return s.elements.Find(ctx, filter, o.SetProjection(withoutGrams))
 }
 
 // Element reads one element by id; a Missing problem when there is none.
@@ -101,7 +90,7 @@ func named(name string) bson.D {
 // Like reads the first current elements in order of name, then id, that have the needle in their name. It reads as many documents as it
 // returns, and besides them those that have the needle's grams, but not in a row.
 func (s *Store) Like(ctx context.Context, needle element.Needle, limit int) (hits []element.Element, err error) {
-	cursor, err := s.elements.Find(ctx, like(needle), options.Find().SetProjection(withoutGrams).SetSort(byName).SetBatchSize(int32(limit)))
+	cursor, err := s.elements.Reader().Find(ctx, like(needle), options.Find().SetProjection(withoutGrams).SetSort(byName).SetBatchSize(int32(limit)))
 	if err != nil {
 		return nil, fmt.Errorf("search elements: %w", err)
 	}
@@ -166,7 +155,7 @@ func (s *Store) CountCurrent(ctx context.Context, ids []int64) (int, error) {
 	if len(ids) == 0 {
 		return 0, nil
 	}
-	n, err := s.elements.CountDocuments(ctx, bson.D{in("_id", ids), {Key: "current", Value: true}})
+	n, err := s.elements.Reader().CountDocuments(ctx, bson.D{in("_id", ids), {Key: "current", Value: true}})
 	if err != nil {
 		return 0, fmt.Errorf("count elements: %w", err)
 	}
@@ -178,9 +167,6 @@ func (s *Store) CountCurrent(ctx context.Context, ids []int64) (int, error) {
 func (s *Store) Add(ctx context.Context, elements []element.Element) ([]int, error) {
 	if len(elements) == 0 {
 		return nil, nil
-	}
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
 	}
 	ofType := map[string]int{}
 	for _, e := range elements {
@@ -198,52 +184,28 @@ func (s *Store) Add(ctx context.Context, elements []element.Element) ([]int, err
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]elementDocument, len(elements))
 	for i := range elements {
 		e := &elements[i]
 		e.ID, e.EntityID = first+int64(i), nextOfType[e.EntityType]
 		nextOfType[e.EntityType]++
-		documents[i] = elementOf(*e)
-		documents[i].Audit = elementEntry(ctx, element.Element{}, *e)
 	}
-	return insertAll(ctx, s.elements, documents)
+	return positions(s.elements.Insert(ctx, elements))
 }
 
-// Replace stores elements of an import in one round trip, each where it is still at the version it was read at, and says whether all were.
+// Replace stores elements of an import, each where it is still at the version it was read at, and says whether all were. Two round trips.
 func (s *Store) Replace(ctx context.Context, elements []element.Element) (bool, error) {
-	if len(elements) == 0 {
-		return true, nil
-	}
-	if err := audit.Begin(ctx); err != nil {
-		return false, err
-	}
-	heads, documents := make([]mongostore.Head, len(elements)), make([]any, len(elements))
+	revisions := make([]journal.Revision[element.Element], len(elements))
 	for i, e := range elements {
-		d := elementOf(e)
-		heads[i], documents[i] = d.Head, d
+		revisions[i] = journal.Revision[element.Element]{ID: e.ID, Version: e.Version, Record: e}
 	}
-	return replaceAll(ctx, s.elements, heads, documents)
+	return s.elements.Replace(ctx, revisions)
 }
 
-// Change is mongostore.Update on an element.
+// Change implements element.Store: two round trips when nobody interferes.
 func (s *Store) Change(ctx context.Context, id int64, change func(*element.Element) error) (element.Element, error) {
-	stored, err := mongostore.Update(ctx, s.elements, id, func(d *elementDocument) error {
-		e := d.element()
-		e.Administrators = slices.Clone(e.Administrators) // a change may work in place
-		err := change(&e)
-		told := elementEntry(ctx, d.element(), e)
-		*d = elementOf(e)
-		d.Audit = append(d.Audit, told...)
-		if errors.Is(err, element.ErrUnchanged) {
-			return mongostore.ErrUnchanged
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, mongostore.ErrNotFound):
-		err = problem.Missing("Element", id)
-	case mongostore.IsDuplicateKey(err): // the only unique field that a change may touch
+	e, err := s.elements.Change(ctx, id, change)
+	if mongostore.IsDuplicateKey(err) { // the only unique field that a change may touch
 		err = problem.InvalidFields(problem.Fields{"uuid": {"has already been taken"}})
 	}
-	return stored.element(), err
+	return e, record.Missing(err, "Element", id)
 }

@@ -19,7 +19,7 @@ import (
 // setTries is how often a feed is stored that another stores too.
 const setTries = 10
 
-// Feeds is the collection of calendar feeds. It implements element.FeedStore.
+// Feeds is the collection of calendar feeds, and element_settings. It implements element.FeedStore. Feeds are not audited.
 type Feeds struct {
 	feeds    *mongo.Collection
 	settings *mongo.Collection

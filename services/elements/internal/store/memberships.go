@@ -6,7 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -19,32 +19,25 @@ type membershipDocument struct {
 	First              wiretime.Day `bson:"first"` // of all its days; without any, after Last, so that no day finds it
 	Last               wiretime.Day `bson:"last"`
 
-	Audit []audit.Entry `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
-// membershipOf makes the document of a membership at the version after the one it was read at.
-func membershipOf(m element.Membership) membershipDocument {
-	d := membershipDocument{
-		Head:       mongostore.Head{ID: m.ID, Version: m.Version + 1, Schema: schema},
-		Membership: m, First: wiretime.LastDay, Last: wiretime.FirstDay,
-	}
+// set makes the document say m.
+func (d *membershipDocument) set(m element.Membership) {
+	*d = membershipDocument{Head: mongostore.Head{ID: m.ID, Schema: schema}, Membership: m, First: wiretime.LastDay, Last: wiretime.FirstDay}
 	for _, days := range m.Days {
 		d.First, d.Last = min(d.First, days.First), max(d.Last, days.Last)
 	}
-	return d
+}
+
+func (d *membershipDocument) membership() element.Membership {
+	m := d.Membership
+	m.ID, m.Version = d.Head.ID, d.Head.Version
+	return m
 }
 
 func (s *Store) findMemberships(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Membership, error) {
-	documents, err := mongostore.Find[membershipDocument](ctx, s.memberships, filter, o)
-	if err != nil {
-		return nil, err
-	}
-	memberships := make([]element.Membership, len(documents))
-	for i, d := range documents {
-		memberships[i] = d.Membership
-		memberships[i].ID, memberships[i].Version, memberships[i].Stored, memberships[i].Told = d.Head.ID, d.Head.Version, d.Days, d.Audit
-	}
-	return memberships, nil
+	return s.memberships.Find(ctx, filter, o)
 }
 
 // touching adds the condition that a membership may hold on one of the days.
@@ -99,35 +92,21 @@ func (s *Store) AddMemberships(ctx context.Context, memberships []element.Member
 	if len(memberships) == 0 {
 		return nil, nil
 	}
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
-	}
 	first, err := s.ids.Take(ctx, "memberships", len(memberships))
 	if err != nil {
 		return nil, err
 	}
-	documents := make([]membershipDocument, len(memberships))
 	for i := range memberships {
 		memberships[i].ID = first + int64(i)
-		documents[i] = membershipOf(memberships[i])
-		documents[i].Audit = membershipEntry(ctx, audit.Create, memberships[i])
 	}
-	return insertAll(ctx, s.memberships, documents)
+	return positions(s.memberships.Insert(ctx, memberships))
 }
 
 // ReplaceMemberships is Replace for memberships.
 func (s *Store) ReplaceMemberships(ctx context.Context, memberships []element.Membership) (bool, error) {
-	if len(memberships) == 0 {
-		return true, nil
-	}
-	if err := audit.Begin(ctx); err != nil {
-		return false, err
-	}
-	heads, documents := make([]mongostore.Head, len(memberships)), make([]any, len(memberships))
+	revisions := make([]journal.Revision[element.Membership], len(memberships))
 	for i, m := range memberships {
-		d := membershipOf(m)
-		d.Audit = append(m.Told, membershipEntry(ctx, audit.Update, m)...)
-		heads[i], documents[i] = d.Head, d
+		revisions[i] = journal.Revision[element.Membership]{ID: m.ID, Version: m.Version, Record: m}
 	}
-	return replaceAll(ctx, s.memberships, heads, documents)
+	return s.memberships.Replace(ctx, revisions)
 }

@@ -5,29 +5,36 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
 // Store implements element.Store. It is safe for concurrent use, by any number of processes.
 type Store struct {
-	elements    *mongo.Collection
-	memberships *mongo.Collection
+	elements    *journal.Collection[elementDocument, element.Element]
+	memberships *journal.Collection[membershipDocument, element.Membership]
 	ids         *mongostore.IDs
 	audit       *auditlog.Log
 }
 
 // New returns the store in the database. Prepare must have run on it once.
 func New(db *mongo.Database, ids *mongostore.IDs) *Store {
-	s := &Store{elements: db.Collection("elements"), memberships: db.Collection("memberships"), ids: ids}
-	s.audit = auditlog.New(db, "elements", s.elements, s.memberships)
-	return s
+	elements, memberships := db.Collection("elements"), db.Collection("memberships")
+	return &Store{
+		elements: journal.New(journal.Options[elementDocument, element.Element]{
+			Collection: elements, Record: (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
+		}),
+		memberships: journal.New(journal.Options[membershipDocument, element.Membership]{
+			Collection: memberships, Record: (*membershipDocument).membership, Set: (*membershipDocument).set, Entry: membershipEntry,
+		}),
+		ids: ids, audit: auditlog.New(db, "elements", elements, memberships),
+	}
 }
 
 // Audit is the elements' part of the audit.
@@ -73,30 +80,11 @@ func in[T any](field string, values []T) bson.E {
 	return bson.E{Key: field, Value: bson.D{{Key: "$in", Value: values}}}
 }
 
-// insertAll inserts documents, each by itself, and returns the positions of those that a unique index kept out, in order.
-func insertAll[T any](ctx context.Context, collection *mongo.Collection, documents []T) ([]int, error) {
-	refused, err := mongostore.InsertAll(ctx, collection, documents)
+// positions returns the positions of the records that a unique index kept out, in order.
+func positions(refused []mongo.WriteError, err error) ([]int, error) {
 	var taken []int
 	for _, r := range refused {
 		taken = append(taken, r.Index)
 	}
 	return taken, err
-}
-
-// replaceAll replaces documents that are still at the version before theirs, and says whether all were.
-func replaceAll(ctx context.Context, collection *mongo.Collection, heads []mongostore.Head, documents []any) (bool, error) {
-	models := make([]mongo.WriteModel, len(documents))
-	for i, h := range heads {
-		models[i] = mongo.NewReplaceOneModel().
-			SetFilter(bson.D{{Key: "_id", Value: h.ID}, {Key: "version", Value: h.Version - 1}}).
-			SetReplacement(documents[i])
-	}
-	result, err := collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	if mongostore.Conflicted(err) { // with another writer, or with who moves what is told to the audit
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("replace in %s: %w", collection.Name(), err)
-	}
-	return result.MatchedCount == int64(len(documents)), nil
 }

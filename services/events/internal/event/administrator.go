@@ -83,7 +83,6 @@ func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, n
 		return CommitmentView{}, forbidden()
 	}
 	e, err = s.store.Change(ctx, e.ID, func(e *Event) (bool, error) {
-		e.Actor = p.UserID
 		c := e.Commitment(id)
 		if c == nil {
 			return false, problem.Missing("Commitment", id)

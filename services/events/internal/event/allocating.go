@@ -63,7 +63,6 @@ func (s *Service) give(ctx context.Context, p principal.Principal, id int64, sub
 		if s.Days(*e) != days || e.receipt(submission.IdempotencyKey) != nil {
 			return false, errOutdated
 		}
-		e.Actor = p.UserID
 		failures = e.allocate(id, submission.Elements, k.elements, members, new)
 		e.sign(submission.IdempotencyKey, failures)
 		return len(failures) < len(submission.Elements), nil

@@ -40,7 +40,6 @@ func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f
 		if !mayEdit(p, e) {
 			return false, forbidden()
 		}
-		e.Actor = p.UserID
 		if err := match.Check(e.Version); err != nil {
 			return false, err
 		}

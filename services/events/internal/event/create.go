@@ -127,7 +127,6 @@ func (s *Service) extend(ctx context.Context, p principal.Principal, id int64, s
 		if err := submission.Match.Check(e.Version); err != nil {
 			return false, err
 		}
-		e.Actor = p.UserID
 		before = len(e.Commitments)
 		failures = e.add(p, submission.Elements, k.elements, new, w.booked)
 		e.sign(submission.IdempotencyKey, failures)

@@ -39,7 +39,7 @@ type Event struct {
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
 	ShutOuts    int64        // how often a change of it that had fallen silent was shut out; see Store.ShutOut
-	Actor       int64        // the user who is changing the event; 0: nobody, or an import. It is not stored
+	Actor       int64        // the user who is changing the event; 0: nobody, or an import. Set by the store, and by Create; not stored
 	Receipts    []Receipt    // of the requests that made and filled it, the newest last
 }
 

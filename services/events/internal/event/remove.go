@@ -19,7 +19,6 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, m
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
-		e.Actor = p.UserID
 		return match.Check(e.Version)
 	})
 }
@@ -46,7 +45,6 @@ func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, i
 		if !mayRemove(p, e, elements...) {
 			return false, forbidden()
 		}
-		e.Actor = p.UserID
 		e.removeCommitment(id)
 		return true, nil
 	})
@@ -81,7 +79,6 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 		if !mayRemove(p, e, elements...) {
 			return false, forbidden()
 		}
-		e.Actor = p.UserID
 		e.removeRequest(id)
 		return true, nil
 	})

@@ -3,12 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
 // maxRelated bounds by how many commitments and requests one entry is found; those of a larger change are found by the event.
@@ -167,4 +169,27 @@ func categoryValues(c event.Category) []audit.Value {
 		values = append(values, audit.Bool(flag, c.Flag(flag)))
 	}
 	return values
+}
+
+// webhookEntry is eventEntry for a webhook.
+func webhookEntry(ctx context.Context, before, after notice.Webhook) []audit.Entry {
+	record := audit.RecordOf("Webhook", max(before.ID, after.ID))
+	switch {
+	case before.ID == 0:
+		return audit.New(ctx, audit.Create, record, audit.Compare(nil, webhookValues(after)))
+	case after.ID == 0:
+		return audit.New(ctx, audit.Delete, record, audit.Compare(webhookValues(before), nil))
+	}
+	return audit.New(ctx, audit.Update, record, audit.Compare(webhookValues(before), webhookValues(after)))
+}
+
+// webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only that it changed is told.
+func webhookValues(w notice.Webhook) []audit.Value {
+	kinds := make([]string, len(w.Kinds))
+	for i, k := range w.Kinds {
+		kinds[i] = string(k)
+	}
+	return []audit.Value{
+		audit.Secret("url", w.URL), audit.Text("kinds", strings.Join(kinds, ",")), audit.Bool("active", w.Active), audit.Secret("secret", w.Secret.Reveal()),
+	}
 }

@@ -9,14 +9,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // Categories is the collection of event categories. It implements event.CategoryStore.
 type Categories struct {
-	collection *mongo.Collection
+	categories *journal.Collection[categoryDocument, event.Category]
 	ids        *mongostore.IDs
 }
 
@@ -26,16 +27,15 @@ func categoriesCollection(db *mongo.Database) *mongo.Collection {
 
 // NewCategories returns the store.
 func NewCategories(db *mongo.Database, ids *mongostore.IDs) *Categories {
-	return &Categories{categoriesCollection(db), ids}
+	return &Categories{journal.New(journal.Options[categoryDocument, event.Category]{
+		Collection: categoriesCollection(db), Record: (*categoryDocument).category, Set: (*categoryDocument).set, Entry: categoryEntry,
+	}), ids}
 }
 
 // Category returns the category of that id. One document by its id.
 func (s *Categories) Category(ctx context.Context, id int64) (event.Category, error) {
-	d, err := mongostore.Load[categoryDocument](ctx, s.collection, id)
-	if err != nil {
-		return event.Category{}, missing(err, "EventCategory", id)
-	}
-	return d.category(), nil
+	c, err := s.categories.Get(ctx, id)
+	return c, record.Missing(err, "EventCategory", id)
 }
 
 // ByID returns those of the categories that exist. One read by their ids.
@@ -75,53 +75,36 @@ func (s *Categories) Find(ctx context.Context, keys, names []string) ([]event.Ca
 }
 
 func (s *Categories) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Category, error) {
-	documents, err := mongostore.Find[categoryDocument](ctx, s.collection, filter, o)
-	if err != nil {
-		return nil, err
-	}
-	categories := make([]event.Category, len(documents))
-	for i, d := range documents {
-		categories[i] = d.category()
-	}
-	return categories, nil
+	return s.categories.Find(ctx, filter, o)
 }
 
 // Insert stores a new category under a new id.
 func (s *Categories) Insert(ctx context.Context, c event.Category) (int64, error) {
-	if err := audit.Begin(ctx); err != nil {
-		return 0, err
-	}
 	id, err := s.ids.Next(ctx, categoryIDs)
 	if err != nil {
 		return 0, err
 	}
 	c.ID = id
-	d := categoryDocument{Audit: categoryEntry(ctx, event.Category{}, c)}
-	d.set(c)
-	return id, takenBy(mongostore.Insert(ctx, s.collection, &d))
+	_, err = s.categories.InsertOne(ctx, c)
+	return id, takenBy(err)
 }
 
 // Change is event.CategoryStore's: two round trips when no other writer comes between.
 func (s *Categories) Change(ctx context.Context, id int64, change func(*event.Category) error) (event.Category, error) {
-	if err := audit.Begin(ctx); err != nil {
-		return event.Category{}, err
-	}
-	d, err := mongostore.Update(ctx, s.collection, id, func(d *categoryDocument) error {
-		c := d.category()
-		if err := change(&c); err != nil {
+	c, err := s.categories.Change(ctx, id, func(c *event.Category) error {
+		before := *c
+		if err := change(c); err != nil {
 			return err
 		}
-		if c == d.category() {
-			return mongostore.ErrUnchanged
+		if *c == before {
+			return record.ErrUnchanged
 		}
-		d.Audit = append(d.Audit, categoryEntry(ctx, d.category(), c)...)
-		d.set(c)
 		return nil
 	})
 	if err != nil {
-		return event.Category{}, takenBy(missing(err, "EventCategory", id))
+		return event.Category{}, takenBy(record.Missing(err, "EventCategory", id))
 	}
-	return d.category(), nil
+	return c, nil
 }
 
 // takenBy names the unique index that kept a category out.

@@ -13,7 +13,7 @@ import (
 )
 
 // Claims is the collection of claims: one document for each element that was ever booked with clashes refused, with the claims that stand at
-// the moment. It implements event.Claims.
+// the moment. It implements event.Claims. Claims are not audited.
 type Claims struct{ collection *mongo.Collection }
 
 // NewClaims returns the store.

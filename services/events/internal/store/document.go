@@ -5,10 +5,9 @@ package store
 import (
 	"time"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -21,7 +20,7 @@ const (
 	eventSchema = 2
 )
 
-// eventDocument is an event as it is stored. A tombstone has only the head, deleted, and what it tells the other services and the audit.
+// eventDocument is an event as it is stored.
 type eventDocument struct {
 	mongostore.Head `bson:",inline"`
 
@@ -46,9 +45,7 @@ type eventDocument struct {
 	ShutOuts int64     `bson:"shut_outs,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
 
-	Deleted bool             `bson:"deleted,omitempty"`
-	Outbox  []outbox.Message `bson:"outbox,omitempty"`
-	Audit   []audit.Entry    `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
 type commitmentDocument struct {
@@ -135,13 +132,13 @@ func (d *eventDocument) event() event.Event {
 	return e
 }
 
-// set makes the document say e, periods included; head, outbox and audit stay.
+// set makes the document say e, periods included; the version and the tail stay.
 func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	*d = eventDocument{
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Modified: e.Modified, Outbox: d.Outbox, Audit: d.Audit,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {
@@ -174,7 +171,7 @@ type categoryDocument struct {
 	PeckingOrder int           `bson:"pecking_order"`
 	Flags        flagsDocument `bson:",inline"`
 
-	Audit []audit.Entry `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
 type flagsDocument struct {
@@ -196,10 +193,10 @@ func (d *categoryDocument) category() event.Category {
 	return event.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: event.Flags(d.Flags)}
 }
 
-// set makes the document say c; the version and what it tells the audit stay.
+// set makes the document say c.
 func (d *categoryDocument) set(c event.Category) {
 	*d = categoryDocument{
-		Head: mongostore.Head{ID: c.ID, Version: d.Version, Schema: schema},
-		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags), Audit: d.Audit,
+		Head: mongostore.Head{ID: c.ID, Schema: schema},
+		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags),
 	}
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -13,9 +12,10 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -33,32 +33,30 @@ const fewIDs = 20
 
 // Events is the collection of events. It implements event.Store.
 type Events struct {
-	collection *mongo.Collection
-	ids        *mongostore.IDs
-	turns      *mongostore.Turns
-	zone       wiretime.Zone
-	wrote      func()
+	events *journal.Collection[eventDocument, event.Event]
+	ids    *mongostore.IDs
+	zone   wiretime.Zone
 }
 
 // EventsCollection is where events are: the outbox's relay reads it too.
 func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collection("events") }
 
 // NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a message for other
-// services; it must not block.
+// services; it must not block. Nil: nobody is called.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
-	return &Events{EventsCollection(db), ids, mongostore.NewTurns(), zone, wrote}
+	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
+		Collection: EventsCollection(db), Record: (*eventDocument).event, Entry: eventEntry, Messages: messages, Nudge: wrote, InTurn: true,
+		Set: func(d *eventDocument, e event.Event) {
+			d.set(e, zone)
+			d.Modified = now()
+		},
+	}), ids, zone}
 }
 
 // Event returns the event of that id. One document by its id.
 func (s *Events) Event(ctx context.Context, id int64) (event.Event, error) {
-	d, err := mongostore.Load[eventDocument](ctx, s.collection, id)
-	if err == nil && d.Deleted {
-		err = mongostore.ErrNotFound
-	}
-	if err != nil {
-		return event.Event{}, missing(err, "Event", id)
-	}
-	return d.event(), nil
+	e, err := s.events.Get(ctx, id)
+	return e, record.Missing(err, "Event", id)
 }
 
 // OfCommitment returns the event that has the commitment of that id. One document by an index.
@@ -75,16 +73,9 @@ func commitmentFilter(id int64) bson.D { return bson.D{{Key: "commitments.id", V
 
 func requestFilter(id int64) bson.D { return bson.D{{Key: "requests.id", Value: id}} }
 
-func (s *Events) holding(ctx context.Context, filter bson.D, record string, id int64) (event.Event, error) {
-	var d eventDocument
-	err := s.collection.FindOne(ctx, filter).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return event.Event{}, problem.Missing(record, id)
-	}
-	if err != nil {
-		return event.Event{}, fmt.Errorf("find the event of a %s: %w", strings.ToLower(record), err)
-	}
-	return d.event(), nil
+func (s *Events) holding(ctx context.Context, filter bson.D, name string, id int64) (event.Event, error) {
+	e, err := s.events.First(ctx, filter)
+	return e, record.Missing(err, name, id)
 }
 
 // Find returns those of the events asked for that exist, by id and by import key. As many documents as it returns, by an index each.
@@ -154,17 +145,7 @@ func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error)
 
 // findSome is find with an order and a limit.
 func (s *Events) findSome(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Event, error) {
-	documents, err := mongostore.Find[eventDocument](ctx, s.collection, filter, o.SetProjection(unused))
-	if err != nil {
-		return nil, err
-	}
-	events := make([]event.Event, 0, len(documents))
-	for _, d := range documents {
-		if !d.Deleted {
-			events = append(events, d.event())
-		}
-	}
-	return events, nil
+	return s.events.Find(ctx, filter, o.SetProjection(unused))
 }
 
 // NewEvents returns n new ids for events.
@@ -203,20 +184,7 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 
 // Insert stores new events in one round trip, each as a whole; those that the server gives up are tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
-	if err := audit.Begin(ctx); err != nil {
-		return nil, err
-	}
-	told := false
-	documents := make([]*eventDocument, len(events))
-	for i, e := range events {
-		d := &eventDocument{Head: mongostore.Head{Version: 1}}
-		told = tell(ctx, d, d.Version, event.Notices(event.Event{}, e)) || told
-		d.Audit = eventEntry(ctx, event.Event{}, e)
-		d.set(e, s.zone)
-		d.Modified = now()
-		documents[i] = d
-	}
-	refused, err := mongostore.InsertAll(ctx, s.collection, documents)
+	refused, err := s.events.Insert(ctx, events)
 	if err != nil {
 		return nil, err
 	}
@@ -226,106 +194,62 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		}
 		taken = append(taken, w.Index)
 	}
-	if told {
-		s.wrote()
-	}
 	return taken, nil
 }
 
 // Change is event.Store's: two round trips when no other writer comes between.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) (bool, error)) (event.Event, error) {
-	if err := audit.Begin(ctx); err != nil {
-		return event.Event{}, err
-	}
-	done, err := s.turns.Take(ctx, id)
-	if err != nil {
-		return event.Event{}, err
-	}
-	defer done()
-	told := false
-	d, err := mongostore.Update(ctx, s.collection, id, func(d *eventDocument) error {
-		if d.Deleted {
-			return mongostore.ErrNotFound
+	e, err := s.events.Change(ctx, id, func(e *event.Event) error {
+		e.Actor = actor(ctx)
+		changed, err := change(e)
+		if err == nil && !changed {
+			err = record.ErrUnchanged
 		}
-		e := d.event()
-		told = false
-		changed, err := change(&e)
-		if err != nil {
-			return err
-		}
-		if !changed {
-			return mongostore.ErrUnchanged
-		}
-		told = tell(ctx, d, d.Version+1, event.Notices(d.event(), e))
-		d.Audit = append(d.Audit, eventEntry(ctx, d.event(), e)...)
-		d.set(e, s.zone)
-		d.Modified = now()
-		return nil
+		return err
 	})
 	if err != nil {
-		return event.Event{}, missing(err, "Event", id)
+		return event.Event{}, record.Missing(err, "Event", id)
 	}
-	if told {
-		s.wrote()
+	return e, nil
+}
+
+// actor is the user who changes an event: nobody in an import.
+func actor(ctx context.Context) int64 {
+	if audit.InBatch(ctx) {
+		return 0
 	}
-	return d.event(), nil
+	return audit.ActorOf(ctx).User
 }
 
 // now is the time, as finely as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// ShutOut is event.Store's: two round trips when no other writer comes between. It leaves a tombstone without a message where there is no event,
-// so that its id stays taken.
+// ShutOut is event.Store's: two round trips when no other writer comes between. It leaves a fence where there is no event, so that its id stays
+// taken.
 func (s *Events) ShutOut(ctx context.Context, id int64) error {
 	for {
-		_, err := mongostore.Update(ctx, s.collection, id, func(d *eventDocument) error {
+		err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
 			if d.Deleted {
-				return mongostore.ErrUnchanged
+				return record.ErrUnchanged
 			}
 			d.ShutOuts++
 			return nil
 		})
-		if !errors.Is(err, mongostore.ErrNotFound) {
+		if !errors.Is(err, record.ErrNotFound) {
 			return err
 		}
-		err = mongostore.Insert(ctx, s.collection, &eventDocument{Head: mongostore.Head{ID: id, Schema: eventSchema}, Deleted: true})
+		err = s.events.Fence(ctx, id, eventSchema)
 		if !mongostore.IsDuplicateKey(err) { // otherwise it has been stored meanwhile
 			return err
 		}
 	}
 }
 
-// Delete replaces the event by a tombstone that tells the other services; the relay removes it once they are told. Two round trips.
+// Delete is event.Store's: two round trips when no other writer comes between.
 func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) error) error {
-	_, err := mongostore.Update(ctx, s.collection, id, func(d *eventDocument) error {
-		if d.Deleted {
-			return mongostore.ErrNotFound
-		}
-		e := d.event()
-		if err := may(&e); err != nil {
-			return err
-		}
-		message := outbox.NewMessage(ctx, fact.EventDeleted, id)
-		if lost := event.Deletion(e); len(lost.Entries) > 0 {
-			message.Detail = detail(d.Version+1, 0, lost)
-		}
-		*d = eventDocument{
-			Head: d.Head, Deleted: true, Outbox: append(d.Outbox, message),
-			Audit: append(d.Audit, eventEntry(ctx, e, event.Event{})...),
-		}
-		return nil
+	err := s.events.Delete(ctx, id, func(e *event.Event) error {
+		e.Actor = actor(ctx)
+		return may(e)
 	})
-	if err != nil {
-		return missing(err, "Event", id)
-	}
-	s.wrote()
-	return nil
-}
-
-// missing makes the store's word for a document that is not there the client's.
-func missing(err error, record string, id int64) error {
-	if errors.Is(err, mongostore.ErrNotFound) {
-		return problem.Missing(record, id)
-	}
-	return err
+	return record.Missing(err, "Event", id)
 }

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -21,13 +22,19 @@ const spreadEvents = 100
 
 // Notices are the collections notices, notice_mails, webhooks and webhook_deliveries. It implements notice.Store.
 type Notices struct {
-	notices, mails, webhooks, deliveries *mongo.Collection
-	ids                                  *mongostore.IDs
+	notices, mails, deliveries *mongo.Collection // not audited: they follow from what is
+	webhooks                   *journal.Collection[webhookDocument, notice.Webhook]
+	ids                        *mongostore.IDs
 }
 
 // NewNotices returns the store.
 func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
-	return &Notices{db.Collection("notices"), db.Collection("notice_mails"), webhooksCollection(db), db.Collection("webhook_deliveries"), ids}
+	return &Notices{
+		notices: db.Collection("notices"), mails: db.Collection("notice_mails"), deliveries: db.Collection("webhook_deliveries"), ids: ids,
+		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
+			Collection: webhooksCollection(db), Record: (*webhookDocument).webhook, Set: (*webhookDocument).set, Entry: webhookEntry,
+		}),
+	}
 }
 
 // LeadNotices runs work while no other process does.
@@ -89,7 +96,7 @@ func (s *Notices) Prepare(ctx context.Context) error {
 	for _, c := range []struct {
 		collection *mongo.Collection
 		indexes    []mongostore.Index
-	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()}, {s.webhooks, webhookIndexes()}, {s.deliveries, deliveryIndexes()}} {
+	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()}, {webhooksCollection(s.notices.Database()), webhookIndexes()}, {s.deliveries, deliveryIndexes()}} {
 		if err := mongostore.EnsureIndexes(ctx, c.collection, c.indexes); err != nil {
 			return err
 		}

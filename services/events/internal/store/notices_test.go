@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -52,22 +54,23 @@ func outboxOf(t *testing.T, db *mongo.Database, id int64) (notices []event.Notic
 }
 
 func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
-	db, s := open(t)
+	db, _ := open(t)
 	told := 0
-	s.wrote = func() { told++ }
+	s := NewEvents(db, mongostore.NewIDs(db), london(t), func() { told++ })
+	as := func(user int64) context.Context { return audit.WithActor(t.Context(), audit.Actor{User: user}) }
 	e := lesson(5)
 	e.Commitments[0].Status = event.Requested
 	insert(t, s, e)
 	id := e.Commitments[0].ID
-	change := func(do func(*event.Event)) {
+	change := func(user int64, do func(*event.Event)) {
 		t.Helper()
-		if _, err := s.Change(t.Context(), 5, func(e *event.Event) (bool, error) { do(e); return true, nil }); err != nil {
+		if _, err := s.Change(as(user), 5, func(e *event.Event) (bool, error) { do(e); return true, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change(func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy, e.Actor = event.Confirmed, 7, 7 })
-	change(func(e *event.Event) { e.Body = "Another title" })
-	if err := s.Delete(t.Context(), 5, func(e *event.Event) error { e.Actor = 8; return nil }); err != nil {
+	change(7, func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy = event.Confirmed, 7 })
+	change(7, func(e *event.Event) { e.Body = "Another title" })
+	if err := s.Delete(as(8), 5, func(*event.Event) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	notices, kinds := outboxOf(t, db, 5)

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -88,7 +89,7 @@ func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) er
 			return err
 		}
 		if made != "" {
-			if err := rekey(ctx, EventsCollection(db), made, zone); err != nil {
+			if err := NewEvents(db, nil, zone, nil).rekey(ctx, made); err != nil {
 				return err
 			}
 		}
@@ -114,23 +115,23 @@ func zoneOf(ctx context.Context, settings *mongo.Collection) (string, error) {
 }
 
 // rekey rewrites all events. When it is interrupted, the next start does it again over what it had done.
-func rekey(ctx context.Context, events *mongo.Collection, made string, zone wiretime.Zone) error {
+func (s *Events) rekey(ctx context.Context, made string) error {
 	old, err := wiretime.LoadZone(made)
 	if err != nil {
 		return fmt.Errorf("the zone that events were stored for: %w", err)
 	}
-	return rewrite(ctx, events, bson.D{}, func(d *eventDocument) {
+	return s.rewrite(ctx, bson.D{}, func(d *eventDocument) {
 		e := d.event()
 		if e.Span.AllDay && midnights(old, e.Span) {
-			e.Span.Starts, e.Span.Ends = zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
+			e.Span.Starts, e.Span.Ends = s.zone.Bounds(old.Days(e.Span.Starts, e.Span.Ends))
 		}
-		d.set(e, zone)
+		d.set(e, s.zone)
 	})
 }
 
-// rewrite changes all events that match the filter, each by itself. It takes two round trips an event.
-func rewrite(ctx context.Context, events *mongo.Collection, filter bson.D, change func(*eventDocument)) error {
-	cursor, err := events.Find(ctx, filter, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
+// rewrite changes the documents of all events that match the filter, each by itself. It takes two round trips an event.
+func (s *Events) rewrite(ctx context.Context, filter bson.D, change func(*eventDocument)) error {
+	cursor, err := s.events.Reader().Find(ctx, filter, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {
 		return fmt.Errorf("list events: %w", err)
 	}
@@ -143,20 +144,20 @@ func rewrite(ctx context.Context, events *mongo.Collection, filter bson.D, chang
 		if err := cursor.Decode(&d); err != nil {
 			return errors.Join(fmt.Errorf("list events: %w", err), g.Wait())
 		}
-		g.Go(func() error { return rewriteEvent(gctx, events, d.ID, change) })
+		g.Go(func() error { return s.rewriteEvent(gctx, d.ID, change) })
 	}
 	return errors.Join(g.Wait(), cursor.Err(), cursor.Close(ctx))
 }
 
-func rewriteEvent(ctx context.Context, events *mongo.Collection, id int64, change func(*eventDocument)) error {
-	_, err := mongostore.Update(ctx, events, id, func(d *eventDocument) error {
+func (s *Events) rewriteEvent(ctx context.Context, id int64, change func(*eventDocument)) error {
+	err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
 		if d.Deleted {
-			return mongostore.ErrUnchanged
+			return record.ErrUnchanged
 		}
 		change(d)
 		return nil
 	})
-	if errors.Is(err, mongostore.ErrNotFound) { // deleted since it was listed
+	if errors.Is(err, record.ErrNotFound) { // deleted since it was listed
 		return nil
 	}
 	return err

@@ -3,12 +3,11 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -17,15 +16,11 @@ const receiptKey = "receipt_key"
 
 // GetByIdempotencyKey returns the event that has a receipt for the idempotency key of that id. One document by an index.
 func (s *Events) GetByIdempotencyKey(ctx context.Context, key string) (event.Event, bool, error) {
-	var d eventDocument
-	err := s.collection.FindOne(ctx, idempotencyKeyFilter(key)).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
+	e, err := s.events.First(ctx, idempotencyKeyFilter(key))
+	if errors.Is(err, record.ErrNotFound) {
 		return event.Event{}, false, nil
 	}
-	if err != nil {
-		return event.Event{}, false, fmt.Errorf("find the event of an idempotency key: %w", err)
-	}
-	return d.event(), true, nil
+	return e, err == nil, err
 }
 
 // idempotencyKeyFilter and receiptsFilter say that the field exists so that the partial indexes can serve them.
@@ -41,9 +36,5 @@ func receiptsFilter(before time.Time) bson.D {
 // that is under way may bring some back until the next time. One round trip.
 func (s *Events) ForgetReceipts(ctx context.Context, before time.Time) error {
 	old := bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}}
-	_, err := s.collection.UpdateMany(ctx, receiptsFilter(before), bson.D{{Key: "$pull", Value: bson.D{{Key: "receipts", Value: old}}}})
-	if err != nil {
-		return fmt.Errorf("forget receipts: %w", err)
-	}
-	return nil
+	return s.events.Forget(ctx, receiptsFilter(before), bson.D{{Key: "$pull", Value: bson.D{{Key: "receipts", Value: old}}}})
 }

@@ -246,9 +246,9 @@ func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
 }
 
 func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
-	db, s := open(t)
+	db, _ := open(t)
 	told := 0
-	s.wrote = func() { told++ }
+	s := NewEvents(db, mongostore.NewIDs(db), london(t), func() { told++ })
 	insert(t, s, lesson(1))
 	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return nil }); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -12,14 +13,23 @@ import (
 // change, and within that.
 const changeNotices = 8
 
-// tell puts the notices of the change that gives the document that version into its outbox, and says whether there are any.
-func tell(ctx context.Context, d *eventDocument, version int64, notices []event.Notice) bool {
-	for i, n := range notices {
-		message := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID)
-		message.Detail = detail(version, i, n)
-		d.Outbox = append(d.Outbox, message)
+// messages are what a change of an event owes the other services: that it was deleted, and notices of what was done to its entries. A deletion
+// has its notice in the message that the other services get.
+func messages(ctx context.Context, version int64, before, after event.Event) []outbox.Message {
+	if after.ID == 0 {
+		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID)
+		if lost := event.Deletion(before); len(lost.Entries) > 0 {
+			m.Detail = detail(version, 0, lost)
+		}
+		return []outbox.Message{m}
 	}
-	return len(notices) > 0
+	var messages []outbox.Message
+	for i, n := range event.Notices(before, after) {
+		m := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID)
+		m.Detail = detail(version, i, n)
+		messages = append(messages, m)
+	}
+	return messages
 }
 
 // detail is a notice as the outbox carries it: i is its place among those of the change that gave the document its version.

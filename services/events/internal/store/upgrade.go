@@ -21,7 +21,7 @@ func migrations(zone wiretime.Zone) []mongostore.Migration {
 	return []mongostore.Migration{{
 		Name: "0001-states-and-decades",
 		Up: func(ctx context.Context, db *mongo.Database) error {
-			return upgrade(ctx, EventsCollection(db), zone)
+			return NewEvents(db, nil, zone, nil).upgrade(ctx)
 		},
 	}}
 }
@@ -30,8 +30,8 @@ func migrations(zone wiretime.Zone) []mongostore.Migration {
 func older() bson.D { return bson.D{{Key: "schema", Value: eventSchema - 1}} }
 
 // upgrade brings all older events to the shape of this release. It may be repeated, and run in several processes at once.
-func upgrade(ctx context.Context, events *mongo.Collection, zone wiretime.Zone) error {
-	return rewrite(ctx, events, older(), func(d *eventDocument) { d.set(d.event(), zone) })
+func (s *Events) upgrade(ctx context.Context) error {
+	return s.rewrite(ctx, older(), func(d *eventDocument) { d.set(d.event(), s.zone) })
 }
 
 // KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on writing after the migration,
@@ -47,7 +47,7 @@ func (s *Events) KeepUpgraded(log *slog.Logger) func(context.Context) error {
 				return nil
 			case <-ticker.C:
 			}
-			if err := upgrade(ctx, s.collection, s.zone); err != nil && ctx.Err() == nil {
+			if err := s.upgrade(ctx); err != nil && ctx.Err() == nil {
 				log.WarnContext(ctx, "events that the release before wrote are not upgraded; trying again", "error", err)
 			}
 		}

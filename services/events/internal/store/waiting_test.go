@@ -201,7 +201,7 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 	}
 	check()
 	downgrade(2)
-	if err := upgrade(t.Context(), db.Collection("events"), london(t)); err != nil {
+	if err := s.upgrade(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,7 +12,9 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -36,8 +37,7 @@ type webhookDocument struct {
 	Before    []secretDocument   `bson:"before,omitempty"`
 	CreatedAt time.Time          `bson:"created_at"`
 
-	Deleted bool          `bson:"deleted,omitempty"` // a tombstone: it is there until the audit has its last entry
-	Audit   []audit.Entry `bson:"audit,omitempty"`
+	journal.Tail `bson:",inline"`
 }
 
 // secretDocument is a secret that was renewed, until when it signs along.
@@ -102,29 +102,13 @@ func stateWaiting() bson.E { return bson.E{Key: "state", Value: notice.Waiting} 
 // Webhooks implements notice.WebhookStore. There are few.
 func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
-	documents, err := mongostore.Find[webhookDocument](ctx, s.webhooks, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
-	if err != nil {
-		return nil, err
-	}
-	webhooks := make([]notice.Webhook, 0, len(documents))
-	for _, d := range documents {
-		if !d.Deleted {
-			webhooks = append(webhooks, d.webhook())
-		}
-	}
-	return webhooks, nil
+	return s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 }
 
 // Webhook implements notice.WebhookStore. One document by its id.
 func (s *Notices) Webhook(ctx context.Context, id int64) (notice.Webhook, error) {
-	d, err := mongostore.Load[webhookDocument](ctx, s.webhooks, id)
-	if err == nil && d.Deleted {
-		err = mongostore.ErrNotFound
-	}
-	if err != nil {
-		return notice.Webhook{}, missing(err, "Webhook", id)
-	}
-	return d.webhook(), nil
+	w, err := s.webhooks.Get(ctx, id)
+	return w, record.Missing(err, "Webhook", id)
 }
 
 // AddWebhook implements notice.WebhookStore. One write.
@@ -134,64 +118,38 @@ func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, erro
 		return 0, err
 	}
 	w.ID = id
-	d := webhookDocument{Audit: audit.New(ctx, audit.Create, audit.RecordOf("Webhook", id), audit.Compare(nil, webhookValues(w)))}
-	d.set(w)
-	return id, mongostore.Insert(ctx, s.webhooks, &d)
+	_, err = s.webhooks.InsertOne(ctx, w)
+	return id, err
 }
 
 // ChangeWebhook implements notice.WebhookStore: two round trips when no other writer comes between.
 func (s *Notices) ChangeWebhook(ctx context.Context, id int64, change func(*notice.Webhook) error) (notice.Webhook, error) {
-	d, err := mongostore.Update(ctx, s.webhooks, id, func(d *webhookDocument) error {
-		if d.Deleted {
-			return mongostore.ErrNotFound
-		}
-		w := d.webhook()
-		if err := change(&w); err != nil {
+	w, err := s.webhooks.Change(ctx, id, func(w *notice.Webhook) error {
+		before := *w
+		if err := change(w); err != nil {
 			return err
 		}
-		changes := audit.Compare(webhookValues(d.webhook()), webhookValues(w))
-		if len(changes) == 0 {
-			return mongostore.ErrUnchanged
+		if len(audit.Compare(webhookValues(before), webhookValues(*w))) == 0 {
+			return record.ErrUnchanged
 		}
-		d.Audit = append(d.Audit, audit.New(ctx, audit.Update, audit.RecordOf("Webhook", id), changes)...)
-		d.set(w)
 		return nil
 	})
 	if err != nil {
-		return notice.Webhook{}, missing(err, "Webhook", id)
+		return notice.Webhook{}, record.Missing(err, "Webhook", id)
 	}
-	return d.webhook(), nil
+	return w, nil
 }
 
 // RemoveWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are left, which nobody sees and
 // Forget removes. Three round trips.
 func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
-	_, err := mongostore.Update(ctx, s.webhooks, id, func(d *webhookDocument) error {
-		if d.Deleted {
-			return mongostore.ErrNotFound
-		}
-		entries := audit.New(ctx, audit.Delete, audit.RecordOf("Webhook", id), audit.Compare(webhookValues(d.webhook()), nil))
-		*d = webhookDocument{Head: d.Head, Deleted: true, Audit: append(d.Audit, entries...)}
-		return nil
-	})
-	if err != nil {
-		return missing(err, "Webhook", id)
+	if err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil }); err != nil {
+		return record.Missing(err, "Webhook", id)
 	}
 	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {
 		return fmt.Errorf("remove the deliveries of a webhook: %w", err)
 	}
 	return nil
-}
-
-// webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only that it changed is told.
-func webhookValues(w notice.Webhook) []audit.Value {
-	kinds := make([]string, len(w.Kinds))
-	for i, k := range w.Kinds {
-		kinds[i] = string(k)
-	}
-	return []audit.Value{
-		audit.Secret("url", w.URL), audit.Text("kinds", strings.Join(kinds, ",")), audit.Bool("active", w.Active), audit.Secret("secret", w.Secret.Reveal()),
-	}
 }
 
 // AddDeliveries implements notice.Store. One round trip for the ids, which rise from one addition to the next over all processes, and one for each.
