@@ -2,7 +2,8 @@
 
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/belfry
-MODULES := pkg services/elements services/events services/identity services/notes deploy deploy/dev/engine
+SERVICES := $(shell cat pkg/service/names/names.txt)
+MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone \
@@ -34,7 +35,7 @@ gen-check: ## fail when a generated document is not up to date
 
 build: ## build the services and belfryctl into bin
 	@mkdir -p bin
-	@for s in identity elements events notes; do \
+	@for s in $(SERVICES); do \
 		CGO_ENABLED=0 go build -trimpath -o bin/$$s ./services/$$s/cmd/$$s || exit 1; \
 	done
 	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/admin/belfryctl

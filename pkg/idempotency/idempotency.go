@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -77,18 +78,6 @@ func CheckKey(key string) error {
 // Sweep returns background work that calls forget now and every ten minutes, to remove the Keys that records have from before a time: those
 // older than Lifetime. Any number of replicas may run it.
 func Sweep(log *slog.Logger, forget func(ctx context.Context, before time.Time) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		tick := time.NewTicker(sweepEvery)
-		defer tick.Stop()
-		for {
-			if err := forget(ctx, time.Now().Add(-Lifetime)); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "the sweep of old idempotency keys is tried again", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-			}
-		}
-	}
+	step := func(ctx context.Context) error { return forget(ctx, time.Now().Add(-Lifetime)) }
+	return background.New(background.Options{Name: "the sweep of old idempotency keys", Log: log, Step: step, Every: sweepEvery}).Run
 }

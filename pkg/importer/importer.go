@@ -179,7 +179,7 @@ func answer(c *fiber.Ctx, results []Result) error {
 	if results == nil {
 		results = []Result{}
 	}
-	return web.OK(c, web.Part{Name: Created, Value: counts[Created]}, web.Part{Name: Updated, Value: counts[Updated]},
-		web.Part{Name: Unchanged, Value: counts[Unchanged]}, web.Part{Name: Failed, Value: counts[Failed]},
-		web.Part{Name: "records", Value: results})
+	return web.OK(c, web.Field{Name: Created, Value: counts[Created]}, web.Field{Name: Updated, Value: counts[Updated]},
+		web.Field{Name: Unchanged, Value: counts[Unchanged]}, web.Field{Name: Failed, Value: counts[Failed]},
+		web.Field{Name: "records", Value: results})
 }

@@ -12,6 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// firstLook is how soon a process that waits for a lease looks again; then twice as long each time, up to a twentieth of the lease's ttl. A
+// request that waits for another one, which is done in milliseconds, goes on at once.
+const firstLook = 10 * time.Millisecond
+
 // errLeaseLost ends the work of a holder that can't renew its lease.
 var errLeaseLost = errors.New("mongostore: the lease is lost to another process, or the database is away")
 
@@ -38,7 +42,7 @@ func newLease(collection *mongo.Collection, id string, ttl time.Duration) *lease
 func (l *lease) acquire(ctx context.Context) error {
 	var seen leaseDocument
 	since := time.Now()
-	for {
+	for pause := firstLook; ; pause = min(2*pause, l.ttl/20) {
 		var current leaseDocument
 		err := l.collection.FindOne(ctx, byID(l.id)).Decode(&current)
 		if errors.Is(err, mongo.ErrNoDocuments) {
@@ -62,7 +66,7 @@ func (l *lease) acquire(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := sleep(ctx, l.ttl/20); err != nil {
+		if err := sleep(ctx, pause); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -43,7 +45,6 @@ type Consumer struct {
 	claimAfter time.Duration
 	tracer     trace.Tracer
 	log        *slog.Logger
-	health     *health
 }
 
 // ConsumerOptions tune a consumer. The zero value is usable.
@@ -72,7 +73,6 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 		claimAfter: o.ClaimAfter,
 		tracer:     o.TracerProvider.Tracer(instrumentation),
 		log:        o.Log.With("stream", stream, "group", group),
-		health:     newHealth(o.Log, "outbox consumer", "stream", stream, "group", group),
 	}
 }
 
@@ -81,26 +81,26 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 func (c *Consumer) Run(ctx context.Context) error {
 	idle := Unsampled(ctx)
 	var nextClaim time.Time
-	for ctx.Err() == nil {
-		var err error
-		if !time.Now().Before(nextClaim) {
-			if err = c.consumeStale(ctx, idle); err == nil {
-				nextClaim = time.Now().Add(c.claimAfter / 2)
-			}
-		}
-		if err == nil {
-			err = c.consumeNew(ctx, idle)
-		}
+	step := func(ctx context.Context) error {
+		err := c.consumeOnce(ctx, idle, &nextClaim)
 		if err != nil && isNoGroup(err) {
-			err = c.createGroup(idle)
+			return c.createGroup(idle)
 		}
-		if err != nil {
-			sleep(ctx, c.health.failed(ctx, err))
-			continue
-		}
-		c.health.fine(ctx)
+		return err
 	}
-	return nil
+	loop := background.New(background.Options{Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry})
+	return loop.Run(ctx)
+}
+
+// consumeOnce handles what comes within consumerBlock, and first, when the time for that has come, what others left behind.
+func (c *Consumer) consumeOnce(ctx, idle context.Context, nextClaim *time.Time) error {
+	if !time.Now().Before(*nextClaim) {
+		if err := c.consumeStale(ctx, idle); err != nil {
+			return err
+		}
+		*nextClaim = time.Now().Add(c.claimAfter / 2)
+	}
+	return c.consumeNew(ctx, idle)
 }
 
 // isNoGroup tells that the stream or the group does not exist: at the first start, or after Redis lost its data.
@@ -199,13 +199,13 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 func (c *Consumer) try(ctx context.Context, message Message) error {
 	ctx, cancel := context.WithTimeout(ctx, c.claimAfter/2)
 	defer cancel()
-	pause := firstPause
+	pause := firstRetry
 	for tries := 1; ; tries++ {
 		err := c.handle(ctx, message)
 		if err == nil || tries == handlerTries || ctx.Err() != nil {
 			return err
 		}
-		sleep(ctx, pause)
+		background.Pause(ctx, pause)
 		pause *= 4
 	}
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,11 +13,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
 	// relayInterval is how late a message may be published that nobody nudged for, such as one whose writer died.
 	relayInterval = time.Second
+	// firstRetry and longestRetry bound the pause between two tries while a store is away.
+	firstRetry   = 100 * time.Millisecond
+	longestRetry = 5 * time.Second
 	// relayBatch is how many documents are read at a time.
 	relayBatch = 100
 	// streamLength is about how many entries a stream keeps; consumers may be that far behind.
@@ -35,7 +40,7 @@ type Relay struct {
 	stream     string
 	record     func(context.Context, []Message) error
 	nudge      chan struct{}
-	health     *health
+	log        *slog.Logger
 }
 
 // RelayOptions tune a relay. The zero value is usable.
@@ -54,7 +59,7 @@ func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream
 		stream:     stream,
 		record:     o.Record,
 		nudge:      make(chan struct{}, 1),
-		health:     newHealth(o.Log, "outbox relay", "collection", collection.Name(), "stream", stream),
+		log:        cmp.Or(o.Log, slog.Default()).With("collection", collection.Name(), "stream", stream),
 	}
 }
 
@@ -68,31 +73,20 @@ func (r *Relay) Nudge() {
 
 // Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
-	ctx = Unsampled(ctx)
-	for ctx.Err() == nil {
-		moved, err := r.round(ctx)
-		switch {
-		case err != nil:
-			sleep(ctx, r.health.failed(ctx, err))
-		case moved == relayBatch: // there is more
-			r.health.fine(ctx)
-		default:
-			r.health.fine(ctx)
-			r.rest(ctx)
-		}
-	}
-	return nil
+	loop := background.New(background.Options{
+		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge, Retry: firstRetry, LongestRetry: longestRetry,
+	})
+	return loop.Run(Unsampled(ctx))
 }
 
-// rest waits for a nudge or the next look.
-func (r *Relay) rest(ctx context.Context) {
-	timer := time.NewTimer(relayInterval)
-	defer timer.Stop()
-	select {
-	case <-r.nudge:
-	case <-timer.C:
-	case <-ctx.Done():
+// relay publishes all messages that wait.
+func (r *Relay) relay(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if moved, err := r.round(ctx); err != nil || moved < relayBatch {
+			return err
+		}
 	}
+	return ctx.Err()
 }
 
 // waitingDocument is what the relay reads of a document.

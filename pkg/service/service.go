@@ -35,9 +35,9 @@ type Spec struct {
 
 // Surface is what a service does: the routes of its two listeners, and what runs besides requests.
 type Surface struct {
-	Public   []web.Route
-	Internal []web.Route
-	Parts    []lifecycle.Part
+	Public     []web.Route
+	Internal   []web.Route
+	Components []lifecycle.Component
 }
 
 // Main runs a service's command and returns its exit code. Without an argument it serves until SIGTERM or SIGINT; "migrate" only prepares
@@ -123,15 +123,15 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	if err != nil {
 		return err
 	}
-	parts := []lifecycle.Part{listenHealth(probes, r.HealthListen)}
-	parts = append(parts, surface.Parts...)
-	parts = append(parts, listen("internal listener", internal, r.InternalListen), listen("public listener", public, r.Listen))
-	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay, StopDeadline: r.StopDeadline}, parts...)
+	components := []lifecycle.Component{listenHealth(probes, r.HealthListen)}
+	components = append(components, surface.Components...)
+	components = append(components, listen("internal listener", internal, r.InternalListen), listen("public listener", public, r.Listen))
+	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay, StopDeadline: r.StopDeadline}, components...)
 }
 
-// listen makes a part of a listener's application. Stopping it refuses new connections and waits for the requests in flight.
-func listen(name string, app *web.App, address string) lifecycle.Part {
-	return lifecycle.Part{
+// listen makes a component of a listener's application. Stopping it refuses new connections and waits for the requests in flight.
+func listen(name string, app *web.App, address string) lifecycle.Component {
+	return lifecycle.Component{
 		Name: name,
 		Start: func(ctx context.Context, failed func(error)) error {
 			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -149,8 +149,8 @@ func listen(name string, app *web.App, address string) lifecycle.Part {
 	}
 }
 
-func listenHealth(server *http.Server, address string) lifecycle.Part {
-	return lifecycle.Part{
+func listenHealth(server *http.Server, address string) lifecycle.Component {
+	return lifecycle.Component{
 		Name: "health listener",
 		Start: func(ctx context.Context, failed func(error)) error {
 			listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

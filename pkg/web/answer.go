@@ -15,26 +15,26 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Part is one key of an answer after status.
-type Part struct {
+// Field is one key of an answer after status.
+type Field struct {
 	Name  string
 	Value any
 }
 
-// OK answers 200 with status OK and the parts in their order.
-func OK(c *fiber.Ctx, parts ...Part) error { return Answer(c, fiber.StatusOK, "OK", parts...) }
+// OK answers 200 with status OK and the fields in their order.
+func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
-// Answer writes the envelope: status first, then the parts in their order. encoding/json writes <, >, &, U+2028 and U+2029 as escapes,
+// Answer writes the envelope: status first, then the fields in their order. encoding/json writes <, >, &, U+2028 and U+2029 as escapes,
 // as decisions, part 1, ask.
-func Answer(c *fiber.Ctx, code int, status string, parts ...Part) error {
+func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	var body bytes.Buffer
 	body.WriteString(`{"status":`)
 	if err := writeJSON(&body, status); err != nil {
 		return err
 	}
-	for _, p := range parts {
-		fmt.Fprintf(&body, ",%q:", p.Name)
-		if err := writeJSON(&body, p.Value); err != nil {
+	for _, f := range fields {
+		fmt.Fprintf(&body, ",%q:", f.Name)
+		if err := writeJSON(&body, f.Value); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func writeJSON(b *bytes.Buffer, value any) error {
 
 // InvalidRecord answers 422 with the record as its shape shows it: valid false and errors are the caller's to set in it.
 func InvalidRecord(c *fiber.Ctx, name string, record any) error {
-	return Answer(c, problem.Invalid.Code(), problem.Invalid.Status(), Part{name, record})
+	return Answer(c, problem.Invalid.Code(), problem.Invalid.Status(), Field{name, record})
 }
 
 // answerErrors turns the error or panic of all that comes after it into an answer, so that the access log and the trace see its code.
@@ -84,25 +84,25 @@ func answerError(o Options) fiber.ErrorHandler {
 		if p.RetryAfter > 0 {
 			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
 		}
-		return Answer(c, p.Kind.Code(), p.Kind.Status(), errorParts(c, p)...)
+		return Answer(c, p.Kind.Code(), p.Kind.Status(), errorFields(c, p)...)
 	}
 }
 
-func errorParts(c *fiber.Ctx, p *problem.Error) []Part {
-	var parts []Part
+func errorFields(c *fiber.Ctx, p *problem.Error) []Field {
+	var fields []Field
 	if p.Record != "" {
-		parts = append(parts, Part{"exception", "RecordNotFound"})
+		fields = append(fields, Field{"exception", "RecordNotFound"})
 	}
 	if detail := p.Detail(); detail != "" && p.Kind != problem.Forbidden { // one text for every 403
-		parts = append(parts, Part{"message", detail})
+		fields = append(fields, Field{"message", detail})
 	}
 	if len(p.Fields) > 0 {
-		parts = append(parts, Part{"errors", p.Fields})
+		fields = append(fields, Field{"errors", p.Fields})
 	}
 	if asked, _ := c.Locals(neighbourKey).(bool); asked && p.Record != "" {
-		parts = append(parts, Part{"record", p.Record}, Part{"id", p.ID})
+		fields = append(fields, Field{"record", p.Record}, Field{"id", p.ID})
 	}
-	return parts
+	return fields
 }
 
 // classify finds the problem in err: one of ours, an error of fiber (unknown path, wrong method, too large, unreadable), an overrun

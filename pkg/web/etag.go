@@ -22,8 +22,8 @@ type State struct {
 
 // Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, in which names that other services own may
 // stand, so that no two answers that differ have the same tag. A GET whose If-None-Match has it is answered 304 without a body.
-func Record(c *fiber.Ctx, s State, parts ...Part) error {
-	if err := OK(c, parts...); err != nil {
+func Record(c *fiber.Ctx, s State, fields ...Field) error {
+	if err := OK(c, fields...); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(c.Response().Body())

@@ -15,7 +15,7 @@ import (
 func things(t *testing.T, name *string) string {
 	t.Helper()
 	state := web.State{Kind: "thing", ID: 12, Version: 3}
-	show := func(c *fiber.Ctx) error { return web.Record(c, state, web.Part{Name: "name", Value: *name}) }
+	show := func(c *fiber.Ctx) error { return web.Record(c, state, web.Field{Name: "name", Value: *name}) }
 	address, _ := serve(t, user(principal.Permissions{CanAPI: true}), route("GET", "/thing", show), route("PATCH", "/thing", func(c *fiber.Ctx) error {
 		match, err := web.IfMatch(c, state.Kind, state.ID)
 		if err == nil {

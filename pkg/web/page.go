@@ -42,10 +42,10 @@ func Limit(c *fiber.Ctx) (int, error) {
 	return limit, nil
 }
 
-// Next is the part of a list's answer that says where the next page begins: null after the last one, for 0.
-func Next(id int64) Part {
+// Next is the field of a list's answer that says where the next page begins: null after the last one, for 0.
+func Next(id int64) Field {
 	if id == 0 {
-		return Part{"next", nil}
+		return Field{"next", nil}
 	}
-	return Part{"next", id}
+	return Field{"next", id}
 }

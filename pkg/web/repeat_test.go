@@ -30,7 +30,7 @@ func repeatableAt(t *testing.T, do func(c *fiber.Ctx, n int64) error) (address s
 }
 
 func thing(c *fiber.Ctx, n int64) error {
-	return web.Answer(c, 201, "Created", web.Part{Name: "thing", Value: n})
+	return web.Answer(c, 201, "Created", web.Field{Name: "thing", Value: n})
 }
 
 func post(t *testing.T, url, body, key string) (int, string, http.Header) {

@@ -22,6 +22,6 @@ func Serve[Q, A any](question neighbour.Question[Q, A], answer func(context.Cont
 		if err != nil {
 			return err
 		}
-		return OK(c, Part{Name: question.Field, Value: a})
+		return OK(c, Field{Name: question.Field, Value: a})
 	}}
 }

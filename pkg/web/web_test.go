@@ -162,7 +162,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		route("GET", "/api/limited", func(*fiber.Ctx) error {
 			return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 		}),
-		route("GET", "/api/escapes", func(c *fiber.Ctx) error { return web.OK(c, web.Part{Name: "text", Value: "<>&\u2028\u2029"}) }),
+		route("GET", "/api/escapes", func(c *fiber.Ctx) error { return web.OK(c, web.Field{Name: "text", Value: "<>&\u2028\u2029"}) }),
 	)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -352,7 +352,7 @@ func TestClientAddress_BelievesOnlyTrustedProxies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base, _ := serve(t, nil, route("GET", "/x", func(ctx *fiber.Ctx) error {
-				return web.OK(ctx, web.Part{Name: "from", Value: web.ClientAddress(ctx, c.trusted)})
+				return web.OK(ctx, web.Field{Name: "from", Value: web.ClientAddress(ctx, c.trusted)})
 			}))
 			if _, body, _ := ask(t, "GET", base+"/x", "", "X-Forwarded-For", c.header); body != `{"status":"OK","from":"`+c.want+`"}` {
 				t.Errorf("got %s, want %s", body, c.want)

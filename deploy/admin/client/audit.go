@@ -5,10 +5,12 @@ import (
 	"context"
 	"iter"
 	"net/url"
+
+	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
 // Services are those that keep a part of the audit.
-func Services() []string { return []string{"identity", "elements", "events", "notes"} }
+func Services() []string { return names.All() }
 
 // Audit yields the entries of the services' audits as one, the newest first, each with its service in the field service. The query filters:
 // record, user, since. An entry's id tells its place: ids of all services are in the order of time.

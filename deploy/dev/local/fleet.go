@@ -4,29 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/deploy/dev/progress"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
+	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 )
 
 const (
 	readyTimeout = 60 * time.Second
-	readyPause   = 50 * time.Millisecond
 	// endTimeout is how long a service may take to stop in order before it is killed.
 	endTimeout = 20 * time.Second
 	// firstPause and longestPause space the restarts of a service that keeps ending by itself.
@@ -34,14 +33,10 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// services are started in this order and stopped in reverse: who is asked by others comes first.
-var services = []string{"identity", "notes", "elements", "events"}
-
 // fleet is the replicas of all services.
 type fleet struct {
 	log      *slog.Logger
 	replicas []*replica
-	running  sync.WaitGroup
 }
 
 // newFleet builds the services and gives each replica its addresses and its environment.
@@ -59,7 +54,7 @@ func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Ru
 	if err := os.MkdirAll(logs, 0o755); err != nil {
 		return nil, err
 	}
-	for _, name := range services {
+	for _, name := range names.All() {
 		for i := range cfg.Replicas {
 			r := &replica{service: name, name: name, binary: filepath.Join(bin, name), log: log}
 			if cfg.Replicas > 1 {
@@ -90,7 +85,7 @@ func buildServices(ctx context.Context, root, bin string, log *slog.Logger) erro
 		return err
 	}
 	arguments := []string{"build", "-v", "-o", bin + string(filepath.Separator)}
-	for _, name := range services {
+	for _, name := range names.All() {
 		arguments = append(arguments, "./services/"+name+"/cmd/"+name)
 	}
 	build := exec.Command("go", arguments...)
@@ -117,16 +112,13 @@ func chooseAddresses(replicas []*replica) error {
 // start returns once every replica is ready. A replica that ends by itself later is started again, until stop.
 func (f *fleet) start(ctx context.Context) error {
 	for _, r := range f.replicas {
-		if err := r.launch(); err != nil {
-			return err
-		}
+		r.launch()
 	}
 	for _, r := range f.replicas {
 		if err := r.await(ctx); err != nil {
 			return err
 		}
 		f.log.Info("ready", "service", r.name)
-		f.running.Go(r.keep)
 	}
 	return nil
 }
@@ -136,7 +128,6 @@ func (f *fleet) stop() {
 	for _, r := range slices.Backward(f.replicas) {
 		r.end()
 	}
-	f.running.Wait()
 }
 
 // addresses are the public listeners by service.
@@ -154,110 +145,49 @@ type replica struct {
 	public, internal, health    string // host:port
 	environment                 []string
 	log                         *slog.Logger
-
-	mu       sync.Mutex
-	stopping bool
-	command  *exec.Cmd
-	ended    chan struct{}
+	keeper                      *process.Keeper // nil before launch
 }
 
-// launch starts the process. It is in a group of its own, so that Ctrl-C reaches it only through stop, and it dies with this one.
-func (r *replica) launch() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopping {
-		return nil
-	}
-	file, err := os.OpenFile(r.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	told := &lines{log: r.log, name: r.name, file: file, parse: true}
-	r.command = exec.Command(r.binary)
-	r.command.Env = r.environment
-	r.command.Stdout, r.command.Stderr = told, told
-	r.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := r.command.Start(); err != nil {
-		return errors.Join(fmt.Errorf("start %s: %w", r.name, err), file.Close())
-	}
-	r.ended = make(chan struct{})
-	go func(command *exec.Cmd, ended chan struct{}) {
-		defer close(ended)
-		_ = command.Wait() // how it ended stands in its log; keep says that it did
-		_ = file.Close()   // what was not written is lost with the disk full, and said there
-	}(r.command, r.ended)
-	return nil
+// launch starts the process, and again whenever it ends by itself.
+func (r *replica) launch() {
+	r.keeper = process.Keep(process.KeeperOptions{
+		Command: func() *exec.Cmd {
+			command := exec.Command(r.binary)
+			command.Env = r.environment
+			return command
+		},
+		Log: func() (io.WriteCloser, error) {
+			file, err := os.OpenFile(r.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+			return &lines{log: r.log, name: r.name, file: file, parse: true}, err
+		},
+		Patience:   endTimeout,
+		FirstPause: firstPause, LongestPause: longestPause, Steady: longestPause,
+		Ended: func(err error, pause time.Duration) {
+			r.log.Warn("ended by itself, starting it again", "service", r.name, "how", err.Error(), "pause", pause.String())
+		},
+	})
 }
 
 // await returns once the process is ready.
 func (r *replica) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	for {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w", r.name, ctx.Err())
-		case <-r.ended:
-			return fmt.Errorf("%s ended while starting; its log is %s", r.name, r.file)
-		case <-time.After(readyPause):
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.health+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			continue
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
+	err := r.keeper.Await(ctx, process.Serves("http://"+r.health+"/readyz"))
+	if errors.Is(err, process.ErrEnded) {
+		return fmt.Errorf("%s ended while starting; its log is %s", r.name, r.file)
 	}
-}
-
-// keep starts the process again whenever it ends by itself, and returns when it ended because it was told to.
-func (r *replica) keep() {
-	pause := firstPause
-	for {
-		begun := time.Now()
-		r.mu.Lock()
-		ended := r.ended
-		r.mu.Unlock()
-		<-ended
-		r.mu.Lock()
-		stopping := r.stopping
-		r.mu.Unlock()
-		if stopping {
-			return
-		}
-		if time.Since(begun) > longestPause {
-			pause = firstPause
-		}
-		r.log.Warn("ended by itself, starting it again", "service", r.name, "pause", pause.String())
-		time.Sleep(pause)
-		pause = min(2*pause, longestPause)
-		if err := r.launch(); err != nil {
-			r.log.Error("does not start", "service", r.name, "error", err.Error())
-		}
+	if err != nil {
+		return fmt.Errorf("%s is not ready: %w", r.name, err)
 	}
+	return nil
 }
 
 // end stops the process in order, or kills it when it does not obey.
 func (r *replica) end() {
-	r.mu.Lock()
-	r.stopping = true
-	command, ended := r.command, r.ended
-	r.mu.Unlock()
-	if command == nil || command.Process == nil {
+	if r.keeper == nil {
 		return
 	}
-	_ = command.Process.Signal(syscall.SIGTERM) // it may have ended by itself
-	select {
-	case <-ended:
-	case <-time.After(endTimeout):
-		r.log.Warn("does not stop, killing it", "service", r.name)
-		_ = command.Process.Kill() // it may have ended by itself
-		<-ended
+	if err := r.keeper.Stop(); err != nil {
+		r.log.Warn("did not stop", "service", r.name, "error", err.Error())
 	}
 }

@@ -14,8 +14,8 @@ import (
 type lines struct {
 	log   *slog.Logger
 	name  string
-	file  io.Writer // nil: none
-	parse bool      // the program writes JSON log lines
+	file  io.WriteCloser // nil: none
+	parse bool           // the program writes JSON log lines
 
 	mu   sync.Mutex
 	rest []byte
@@ -39,6 +39,14 @@ func (l *lines) Write(p []byte) (int, error) {
 		l.pass(line)
 		l.rest = rest
 	}
+}
+
+// Close closes the file.
+func (l *lines) Close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
 }
 
 func (l *lines) pass(line []byte) {

@@ -9,10 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // Every is how often something that takes long says where it is.
@@ -29,30 +29,24 @@ func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cm
 	defer os.Remove(output.Name()) //nolint:errcheck // a left-over temporary file harms nobody
 	defer output.Close()           //nolint:errcheck // written by the command, not by us
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // Pdeathsig is sent when the thread ends that started the command
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	running, err := process.Start(cmd)
+	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	show := time.NewTicker(Every)
 	defer show.Stop()
 	begin := time.Now()
 	for {
 		select {
-		case err := <-ended:
-			if err != nil {
-				return fmt.Errorf("%s: %w; it said at last:\n%s", filepath.Base(cmd.Path), err, Tail(output.Name(), 8))
+		case <-running.Ended():
+			if running.ExitCode() != 0 {
+				return fmt.Errorf("%s: %w; it said at last:\n%s", filepath.Base(cmd.Path), running.Err(), Tail(output.Name(), 8))
 			}
 			return nil
 		case <-show.C:
 			say("… %s, %s", newest(output.Name()), time.Since(begin).Round(time.Second))
 		case <-ctx.Done():
-			killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-			<-ended //nolint:errcheck // it was killed
-			return errors.Join(ctx.Err(), killErr)
+			return errors.Join(ctx.Err(), running.KillGroup())
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // SuperviseCommand is the first argument with which Up starts its own program anew, in the checkout; the second is Options.Dir. That
@@ -67,11 +69,10 @@ func spawn(ctx context.Context, o Options) error {
 	cmd.Dir = o.Checkout
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	supervisor, err := process.Start(cmd)
+	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	shown, err := os.Open(path)
 	if err != nil {
 		return err
@@ -81,29 +82,21 @@ func spawn(ctx context.Context, o Options) error {
 		return err
 	}
 	show := func() error { _, err := io.Copy(o.Out, bufio.NewReader(shown)); return err }
-	for {
-		if _, err := readRecord(o.Dir); err == nil {
-			return show()
-		}
-		select {
-		case err := <-ended:
-			if showErr := show(); showErr != nil {
-				return showErr
-			}
-			if _, readErr := readRecord(o.Dir); readErr == nil { // another one was quicker, and this one left the field to it
-				return nil
-			}
-			return fmt.Errorf("the stores did not come up: %w", err)
-		case <-ctx.Done():
-			err := cmd.Process.Signal(syscall.SIGTERM)
-			<-ended //nolint:errcheck // it was told to end
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(50 * time.Millisecond):
-			if err := show(); err != nil {
-				return err
-			}
-		}
+	up := func() bool { _, err := readRecord(o.Dir); return err == nil }
+	var showErr error
+	err = supervisor.Await(ctx, func(context.Context) bool {
+		showErr = show()
+		return up() || showErr != nil
+	})
+	switch {
+	case err == nil:
+		return errors.Join(showErr, show())
+	case !errors.Is(err, process.ErrEnded):
+		return errors.Join(err, supervisor.Stop(syscall.SIGTERM, startPatience))
+	case up(): // another one was quicker, and this one left the field to it
+		return show()
 	}
+	return errors.Join(show(), fmt.Errorf("the stores did not come up: %w", supervisor.Err()))
 }
 
 // Supervise keeps the stores running until ctx ends. Up starts it.

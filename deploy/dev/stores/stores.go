@@ -63,7 +63,7 @@ type Running struct {
 
 	dir      string
 	say      *speaker
-	keepers  []*keeper // in the order of their start
+	keepers  []kept // in the order of their start
 	claim    *claim
 	stopOnce sync.Once
 }
@@ -134,7 +134,7 @@ func (r *Running) await(ctx context.Context, s store) error {
 	for _, k := range r.keepers {
 		go func() {
 			select {
-			case <-k.hopeless:
+			case <-k.Hopeless():
 				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, progress.Tail(k.logPath, 8))
 				cancel()
 			case <-ctx.Done():
@@ -167,7 +167,9 @@ func (r *Running) Stop() error {
 		faults = append(faults, removeRecord(r.dir))
 		for _, k := range slices.Backward(r.keepers) {
 			r.say.line("stopping %s", k.name)
-			k.stop()
+			if err := k.Stop(); err != nil {
+				r.say.line("%v", err)
+			}
 		}
 		faults = append(faults, r.claim.release())
 	})

@@ -152,7 +152,7 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 					t.Fatalf("%s does not heal: %v", k.name, err)
 				}
 			}
-			if after := running(k); after == before {
+			if after := k.PID(); after == before {
 				t.Errorf("%s is still process %d, want a new one", k.name, before)
 			}
 			w.assertAllThere(t)
@@ -193,9 +193,9 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 }
 
 // kill ends the keeper's process as the kernel would for want of memory, and returns its id.
-func kill(t *testing.T, k *keeper) int {
+func kill(t *testing.T, k kept) int {
 	t.Helper()
-	pid := running(k)
+	pid := k.PID()
 	if pid == 0 {
 		t.Fatalf("%s does not run", k.name)
 	}
@@ -203,15 +203,6 @@ func kill(t *testing.T, k *keeper) int {
 		t.Fatal(err)
 	}
 	return pid
-}
-
-func running(k *keeper) int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.process == nil {
-		return 0
-	}
-	return k.process.Pid
 }
 
 // assertNothingLeft is that no process has the folder's lock open, nothing is mounted below it, and no record says that stores run.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -23,7 +24,7 @@ var (
 	root     string                  // of the checkout
 	programs map[string]string       // Helm of both kinds, by name
 	known    = map[string]rendered{} // what was rendered already, by the kind of Helm and its arguments
-	services = []string{"elements", "events", "identity", "notes"}
+	services = slices.Sorted(slices.Values(names.All()))
 )
 
 // rendered is what became of a call of helm template.

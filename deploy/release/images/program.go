@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
 // program is a command that gets an image of its own.
@@ -19,14 +21,20 @@ type program struct {
 	listens bool // on the ports of a service
 }
 
+// purposes say what each service is for.
+var purposes = map[string]string{
+	"identity": "users and sessions",
+	"elements": "people, rooms, groups and calendars",
+	"events":   "events, commitments and requests",
+	"notes":    "notes on events",
+}
+
 func programs() []program {
-	return []program{
-		{name: "identity", path: "./services/identity/cmd/identity", title: "Belfry identity: users and sessions", listens: true},
-		{name: "elements", path: "./services/elements/cmd/elements", title: "Belfry elements: people, rooms, groups and calendars", listens: true},
-		{name: "events", path: "./services/events/cmd/events", title: "Belfry events: events, commitments and requests", listens: true},
-		{name: "notes", path: "./services/notes/cmd/notes", title: "Belfry notes: notes on events", listens: true},
-		{name: "belfryctl", path: "./deploy/admin/belfryctl", title: "belfryctl, the operators' command of Belfry"},
+	var all []program
+	for _, name := range names.All() {
+		all = append(all, program{name: name, path: "./services/" + name + "/cmd/" + name, title: "Belfry " + name + ": " + purposes[name], listens: true})
 	}
+	return append(all, program{name: "belfryctl", path: "./deploy/admin/belfryctl", title: "belfryctl, the operators' command of Belfry"})
 }
 
 // compile builds the programs for a platform into a folder of its own below dir and returns that. Nothing of the machine goes into them: no path, no

@@ -175,7 +175,7 @@ evict() {
 # delete_and_drain: there is one node, so what is drained is let back at once, while the drain goes on to the pods that it found.
 delete_and_drain() {
 	local service
-	for service in identity elements events notes; do
+	for service in "${SERVICES[@]}"; do
 		school delete pod --wait=false "$(school get pods --selector app.kubernetes.io/component=$service --sort-by .metadata.creationTimestamp -o jsonpath='{.items[0].metadata.name}')" >/dev/null
 	done
 	school wait --for=condition=Available deployment --all --timeout=90s >/dev/null
@@ -190,7 +190,7 @@ delete_and_drain() {
 check_kill() {
 	step "a service's processes killed, without warning"
 	local began service id
-	for service in identity elements events notes; do
+	for service in "${SERVICES[@]}"; do
 		id=$(school get pods --selector app.kubernetes.io/component=$service -o jsonpath='{.items[0].status.containerStatuses[0].containerID}')
 		ctr task kill --signal SIGKILL "${id#containerd://}"
 	done

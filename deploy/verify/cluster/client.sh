@@ -26,7 +26,7 @@ request_id() {
 # answered prints, for each request in the services' logs, its id and the service.
 answered() {
 	local service
-	for service in identity elements events notes; do
+	for service in "${SERVICES[@]}"; do
 		school logs --selector "app.kubernetes.io/component=$service" --tail=-1 | jq -r 'select(.request) | .request + " " + .service'
 	done
 }

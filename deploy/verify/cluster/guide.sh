@@ -27,7 +27,7 @@ given() {
 	cp "$PKI/guide.crt" "$work/belfry.crt"
 	cp "$PKI/guide.key" "$work/belfry.key"
 	echo "$NODE $host" >>"$RUN/hosts"
-	for program in identity elements events notes belfryctl; do
+	for program in "${SERVICES[@]}" belfryctl; do
 		ctr images tag "belfry.test/belfry-$program:check-1" "$registry/belfry-$program:$version" >/dev/null
 	done
 	"$RUN/belfryctl" demo --pupils 60 --years 1 --out "$work/school" >/dev/null

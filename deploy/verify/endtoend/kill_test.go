@@ -62,7 +62,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	work.Go(func() { imported <- load(ctx, run, school, false) })
 	for _, victim := range victims {
 		time.Sleep(killPause)
-		killOne(t, run.command.Process.Pid, victim)
+		killOne(t, run.process.PID(), victim)
 	}
 	err = <-imported
 	stopCreating()

@@ -1,12 +1,9 @@
 package endtoend_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -46,27 +44,31 @@ var localBinary = sync.OnceValues(func() (string, error) {
 type localRun struct {
 	url       string
 	adminUUID string
-	command   *exec.Cmd
+	process   *process.Process
 	output    *output
-	ended     chan error
 }
 
-// output keeps what a run prints and tells when it says where Belfry is.
+// output keeps what a run prints.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	url  chan string
 }
 
-func (o *output) follow(r io.Reader) {
-	for lines := bufio.NewScanner(r); lines.Scan(); {
-		o.mu.Lock()
-		o.text.WriteString(lines.Text() + "\n")
-		o.mu.Unlock()
-		if url, found := strings.CutPrefix(lines.Text(), "Belfry is at "); found {
-			o.url <- url
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// url is where the run says that Belfry is; "" before.
+func (o *output) url() string {
+	for line := range strings.Lines(o.String()) {
+		if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {
+			return strings.TrimSpace(url)
 		}
 	}
+	return ""
 }
 
 func (o *output) String() string {
@@ -96,65 +98,47 @@ func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 // startLocal returns once the run says where Belfry is, and ends it with the test.
 func startLocal(t *testing.T, variables ...string) *localRun {
 	t.Helper()
-	r := &localRun{adminUUID: uuid.NewString(), output: &output{url: make(chan string, 1)}, ended: make(chan error, 1)}
-	r.command = newLocalCommand(t, t.TempDir(), append(variables, "BOOTSTRAP_ADMIN_UUID="+r.adminUUID)...)
-	reader, writer := io.Pipe()
-	r.command.Stdout, r.command.Stderr = writer, writer
-	go r.output.follow(reader)
-	if err := r.command.Start(); err != nil {
+	r := &localRun{adminUUID: uuid.NewString(), output: &output{}}
+	command := newLocalCommand(t, t.TempDir(), append(variables, "BOOTSTRAP_ADMIN_UUID="+r.adminUUID)...)
+	command.Stdout, command.Stderr = r.output, r.output
+	var err error
+	if r.process, err = process.Start(command); err != nil {
 		t.Fatal(err)
 	}
-	go func() { r.ended <- r.command.Wait() }()
 	t.Cleanup(func() { r.stop(t) })
-	select {
-	case r.url = <-r.output.url:
-	case err := <-r.ended:
-		r.ended <- err
-		t.Fatalf("it ended: %v\n%s", err, r.output)
-	case <-time.After(startTimeout):
-		t.Fatalf("it does not start:\n%s", r.output)
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	if err := r.process.Await(ctx, func(context.Context) bool { return r.output.url() != "" }); err != nil {
+		t.Fatalf("it does not start: %v\n%s", err, r.output)
 	}
+	r.url = r.output.url()
 	return r
 }
 
 // stop ends the run as Ctrl-C does and fails the test when it is not in order.
 func (r *localRun) stop(t *testing.T) {
 	t.Helper()
-	if err := r.command.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Error(err)
-	}
-	select {
-	case err := <-r.ended:
-		if err != nil {
-			t.Errorf("it did not end in order: %v\n%s", err, r.output)
-		}
-	case <-time.After(stopTimeout):
-		t.Errorf("it does not end:\n%s", r.output)
-		_ = r.command.Process.Kill()
+	if err := r.process.Stop(os.Interrupt, stopTimeout); err != nil || r.process.ExitCode() != 0 {
+		t.Errorf("it did not end in order: %v, %v\n%s", err, r.process.Err(), r.output)
 	}
 }
 
 // failing runs the command to its end and returns what it said; it must fail.
 func failing(t *testing.T, command *exec.Cmd) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	var out bytes.Buffer
+	var out output
 	command.Stdout, command.Stderr = &out, &out
-	if err := command.Start(); err != nil {
+	p, err := process.Start(command)
+	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
 	select {
-	case err := <-ended:
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() < 1 {
-			t.Errorf("it ended with %v, want a non-zero exit", err)
-		}
-	case <-ctx.Done():
-		_ = command.Process.Kill()
-		t.Fatalf("it does not end:\n%s", out.String())
+	case <-p.Ended():
+	case <-time.After(startTimeout):
+		t.Fatalf("it does not end: %v\n%s", p.Stop(syscall.SIGKILL, stopTimeout), &out)
+	}
+	if code := p.ExitCode(); code < 1 || code >= 128 {
+		t.Errorf("it ended with %v, want a non-zero exit", p.Err())
 	}
 	return out.String()
 }

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -125,7 +126,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 		}
 	}
 
-	for _, service := range servicetest.Services() {
+	for _, service := range names.All() {
 		s.Stop(t, service) // which sends what is left
 	}
 	received.mu.Lock()

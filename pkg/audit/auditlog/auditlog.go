@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -24,8 +25,9 @@ const (
 	moveInterval = time.Second
 	// moveBatch is how many documents are emptied at a time.
 	moveBatch = 200
-	// longestPause is between two tries while the store is away.
-	longestPause = 5 * time.Second
+	// firstRetry and longestRetry bound the pause between two tries while the store is away.
+	firstRetry   = 2 * time.Second
+	longestRetry = 5 * time.Second
 )
 
 // Log is the audit of one service. It is safe for concurrent use, by any number of processes.
@@ -87,34 +89,12 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 	return err
 }
 
-// Run makes the loop that moves entries until its context ends, and then returns nil. While the store is away it tries again with growing
-// pauses.
+// Run returns the loop that moves entries until its context ends. While the store is away it tries again with growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		ctx = outbox.Unsampled(ctx)
-		pause := moveInterval
-		for {
-			switch err := l.Move(ctx); {
-			case ctx.Err() != nil:
-				return nil //nolint:nilerr // told to stop: what is left is moved later
-			case err == nil && pause > moveInterval:
-				log.InfoContext(ctx, "the audit is written again")
-				pause = moveInterval
-			case err != nil:
-				if pause == moveInterval {
-					log.WarnContext(ctx, "the audit is held up and goes on trying", "error", err)
-				}
-				pause = min(2*pause, longestPause)
-			}
-			timer := time.NewTimer(pause)
-			select {
-			case <-ctx.Done():
-				timer.Stop()
-				return nil
-			case <-timer.C:
-			}
-		}
-	}
+	loop := background.New(background.Options{
+		Name: "the audit", Log: log, Step: l.Move, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
+	})
+	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }
 
 // Move moves all entries that wait. For each source one indexed read; with entries two writes for each 200 documents.

@@ -55,11 +55,11 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	for i, e := range found {
 		lines[i] = lineOf(e)
 	}
-	after := web.Part{Name: "next", Value: nil}
+	after := web.Field{Name: "next", Value: nil}
 	if next != "" {
 		after.Value = next
 	}
-	return web.OK(c, web.Part{Name: "entries", Value: lines}, after)
+	return web.OK(c, web.Field{Name: "entries", Value: lines}, after)
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {

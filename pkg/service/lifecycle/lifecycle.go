@@ -1,5 +1,5 @@
-// Package lifecycle starts the parts of a process in order, keeps them until it is told to stop or one of them fails, and stops
-// them in reverse order within a deadline. Readiness goes first: it turns false before anything is stopped.
+// Package lifecycle starts the components of a process in order, and stops them in reverse order, within a deadline, when the process is
+// to end or one of them fails. Readiness turns false before anything is stopped.
 package lifecycle
 
 import (
@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// Part is something that runs as long as the process: a listener, a relay, a connection.
-type Part struct {
+// Component is something that runs as long as the process: a listener, a relay, a connection.
+type Component struct {
 	Name string
-	// Start brings the part up and returns once it works. It may keep failed to report, once, that the part broke later on.
+	// Start brings the component up and returns once it works. It may keep failed to report, once, that the component broke later on.
 	Start func(ctx context.Context, failed func(error)) error
-	// Stop ends the part before ctx does; nil when there is nothing to end.
+	// Stop ends the component before ctx does; nil when there is nothing to end.
 	Stop func(ctx context.Context) error
 }
 
-// Background makes a part of a function that runs until its context ends. A return before that, even without an error, is a failure
-// of the part. Stop cancels the context and waits for the function to return.
-func Background(name string, run func(ctx context.Context) error) Part {
+// Background makes a component of a function that runs until its context ends. A return before that, even without an error, is a
+// failure of the component. Stop cancels the context and waits for the function to return.
+func Background(name string, run func(ctx context.Context) error) Component {
 	var cancel context.CancelFunc
 	done := make(chan struct{})
-	return Part{
+	return Component{
 		Name: name,
 		Start: func(ctx context.Context, failed func(error)) error {
 			var running context.Context
@@ -63,24 +63,25 @@ type Options struct {
 	Readiness *Readiness
 	// DrainDelay is how long the process goes on serving after readiness has turned false, so that whoever routes to it can notice.
 	DrainDelay time.Duration
-	// StopDeadline bounds the stopping of all parts together, after the drain delay.
+	// StopDeadline bounds the stopping of all components together, after the drain delay.
 	StopDeadline time.Duration
 }
 
-// Run starts the parts in order, becomes ready, and waits until ctx ends or a part fails. Then it drains and stops the parts in reverse
-// order. When a part does not start, those before it are stopped. It returns nil only for an orderly end after ctx ended.
-func Run(ctx context.Context, o Options, parts ...Part) error {
-	failures := make(chan error, len(parts))
-	var started []Part
+// Run starts the components in order, becomes ready, and waits until ctx ends or a component fails. Then it drains and stops the
+// components in reverse order. When a component does not start, those before it are stopped. It returns nil only for an orderly end
+// after ctx ended.
+func Run(ctx context.Context, o Options, components ...Component) error {
+	failures := make(chan error, len(components))
+	var started []Component
 	var cause error
-	for _, part := range parts {
-		err := part.Start(ctx, func(err error) { failures <- fmt.Errorf("%s: %w", part.Name, err) })
+	for _, component := range components {
+		err := component.Start(ctx, func(err error) { failures <- fmt.Errorf("%s: %w", component.Name, err) })
 		if err != nil {
-			cause = fmt.Errorf("start %s: %w", part.Name, err)
+			cause = fmt.Errorf("start %s: %w", component.Name, err)
 			break
 		}
-		o.Log.Debug("part started", "part", part.Name)
-		started = append(started, part)
+		o.Log.Debug("component started", "component", component.Name)
+		started = append(started, component)
 	}
 	if cause == nil {
 		o.Readiness.ready.Store(true)
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	return errors.Join(cause, stop(ctx, o, started))
 }
 
-func stop(ctx context.Context, o Options, started []Part) error {
+func stop(ctx context.Context, o Options, started []Component) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.StopDeadline)
 	defer cancel()
 	var faults []error

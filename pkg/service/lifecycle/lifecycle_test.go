@@ -24,8 +24,8 @@ func (j *journal) write(line string) {
 	j.lines = append(j.lines, line)
 }
 
-func (j *journal) part(name string, startFault error) lifecycle.Part {
-	return lifecycle.Part{
+func (j *journal) component(name string, startFault error) lifecycle.Component {
+	return lifecycle.Component{
 		Name:  name,
 		Start: func(context.Context, func(error)) error { j.write("start " + name); return startFault },
 		Stop:  func(context.Context) error { j.write("stop " + name); return nil },
@@ -40,7 +40,7 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 	var j journal
 	var ready lifecycle.Readiness
 	ctx, cancel := context.WithCancel(t.Context())
-	last := lifecycle.Part{
+	last := lifecycle.Component{
 		Name: "listener",
 		Start: func(context.Context, func(error)) error {
 			go func() {
@@ -59,7 +59,7 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 			return nil
 		},
 	}
-	if err := lifecycle.Run(ctx, options(&ready), j.part("store", nil), j.part("relay", nil), last); err != nil {
+	if err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil), last); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"start store", "start relay", "stop listener", "stop relay", "stop store"}
@@ -71,7 +71,7 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
 	var j journal
 	var ready lifecycle.Readiness
-	err := lifecycle.Run(t.Context(), options(&ready), j.part("store", nil), j.part("listener", errors.New("port taken")), j.part("never", nil))
+	err := lifecycle.Run(t.Context(), options(&ready), j.component("store", nil), j.component("listener", errors.New("port taken")), j.component("never", nil))
 	if err == nil || !strings.Contains(err.Error(), "start listener: port taken") {
 		t.Fatalf("got %v", err)
 	}
@@ -79,7 +79,7 @@ func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
 		t.Errorf("got %q, want %q", j.lines, want)
 	}
 	if ready.Ready() {
-		t.Error("ready although a part did not start")
+		t.Error("ready although a component did not start")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestRun_ABackgroundPartThatEndsByItselfEndsTheProcess(t *testing.T) {
 	var j journal
 	var ready lifecycle.Readiness
 	broken := lifecycle.Background("relay", func(context.Context) error { return errors.New("boom") })
-	err := lifecycle.Run(t.Context(), options(&ready), j.part("store", nil), broken)
+	err := lifecycle.Run(t.Context(), options(&ready), j.component("store", nil), broken)
 	if err == nil || !strings.Contains(err.Error(), "relay: boom") {
 		t.Fatalf("got %v", err)
 	}
@@ -102,7 +102,7 @@ func TestRun_AStopThatHangsIsCutAtTheDeadline(t *testing.T) {
 	cancel()
 	o := options(&ready)
 	o.StopDeadline = 20 * time.Millisecond
-	hanging := lifecycle.Part{
+	hanging := lifecycle.Component{
 		Name:  "server",
 		Start: func(context.Context, func(error)) error { return nil },
 		Stop:  func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +26,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
@@ -35,9 +38,6 @@ const (
 	startTimeout = 60 * time.Second
 	stopTimeout  = 10 * time.Second
 )
-
-// Services are all of them, in the order of their start.
-func Services() []string { return []string{"identity", "elements", "events", "notes"} }
 
 // Options of a system. The zero value is one replica of every service in Europe/London.
 type Options struct {
@@ -55,9 +55,9 @@ type System struct {
 	Redis     *redis.Client
 	Prefix    string // of the Redis keys
 
-	processes map[string][]*process
-	door      *httptest.Server
-	drops     []func() error
+	replicas map[string][]*replica
+	door     *httptest.Server
+	drops    []func() error
 }
 
 // Start runs a system for one test and stops it when the test ends.
@@ -104,7 +104,7 @@ func Run(m *testing.M, o Options, use func(*System)) int {
 
 func start(ctx context.Context, o Options) (*System, error) {
 	if o.Services == nil {
-		o.Services = Services()
+		o.Services = names.All()
 	}
 	o.Replicas = max(o.Replicas, 1)
 	root, err := checkout.Root()
@@ -115,7 +115,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(), processes: map[string][]*process{}}
+	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(), replicas: map[string][]*replica{}}
 	if err := s.openStores(ctx); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -127,9 +127,9 @@ func start(ctx context.Context, o Options) (*System, error) {
 		return nil, errors.Join(err, s.stop())
 	}
 	targets := map[string][]string{}
-	for service, replicas := range s.processes {
-		for _, p := range replicas {
-			targets[service] = append(targets[service], p.public)
+	for service, replicas := range s.replicas {
+		for _, r := range replicas {
+			targets[service] = append(targets[service], r.public)
 		}
 	}
 	s.door = httptest.NewServer(frontdoor.New(table, targets, slog.New(slog.DiscardHandler)))
@@ -171,11 +171,11 @@ func (s *System) startServices(o Options, binaries string) error {
 	}
 	for _, service := range o.Services {
 		for range o.Replicas {
-			s.processes[service] = append(s.processes[service],
-				&process{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1], health: addresses[2]})
+			s.replicas[service] = append(s.replicas[service],
+				&replica{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1], health: addresses[2]})
 			addresses = addresses[3:]
 		}
-		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.processes[service][0].internal
+		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.replicas[service][0].internal
 	}
 	for name, value := range o.Env {
 		shared[name] = value
@@ -183,11 +183,11 @@ func (s *System) startServices(o Options, binaries string) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var faults []error
-	for _, replicas := range s.processes {
-		for _, p := range replicas {
-			p.environment = shared
+	for _, replicas := range s.replicas {
+		for _, r := range replicas {
+			r.environment = shared
 			wg.Go(func() {
-				if err := p.start(); err != nil {
+				if err := r.start(); err != nil {
 					mu.Lock()
 					defer mu.Unlock()
 					faults = append(faults, err)
@@ -204,9 +204,9 @@ func (s *System) stop() error {
 	if s.door != nil {
 		s.door.Close()
 	}
-	for _, service := range []string{"events", "elements", "notes", "identity"} {
-		for _, p := range s.processes[service] {
-			faults = append(faults, p.stop(syscall.SIGTERM))
+	for _, service := range slices.Backward(names.All()) {
+		for _, r := range s.replicas[service] {
+			faults = append(faults, r.stop(syscall.SIGTERM))
 		}
 	}
 	for _, drop := range s.drops {
@@ -223,8 +223,8 @@ func (s *System) Stop(t testing.TB, service string) { s.signal(t, service, sysca
 
 func (s *System) signal(t testing.TB, service string, signal syscall.Signal) {
 	t.Helper()
-	for _, p := range s.processes[service] {
-		if err := p.stop(signal); err != nil {
+	for _, r := range s.replicas[service] {
+		if err := r.stop(signal); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -233,8 +233,8 @@ func (s *System) signal(t testing.TB, service string, signal syscall.Signal) {
 // Restart starts a service again that was killed or stopped, at the same addresses.
 func (s *System) Restart(t testing.TB, service string) {
 	t.Helper()
-	for _, p := range s.processes[service] {
-		if err := p.start(); err != nil {
+	for _, r := range s.replicas[service] {
+		if err := r.start(); err != nil {
 			t.Fatalf("%v\n%s", err, s.Logs())
 		}
 	}
@@ -242,13 +242,13 @@ func (s *System) Restart(t testing.TB, service string) {
 
 // Replica returns the address (http://host:port) of one replica's public listener, for tests that have to choose it.
 func (s *System) Replica(service string, i int) string {
-	return "http://" + s.processes[service][i].public
+	return "http://" + s.replicas[service][i].public
 }
 
 // Metrics returns what one replica of a service tells Prometheus.
 func (s *System) Metrics(t testing.TB, service string, i int) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.processes[service][i].health+"/metrics", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.replicas[service][i].health+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,9 +266,9 @@ func (s *System) Metrics(t testing.TB, service string, i int) string {
 // Logs returns what all services have written so far.
 func (s *System) Logs() string {
 	var all strings.Builder
-	for _, replicas := range s.processes {
-		for _, p := range replicas {
-			all.WriteString(p.log.String())
+	for _, replicas := range s.replicas {
+		for _, r := range replicas {
+			all.WriteString(r.log.String())
 		}
 	}
 	return all.String()
@@ -285,72 +285,41 @@ func (s *System) complaints() string {
 	return lines.String()
 }
 
-// process is one replica of a service.
-type process struct {
+// replica is one process of a service.
+type replica struct {
 	binary                   string
 	environment              map[string]string
 	public, internal, health string // host:port
 	log                      buffer
-
-	command *exec.Cmd
-	ended   chan struct{}
+	process                  *process.Process // nil before the first start
 }
 
 // start returns once the process is ready.
-func (p *process) start() error {
-	p.command = exec.Command(p.binary)
-	p.command.Env = append(os.Environ(), "BELFRY_LISTEN="+p.public, "BELFRY_INTERNAL_LISTEN="+p.internal, "BELFRY_HEALTH_LISTEN="+p.health)
-	for name, value := range p.environment {
-		p.command.Env = append(p.command.Env, name+"="+value)
+func (r *replica) start() error {
+	command := exec.Command(r.binary)
+	command.Env = append(os.Environ(), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal, "BELFRY_HEALTH_LISTEN="+r.health)
+	for name, value := range r.environment {
+		command.Env = append(command.Env, name+"="+value)
 	}
-	p.command.Stdout, p.command.Stderr = &p.log, &p.log
-	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := p.command.Start(); err != nil {
+	command.Stdout, command.Stderr = &r.log, &r.log
+	p, err := process.Start(command)
+	if err != nil {
 		return err
 	}
-	p.ended = make(chan struct{})
-	go func() {
-		_ = p.command.Wait() // how it ended shows in its log
-		close(p.ended)
-	}()
-	deadline := time.After(startTimeout)
-	for {
-		select {
-		case <-p.ended:
-			return fmt.Errorf("%s ended while starting", filepath.Base(p.binary))
-		case <-deadline:
-			return fmt.Errorf("%s is not ready after %v", filepath.Base(p.binary), startTimeout)
-		case <-time.After(10 * time.Millisecond):
-		}
-		answer, err := http.Get("http://" + p.health + "/readyz")
-		if err != nil {
-			continue
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode == http.StatusOK {
-			return nil
-		}
+	r.process = p
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if err := p.Await(ctx, process.Serves("http://"+r.health+"/readyz")); err != nil {
+		return fmt.Errorf("%s is not ready: %w", filepath.Base(r.binary), err)
 	}
+	return nil
 }
 
-func (p *process) stop(signal syscall.Signal) error {
-	if p.command == nil || p.command.Process == nil {
+func (r *replica) stop(signal syscall.Signal) error {
+	if r.process == nil {
 		return nil
 	}
-	select {
-	case <-p.ended:
-		return nil
-	default:
-	}
-	if err := p.command.Process.Signal(signal); err != nil {
-		return err
-	}
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(stopTimeout):
-		return errors.Join(fmt.Errorf("%s did not stop within %v", filepath.Base(p.binary), stopTimeout), p.command.Process.Kill())
-	}
+	return r.process.Stop(signal, stopTimeout)
 }
 
 // buffer is a bytes.Buffer that a process and a test may use at once.

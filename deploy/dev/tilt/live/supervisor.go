@@ -6,20 +6,17 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
-const (
-	// readyPause spaces the questions whether a program serves.
-	readyPause = 20 * time.Millisecond
-	// stopPatience is how long a program may take to stop before it is killed.
-	stopPatience = 20 * time.Second
-)
+// stopPatience is how long a program may take to stop before it is killed.
+const stopPatience = 20 * time.Second
 
 // supervisor is what `live run` was told.
 type supervisor struct {
@@ -39,21 +36,21 @@ func (s *supervisor) run(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	ended := running.ended
+	ended := running.Ended()
 	for {
 		select {
 		case <-ctx.Done():
-			return running.stop(), nil
+			return stop(running), nil
 		case <-ended:
-			return running.code(), fmt.Errorf("%s ended by itself with exit code %d", s.program, running.code())
+			return running.ExitCode(), fmt.Errorf("%s ended by itself with exit code %d", s.program, running.ExitCode())
 		case answer := <-restarts:
-			running.stop()
+			stop(running)
 			next, err := s.start()
 			if err == nil {
 				running = next
 				err = s.await(ctx, running)
 			}
-			ended = running.ended
+			ended = running.Ended()
 			if err != nil {
 				ended = nil // the next edit is waited for
 			}
@@ -62,80 +59,35 @@ func (s *supervisor) run(ctx context.Context) (code int, err error) {
 	}
 }
 
-// process is a started program.
-type process struct {
-	command *exec.Cmd
-	ended   chan struct{}
-}
-
 // start starts the newer program, or the image's where there is none.
-func (s *supervisor) start() (*process, error) {
+func (s *supervisor) start() (*process.Process, error) {
 	path := filepath.Join(s.dir, filepath.Base(s.program))
 	if _, err := os.Stat(path); err != nil {
 		path = s.program
 	}
-	p := &process{command: exec.Command(path, s.arguments...), ended: make(chan struct{})}
-	p.command.Stdout, p.command.Stderr = os.Stdout, os.Stderr
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches it through stop only
-	if err := p.command.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(p.ended)
-		_ = p.command.Wait() // code tells how it ended
-	}()
-	return p, nil
+	command := exec.Command(path, s.arguments...)
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	return process.Start(command)
 }
 
-// code is the exit code of a program that has ended: 128 and the signal's number where one ended it, as in a shell.
-func (p *process) code() int {
-	if status, ok := p.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return p.command.ProcessState.ExitCode()
-}
-
-// stop ends the program in order, or kills it when it does not obey, and returns its exit code.
-func (p *process) stop() int {
-	_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended by itself
-	select {
-	case <-p.ended:
-	case <-time.After(stopPatience):
-		_ = p.command.Process.Kill() // it may have ended by itself
-		<-p.ended
-	}
-	return p.code()
+// stop ends the program and returns its exit code.
+func stop(p *process.Process) int {
+	_ = p.Stop(syscall.SIGTERM, stopPatience) // the exit code tells when it had to be killed
+	return p.ExitCode()
 }
 
 // await returns nil once the program serves.
-func (s *supervisor) await(ctx context.Context, p *process) error {
+func (s *supervisor) await(ctx context.Context, p *process.Process) error {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	for {
-		select {
-		case <-p.ended:
-			return fmt.Errorf("the new %s ended with exit code %d before it served", s.program, p.code())
-		case <-ctx.Done():
-			return fmt.Errorf("the new %s does not serve: no 200 from %s within %s", s.program, s.ready, s.patience)
-		case <-time.After(readyPause):
-		}
-		if serves(ctx, s.ready) {
-			return nil
-		}
+	err := p.Await(ctx, process.Serves(s.ready))
+	if errors.Is(err, process.ErrEnded) {
+		return fmt.Errorf("the new %s ended with exit code %d before it served", s.program, p.ExitCode())
 	}
-}
-
-func serves(ctx context.Context, url string) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return false
+		return fmt.Errorf("the new %s does not serve: no 200 from %s within %s", s.program, s.ready, s.patience)
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	_ = answer.Body.Close() // nothing of it is read
-	return answer.StatusCode == http.StatusOK
+	return nil
 }
 
 // socket is where restarts are asked for: a connection is the question; what comes back before it closes is what went wrong, nothing when the program

@@ -33,7 +33,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "elements", Value: recordsOf(found)}, web.Next(next))
+	return web.OK(c, web.Field{Name: "elements", Value: recordsOf(found)}, web.Next(next))
 }
 
 // create answers POST /api/admin/elements. Two round trips for ids and one insert.
@@ -47,7 +47,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 		e.ID = 0
 		return refused(c, e, err)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "element", Value: recordOf(e)})
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "element", Value: recordOf(e)})
 }
 
 // get answers GET /api/admin/elements/ID. One read.
@@ -65,7 +65,7 @@ func (h handlers) get(c *fiber.Ctx) error {
 
 // show answers with an element, tagged.
 func show(c *fiber.Ctx, e element.Element) error {
-	return web.Record(c, web.State{Kind: kind, ID: e.ID, Version: e.Version}, web.Part{Name: "element", Value: recordOf(e)})
+	return web.Record(c, web.State{Kind: kind, ID: e.ID, Version: e.Version}, web.Field{Name: "element", Value: recordOf(e)})
 }
 
 // patch answers PATCH /api/admin/elements/ID. One read and one versioned write.
@@ -147,7 +147,7 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "administrators", Value: users}, web.Next(next))
+	return web.OK(c, web.Field{Name: "administrators", Value: users}, web.Next(next))
 }
 
 // addAdministrator answers PUT /api/admin/elements/ID/administrators/USER_ID. A call to identity, two reads and one versioned write.
@@ -160,7 +160,7 @@ func (h handlers) addAdministrator(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "administrator", Value: user})
+	return web.OK(c, web.Field{Name: "administrator", Value: user})
 }
 
 // removeAdministrator answers DELETE /api/admin/elements/ID/administrators/USER_ID. One read and one versioned write.

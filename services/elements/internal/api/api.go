@@ -25,8 +25,8 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	elements := &element.Service{Store: kept, Feeds: store.NewFeeds(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
 	h := handlers{elements: elements, audit: kept.Audit(), zone: r.Zone, now: time.Now}
 	return service.Surface{
-		Public:   h.public(),
-		Internal: h.internal(),
-		Parts:    []lifecycle.Part{lifecycle.Background("audit", kept.Audit().Run(r.Log))},
+		Public:     h.public(),
+		Internal:   h.internal(),
+		Components: []lifecycle.Component{lifecycle.Background("audit", kept.Audit().Run(r.Log))},
 	}, nil
 }

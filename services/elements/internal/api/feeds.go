@@ -67,7 +67,7 @@ func (h handlers) feeds(c *fiber.Ctx) error {
 	if f != nil {
 		shown = append(shown, h.feedOf(*f, e))
 	}
-	return web.OK(c, web.Part{Name: "feeds", Value: shown})
+	return web.OK(c, web.Field{Name: "feeds", Value: shown})
 }
 
 // newFeed answers POST /api/elements/ID/feeds. Two reads and a write.
@@ -82,7 +82,7 @@ func (h handlers) newFeed(c *fiber.Ctx) error {
 	}
 	shown := h.feedOf(f, e)
 	shown.Path = "/ical/" + token + ".ics"
-	return web.Answer(c, fiber.StatusOK, "Created", web.Part{Name: "feed", Value: shown})
+	return web.Answer(c, fiber.StatusOK, "Created", web.Field{Name: "feed", Value: shown})
 }
 
 // revokeFeed answers DELETE /api/elements/ID/feeds/FEED. One write.

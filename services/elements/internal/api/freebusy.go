@@ -46,7 +46,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "busy", Value: h.intervals(all[0].Busy)})
+	return web.OK(c, web.Field{Name: "busy", Value: h.intervals(all[0].Busy)})
 }
 
 // freeBusy answers GET /api/freebusy. Round trips as for one element: those for all of them are made together.
@@ -76,7 +76,7 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	for i, f := range all {
 		shown[i] = freeBusy{f.Element.List(), h.intervals(f.Busy)}
 	}
-	return web.OK(c, web.Part{Name: "elements", Value: shown}, web.Part{Name: "free", Value: h.intervals(free)})
+	return web.OK(c, web.Field{Name: "elements", Value: shown}, web.Field{Name: "free", Value: h.intervals(free)})
 }
 
 // readIDs reads a list of ids, separated by commas, and returns each once.

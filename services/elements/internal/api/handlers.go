@@ -35,16 +35,16 @@ func (h handlers) search(c *fiber.Ctx) error {
 		return err
 	}
 	if text == "" {
-		return web.OK(c, web.Part{Name: "elements", Value: []form.Element{}})
+		return web.OK(c, web.Field{Name: "elements", Value: []form.Element{}})
 	}
 	found, err := by(c.UserContext(), text)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), web.Part{Name: "elements", Value: found})
+		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), web.Field{Name: "elements", Value: found})
 	}
-	return web.OK(c, web.Part{Name: "elements", Value: found})
+	return web.OK(c, web.Field{Name: "elements", Value: found})
 }
 
 // detail answers GET /api/elements/ID. One read; for a group, one more for each level of nesting and a count.
@@ -57,7 +57,7 @@ func (h handlers) detail(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "element", Value: detailOf(e, members)})
+	return web.OK(c, web.Field{Name: "element", Value: detailOf(e, members)})
 }
 
 // commitments answers GET /api/elements/ID/commitments (contract 4.1 rules 4 to 9). The day of a pupil: one read of the element, one for
@@ -81,7 +81,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "commitments", Value: commitments})
+	return web.OK(c, web.Field{Name: "commitments", Value: commitments})
 }
 
 // requests answers GET /api/elements/ID/requests (contract 4.1 rule 10). One read and one call to events.
@@ -97,7 +97,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	if requests == nil {
 		requests = []form.Request{}
 	}
-	return web.OK(c, web.Part{Name: "requests", Value: requests})
+	return web.OK(c, web.Field{Name: "requests", Value: requests})
 }
 
 // query reads what the listings of one element have in common.

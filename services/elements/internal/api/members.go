@@ -35,13 +35,13 @@ func (h handlers) members(c *fiber.Ctx) error {
 		if err != nil {
 			return allowing(c, err, membersMethods)
 		}
-		return web.OK(c, web.Part{Name: "members", Value: insidesOf(all)}, web.Next(next))
+		return web.OK(c, web.Field{Name: "members", Value: insidesOf(all)}, web.Next(next))
 	}
 	found, next, err := h.elements.Members(c.UserContext(), id, on, after, limit)
 	if err != nil {
 		return allowing(c, err, membersMethods)
 	}
-	return web.OK(c, web.Part{Name: "members", Value: membershipsOf(found)}, web.Next(next))
+	return web.OK(c, web.Field{Name: "members", Value: membershipsOf(found)}, web.Next(next))
 }
 
 // addMembers answers POST /api/admin/elements/ID/members. A read of the group, one of the elements, one of the memberships, and at most
@@ -62,7 +62,7 @@ func (h handlers) addMembers(c *fiber.Ctx) error {
 	if err != nil {
 		return allowing(c, err, membersMethods)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "members", Value: membershipsOf(members)})
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "members", Value: membershipsOf(members)})
 }
 
 // readMembers reads the body's members; faults of their fields stay with them.

@@ -17,7 +17,7 @@ import (
 var system *servicetest.System
 
 func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{Services: []string{"identity", "elements", "events", "notes"}, Replicas: 2}, func(s *servicetest.System) { system = s }))
+	os.Exit(servicetest.Run(m, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { system = s }))
 }
 
 type fields = map[string]any

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -21,21 +22,19 @@ const (
 // Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no replica ran is made up for at the start, once, however
 // many were missed; one that failed is tried again.
 func (s *Service) Run(ctx context.Context) error {
-	retry := firstRetry
-	for s.Nightly.At.Given() && ctx.Err() == nil {
-		err := s.catchUp(ctx, s.Zone.Latest(s.Nightly.At, s.Now()))
-		if err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "the nightly check of absences failed and is tried again", "error", err)
-			pause(ctx, retry)
-			retry = min(2*retry, longestRetry)
-			continue
-		}
-		retry = firstRetry
-		now := s.Now()
-		pause(ctx, min(s.Zone.Next(s.Nightly.At, now).Sub(now), longestSleep))
+	if !s.Nightly.At.Given() {
+		<-ctx.Done()
+		return nil
 	}
-	<-ctx.Done()
-	return nil
+	loop := background.New(background.Options{
+		Name: "the nightly check of absences", Log: s.Log, Retry: firstRetry, LongestRetry: longestRetry,
+		Step: func(ctx context.Context) error { return s.catchUp(ctx, s.Zone.Latest(s.Nightly.At, s.Now())) },
+		Until: func() time.Duration {
+			now := s.Now()
+			return min(s.Zone.Next(s.Nightly.At, now).Sub(now), longestSleep)
+		},
+	})
+	return loop.Run(ctx)
 }
 
 // catchUp does the check that was due, unless it is done. One read when it is.
@@ -90,14 +89,4 @@ func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, 
 	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
 		"with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated], "updated", report.Changes[fact.NoteUpdated],
 		"unchanged", report.Changes[fact.NoteUnchanged], "removed", report.Changes[fact.NoteRemoved], "took", took)
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

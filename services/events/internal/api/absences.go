@@ -49,13 +49,13 @@ func (h absenceHandlers) check(c *fiber.Ctx) error {
 	if next != nil {
 		nextDay = next.String()
 	}
-	count := func(change fact.NoteChange) web.Part {
-		return web.Part{Name: string(change), Value: report.Changes[change]}
+	count := func(change fact.NoteChange) web.Field {
+		return web.Field{Name: string(change), Value: report.Changes[change]}
 	}
-	return web.OK(c, web.Part{Name: "start_date", Value: days.First.String()}, web.Part{Name: "end_date", Value: days.Last.String()},
-		web.Part{Name: "clashes", Value: shown}, web.Part{Name: "checked", Value: report.Checked},
+	return web.OK(c, web.Field{Name: "start_date", Value: days.First.String()}, web.Field{Name: "end_date", Value: days.Last.String()},
+		web.Field{Name: "clashes", Value: shown}, web.Field{Name: "checked", Value: report.Checked},
 		count(fact.NoteCreated), count(fact.NoteUpdated), count(fact.NoteUnchanged), count(fact.NoteRemoved),
-		web.Part{Name: "next", Value: nextDay})
+		web.Field{Name: "next", Value: nextDay})
 }
 
 // read reads which days are to be checked: those of the nightly check when none is given.

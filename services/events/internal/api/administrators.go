@@ -46,7 +46,7 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "commitment", Value: h.shape.decided(v)})
+	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
 }
 
 // changeQuantity is PATCH /api/requests/<id> (decisions, part 5). Round trips as for decide.
@@ -71,7 +71,7 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "request", Value: request(v)})
+	return web.OK(c, web.Field{Name: "request", Value: request(v)})
 }
 
 // removeRequest is DELETE /api/requests/<id> (decisions, part 5). Round trips as for removeCommitment.

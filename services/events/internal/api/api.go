@@ -74,7 +74,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts: []lifecycle.Part{
+		Components: []lifecycle.Component{
 			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),

@@ -59,7 +59,7 @@ func (h handlers) listCategories(c *fiber.Ctx) error {
 	for i, category := range categories {
 		shown[i] = listedCategory{category.ID, category.Name, true}
 	}
-	return web.OK(c, web.Part{Name: "eventcategories", Value: shown})
+	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
 }
 
 // readCategory is GET /api/eventcategories/<id>. The session and one document.
@@ -72,7 +72,7 @@ func (h handlers) readCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "eventcategory", Value: detail(category)})
+	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
 }
 
 // pageOfCategories is GET /api/admin/eventcategories. The session and one read of as many documents as it returns, and one.
@@ -93,7 +93,7 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 			next = category.ID
 		}
 	}
-	return web.OK(c, web.Part{Name: "eventcategories", Value: shown}, web.Next(next))
+	return web.OK(c, web.Field{Name: "eventcategories", Value: shown}, web.Next(next))
 }
 
 // createCategory is POST /api/admin/eventcategories. The session and one write.
@@ -106,7 +106,7 @@ func (h handlers) createCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return refuseCategory(c, err)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "eventcategory", Value: detail(category)})
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "eventcategory", Value: detail(category)})
 }
 
 // changeCategory is PATCH /api/admin/eventcategories/<id>. The session and one versioned change: three round trips.
@@ -123,7 +123,7 @@ func (h handlers) changeCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return refuseCategory(c, err)
 	}
-	return web.OK(c, web.Part{Name: "eventcategory", Value: detail(category)})
+	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
 }
 
 func readCategoryFields(o web.Object) event.CategoryFields {

@@ -68,12 +68,12 @@ func (h handlers) add(c *fiber.Ctx) error {
 }
 
 // extended is what create and add answer: clashes only when they were asked for.
-func (h handlers) extended(v event.View, failed []event.Failure) []web.Part {
-	parts := []web.Part{{Name: "event", Value: h.shape.event(v)}, {Name: "failures", Value: failures(failed, v.Elements)}}
+func (h handlers) extended(v event.View, failed []event.Failure) []web.Field {
+	fields := []web.Field{{Name: "event", Value: h.shape.event(v)}, {Name: "failures", Value: failures(failed, v.Elements)}}
 	if v.Clashes != nil {
-		parts = append(parts, web.Part{Name: "clashes", Value: h.shape.clashes(v.Clashes)})
+		fields = append(fields, web.Field{Name: "clashes", Value: h.shape.clashes(v.Clashes)})
 	}
-	return parts
+	return fields
 }
 
 // read is GET /api/events/<id>. The session, one document, then elements and users at the same time.
@@ -91,7 +91,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 
 // show answers with the whole event, tagged.
 func (h handlers) show(c *fiber.Ctx, v event.View) error {
-	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Part{Name: "event", Value: h.shape.full(v)})
+	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Field{Name: "event", Value: h.shape.full(v)})
 }
 
 // change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same time, then one versioned

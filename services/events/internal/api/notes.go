@@ -22,7 +22,7 @@ func (h handlers) notes(c *fiber.Ctx) error {
 	if notes == nil {
 		notes = []form.Note{}
 	}
-	return web.OK(c, web.Part{Name: "notes", Value: notes})
+	return web.OK(c, web.Field{Name: "notes", Value: notes})
 }
 
 // addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with an Idempotency-Key.
@@ -46,5 +46,5 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 	case !note.Valid:
 		return web.InvalidRecord(c, "note", note)
 	}
-	return web.OK(c, web.Part{Name: "note", Value: note})
+	return web.OK(c, web.Field{Name: "note", Value: note})
 }

@@ -33,7 +33,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	for i, v := range found {
 		shown[i] = h.shape.decided(v)
 	}
-	return web.OK(c, web.Part{Name: "commitments", Value: shown}, nextPlace(next))
+	return web.OK(c, web.Field{Name: "commitments", Value: shown}, nextPlace(next))
 }
 
 // outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to. Round trips as for decidable.
@@ -55,7 +55,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 		summary := h.shape.summary(v.Event)
 		shown[i].Event = &summary
 	}
-	return web.OK(c, web.Part{Name: "requests", Value: shown}, nextPlace(next))
+	return web.OK(c, web.Field{Name: "requests", Value: shown}, nextPlace(next))
 }
 
 // readStatuses reads the statuses asked for, separated by commas: requested when there are none.
@@ -93,9 +93,9 @@ func readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
 	return event.Place{Starts: time.Unix(starts, 0).UTC(), EventID: eventID, ItemID: itemID}, limit, nil
 }
 
-func nextPlace(p event.Place) web.Part {
+func nextPlace(p event.Place) web.Field {
 	if p == (event.Place{}) {
-		return web.Part{Name: "next", Value: nil}
+		return web.Field{Name: "next", Value: nil}
 	}
-	return web.Part{Name: "next", Value: fmt.Sprintf("%d.%d.%d", p.Starts.Unix(), p.EventID, p.ItemID)}
+	return web.Field{Name: "next", Value: fmt.Sprintf("%d.%d.%d", p.Starts.Unix(), p.EventID, p.ItemID)}
 }

@@ -106,7 +106,7 @@ func (h webhookHandlers) list(c *fiber.Ctx) error {
 	for i, w := range all {
 		shown[i] = h.shape(w)
 	}
-	return web.OK(c, web.Part{Name: "webhooks", Value: shown}, web.Next(0))
+	return web.OK(c, web.Field{Name: "webhooks", Value: shown}, web.Next(0))
 }
 
 // create is POST /api/admin/webhooks. The session, a look-up of the endpoint's host, one read and one write.
@@ -126,7 +126,7 @@ func (h webhookHandlers) create(c *fiber.Ctx) error {
 func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	shown := h.shape(w)
 	shown.Secret = w.Secret.Reveal()
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "webhook", Value: shown})
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "webhook", Value: shown})
 }
 
 // renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The session and one versioned change.
@@ -152,7 +152,7 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "webhook", Value: h.shape(w)})
+	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
 }
 
 // change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one versioned change.
@@ -169,7 +169,7 @@ func (h webhookHandlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.OK(c, web.Part{Name: "webhook", Value: h.shape(w)})
+	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
 }
 
 // remove is DELETE /api/admin/webhooks/<id>. The session and two writes.
@@ -211,7 +211,7 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	for i, d := range found {
 		shown[i] = h.delivery(d)
 	}
-	return web.OK(c, web.Part{Name: "deliveries", Value: shown}, web.Next(next))
+	return web.OK(c, web.Field{Name: "deliveries", Value: shown}, web.Next(next))
 }
 
 // test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once. The session, one document and one write.
@@ -224,7 +224,7 @@ func (h webhookHandlers) test(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Part{Name: "delivery", Value: h.delivery(d)})
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "delivery", Value: h.delivery(d)})
 }
 
 func readWebhook(o web.Object) notice.WebhookFields {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -157,15 +158,17 @@ const (
 
 // Run works, in one replica at a time, until ctx ends, then returns nil.
 func (s *Service) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		err := s.Lead(ctx, s.work)
-		if ctx.Err() != nil {
-			return nil //nolint:nilerr // told to stop
-		}
-		s.Log.WarnContext(ctx, "notices are held up and tried again", "error", err)
-		pause(ctx, leadPause)
-	}
-	return nil
+	var leading *background.Loop
+	leading = background.New(background.Options{
+		Name: "leading the notices", Log: s.Log, Every: leadPause,
+		Step: func(ctx context.Context) error {
+			return s.Lead(ctx, func(ctx context.Context) error {
+				leading.Works(ctx)
+				return s.work(ctx)
+			})
+		},
+	})
+	return leading.Run(ctx)
 }
 
 // work runs the parts side by side, so that none waits for another's receivers.
@@ -180,22 +183,9 @@ func (s *Service) work(ctx context.Context) error {
 	return g.Wait()
 }
 
-// repeat does a step again and again until ctx ends. A step that fails is logged once, and again when it works.
+// repeat does a step again and again until ctx ends, then returns nil.
 func (s *Service) repeat(ctx context.Context, name string, every time.Duration, step func(context.Context) error) error {
-	failed := false
-	for ctx.Err() == nil {
-		switch err := step(ctx); {
-		case ctx.Err() != nil:
-		case err != nil && !failed:
-			s.Log.WarnContext(ctx, name+" is held up and goes on trying", "error", err)
-			failed = true
-		case err == nil && failed:
-			s.Log.InfoContext(ctx, name+" works again")
-			failed = false
-		}
-		pause(ctx, every)
-	}
-	return nil
+	return background.New(background.Options{Name: name, Log: s.Log, Step: step, Every: every}).Run(ctx)
 }
 
 func (s *Service) forget(ctx context.Context) error {
@@ -210,14 +200,4 @@ func (s *Service) tried(ctx context.Context, channel, outcome string) {
 // lastWord returns a context in which it can still be stored what a receiver answered, though the work was told to stop.
 func lastWord(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

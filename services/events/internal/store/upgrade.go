@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -37,19 +38,9 @@ func (s *Events) upgrade(ctx context.Context) error {
 // KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on writing after the migration,
 // until the rollout ends: they drop what they don't know. One read of an empty index every ten seconds.
 func (s *Events) KeepUpgraded(log *slog.Logger) func(context.Context) error {
-	return func(ctx context.Context) error {
-		ctx = outbox.Unsampled(ctx)
-		ticker := time.NewTicker(upgradeInterval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-ticker.C:
-			}
-			if err := s.upgrade(ctx); err != nil && ctx.Err() == nil {
-				log.WarnContext(ctx, "events that the release before wrote are not upgraded; trying again", "error", err)
-			}
-		}
-	}
+	loop := background.New(background.Options{
+		Name: "the upgrade of events that the release before wrote", Log: log, Every: upgradeInterval,
+		Step: s.upgrade,
+	})
+	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }

@@ -55,7 +55,7 @@ func answerAccount(c *fiber.Ctx, u user.User, err error) error {
 	if err != nil {
 		return err
 	}
-	return web.Record(c, web.State{Kind: kind, ID: u.ID, Version: u.Version}, web.Part{Name: "user", Value: a})
+	return web.Record(c, web.State{Kind: kind, ID: u.ID, Version: u.Version}, web.Field{Name: "user", Value: a})
 }
 
 // readEdit reads the fields of a user.
@@ -103,7 +103,7 @@ func (h *handlers) list(c *fiber.Ctx) error {
 	for i, u := range found {
 		list[i] = accountOf(u)
 	}
-	return web.OK(c, web.Part{Name: "users", Value: list}, web.Next(next))
+	return web.OK(c, web.Field{Name: "users", Value: list}, web.Next(next))
 }
 
 // show: two round trips, one document.
@@ -130,10 +130,10 @@ func (h *handlers) create(c *fiber.Ctx) error {
 	}
 	a := accountOf(u)
 	a.UUID = &uuid
-	return created(c, web.Part{Name: "user", Value: a})
+	return created(c, web.Field{Name: "user", Value: a})
 }
 
-func created(c *fiber.Ctx, part web.Part) error {
+func created(c *fiber.Ctx, part web.Field) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", part)
 }
 
@@ -194,7 +194,7 @@ func (h *handlers) renewUUID(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return created(c, web.Part{Name: "uuid", Value: uuid})
+	return created(c, web.Field{Name: "uuid", Value: uuid})
 }
 
 // importUsers: see user.Service.Import for its cost.

@@ -11,7 +11,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
-	"github.com/belfry-schools/belfry/services/identity/internal/turn"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
@@ -66,7 +65,9 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Sessions: sessions{r.Sessions},
 		Elements: r.Elements,
 		Attempts: attempts.New(r.Redis, r.RedisPrefix),
-		Turns:    turn.New(r.Redis, r.RedisPrefix),
+		Lead: func(ctx context.Context, work func(context.Context) error) error {
+			return store.Lead(ctx, r.DB, work)
+		},
 	}
 	log := store.Audit(r.DB)
 	h := &handlers{users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone}
@@ -84,7 +85,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts: []lifecycle.Part{
+		Components: []lifecycle.Component{
 			lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run),
 			lifecycle.Background("audit", log.Run(r.Log)),
 		},

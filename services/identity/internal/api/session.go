@@ -161,7 +161,7 @@ func (h *handlers) whoAmI(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
-	return web.OK(c, web.Part{Name: "user_id", Value: web.Principal(c).UserID})
+	return web.OK(c, web.Field{Name: "user_id", Value: web.Principal(c).UserID})
 }
 
 // lookUp: contract 4.5, 5.5 and 5.6. Two round trips, the session's included, and as many documents as users have the address.
@@ -179,7 +179,7 @@ func (h *handlers) lookUp(c *fiber.Ctx) error {
 		list[i] = u.ListForm()
 	}
 	if len(list) == 0 && email != "" {
-		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), web.Part{Name: "users", Value: list})
+		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), web.Field{Name: "users", Value: list})
 	}
-	return web.OK(c, web.Part{Name: "users", Value: list})
+	return web.OK(c, web.Field{Name: "users", Value: list})
 }

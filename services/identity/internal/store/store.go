@@ -49,6 +49,12 @@ func Collection(db *mongo.Database) *mongo.Collection { return db.Collection("us
 // Audit is identity's part of the audit.
 func Audit(db *mongo.Database) *auditlog.Log { return auditlog.New(db, "identity", Collection(db)) }
 
+// Lead runs work while no other request does, over all replicas: two governors who retire at once do it one after the other. It costs three round
+// trips. A replica that dies meanwhile holds the others up for half a minute.
+func Lead(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, db.Collection("user_leases"), "governors", work)
+}
+
 // EnsureIndexes makes the indexes.
 func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
 	return errors.Join(mongostore.EnsureIndexes(ctx, Collection(db), indexes()), Audit(db).Prepare(ctx))

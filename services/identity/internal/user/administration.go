@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// errGoverns ends a change that would take away somebody who governs, outside of the turn for that.
+// errGoverns ends a change that would take away somebody who governs, without the lead for that.
 var errGoverns = errors.New("user: governs")
 
 // List returns up to limit users with ids above after, by id, and the id to go on after; 0 when there are no more. One round trip.
@@ -135,7 +135,7 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	u, tell, err := s.update(ctx, id, edit, false)
 	if errors.Is(err, errGoverns) {
 		// Two governors who retire each other at once would both see the other still there: one after the other.
-		err = s.Turns.Take(ctx, "governors", func(ctx context.Context) error {
+		err = s.Lead(ctx, func(ctx context.Context) error {
 			if err := s.checkOthersGovern(ctx, id); err != nil {
 				return err
 			}
@@ -158,9 +158,9 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	return u, nil
 }
 
-// update edits a stored user, unless that takes away somebody who governs and the caller has not taken the turn for that (errGoverns),
-// and says whether its sessions have to be told.
-func (s *Service) update(ctx context.Context, id int64, edit func(*User) error, hasTurn bool) (u User, tell bool, err error) {
+// update edits a stored user, unless that takes away somebody who governs and the caller does not have the lead (errGoverns), and
+// says whether its sessions have to be told.
+func (s *Service) update(ctx context.Context, id int64, edit func(*User) error, leads bool) (u User, tell bool, err error) {
 	u, err = s.Store.Update(ctx, id, func(u *User) error {
 		before := *u
 		if err := edit(u); err != nil {
@@ -170,7 +170,7 @@ func (s *Service) update(ctx context.Context, id int64, edit func(*User) error, 
 		if *u == before {
 			return ErrUnchanged
 		}
-		if before.Governs() && !u.Governs() && !hasTurn {
+		if before.Governs() && !u.Governs() && !leads {
 			return errGoverns
 		}
 		return nil

@@ -62,18 +62,14 @@ type Attempts interface {
 	Forgive(ctx context.Context, address, attempt string) error
 }
 
-// Turns lets one at a time do something, over all replicas.
-type Turns interface {
-	Take(ctx context.Context, name string, do func(ctx context.Context) error) error
-}
-
 // Service is what can be done with users. Who may do the administrators' part is checked by its callers: it needs the admin permission.
 type Service struct {
 	Store    Store
 	Sessions Sessions
 	Elements Elements
 	Attempts Attempts
-	Turns    Turns
+	// Lead runs work while no other request does, over all replicas. Work stops when its context ends, as it does when the lead is lost.
+	Lead func(ctx context.Context, work func(context.Context) error) error
 }
 
 // byID returns one user: one document.

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -31,7 +32,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
-		Parts: []lifecycle.Part{
+		Components: []lifecycle.Component{
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
 			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
 			lifecycle.Background("audit", kept.Audit().Run(r.Log)),
@@ -61,24 +62,12 @@ const (
 // this service: after two deadlines nothing can come.
 func sweep(r *service.Runtime, notes *note.Service) func(context.Context) error {
 	grace := 2*r.RequestTimeout + sweepMargin
-	return func(ctx context.Context) error {
-		tick := time.NewTicker(sweepEvery)
-		defer tick.Stop()
-		for {
-			swept, err := notes.Sweep(ctx, time.Now().Add(-grace))
-			switch {
-			case ctx.Err() != nil:
-				return nil
-			case err != nil:
-				r.Log.WarnContext(ctx, "the sweep of deleted events is tried again", "error", err)
-			case swept > 0:
-				r.Log.DebugContext(ctx, "swept deleted events", "events", swept)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-tick.C:
-			}
+	step := func(ctx context.Context) error {
+		swept, err := notes.Sweep(ctx, time.Now().Add(-grace))
+		if swept > 0 {
+			r.Log.DebugContext(ctx, "swept deleted events", "events", swept)
 		}
+		return err
 	}
+	return background.New(background.Options{Name: "the sweep of deleted events", Log: r.Log, Step: step, Every: sweepEvery}).Run
 }

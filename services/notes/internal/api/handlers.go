@@ -35,7 +35,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 
 // show answers with a note, tagged.
 func show(c *fiber.Ctx, id int64, n note.View) error {
-	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Part{Name: "note", Value: n.Note})
+	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Field{Name: "note", Value: n.Note})
 }
 
 // update answers PUT and PATCH of a note (contract 4.3). As read, then a versioned write: three round trips, one document.

@@ -1,0 +1,158 @@
+package process
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// KeeperOptions describe a program that is to be kept running. Command is needed.
+type KeeperOptions struct {
+	// Command returns the command of the next start. Its output goes to Log.
+	Command func() *exec.Cmd
+	// Log, if set, is opened for each start and closed when the program has ended.
+	Log func() (io.WriteCloser, error)
+
+	// Signal asks the program to end in good order, within Patience; then it is killed. nil: SIGTERM.
+	Signal   os.Signal
+	Patience time.Duration
+
+	// FirstPause is the pause before a program that ended is started again. It doubles up to LongestPause, and is the first again after the
+	// program had been up for longer than Steady.
+	FirstPause, LongestPause, Steady time.Duration
+	// Tries is how many ends in a row, without a steady time between them, mean that the program does not stay up; 0: one.
+	Tries int
+
+	// Ended, if set, hears of each end that Stop did not ask for, and of the pause before the next start.
+	Ended func(err error, pause time.Duration)
+}
+
+// Keeper keeps a program running. It is safe for concurrent use.
+type Keeper struct {
+	options  KeeperOptions
+	hopeless chan struct{}
+	stopping chan struct{}
+	done     chan struct{}
+
+	mu      sync.Mutex
+	current *Process // nil while none runs
+}
+
+// Keep starts a program and starts it again whenever it ends, until Stop.
+func Keep(o KeeperOptions) *Keeper {
+	if o.Signal == nil {
+		o.Signal = syscall.SIGTERM
+	}
+	o.Tries = max(o.Tries, 1)
+	k := &Keeper{options: o, hopeless: make(chan struct{}), stopping: make(chan struct{}), done: make(chan struct{})}
+	go k.run()
+	return k
+}
+
+// Hopeless is closed when the program has ended so quickly and so often that it does not stay up. It is started again all the same.
+func (k *Keeper) Hopeless() <-chan struct{} { return k.hopeless }
+
+// PID is the id of the process that runs now; 0 between two.
+func (k *Keeper) PID() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.current == nil {
+		return 0
+	}
+	return k.current.PID()
+}
+
+// Await is [Process.Await] for a program that is kept: ErrEnded when it does not stay up.
+func (k *Keeper) Await(ctx context.Context, ready func(context.Context) bool) error {
+	return await(ctx, k.hopeless, ready)
+}
+
+// Stop ends the program, and returns when it is gone. The error says that it had to be killed. Call it once.
+func (k *Keeper) Stop() error {
+	k.mu.Lock()
+	close(k.stopping)
+	current := k.current
+	k.mu.Unlock()
+	var err error
+	if current != nil {
+		err = current.Stop(k.options.Signal, k.options.Patience)
+	}
+	<-k.done
+	return err
+}
+
+func (k *Keeper) run() {
+	defer close(k.done)
+	pause, quick := k.options.FirstPause, 0
+	for {
+		begun := time.Now()
+		err := k.once()
+		if k.isStopping() {
+			return
+		}
+		if time.Since(begun) > k.options.Steady {
+			pause, quick = k.options.FirstPause, 0
+		}
+		if quick++; quick == k.options.Tries && !closed(k.hopeless) {
+			close(k.hopeless)
+		}
+		if k.options.Ended != nil {
+			k.options.Ended(err, pause)
+		}
+		select {
+		case <-k.stopping:
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, k.options.LongestPause)
+	}
+}
+
+// once starts the program and waits for its end. The error says how it ended, or why it did not start.
+func (k *Keeper) once() error {
+	command := k.options.Command()
+	if k.options.Log != nil {
+		log, err := k.options.Log()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = log.Close() }() // the program wrote it
+		command.Stdout, command.Stderr = log, log
+	}
+	p, err := k.start(command)
+	if p == nil {
+		return err
+	}
+	<-p.Ended()
+	k.mu.Lock()
+	k.current = nil
+	k.mu.Unlock()
+	return p.Err()
+}
+
+// start starts the command, unless the keeper was stopped: then there is no process.
+func (k *Keeper) start(command *exec.Cmd) (*Process, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.isStopping() {
+		return nil, nil //nolint:nilnil // run looks whether the keeper was stopped
+	}
+	p, err := Start(command)
+	k.current = p
+	return p, err
+}
+
+func (k *Keeper) isStopping() bool { return closed(k.stopping) }
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,223 @@
+package process_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
+)
+
+const patience = 10 * time.Second
+
+func shell(script string) *exec.Cmd { return exec.Command("sh", "-c", script) }
+
+func start(t *testing.T, command *exec.Cmd) *process.Process {
+	t.Helper()
+	p, err := process.Start(command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop(syscall.SIGKILL, patience) })
+	return p
+}
+
+// there is a question for Await: whether a file is there.
+func there(path string) func(context.Context) bool {
+	return func(context.Context) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+}
+
+func TestStop_AsksAndTheProgramEndsInOrder(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	p := start(t, shell(`trap 'exit 7' TERM; : >`+ready+`; while :; do sleep 0.02; done`))
+	if err := p.Await(t.Context(), there(ready)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(syscall.SIGTERM, patience); err != nil || p.ExitCode() != 7 || p.Err().Error() != "exit status 7" {
+		t.Errorf("%v, exit code %d, %v", err, p.ExitCode(), p.Err())
+	}
+	if err := p.Stop(syscall.SIGTERM, patience); err != nil {
+		t.Errorf("stopped again: %v", err)
+	}
+}
+
+func TestStop_KillsWhatDoesNotEnd(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	p := start(t, shell(`trap '' TERM; : >`+ready+`; while :; do sleep 0.02; done`))
+	if err := p.Await(t.Context(), there(ready)); err != nil {
+		t.Fatal(err)
+	}
+	err := p.Stop(syscall.SIGTERM, 100*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "sh did not end within 100ms of terminated and was killed") || p.ExitCode() != 128+9 {
+		t.Errorf("%v, exit code %d", err, p.ExitCode())
+	}
+}
+
+func TestAwait_EndsWithTheProgramAndWithTheContext(t *testing.T) {
+	never := func(context.Context) bool { return false }
+	if err := start(t, shell(`exit 0`)).Await(t.Context(), never); !errors.Is(err, process.ErrEnded) {
+		t.Errorf("the program ended: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := start(t, shell(`sleep 60`)).Await(ctx, never); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the context ended: %v", err)
+	}
+}
+
+func TestServes_IsAnAnswerOf200(t *testing.T) {
+	code := http.StatusServiceUnavailable
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
+	defer server.Close()
+	serves := process.Serves(server.URL)
+	if serves(t.Context()) {
+		t.Error("503 counts")
+	}
+	code = http.StatusOK
+	if !serves(t.Context()) {
+		t.Error("200 does not count")
+	}
+	server.Close()
+	if serves(t.Context()) {
+		t.Error("no answer counts")
+	}
+}
+
+func TestStart_SaysWhatCannotBeStarted(t *testing.T) {
+	if _, err := process.Start(exec.Command("/nowhere/program")); err == nil || !strings.Contains(err.Error(), "start program") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	p := start(t, shell(`sleep 60 & echo $! >`+ready+`.new; mv `+ready+`.new `+ready+`; wait`))
+	if err := p.Await(t.Context(), there(ready)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(ready)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.KillGroup(); err != nil {
+		t.Error(err)
+	}
+	for begun := time.Now(); !gone(child); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > patience {
+			t.Fatalf("process %d is still there", child)
+		}
+	}
+}
+
+// gone tells that a process is no more, or waits only for somebody to hear of its end.
+func gone(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z"))
+}
+
+// notes keeps what a keeper says.
+type notes struct {
+	mu     sync.Mutex
+	pauses []time.Duration
+	ends   []string
+	closed int
+}
+
+func (n *notes) ended(err error, pause time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pauses, n.ends = append(n.pauses, pause), append(n.ends, err.Error())
+}
+
+type log struct {
+	io.Writer
+	n *notes
+}
+
+func (l log) Close() error {
+	l.n.mu.Lock()
+	defer l.n.mu.Unlock()
+	l.n.closed++
+	return nil
+}
+
+func TestKeeper_StartsAProgramAgainUntilStop(t *testing.T) {
+	var n notes
+	var out bytes.Buffer // read after Stop
+	keeper := process.Keep(process.KeeperOptions{
+		Command:  func() *exec.Cmd { return shell(`echo up; exec sleep 60`) },
+		Log:      func() (io.WriteCloser, error) { return log{&out, &n}, nil },
+		Patience: patience, FirstPause: time.Millisecond, LongestPause: time.Millisecond, Tries: 3, Ended: n.ended,
+	})
+	up := func(context.Context) bool { return keeper.PID() != 0 }
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := keeper.Await(ctx, up); err != nil {
+		t.Fatal(err)
+	}
+	first := keeper.PID()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := keeper.Await(ctx, func(context.Context) bool { return keeper.PID() != 0 && keeper.PID() != first }); err != nil {
+		t.Fatal(err)
+	}
+	if err := keeper.Stop(); err != nil {
+		t.Error(err)
+	}
+	if len(n.ends) != 1 || n.ends[0] != "signal: killed" || n.closed != 2 || keeper.PID() != 0 {
+		t.Errorf("ends %q, the log was closed %d times, process %d", n.ends, n.closed, keeper.PID())
+	}
+}
+
+func TestKeeper_BacksOffAndSaysWhenAProgramDoesNotStayUp(t *testing.T) {
+	var n notes
+	keeper := process.Keep(process.KeeperOptions{
+		Command:    func() *exec.Cmd { return shell(`exit 3`) },
+		FirstPause: time.Millisecond, LongestPause: 4 * time.Millisecond, Steady: time.Minute, Tries: 5, Ended: n.ended,
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := keeper.Await(ctx, func(context.Context) bool { return false }); !errors.Is(err, process.ErrEnded) {
+		t.Errorf("got %v", err)
+	}
+	if err := keeper.Stop(); err != nil {
+		t.Error(err)
+	}
+	for i, want := range []time.Duration{1, 2, 4, 4} {
+		if n.pauses[i] != want*time.Millisecond || n.ends[i] != "exit status 3" {
+			t.Errorf("end %d: %s, pause %v, want %v ms", i, n.ends[i], n.pauses[i], want)
+		}
+	}
+}
+
+func TestKeeper_StopEndsAPauseAtOnce(t *testing.T) {
+	ended := make(chan struct{}, 1)
+	keeper := process.Keep(process.KeeperOptions{
+		Command:    func() *exec.Cmd { return exec.Command("/nowhere/program") },
+		FirstPause: time.Hour, LongestPause: time.Hour, Ended: func(error, time.Duration) { ended <- struct{}{} },
+	})
+	<-ended
+	if err := keeper.Stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,145 @@
+package background_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service/background"
+)
+
+// run runs a loop for so long whose steps answer as given, and the last answer ever after. It returns when each step began, in seconds,
+// and the lines of the log.
+func run(t *testing.T, o background.Options, long time.Duration, answers ...error) (at []float64, log []string) {
+	t.Helper()
+	begun := time.Now()
+	var text bytes.Buffer
+	o.Name = "work"
+	o.Log = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	o.Step = func(context.Context) error {
+		answer := answers[min(len(at), len(answers)-1)]
+		at = append(at, time.Since(begun).Seconds())
+		return answer
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	if err := background.New(o).Run(ctx); err != nil {
+		t.Error(err)
+	}
+	return at, strings.Split(strings.TrimSpace(text.String()), "\n")
+}
+
+var away = errors.New("away")
+
+func TestRun_RepeatsTheStepAtOnceAndThenAfterEachPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at, log := run(t, background.Options{Every: time.Second}, 2500*time.Millisecond, nil)
+		if want := []float64{0, 1, 2}; !slices.Equal(at, want) {
+			t.Errorf("at %v, want %v", at, want)
+		}
+		if !slices.Equal(log, []string{""}) {
+			t.Errorf("logged %q", log)
+		}
+	})
+}
+
+func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := background.Options{Every: 10 * time.Second, Retry: time.Second, LongestRetry: 4 * time.Second}
+		at, log := run(t, o, 30*time.Second, nil, away, away, away, away, nil, away, nil)
+		if want := []float64{0, 10, 11, 13, 17, 21}; !slices.Equal(at, want) {
+			t.Errorf("at %v, want %v", at, want)
+		}
+		want := []string{`level=WARN msg="work is held up and goes on trying" error=away`, `level=INFO msg="work works again"`}
+		if !slices.Equal(log, want) {
+			t.Errorf("logged %q, want %q", log, want)
+		}
+		at, log = run(t, o, 30*time.Second, away, away, nil, away, nil)
+		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) { // the second outage begins with the short pause
+			t.Errorf("at %v, want %v", at, want)
+		}
+		if want := slices.Concat(want, want); !slices.Equal(log, want) {
+			t.Errorf("logged %q, want %q", log, want)
+		}
+	})
+}
+
+func TestRun_WithoutARetryAFailureChangesNoPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at, _ := run(t, background.Options{Every: time.Minute}, 150*time.Second, away)
+		if want := []float64{0, 60, 120}; !slices.Equal(at, want) {
+			t.Errorf("at %v, want %v", at, want)
+		}
+	})
+}
+
+func TestRun_WakeEndsThePauseOfAStepThatWorkedAndNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wake := make(chan struct{}, 1)
+		wake <- struct{}{}
+		o := background.Options{Every: time.Minute, Wake: wake, Retry: 5 * time.Second, LongestRetry: 5 * time.Second}
+		at, _ := run(t, o, 20*time.Second, away, nil)
+		if want := []float64{0, 5, 5}; !slices.Equal(at, want) {
+			t.Errorf("at %v, want %v", at, want)
+		}
+	})
+}
+
+func TestRun_UntilSaysHowLongThePauseIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pause := time.Duration(0)
+		until := func() time.Duration { pause += time.Second; return pause }
+		at, _ := run(t, background.Options{Until: until}, 5*time.Second, nil)
+		if want := []float64{0, 1, 3}; !slices.Equal(at, want) {
+			t.Errorf("at %v, want %v", at, want)
+		}
+	})
+}
+
+func TestRun_AStepThatIsStoppedIsNoOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		step := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		loop := background.New(background.Options{Name: "work", Log: slog.New(slog.NewTextHandler(&text, nil)), Step: step, Retry: time.Hour})
+		if err := loop.Run(ctx); err != nil || text.Len() > 0 {
+			t.Errorf("%v, logged %s", err, &text)
+		}
+	})
+}
+
+func TestWorks_EndsAnOutageWhileTheStepGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var loop *background.Loop
+		tries := 0
+		loop = background.New(background.Options{
+			Name: "work", Log: slog.New(slog.NewTextHandler(&text, nil)), Retry: time.Second, LongestRetry: time.Second,
+			Step: func(ctx context.Context) error {
+				if tries++; tries == 1 {
+					return away
+				}
+				loop.Works(ctx)
+				<-ctx.Done()
+				return ctx.Err()
+			},
+		})
+		if err := loop.Run(ctx); err != nil || tries != 2 || !strings.Contains(text.String(), "work works again") {
+			t.Errorf("%v, %d tries, logged %s", err, tries, &text)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package names_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+)
+
+func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T) {
+	want := slices.Sorted(slices.Values(names.All()))
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := os.ReadDir(filepath.Join(root, "services"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for _, folder := range folders {
+		found["services/"] = append(found["services/"], folder.Name())
+	}
+	work, err := os.ReadFile(filepath.Join(root, "go.work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(work)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "./services/"); ok {
+			found["go.work"] = append(found["go.work"], name)
+		}
+	}
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range table.Routes {
+		found["routes.yaml"] = append(found["routes.yaml"], row.Service)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "files", "neighbours.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var neighbours map[string][]string
+	if err := yaml.Unmarshal(text, &neighbours); err != nil {
+		t.Fatal(err)
+	}
+	for service := range neighbours {
+		found["neighbours.yaml"] = append(found["neighbours.yaml"], service)
+	}
+	for _, where := range []string{"services/", "go.work", "routes.yaml", "neighbours.yaml"} {
+		if got := slices.Compact(slices.Sorted(slices.Values(found[where]))); !slices.Equal(got, want) {
+			t.Errorf("%s has %q, names.txt %q", where, got, want)
+		}
+	}
+}
