@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -34,7 +35,8 @@ type Store interface {
 
 // Categories is what is asked of the store of categories.
 type Categories interface {
-	Page(ctx context.Context, after int64, limit int) ([]event.Category, error)
+	// List returns categories by id: all when after and limit are 0.
+	List(ctx context.Context, after int64, limit int) ([]category.Category, error)
 }
 
 // Nights remembers the nightly check, for all replicas together.

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -233,9 +234,9 @@ func (s *school) InCategories(_ context.Context, categories []int64, from, to ti
 	}), nil
 }
 
-func (s *school) Page(context.Context, int64, int) ([]event.Category, error) {
+func (s *school) List(context.Context, int64, int) ([]category.Category, error) {
 	s.others.Add(1)
-	return []event.Category{{ID: 1, Flags: event.Flags{ClashCheck: true}}, {ID: 2, Flags: event.Flags{Busy: true}}}, nil
+	return []category.Category{{ID: 1, Flags: category.Flags{ClashCheck: true}}, {ID: 2, Flags: category.Flags{Busy: true}}}, nil
 }
 
 func (s *school) Pupils(context.Context, fact.PupilsQuestion) ([]form.Element, error) {

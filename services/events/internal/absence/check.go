@@ -71,7 +71,7 @@ type placed struct {
 
 // candidates returns the events to be checked, in order of the day on which they start, and those noted that are not to be checked, or not to be found any more.
 func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scope, noted []int64) (checked, others []placed, err error) {
-	categories, err := s.Categories.Page(ctx, 0, 0)
+	categories, err := s.Categories.List(ctx, 0, 0)
 	if err != nil {
 		return nil, nil, err
 	}

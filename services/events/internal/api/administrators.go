@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -37,7 +38,7 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	faults := problem.Fields{}
 	status, reason := o.Text("status", faults), o.Text("reason", faults)
 	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, event.Status(textOr(status)), textOr(reason), faults)
-	var invalid *event.InvalidError[event.CommitmentView]
+	var invalid *record.InvalidError[event.CommitmentView]
 	if errors.As(err, &invalid) {
 		shown := h.shape.decided(invalid.Record)
 		shown.Valid, shown.Errors = false, invalid.Faults
@@ -62,7 +63,7 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 	faults := problem.Fields{}
 	quantity := o.Int("quantity", faults)
 	v, err := h.events.ChangeQuantity(c.UserContext(), web.Principal(c), id, quantity, faults)
-	var invalid *event.InvalidError[event.RequestView]
+	var invalid *record.InvalidError[event.RequestView]
 	if errors.As(err, &invalid) {
 		shown := request(invalid.Record)
 		shown.Valid, shown.Errors = false, invalid.Faults

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
@@ -52,7 +53,8 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	relay := outbox.NewRelay(store.EventsCollection(r.DB), r.Redis, outbox.Stream(r.RedisPrefix, fact.EventsStream), outbox.RelayOptions{
 		Log: r.Log, Record: notices.Record,
 	})
-	categories := store.NewCategories(r.DB, r.IDs)
+	categoryStore := store.NewCategories(r.DB, r.IDs)
+	categories := category.New(category.Options{Store: categoryStore})
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
 	useCases := event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone)
 	metrics, err := newAbsenceMetrics(r.Meter)
@@ -60,12 +62,12 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		return service.Surface{}, err
 	}
 	absences := absence.NewService(absence.Options{
-		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categories, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
+		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categoryStore, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
 		Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log, Metrics: metrics,
 	})
 	h := handlers{
 		events:     useCases,
-		categories: event.NewCategories(categories),
+		categories: categories,
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},
 		absences:   absenceHandlers{absences, shape{r.Zone}},

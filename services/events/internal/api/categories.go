@@ -6,8 +6,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
-	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // listedCategory is the list form (contract 2.7).
@@ -41,7 +42,7 @@ type categoryFlags struct {
 	Timetable   bool `json:"timetable"`
 }
 
-func detail(c event.Category) detailedCategory {
+func detail(c category.Category) detailedCategory {
 	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, categoryFlags: categoryFlags(c.Flags)}
 	if c.ID != 0 {
 		shown.ID = &c.ID
@@ -126,10 +127,10 @@ func (h handlers) changeCategory(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
 }
 
-func readCategoryFields(o web.Object) event.CategoryFields {
+func readCategoryFields(o web.Object) category.Fields {
 	faults := problem.Fields{}
-	f := event.CategoryFields{Name: o.Text("name", faults), PeckingOrder: o.Int("pecking_order", faults), Flags: map[string]bool{}, Faults: faults}
-	for _, flag := range event.FlagNames() {
+	f := category.Fields{Name: o.Text("name", faults), PeckingOrder: o.Int("pecking_order", faults), Flags: map[string]bool{}, Faults: faults}
+	for _, flag := range category.FlagNames() {
 		if value := o.Bool(flag, faults); value != nil {
 			f.Flags[flag] = *value
 		}
@@ -139,7 +140,7 @@ func readCategoryFields(o web.Object) event.CategoryFields {
 
 // refuseCategory answers an invalid category with the category; other errors go on.
 func refuseCategory(c *fiber.Ctx, err error) error {
-	var invalid *event.InvalidError[event.Category]
+	var invalid *record.InvalidError[category.Category]
 	if !errors.As(err, &invalid) {
 		return err
 	}

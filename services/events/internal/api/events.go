@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -134,7 +135,7 @@ func (h handlers) remove(c *fiber.Ctx) error {
 
 // refuse answers an invalid event with the event; other errors go on.
 func (h handlers) refuse(c *fiber.Ctx, err error) error {
-	var invalid *event.InvalidError[event.Event]
+	var invalid *record.InvalidError[event.Event]
 	if errors.As(err, &invalid) {
 		return web.InvalidRecord(c, "event", h.shape.invalid(invalid.Record, invalid.Faults))
 	}

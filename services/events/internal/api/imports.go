@@ -10,17 +10,18 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new or changed category.
 func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
-	rows := make([]event.CategoryRow, len(batch.Records))
+	rows := make([]category.Row, len(batch.Records))
 	for i, r := range batch.Records {
-		rows[i] = event.CategoryRow{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
+		rows[i] = category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
 	}
 	outcomes, err := h.categories.Import(c.UserContext(), rows, batch.DryRun)
-	return resultsOf(batch, outcomes), err
+	return batch.Results(outcomes), err
 }
 
 // importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and categories at the same time, one
@@ -31,15 +32,7 @@ func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]importer.R
 		rows[i] = readRow(r)
 	}
 	outcomes, err := h.events.Import(c.UserContext(), web.Principal(c), rows, batch.DryRun)
-	return resultsOf(batch, outcomes), err
-}
-
-func resultsOf(batch importer.Batch, outcomes []event.Outcome) []importer.Result {
-	results := make([]importer.Result, len(outcomes))
-	for i, o := range outcomes {
-		results[i] = importer.Result{Index: i, Key: batch.Records[i].Key, Result: string(o.Action), ID: o.ID, Errors: o.Faults}
-	}
-	return results
+	return batch.Results(outcomes), err
 }
 
 // readRow reads a record of events.csv.

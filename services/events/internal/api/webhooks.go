@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -243,7 +244,7 @@ func readWebhook(o web.Object) notice.WebhookFields {
 
 // refuse answers an invalid webhook with the webhook; other errors go on.
 func (h webhookHandlers) refuse(c *fiber.Ctx, err error) error {
-	var invalid *event.InvalidError[notice.Webhook]
+	var invalid *record.InvalidError[notice.Webhook]
 	if !errors.As(err, &invalid) {
 		return err
 	}

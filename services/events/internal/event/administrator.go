@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // RequestView is a request with what showing it takes.
@@ -58,7 +59,7 @@ func (s *Service) ChangeQuantity(ctx context.Context, p principal.Principal, id 
 			faults = e.checkQuantity(id, *quantity)
 		}
 		if len(faults) > 0 {
-			return false, invalid(view, faults)
+			return false, record.Invalid(view, faults)
 		}
 		r.Quantity = view.Quantity
 		return r.Quantity != before, nil
@@ -88,7 +89,7 @@ func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, n
 			return false, problem.Missing("Commitment", id)
 		}
 		if faults := checkDecision(next, reason, unreadable); len(faults) > 0 {
-			return false, invalid(CommitmentView{*c, element, *e}, faults)
+			return false, record.Invalid(CommitmentView{*c, element, *e}, faults)
 		}
 		if !c.Status.MayBecome(next) {
 			return false, problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, next)

@@ -39,7 +39,7 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]Calenda
 			ids = append(ids, e.CategoryID)
 		}
 	}
-	busy, err := s.busyCategories(ctx, ids)
+	busy, err := s.categories.Busy(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

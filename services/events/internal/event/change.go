@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Get returns an event for showing. One read, then elements and owner asked for at the same time.
@@ -45,7 +46,7 @@ func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f
 		}
 		before := *e
 		if faults := f.apply(e, s.zone, refs, false); len(faults) > 0 {
-			return false, invalid(*e, faults)
+			return false, record.Invalid(*e, faults)
 		}
 		retimed := !e.Span.Equal(before.Span)
 		if retimed {

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // Clashing says what is to be done where an addition clashes.
@@ -60,27 +61,13 @@ func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]Placed[Comm
 	for _, p := range found {
 		ids = append(ids, p.Event.CategoryID)
 	}
-	busy, err := s.busyCategories(ctx, ids)
+	busy, err := s.categories.Busy(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(p Placed[Commitment]) bool {
 		return p.Item.Status == Rejected || !p.Event.Lasts() || !busy[p.Event.CategoryID]
 	}), nil
-}
-
-// busyCategories says which of the categories are busy. One read.
-func (s *Service) busyCategories(ctx context.Context, ids []int64) (map[int64]bool, error) {
-	slices.Sort(ids)
-	categories, err := s.categories.ByID(ctx, slices.Compact(ids))
-	if err != nil {
-		return nil, err
-	}
-	busy := make(map[int64]bool, len(categories))
-	for _, c := range categories {
-		busy[c.ID] = c.Busy
-	}
-	return busy, nil
 }
 
 // clashes returns, by element, the other events that take it up while e goes on: directly, or through a group that it belongs to on a day on
@@ -151,19 +138,20 @@ type watch struct {
 
 // watch asks for what a change of e needs about clashes; with RefuseClashes it claims the elements, and settle must be called after the write. An event that
 // takes no time, or of a category that is not busy, clashes with nothing; a nil category is one still to be read. One question to elements; for what refusing costs besides, see claim.
-func (s *Service) watch(ctx context.Context, e *Event, category *Category, k *known, submission Submission) (w watch, err error) {
+func (s *Service) watch(ctx context.Context, e *Event, of *category.Category, k *known, submission Submission) (w watch, err error) {
 	w = watch{mode: submission.Clashes, asOf: *e}
 	if w.mode == IgnoreClashes || !e.Lasts() {
 		return w, nil
 	}
-	if category == nil {
-		c, err := s.categories.Category(ctx, e.CategoryID)
+	busy := of != nil && of.Busy
+	if of == nil {
+		answer, err := s.categories.Busy(ctx, []int64{e.CategoryID})
 		if err != nil {
 			return w, err
 		}
-		category = &c
+		busy = answer[e.CategoryID]
 	}
-	if !category.Busy {
+	if !busy {
 		return w, nil
 	}
 	var ids []int64

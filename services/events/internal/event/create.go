@@ -10,6 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events, and for a privileged
@@ -30,7 +32,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 	}
 	e := Event{OwnerID: p.UserID, Actor: p.UserID}
 	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
-		return View{}, nil, invalid(e, faults)
+		return View{}, nil, record.Invalid(e, faults)
 	}
 	for {
 		v, failures, err := s.insert(ctx, p, e, refs.category, k, submission)
@@ -41,7 +43,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 }
 
 // insert stores a new event, under a new id, with the submitted elements. ErrShutOut when it took so long that another booked instead.
-func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, category *Category, k *known, submission Submission) (_ View, failures []Failure, err error) {
+func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, of *category.Category, k *known, submission Submission) (_ View, failures []Failure, err error) {
 	new, err := s.newIDs(ctx, k, submission.Elements)
 	if err != nil {
 		return View{}, nil, err
@@ -51,7 +53,7 @@ func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, ca
 		return View{}, nil, err
 	}
 	e.ID = numbers[0]
-	w, err := s.watch(ctx, &e, category, k, submission)
+	w, err := s.watch(ctx, &e, of, k, submission)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -169,7 +171,7 @@ func (s *Service) resolve(ctx context.Context, p principal.Principal, k *known, 
 	g, gctx := errgroup.WithContext(ctx)
 	if f.CategoryID != nil {
 		g.Go(func() error {
-			c, err := s.categories.Category(gctx, *f.CategoryID)
+			c, err := s.categories.Get(gctx, p, *f.CategoryID)
 			if problem.Is(err, problem.NotFound) {
 				return nil
 			}
@@ -185,9 +187,6 @@ func (s *Service) resolve(ctx context.Context, p principal.Principal, k *known, 
 	})
 	if err := g.Wait(); err != nil {
 		return references{}, err
-	}
-	if refs.category != nil && refs.category.Privileged && !seesPrivileged(p) {
-		return references{}, forbidden()
 	}
 	if f.OrganiserID != nil {
 		refs.organiser = factOf(k, *f.OrganiserID)

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // The API's names of an event's fields, as errors name them.
@@ -38,8 +39,8 @@ type Fields struct {
 
 // references are the records that the fields name, as their owners know them.
 type references struct {
-	category  *Category     // nil: not given, or no such category
-	organiser *fact.Element // likewise
+	category  *category.Category // nil: not given, or no such category
+	organiser *fact.Element      // likewise
 }
 
 // apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were. A new event needs body,

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // importWriters is how many changed events of a batch are written at a time.
@@ -40,7 +41,7 @@ type batch struct {
 	elements   map[string]fact.Element // by key
 	users      map[string]int64        // by key
 	categories map[string]int64        // by key
-	outcomes   []Outcome
+	outcomes   []record.Outcome
 }
 
 // Import makes the events what the rows say, with p as the one who adds their elements. A row is the whole truth of its event: what it does
@@ -50,8 +51,8 @@ type batch struct {
 //
 // However many rows: one read of the events, then elements, users and categories asked for at the same time, one write of all new events;
 // two round trips each changed one.
-func (s *Service) Import(ctx context.Context, p principal.Principal, rows []Row, dryRun bool) ([]Outcome, error) {
-	b := &batch{service: s, p: p, dryRun: dryRun, rows: rows, stored: map[string]Event{}, outcomes: make([]Outcome, len(rows))}
+func (s *Service) Import(ctx context.Context, p principal.Principal, rows []Row, dryRun bool) ([]record.Outcome, error) {
+	b := &batch{service: s, p: p, dryRun: dryRun, rows: rows, stored: map[string]Event{}, outcomes: make([]record.Outcome, len(rows))}
 	changed, err := b.compare(ctx)
 	if err != nil || len(changed) == 0 {
 		return b.outcomes, err
@@ -80,7 +81,7 @@ func (b *batch) compare(ctx context.Context) (changed []int, err error) {
 	}
 	for i, row := range b.rows {
 		if e, exists := b.stored[row.Key]; exists && e.ImportHash == row.Hash {
-			b.outcomes[i] = Outcome{Action: Unchanged, ID: e.ID}
+			b.outcomes[i] = record.Outcome{Result: record.Unchanged, ID: e.ID}
 			continue
 		}
 		changed = append(changed, i)
@@ -131,7 +132,7 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		return err
 	})
 	g.Go(func() error {
-		found, err := b.service.categories.Find(ctx, slices.Collect(maps.Keys(categories)), nil)
+		found, err := b.service.categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
 		for _, c := range found {
 			b.categories[c.Key] = c.ID
 		}
@@ -158,14 +159,14 @@ func (b *batch) write(ctx context.Context, changed []int) error {
 		faults := b.apply(&wanted, b.rows[i], ids[i].ids)
 		switch {
 		case len(faults) > 0:
-			b.outcomes[i] = Outcome{Action: Failed, Faults: faults}
+			b.outcomes[i] = record.Fail(faults)
 		case exists:
-			b.outcomes[i] = Outcome{Action: Updated, ID: e.ID}
+			b.outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
 			updates = append(updates, i)
 		case b.dryRun:
-			b.outcomes[i] = Outcome{Action: Created}
+			b.outcomes[i] = record.Outcome{Result: record.Created}
 		default:
-			b.outcomes[i] = Outcome{Action: Created, ID: wanted.ID}
+			b.outcomes[i] = record.Outcome{Result: record.Created, ID: wanted.ID}
 			fresh, freshRows = append(fresh, wanted), append(freshRows, i)
 		}
 	}
@@ -224,14 +225,14 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	})
 	switch {
 	case problem.Is(err, problem.NotFound):
-		b.outcomes[i] = Outcome{Action: Failed, Faults: problem.Fields{"key": {"was deleted meanwhile"}}}
+		b.outcomes[i] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
 		return nil
 	case err != nil:
 		return err
 	case len(faults) > 0:
-		b.outcomes[i] = Outcome{Action: Failed, Faults: faults}
+		b.outcomes[i] = record.Fail(faults)
 	default:
-		b.outcomes[i] = Outcome{Action: Updated, ID: e.ID}
+		b.outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
 	}
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // Store keeps events. A record that does not exist, or no longer, is a NotFound problem that names its type.
@@ -58,6 +60,16 @@ type Store interface {
 	Delete(ctx context.Context, id int64, may func(*Event) error) error
 }
 
+// Categories is what events asks of the use cases of categories.
+type Categories interface {
+	// Get returns the category for p to use; see category.Service.
+	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+	// Find returns those of the categories that exist, by id and by import key, in no order.
+	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
+	// Busy says which of the categories are busy.
+	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
+}
+
 // Elements is what events asks of the elements service.
 type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
@@ -81,7 +93,7 @@ type Notes interface {
 type Service struct {
 	store      Store
 	claims     Claims
-	categories CategoryStore
+	categories Categories
 	elements   Elements
 	users      Users
 	notes      Notes
@@ -89,7 +101,7 @@ type Service struct {
 }
 
 // NewService returns the use cases over their stores and neighbours.
-func NewService(store Store, claims Claims, categories CategoryStore, elements Elements, users Users, notes Notes, zone wiretime.Zone) *Service {
+func NewService(store Store, claims Claims, categories Categories, elements Elements, users Users, notes Notes, zone wiretime.Zone) *Service {
 	return &Service{store, claims, categories, elements, users, notes, zone}
 }
 

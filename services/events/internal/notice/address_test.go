@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -18,7 +19,7 @@ import (
 func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 	t.Helper()
 	_, err := o.CreateWebhook(ctx, notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
-	var invalid *event.InvalidError[notice.Webhook]
+	var invalid *record.InvalidError[notice.Webhook]
 	if errors.As(err, &invalid) {
 		return invalid.Faults["url"]
 	}

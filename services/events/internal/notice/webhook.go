@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -75,7 +76,7 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 		f.Faults.Add("url", "can't be blank")
 	}
 	if faults := s.applyFields(ctx, &w, f); len(faults) > 0 {
-		return Webhook{}, &event.InvalidError[Webhook]{Record: w, Faults: faults}
+		return Webhook{}, record.Invalid(w, faults)
 	}
 	all, err := s.Store.Webhooks(ctx)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Service) ChangeWebhook(ctx context.Context, id int64, f WebhookFields) 
 	faults := s.applyFields(ctx, &checked, f)
 	return s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
 		if len(faults) > 0 {
-			return &event.InvalidError[Webhook]{Record: *w, Faults: faults}
+			return record.Invalid(*w, faults)
 		}
 		if f.URL != nil {
 			w.URL = checked.URL

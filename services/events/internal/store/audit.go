@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
@@ -151,7 +152,7 @@ func requestField(id int64, field string) string {
 }
 
 // categoryEntry is eventEntry for a category; before without an id is one that is created.
-func categoryEntry(ctx context.Context, before, after event.Category) []audit.Entry {
+func categoryEntry(ctx context.Context, before, after category.Category) []audit.Entry {
 	record := audit.RecordOf("EventCategory", after.ID)
 	if before.ID == 0 {
 		return audit.New(ctx, audit.Create, record, audit.Compare(nil, categoryValues(after)))
@@ -163,9 +164,9 @@ func categoryEntry(ctx context.Context, before, after event.Category) []audit.En
 	return audit.New(ctx, audit.Update, record, changes)
 }
 
-func categoryValues(c event.Category) []audit.Value {
+func categoryValues(c category.Category) []audit.Value {
 	values := []audit.Value{audit.Text("key", c.Key), audit.Text("name", c.Name), audit.Int("pecking_order", int64(c.PeckingOrder))}
-	for _, flag := range event.FlagNames() {
+	for _, flag := range category.FlagNames() {
 		values = append(values, audit.Bool(flag, c.Flag(flag)))
 	}
 	return values

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -189,12 +190,12 @@ type flagsDocument struct {
 }
 
 // category returns what the document says.
-func (d *categoryDocument) category() event.Category {
-	return event.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: event.Flags(d.Flags)}
+func (d *categoryDocument) category() category.Category {
+	return category.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: category.Flags(d.Flags)}
 }
 
 // set makes the document say c.
-func (d *categoryDocument) set(c event.Category) {
+func (d *categoryDocument) set(c category.Category) {
 	*d = categoryDocument{
 		Head: mongostore.Head{ID: c.ID, Schema: schema},
 		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags),

@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -112,7 +113,7 @@ func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
 	var documents []any
 	for i := range 2000 {
 		d := categoryDocument{}
-		d.set(event.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
+		d.set(category.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
 		documents = append(documents, &d)
 	}
 	if _, err := categoriesCollection(db).InsertMany(t.Context(), documents); err != nil {

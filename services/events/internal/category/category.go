@@ -1,4 +1,6 @@
-package event
+// Package category is event categories: what they are, who may use them, and how they are made, changed and imported (contract 2.7 and 4.4;
+// decisions, parts 4 and 7).
+package category
 
 import (
 	"maps"
@@ -9,8 +11,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// maxCategoryName bounds a category's name, in characters after trimming.
-const maxCategoryName = 255
+// Record is the type's name in exception bodies.
+const Record = "EventCategory"
+
+// maxName bounds a category's name, in characters after trimming.
+const maxName = 255
 
 // Category classifies events (contract 2.7).
 type Category struct {
@@ -62,8 +67,8 @@ func FlagNames() []string {
 	return names
 }
 
-// CategoryFields are the fields of a category in a request; nil, or not in Flags, is a field not given.
-type CategoryFields struct {
+// Fields are the fields of a category in a request; nil, or not in Flags, is a field not given.
+type Fields struct {
 	Name         *string
 	PeckingOrder *int
 	Flags        map[string]bool
@@ -71,7 +76,7 @@ type CategoryFields struct {
 }
 
 // apply writes the fields into c and returns all that is wrong with them. Fields not given keep their values.
-func (f CategoryFields) apply(c *Category) problem.Fields {
+func (f Fields) apply(c *Category) problem.Fields {
 	if f.Name != nil {
 		c.Name = strings.TrimSpace(*f.Name)
 	}
@@ -87,12 +92,14 @@ func (f CategoryFields) apply(c *Category) problem.Fields {
 	switch {
 	case faults["name"] != nil:
 	case c.Name == "":
-		faults.Add("name", blank)
-	case utf8.RuneCountInString(c.Name) > maxCategoryName:
-		faults.Add("name", tooLong(maxCategoryName))
+		faults.Add("name", problem.Blank)
+	case utf8.RuneCountInString(c.Name) > maxName:
+		faults.Add("name", problem.TooLong(maxName))
 	}
 	return faults
 }
 
-// seesPrivileged says whether p may see and use privileged categories (decisions, parts 4 and 7).
-func seesPrivileged(p principal.Principal) bool { return p.Permissions.Privileged }
+// usableBy says whether p may see and use the category (decisions, parts 4 and 7).
+func (c Category) usableBy(p principal.Principal) bool {
+	return !c.Privileged || p.Permissions.Privileged
+}
