@@ -21,16 +21,18 @@ import (
 
 // Events is what is asked of the use cases of events.
 type Events interface {
-	Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error)
 	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
-	Days(e event.Event) wiretime.Days
-	Common(a, b *event.Event) (wiretime.Days, bool)
+}
+
+// Clashes is what is asked of clash.Service.
+type Clashes interface {
+	Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error)
 }
 
 // Store finds events by category.
 type Store interface {
-	// InCategories returns the events of the categories that start from one time on and before another, in no order.
-	InCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
+	// FindInCategories returns the events of the categories that start from one time on and before another, in no order.
+	FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
 }
 
 // Categories is what is asked of the store of categories.
@@ -78,6 +80,7 @@ type Metrics interface {
 type Options struct {
 	Nightly    Nightly
 	Events     Events
+	Clashes    Clashes
 	Store      Store
 	Categories Categories
 	Nights     Nights
@@ -93,8 +96,8 @@ type Options struct {
 // Service finds absences and keeps the notes on them. It is safe for concurrent use.
 type Service struct{ Options }
 
-// NewService returns the service; the nightly check does nothing until Run.
-func NewService(o Options) *Service { return &Service{o} }
+// New returns the service; the nightly check does nothing until Run.
+func New(o Options) *Service { return &Service{o} }
 
 // Usual are the days that the nightly check looks at.
 func (s *Service) Usual() wiretime.Days {

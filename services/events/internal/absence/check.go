@@ -84,7 +84,7 @@ func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scop
 	var events []event.Event
 	if which == allChecked {
 		from, to := s.Zone.Midnight(days.First), s.Zone.Midnight(days.Last.AddDays(1))
-		if events, err = s.Store.InCategories(ctx, ids, from, to); err != nil {
+		if events, err = s.Store.FindInCategories(ctx, ids, from, to); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -101,7 +101,7 @@ func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scop
 	}
 	for _, e := range append(events, moved...) {
 		delete(missing, e.ID)
-		p := placed{e, s.Events.Days(e)}
+		p := placed{e, e.Days(s.Zone)}
 		if slices.Contains(ids, e.CategoryID) && e.Lasts() && p.days.Last-p.days.First < longest {
 			checked = append(checked, p)
 		} else {
@@ -203,7 +203,7 @@ func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (r
 		first = last + 1
 	}
 	if !dryRun {
-		err = errors.Join(err, s.tell(ctx, days, report))
+		err = errors.Join(err, s.audit(ctx, days, report))
 	}
 	if first <= days.Last {
 		next = &first
@@ -211,8 +211,8 @@ func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (r
 	return report, next, err
 }
 
-// tell records in the audit what a check of days did, when it wrote anything.
-func (s *Service) tell(ctx context.Context, days wiretime.Days, report Report) error {
+// audit records in the audit what a check of days did, when it wrote anything.
+func (s *Service) audit(ctx context.Context, days wiretime.Days, report Report) error {
 	if report.Written() == 0 {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -116,7 +117,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 			for n, id := range batch {
 				reaches[n] = fact.Reach{ElementID: id, Days: []wiretime.Days{days}}
 			}
-			found[i], err = s.Events.Busy(ctx, reaches)
+			found[i], err = s.Clashes.Busy(ctx, reaches)
 			return err
 		})
 	}
@@ -125,7 +126,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 	}
 	taken := map[int64][]placed{}
 	for _, f := range slices.Concat(found...) {
-		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{f.Event, s.Events.Days(f.Event)})
+		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{f.Event, f.Event.Days(s.Zone)})
 	}
 	return taken, nil
 }
@@ -163,7 +164,7 @@ func (p presence) on(day wiretime.Days) bool {
 
 // clash says whether there is a moment at which a pupil is part of both events, each by the memberships of that day.
 func (s *Service) clash(a, b presence) bool {
-	common, ok := s.Events.Common(&a.event.Event, &b.event.Event)
+	common, ok := clash.Common(s.Zone, &a.event.Event, &b.event.Event)
 	if !ok || a.event.ID == b.event.ID {
 		return false
 	}

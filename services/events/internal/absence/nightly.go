@@ -80,7 +80,7 @@ func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, w
 // ended tells the audit and the metrics of a nightly check, and the log of one that was done.
 func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
 	s.Metrics.Checked(ctx, took, err == nil)
-	if err := s.tell(ctx, days, report); err != nil {
+	if err := s.audit(ctx, days, report); err != nil {
 		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
@@ -56,17 +57,23 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	categoryStore := store.NewCategories(r.DB, r.IDs)
 	categories := category.New(category.Options{Store: categoryStore})
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
-	useCases := event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone)
+	clashes := clash.New(clash.Options{
+		Events: events, Reservations: store.NewReservations(r.DB), Categories: categories, Elements: r.Elements, Zone: r.Zone,
+	})
+	useCases := event.New(event.Options{
+		Store: events, Clashes: clashes, Categories: categories, Elements: r.Elements, Users: r.Identity, Notes: r.Notes, Zone: r.Zone,
+	})
 	metrics, err := newAbsenceMetrics(r.Meter)
 	if err != nil {
 		return service.Surface{}, err
 	}
-	absences := absence.NewService(absence.Options{
-		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categoryStore, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
+	absences := absence.New(absence.Options{
+		Nightly: own.Nightly, Events: useCases, Clashes: clashes, Store: events, Categories: categoryStore, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
 		Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log, Metrics: metrics,
 	})
 	h := handlers{
 		events:     useCases,
+		clashes:    clashes,
 		categories: categories,
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},
@@ -77,7 +84,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
-			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
+			lifecycle.Background("sweep of idempotency records", idempotency.Sweep(r.Log, h.events.ForgetIdempotencyRecords)),
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
 			lifecycle.Background("nightly check of absences", func(ctx context.Context) error { return absences.Run(outbox.Unsampled(ctx)) }),

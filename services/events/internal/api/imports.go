@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -53,7 +52,7 @@ func readRow(r importer.Record) event.Row {
 		faults.Add("elements", "is not an array of references")
 	}
 	if len(row.Elements) > event.MaxSubmitted {
-		faults.Add("elements", fmt.Sprintf("has more than %d entries", event.MaxSubmitted))
+		faults.Add("elements", problem.TooMany(event.MaxSubmitted))
 		row.Elements = nil
 	}
 	return row

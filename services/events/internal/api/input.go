@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -42,10 +41,10 @@ func readCategoryID(o web.Object, faults problem.Fields) *int64 {
 		id, ok := web.ParseBodyID(o[spelling])
 		switch {
 		case string(o[spelling]) == `""`:
-			faults[categoryField] = []string{"can't be blank"}
+			faults[categoryField] = []string{problem.Blank}
 			return nil
 		case !ok:
-			faults[categoryField] = []string{"must exist"}
+			faults[categoryField] = []string{problem.MustExist}
 			return nil
 		}
 		given = append(given, id)
@@ -69,7 +68,7 @@ func readOrganiserID(o web.Object, faults problem.Fields) *int64 {
 	}
 	id, ok := web.ParseBodyID(raw)
 	if !ok && o.Has(field) && string(raw) != `""` {
-		faults.Add(field, "must be a staff element")
+		faults.Add(field, problem.NotStaff)
 		return nil
 	}
 	return &id
@@ -120,7 +119,7 @@ func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error
 	if o.Has("clashes") {
 		submission.Clashes = event.Clashing(textOf(o["clashes"]))
 		if submission.Clashes != event.ReportClashes && submission.Clashes != event.RefuseClashes {
-			faults.Add("clashes", "is not included in the list")
+			faults.Add("clashes", problem.NotIncluded)
 		}
 	}
 	return submission, err
@@ -144,7 +143,7 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 		values = []json.RawMessage{raw}
 	}
 	if len(values) > event.MaxSubmitted {
-		faults.Add("elements", fmt.Sprintf("has more than %d entries", event.MaxSubmitted))
+		faults.Add("elements", problem.TooMany(event.MaxSubmitted))
 		return nil, nil
 	}
 	submitted := make([]event.Submitted, len(values))

@@ -52,7 +52,7 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 
 // busy answers neighbour.Busy: one read of about as many events as it returns spans, and one of their categories.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
-	found, err := h.events.Busy(ctx, q.Reaches)
+	found, err := h.clashes.Busy(ctx, q.Reaches)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // handlers parse requests and shape answers; what is right is decided by the use cases.
 type handlers struct {
 	events     *event.Service
+	clashes    *clash.Service
 	categories *category.Service
 	shape      shape
 	webhooks   webhookHandlers

@@ -71,16 +71,16 @@ func request(v event.RequestView) form.Request {
 	return form.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
 }
 
-// clash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
-type clash struct {
+// shownClash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
+type shownClash struct {
 	Element form.Element `json:"element"`
 	Event   form.Event   `json:"event"`
 }
 
-func (s shape) clashes(all []event.Clash) []clash {
-	shown := make([]clash, len(all))
+func (s shape) clashes(all []event.Clash) []shownClash {
+	shown := make([]shownClash, len(all))
 	for i, c := range all {
-		shown[i] = clash{c.Element.Element, s.summary(c.Event)}
+		shown[i] = shownClash{c.Element.Element, s.summary(c.Event)}
 	}
 	return shown
 }

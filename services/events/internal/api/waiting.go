@@ -25,7 +25,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := h.events.Deciding(c.UserContext(), web.Principal(c), statuses, after, limit)
+	found, next, err := h.events.ListDecidable(c.UserContext(), web.Principal(c), statuses, after, limit)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := h.events.Outstanding(c.UserContext(), web.Principal(c), after, limit)
+	found, next, err := h.events.ListOutstanding(c.UserContext(), web.Principal(c), after, limit)
 	if err != nil {
 		return err
 	}

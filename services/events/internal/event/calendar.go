@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // CalendarEntry is an event as a calendar shows it.
@@ -19,21 +18,18 @@ type CalendarEntry struct {
 // firm says whether the element is sure to be at the event.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
-// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in order of start, end and id. One read
-// of events and one of their categories.
+// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in order of start, end and id.
+// One read of events and one of their categories.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]CalendarEntry, error) {
-	days := make(map[int64][]wiretime.Days, len(reaches))
-	for _, r := range reaches {
-		days[r.ElementID] = append(days[r.ElementID], r.Days...)
-	}
-	found, err := s.store.Touching(ctx, reaches)
+	days := daysOf(reaches)
+	found, err := s.store.FindTouching(ctx, reaches)
 	if err != nil {
 		return nil, err
 	}
 	var entries []CalendarEntry
 	var ids []int64
 	for _, e := range found {
-		reached := slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.Status.firm() && s.touches(e, days[c.ElementID]) })
+		reached := slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.Status.firm() && e.touches(days[c.ElementID], s.zone) })
 		if reached {
 			entries = append(entries, CalendarEntry{Event: e, Firm: e.firm()})
 			ids = append(ids, e.CategoryID)

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 	"unicode/utf8"
@@ -19,14 +18,6 @@ const (
 	fieldCategory  = "event_category_id"
 	fieldOrganiser = "organiser_id"
 )
-
-const (
-	blank     = "can't be blank"
-	mustExist = "must exist"
-	notStaff  = "must be a staff element"
-)
-
-func tooLong(most int) string { return fmt.Sprintf("is too long (maximum is %d characters)", most) }
 
 // Fields are the basic fields of an event in a request (contract 4.2); nil is a field not given.
 type Fields struct {
@@ -51,7 +42,7 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bo
 	f.applyCategory(e, faults, refs, creating)
 	if f.OrganiserID != nil {
 		if *f.OrganiserID != 0 && (refs.organiser == nil || refs.organiser.EntityType != form.Staff) {
-			faults.Add(fieldOrganiser, notStaff)
+			faults.Add(fieldOrganiser, problem.NotStaff)
 		} else {
 			e.OrganiserID = *f.OrganiserID
 		}
@@ -79,9 +70,9 @@ func (f Fields) applyBody(e *Event, faults problem.Fields, creating bool) {
 	}
 	switch {
 	case body == "":
-		faults.Add(fieldBody, blank)
+		faults.Add(fieldBody, problem.Blank)
 	case utf8.RuneCountInString(body) > maxBody:
-		faults.Add(fieldBody, tooLong(maxBody))
+		faults.Add(fieldBody, problem.TooLong(maxBody))
 	default:
 		e.Body = body
 	}
@@ -92,10 +83,10 @@ func (f Fields) applyCategory(e *Event, faults problem.Fields, refs references, 
 	case faults[fieldCategory] != nil:
 	case f.CategoryID == nil:
 		if creating {
-			faults.Add(fieldCategory, blank)
+			faults.Add(fieldCategory, problem.Blank)
 		}
 	case refs.category == nil:
-		faults.Add(fieldCategory, mustExist)
+		faults.Add(fieldCategory, problem.MustExist)
 	default:
 		e.CategoryID = *f.CategoryID
 	}

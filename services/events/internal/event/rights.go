@@ -28,8 +28,8 @@ func mayRemove(p principal.Principal, e *Event, elements ...fact.Element) bool {
 		slices.ContainsFunc(elements, func(f fact.Element) bool { return p.Administers(f.Administrators) })
 }
 
-// mayAsk says whether p may change the quantity of a request for an element: with edit rights, which adding needs too, or as an
-// administrator of the element, who gives the items.
-func mayAsk(p principal.Principal, e *Event, element fact.Element) bool {
+// mayChangeQuantity says whether p may change the quantity of a request for an element: with edit rights, which adding needs too, or as an
+// administrator of the element, who allocates the items.
+func mayChangeQuantity(p principal.Principal, e *Event, element fact.Element) bool {
 	return mayEdit(p, e) || p.Administers(element.Administrators)
 }

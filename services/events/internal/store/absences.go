@@ -15,9 +15,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// InCategories returns the events of the categories that start from one time on and before another. It reads as many documents as it returns, from one
+// FindInCategories returns the events of the categories that start from one time on and before another. It reads as many documents as it returns, from one
 // index.
-func (s *Events) InCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
+func (s *Events) FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
 	if len(categories) == 0 {
 		return nil, nil
 	}

@@ -36,14 +36,15 @@ type eventDocument struct {
 	OrganiserID int64                `bson:"organiser_id,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
-	Receipts    []receiptDocument    `bson:"receipts,omitempty"`
+
+	IdempotencyRecords []idempotencyDocument `bson:"receipts,omitempty"`
 
 	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
 	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // the elements of requests that have less allocated than asked for
 
-	ShutOuts int64     `bson:"shut_outs,omitempty"`
+	Fences   int64     `bson:"shut_outs,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
 
 	journal.Tail `bson:",inline"`
@@ -67,7 +68,7 @@ type requestDocument struct {
 	AddedBy   int64 `bson:"added_by,omitempty"`
 }
 
-type receiptDocument struct {
+type idempotencyDocument struct {
 	Key      string            `bson:"key"`
 	Body     string            `bson:"body"`
 	At       time.Time         `bson:"at"`
@@ -84,8 +85,8 @@ type failureDocument struct {
 	Errors    problem.Fields `bson:"errors,omitempty"`
 }
 
-func (d receiptDocument) receipt() event.Receipt {
-	r := event.Receipt{Key: idempotency.Key{ID: d.Key, Body: d.Body}, At: d.At}
+func (d idempotencyDocument) record() event.IdempotencyRecord {
+	r := event.IdempotencyRecord{Key: idempotency.Key{ID: d.Key, Body: d.Body}, At: d.At}
 	for _, f := range d.Failures {
 		failure := event.Failure{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
 		switch {
@@ -99,8 +100,8 @@ func (d receiptDocument) receipt() event.Receipt {
 	return r
 }
 
-func receiptOf(r event.Receipt) receiptDocument {
-	d := receiptDocument{Key: r.Key.ID, Body: r.Key.Body, At: r.At}
+func idempotencyDocumentOf(r event.IdempotencyRecord) idempotencyDocument {
+	d := idempotencyDocument{Key: r.Key.ID, Body: r.Key.Body, At: r.At}
 	for _, f := range r.Failures {
 		failure := failureDocument{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
 		switch {
@@ -119,7 +120,7 @@ func (d *eventDocument) event() event.Event {
 	e := event.Event{
 		ID: d.ID, Version: d.Version, Modified: d.Modified, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
 		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
-		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, ShutOuts: d.ShutOuts,
+		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, Fences: d.Fences,
 	}
 	for _, c := range d.Commitments {
 		e.Commitments = append(e.Commitments, event.Commitment(c))
@@ -127,8 +128,8 @@ func (d *eventDocument) event() event.Event {
 	for _, r := range d.Requests {
 		e.Requests = append(e.Requests, event.Request(r))
 	}
-	for _, r := range d.Receipts {
-		e.Receipts = append(e.Receipts, r.receipt())
+	for _, r := range d.IdempotencyRecords {
+		e.IdempotencyRecords = append(e.IdempotencyRecords, r.record())
 	}
 	return e
 }
@@ -139,7 +140,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Modified: e.Modified, Tail: d.Tail,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {
@@ -153,8 +154,8 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 			d.OutstandingGroups = append(d.OutstandingGroups, r.ElementID)
 		}
 	}
-	for _, r := range e.Receipts {
-		d.Receipts = append(d.Receipts, receiptOf(r))
+	for _, r := range e.IdempotencyRecords {
+		d.IdempotencyRecords = append(d.IdempotencyRecords, idempotencyDocumentOf(r))
 	}
 	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends))
 	d.CommitmentPeriods = keysOf(committed, periods)

@@ -64,7 +64,7 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	id := e.Commitments[0].ID
 	change := func(user int64, do func(*event.Event)) {
 		t.Helper()
-		if _, err := s.Change(as(user), 5, func(e *event.Event) (bool, error) { do(e); return true, nil }); err != nil {
+		if _, err := s.Change(as(user), 5, func(e *event.Event) error { do(e); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ const rewriters = 8
 func eventIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
-		{Name: receiptKey, Keys: bson.D{{Key: "receipts.key", Value: 1}}, Unique: true, Where: exists("receipts.key")},
+		{Name: idempotencyIndex, Keys: bson.D{{Key: "receipts.key", Value: 1}}, Unique: true, Where: exists("receipts.key")},
 		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: exists("receipts.at")},
 		{Name: "commitment_id", Keys: bson.D{{Key: "commitments.id", Value: 1}}},
 		{Name: "request_id", Keys: bson.D{{Key: "requests.id", Value: 1}}},

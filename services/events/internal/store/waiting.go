@@ -31,9 +31,8 @@ func statesOf(commitments []event.Commitment) []int64 {
 	return states
 }
 
-// Deciding reads the events with a commitment of one of the statuses to one of the elements, from a place on. It reads as many documents as
-// it returns, from one index.
-func (s *Events) Deciding(ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int) ([]event.Event, error) {
+// ListDecidable implements event.Store. It reads as many documents as it returns, from one index.
+func (s *Events) ListDecidable(ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int) ([]event.Event, error) {
 	numbers := stateNumbers()
 	var states []int64
 	for _, id := range elements {
@@ -46,8 +45,8 @@ func (s *Events) Deciding(ctx context.Context, elements []int64, statuses []even
 	return s.oldest(ctx, "commitment_states", states, from, limit)
 }
 
-// Outstanding reads the events with a request for one of the groups that has less allocated than asked for, as Deciding does.
-func (s *Events) Outstanding(ctx context.Context, groups []int64, from event.Place, limit int) ([]event.Event, error) {
+// ListOutstanding implements event.Store, as ListDecidable does.
+func (s *Events) ListOutstanding(ctx context.Context, groups []int64, from event.Place, limit int) ([]event.Event, error) {
 	return s.oldest(ctx, "outstanding_groups", groups, from, limit)
 }
 
@@ -55,7 +54,7 @@ func (s *Events) oldest(ctx context.Context, field string, values []int64, from 
 	if len(values) == 0 {
 		return nil, nil
 	}
-	return s.findSome(ctx, waitingFilter(field, values, from), options.Find().SetSort(oldestFirst).SetLimit(int64(limit)))
+	return s.find(ctx, waitingFilter(field, values, from), options.Find().SetSort(oldestFirst).SetLimit(int64(limit)))
 }
 
 // oldestFirst is the order of both listings, and the rest of their indexes.

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,7 @@ type batch struct {
 	rows    []Row
 
 	stored     map[string]Event // by key
-	known      *known
+	lookup     *lookup
 	elements   map[string]fact.Element // by key
 	users      map[string]int64        // by key
 	categories map[string]int64        // by key
@@ -92,12 +93,12 @@ func (b *batch) compare(ctx context.Context) (changed []int, err error) {
 // resolve asks for all that the rows refer to.
 func (b *batch) resolve(ctx context.Context, changed []int) error {
 	elements, users, categories := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	b.known = newKnown()
+	b.lookup = newLookup()
 	for _, i := range changed {
 		row := b.rows[i]
 		stored := b.stored[row.Key]
 		for _, id := range stored.elementIDs() {
-			b.known.asked[id] = true
+			b.lookup.asked[id] = true
 		}
 		for _, key := range row.Elements {
 			elements[key] = true
@@ -113,14 +114,14 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		question := fact.ElementsQuestion{IDs: slices.Collect(maps.Keys(b.known.asked)), Keys: slices.Collect(maps.Keys(elements))}
+		question := fact.ElementsQuestion{IDs: slices.Collect(maps.Keys(b.lookup.asked)), Keys: slices.Collect(maps.Keys(elements))}
 		facts, err := b.service.elements.Facts(ctx, question)
 		for _, f := range facts {
 			if elements[f.Key] {
 				b.elements[f.Key] = f
 			}
-			b.known.elements[f.ID] = f
-			b.known.asked[f.ID] = true
+			b.lookup.elements[f.ID] = f
+			b.lookup.asked[f.ID] = true
 		}
 		return err
 	})
@@ -213,18 +214,18 @@ func (b *batch) insert(ctx context.Context, fresh []Event) (taken []int, err err
 func (b *batch) update(ctx context.Context, i int, new ids) error {
 	row := b.rows[i]
 	stored := b.stored[row.Key]
-	k := b.knownOf(&stored)
+	l := b.lookupOf(&stored)
 	var faults problem.Fields
-	e, err := b.service.change(ctx, stored.ID, k, func(e *Event) (bool, error) {
+	e, err := b.service.change(ctx, stored.ID, l, func(e *Event) error {
 		before := e.Span
 		faults = b.apply(e, row, new)
 		if !e.Span.Equal(before) {
-			e.reconsider(b.p, k.elements)
+			e.reconsider(b.p, l.elements)
 		}
-		return len(faults) == 0, nil
+		return unchangedIf(len(faults) > 0)
 	})
 	switch {
-	case problem.Is(err, problem.NotFound):
+	case errors.Is(err, record.ErrNotFound):
 		b.outcomes[i] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
 		return nil
 	case err != nil:
@@ -237,15 +238,15 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	return nil
 }
 
-// knownOf is what is known of the elements of an event, to be learnt into by its update alone.
-func (b *batch) knownOf(e *Event) *known {
-	k := newKnown()
+// lookupOf is a lookup of the elements of an event, for its update alone to fetch into.
+func (b *batch) lookupOf(e *Event) *lookup {
+	l := newLookup()
 	for _, id := range e.elementIDs() {
-		if k.asked[id] = b.known.asked[id]; k.asked[id] {
-			k.elements[id] = b.known.elements[id]
+		if l.asked[id] = b.lookup.asked[id]; l.asked[id] {
+			l.elements[id] = b.lookup.elements[id]
 		}
 	}
-	return k
+	return l
 }
 
 // apply makes the event what the row says and returns all that is wrong with the row.
@@ -262,7 +263,7 @@ func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 	}
 	b.applyReferences(e, row, faults)
 	submitted := b.submitted(row, faults)
-	for _, f := range e.become(b.p, submitted, b.known.elements, new) {
+	for _, f := range e.replaceElements(b.p, submitted, b.lookup.elements, new) {
 		for _, messages := range f.Errors {
 			faults.Add("elements", f.Submitted.Text+" "+messages[0])
 		}
@@ -275,17 +276,17 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 	switch {
 	case faults["category"] != nil:
 	case row.Category == "":
-		faults.Add("category", blank)
+		faults.Add("category", problem.Blank)
 	case !exists && !b.dryRun:
-		faults.Add("category", mustExist)
+		faults.Add("category", problem.MustExist)
 	}
 	organiser, exists := b.elements[staffKey(row.Organiser)]
 	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
-		faults.Add("organiser", notStaff)
+		faults.Add("organiser", problem.NotStaff)
 	}
 	owner, exists := b.users[row.Owner]
 	if row.Owner != "" && !exists && !b.dryRun {
-		faults.Add("owner", mustExist)
+		faults.Add("owner", problem.MustExist)
 	}
 	e.CategoryID, e.OrganiserID, e.OwnerID = category, organiser.ID, owner
 }
@@ -321,7 +322,7 @@ func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, err
 		commitments, requests = commitments+c, requests+r
 	}
 	store := b.service.store
-	take := []func(context.Context, int) ([]int64, error){store.NewEvents, store.NewCommitments, store.NewRequests}
+	take := []func(context.Context, int) ([]int64, error){store.NewEventIDs, store.NewCommitmentIDs, store.NewRequestIDs}
 	if b.dryRun {
 		take = []func(context.Context, int) ([]int64, error){countUp, countUp, countUp}
 	}

@@ -22,14 +22,14 @@ func (p Place) after(q Place) bool {
 	return cmp.Or(p.Starts.Compare(q.Starts), cmp.Compare(p.EventID, q.EventID), cmp.Compare(p.ItemID, q.ItemID)) > 0
 }
 
-// Deciding returns a page of the commitments of those statuses that p may decide, those of the oldest event first, after a place, and the place
-// that the next page comes after (decisions, part 5). One question to elements, then one read of as many events as it returns at most.
-func (s *Service) Deciding(ctx context.Context, p principal.Principal, statuses []Status, after Place, limit int) ([]CommitmentView, Place, error) {
-	elements, ids, err := s.administers(ctx, p)
+// ListDecidable returns a page of the commitments of those statuses that p may decide, those of the oldest event first, after a place, and
+// the place that the next page comes after (decisions, part 5). One question to elements, then one read of as many events as it returns at most.
+func (s *Service) ListDecidable(ctx context.Context, p principal.Principal, statuses []Status, after Place, limit int) ([]CommitmentView, Place, error) {
+	elements, ids, err := s.administeredBy(ctx, p)
 	if err != nil {
 		return nil, Place{}, err
 	}
-	events, err := s.store.Deciding(ctx, ids, statuses, after, mostEvents(limit))
+	events, err := s.store.ListDecidable(ctx, ids, statuses, after, mostEvents(limit))
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -51,13 +51,14 @@ type PlacedRequest struct {
 	Event Event
 }
 
-// Outstanding returns a page of the requests that have less allocated than they ask for and that p may allocate to, as Deciding does.
-func (s *Service) Outstanding(ctx context.Context, p principal.Principal, after Place, limit int) ([]PlacedRequest, Place, error) {
-	groups, ids, err := s.administers(ctx, p)
+// ListOutstanding returns a page of the requests that have less allocated than they ask for and that p may allocate to, as ListDecidable
+// does.
+func (s *Service) ListOutstanding(ctx context.Context, p principal.Principal, after Place, limit int) ([]PlacedRequest, Place, error) {
+	groups, ids, err := s.administeredBy(ctx, p)
 	if err != nil {
 		return nil, Place{}, err
 	}
-	events, err := s.store.Outstanding(ctx, ids, after, mostEvents(limit))
+	events, err := s.store.ListOutstanding(ctx, ids, after, mostEvents(limit))
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -75,8 +76,8 @@ func (s *Service) Outstanding(ctx context.Context, p principal.Principal, after 
 	return views, next, nil
 }
 
-// administers returns the elements that p is an administrator of, current or not, and their ids.
-func (s *Service) administers(ctx context.Context, p principal.Principal) (map[int64]fact.Element, []int64, error) {
+// administeredBy returns the elements that p is an administrator of, current or not, and their ids.
+func (s *Service) administeredBy(ctx context.Context, p principal.Principal) (map[int64]fact.Element, []int64, error) {
 	facts, err := s.elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
 	if err != nil {
 		return nil, nil, err
@@ -88,8 +89,8 @@ func (s *Service) administers(ctx context.Context, p principal.Principal) (map[i
 	return elements, ids, nil
 }
 
-// mostEvents is how many events make sure of a page and of what follows it: of that in which the page before ended nothing may be left, and
-// each of the others has one item at least.
+// mostEvents is how many events are read for a page: the event in which the page before ended may have nothing left, each of the others has
+// one item at least, and one item more says that there is a next page.
 func mostEvents(limit int) int { return limit + 2 }
 
 // pageOf returns the first limit items after a place, of events in order of start and id, and the place of the last of them when there are
