@@ -5,6 +5,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -115,6 +116,53 @@ func failures(all []event.Failure, elements map[int64]fact.Element) []failure {
 		default:
 			shown[i].ItemType, shown[i].Item = "Hash", notFound{problem.NotFound.Status()}
 		}
+	}
+	return shown
+}
+
+// shownAbsence is an event some of whose pupils are elsewhere.
+type shownAbsence struct {
+	Event     form.Event      `json:"event"` // event summary
+	Pupils    int             `json:"pupils"`
+	Elsewhere int             `json:"elsewhere"`
+	Note      fact.NoteChange `json:"note"`
+}
+
+// listedCategory is the list form (contract 2.7).
+type listedCategory struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Valid bool   `json:"valid"`
+}
+
+// detailedCategory is the detail form; valid and errors are there only when it is not valid.
+type detailedCategory struct {
+	ID           *int64 `json:"id"` // nil (null): never stored
+	Name         string `json:"name"`
+	PeckingOrder int    `json:"pecking_order"`
+	categoryFlags
+	Valid  *bool          `json:"valid,omitempty"`
+	Errors problem.Fields `json:"errors,omitempty"`
+}
+
+type categoryFlags struct {
+	Schoolwide  bool `json:"schoolwide"`
+	Publish     bool `json:"publish"`
+	Visible     bool `json:"visible"`
+	Unimportant bool `json:"unimportant"`
+	CanMerge    bool `json:"can_merge"`
+	CanBorrow   bool `json:"can_borrow"`
+	Compactable bool `json:"compactable"`
+	Privileged  bool `json:"privileged"`
+	ClashCheck  bool `json:"clash_check"`
+	Busy        bool `json:"busy"`
+	Timetable   bool `json:"timetable"`
+}
+
+func detail(c category.Category) detailedCategory {
+	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, categoryFlags: categoryFlags(c.Flags)}
+	if c.ID != 0 {
+		shown.ID = &c.ID
 	}
 	return shown
 }

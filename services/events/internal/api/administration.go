@@ -1,17 +1,81 @@
 package api
 
 import (
+	"errors"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
+
+// pageOfCategories is GET /api/admin/eventcategories. The session and one read of as many documents as it returns, and one.
+func (h handlers) pageOfCategories(c *fiber.Ctx) error {
+	after, limit, err := web.Page(c)
+	if err != nil {
+		return err
+	}
+	categories, more, err := h.categories.Page(c.UserContext(), after, limit)
+	if err != nil {
+		return err
+	}
+	shown := make([]detailedCategory, len(categories))
+	var next int64
+	for i, category := range categories {
+		shown[i] = detail(category)
+		if more {
+			next = category.ID
+		}
+	}
+	return web.OK(c, web.Field{Name: "eventcategories", Value: shown}, web.Next(next))
+}
+
+// createCategory is POST /api/admin/eventcategories. The session and one write.
+func (h handlers) createCategory(c *fiber.Ctx) error {
+	o, err := web.Wrapped(c, "eventcategory")
+	if err != nil {
+		return err
+	}
+	category, err := h.categories.Create(c.UserContext(), readCategoryFields(o))
+	if err != nil {
+		return refuseCategory(c, err)
+	}
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "eventcategory", Value: detail(category)})
+}
+
+// changeCategory is PATCH /api/admin/eventcategories/<id>. The session and one versioned change: three round trips.
+func (h handlers) changeCategory(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	o, err := web.Wrapped(c, "eventcategory")
+	if err != nil {
+		return err
+	}
+	category, err := h.categories.Change(c.UserContext(), id, readCategoryFields(o))
+	if err != nil {
+		return refuseCategory(c, err)
+	}
+	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
+}
+
+// refuseCategory answers an invalid category with the category; other errors go on.
+func refuseCategory(c *fiber.Ctx, err error) error {
+	var invalid *record.InvalidError[category.Category]
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	shown, valid := detail(invalid.Record), false
+	shown.Valid, shown.Errors = &valid, invalid.Faults
+	return web.InvalidRecord(c, "eventcategory", shown)
+}
 
 // maxCheckDays bounds the days of one check that an administrator asks for.
 const maxCheckDays = 366
@@ -20,14 +84,6 @@ const maxCheckDays = 366
 type absenceHandlers struct {
 	absences *absence.Service
 	shape    shape
-}
-
-// shownAbsence is an event some of whose pupils are elsewhere.
-type shownAbsence struct {
-	Event     form.Event      `json:"event"` // event summary
-	Pupils    int             `json:"pupils"`
-	Elsewhere int             `json:"elsewhere"`
-	Note      fact.NoteChange `json:"note"`
 }
 
 // check is POST /api/admin/clashes. The session; then for each day one question to notes, two reads and, where events start, what absence.Service.find

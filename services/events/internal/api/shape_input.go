@@ -2,12 +2,17 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -103,6 +108,13 @@ func textOf(raw json.RawMessage) string {
 	return text
 }
 
+func textOr(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
 // bodyWithElements reads a body that has to have elements.
 func bodyWithElements(c *fiber.Ctx) (web.Object, error) {
 	body, err := web.Body(c)
@@ -152,4 +164,44 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 		submitted[i] = event.Submitted{Text: textOf(value), ID: id}
 	}
 	return submitted, nil
+}
+
+func readCategoryFields(o web.Object) category.Fields {
+	faults := problem.Fields{}
+	f := category.Fields{Name: o.Text("name", faults), PeckingOrder: o.Int("pecking_order", faults), Flags: map[string]bool{}, Faults: faults}
+	for _, flag := range category.FlagNames() {
+		if value := o.Bool(flag, faults); value != nil {
+			f.Flags[flag] = *value
+		}
+	}
+	return f
+}
+
+// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it.
+func readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
+	if limit, err = web.Limit(c); err != nil {
+		return event.Place{}, 0, err
+	}
+	text := c.Query("after")
+	if text == "" {
+		return event.Place{}, limit, nil
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		return event.Place{}, 0, problem.New(problem.Malformed, "after is no place in the list")
+	}
+	starts, err := strconv.ParseInt(parts[0], 10, 40) // seconds that stores can take
+	eventID, ok := web.ParseID(parts[1])
+	itemID, also := web.ParseID(parts[2])
+	if err != nil || !ok || !also {
+		return event.Place{}, 0, problem.New(problem.Malformed, "after is no place in the list")
+	}
+	return event.Place{Starts: time.Unix(starts, 0).UTC(), EventID: eventID, ItemID: itemID}, limit, nil
+}
+
+func nextPlace(p event.Place) web.Field {
+	if p == (event.Place{}) {
+		return web.Field{Name: "next", Value: nil}
+	}
+	return web.Field{Name: "next", Value: fmt.Sprintf("%d.%d.%d", p.Starts.Unix(), p.EventID, p.ItemID)}
 }
