@@ -1,13 +1,14 @@
-// Package journal writes the records of one collection together with everything that a change of them owes to others, so that no store
-// method can leave it out: the entry for the audit, the messages for other services, the beginning of an import's batch, and the nudge for
-// the relay. The entry and the messages are in the same atomic write as the change.
+// Package journal writes the records of one collection together with everything that a change of them owes to others,
+// so that no store method can leave it out: the entry for the audit, the messages for other services, the beginning of
+// an import's batch, and the nudge for the relay. The entry and the messages are in the same atomic write as the
+// change.
 //
-// A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and lends it for reading only. The writes
-// that owe nothing to anybody have names of their own: [Collection.Rewrite], [Collection.Fence], [Collection.Forget], [Collection.Purge],
-// [Collection.Acknowledge].
+// A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and lends it for
+// reading only. The writes that owe nothing to anybody have names of their own: [Collection.Rewrite],
+// [Collection.Fence], [Collection.Forget], [Collection.Purge], [Collection.Acknowledge].
 //
-// A record that is deleted leaves a tombstone, which carries its last entry and messages; the documents' readers below leave tombstones out.
-// When a tombstone goes, mongostore.Pending says.
+// A record that is deleted leaves a tombstone, which carries its last entry and messages; the documents' readers below
+// leave tombstones out. When a tombstone goes, mongostore.Pending says.
 package journal
 
 import (
@@ -42,23 +43,26 @@ type document[D any] interface {
 
 // Options say how the documents D of a collection become records R and back, and what a change of a record owes.
 //
-// Entry and Messages compare the record before a change with the one after it; the zero R stands for a record that is not there: before it
-// is created, or after it is deleted. They may run more than once for one change.
+// Entry and Messages compare the record before a change with the one after it; the zero R stands for a record that is
+// not there: before it is created, or after it is deleted. They may run more than once for one change.
 type Options[D, R any] struct {
 	Collection *mongo.Collection
 
-	// Record returns what a document says. It shares nothing with the document that a change of the record may change in place.
+	// Record returns what a document says. It shares nothing with the document that a change of the record may change
+	// in place.
 	Record func(*D) R
-	// Set makes a document say a record. Of the head it sets the schema, and the id in a new document; the rest of the head, and the tail,
-	// are the journal's.
+	// Set makes a document say a record. Of the head it sets the schema, and the id in a new document; the rest of the
+	// head, and the tail, are the journal's.
 	Set func(*D, R)
 	// Entry returns what the audit gets, nothing when the audit has no interest in the change. See audit.New.
 	Entry func(ctx context.Context, before, after R) []audit.Entry
 	// Messages returns what other services get, nil: never anything. Version is the document's with the change.
 	Messages func(ctx context.Context, version int64, before, after R) []outbox.Message
-	// Nudge is called after each write with a message; it must not block. Nil: nobody is nudged, and the relay finds the message by itself.
+	// Nudge is called after each write with a message; it must not block. Nil: nobody is nudged, and the relay finds
+	// the message by itself.
 	Nudge func()
-	// InTurn makes the writers of this process to one document go one after another: for documents that many change at once.
+	// InTurn makes the writers of this process to one document go one after another: for documents that many change at
+	// once.
 	InTurn bool
 }
 
@@ -73,7 +77,8 @@ type Collection[D, R any] struct {
 	insert func(ctx context.Context, d *D) error
 }
 
-// New returns the records of a collection, which has the indexes outbox.Index, if there may be messages, and auditlog.Index.
+// New returns the records of a collection, which has the indexes outbox.Index, if there may be messages, and
+// auditlog.Index.
 func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
 	c := &Collection[D, R]{
 		o:    o,
@@ -109,7 +114,8 @@ func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
 	return c.o.Record(&d), nil
 }
 
-// Find returns the records that a filter takes, all of them: who asks for many gives a limit. Empty, not nil, when there is none.
+// Find returns the records that a filter takes, all of them: who asks for many gives a limit. Empty, not nil, when
+// there is none.
 func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]R, error) {
 	documents, err := mongostore.Find[D](ctx, c.o.Collection, filter, opts...)
 	if err != nil {
@@ -124,8 +130,8 @@ func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D, opts ...opti
 	return records, nil
 }
 
-// First returns the first record that a filter takes, record.ErrNotFound when there is none. The filter must take no tombstone: one by a
-// field that tombstones lack.
+// First returns the first record that a filter takes, record.ErrNotFound when there is none. The filter must take no
+// tombstone: one by a field that tombstones lack.
 func (c *Collection[D, R]) First(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOneOptions]) (r R, err error) {
 	var d D
 	err = c.o.Collection.FindOne(ctx, filter, opts...).Decode(&d)

@@ -13,8 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Insert stores new records, with ids that the caller set, each by itself, in one round trip. It returns the errors of those that a unique
-// index kept out; their Index is the record's. After any other failure some of the records may be stored.
+// Insert stores new records, with ids that the caller set, each by itself, in one round trip. It returns the errors of
+// those that a unique index kept out; their Index is the record's. After any other failure some of the records may be
+// stored.
 func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.WriteError, error) {
 	if len(records) == 0 {
 		return nil, nil
@@ -33,8 +34,8 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	return refused, err
 }
 
-// InsertOne stores a new record, with the id that the caller set, and returns it as it is stored. mongostore.IsDuplicateKey tells of a unique
-// index in the way. One round trip.
+// InsertOne stores a new record, with the id that the caller set, and returns it as it is stored.
+// mongostore.IsDuplicateKey tells of a unique index in the way. One round trip.
 func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err error) {
 	if err := audit.Begin(ctx); err != nil {
 		return stored, err
@@ -58,10 +59,11 @@ func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
 	return c.append(ctx, d, 1, none, r)
 }
 
-// Change changes a record and loses no concurrent change: decide gets the record as it is and makes it what it is to be. When another writer
-// came between, decide is asked again, on the record as it is then; it does no I/O and keeps nothing between its runs. The record returned
-// is the one stored. When decide returns record.ErrUnchanged nothing is written, and the record is returned as it was read, without an
-// error; any other error of decide is returned as it is, with the record as decide left it. record.ErrNotFound when there is no record with the id. Two round trips when
+// Change changes a record and loses no concurrent change: decide gets the record as it is and makes it what it is to
+// be. When another writer came between, decide is asked again, on the record as it is then; it does no I/O and keeps
+// nothing between its runs. The record returned is the one stored. When decide returns record.ErrUnchanged nothing is
+// written, and the record is returned as it was read, without an error; any other error of decide is returned as it is,
+// with the record as decide left it. record.ErrNotFound when there is no record with the id. Two round trips when
 // nobody interferes. After an error for which mongostore.Unavailable holds the change may be stored, or not.
 func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R) error) (R, error) {
 	return c.write(ctx, id, func(d *D) (before, after R, err error) {
@@ -73,9 +75,9 @@ func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R)
 	})
 }
 
-// Delete deletes a record if may returns no error; an error of may is returned as it is. What may changes of the record is what Entry and
-// Messages get as the record before. A tombstone stays until the last entry and messages are where they belong. Errors and round trips as
-// those of Change.
+// Delete deletes a record if may returns no error; an error of may is returned as it is. What may changes of the record
+// is what Entry and Messages get as the record before. A tombstone stays until the last entry and messages are where
+// they belong. Errors and round trips as those of Change.
 func (c *Collection[D, R]) Delete(ctx context.Context, id int64, may func(*R) error) error {
 	_, err := c.write(ctx, id, func(d *D) (before, none R, err error) {
 		before = c.o.Record(d)
@@ -91,7 +93,8 @@ func (c *Collection[D, R]) Delete(ctx context.Context, id int64, may func(*R) er
 	return err
 }
 
-// write is what Change and Delete have in common. Change, which may run many times, changes a document and returns the record before and after.
+// write is what Change and Delete have in common. Change, which may run many times, changes a document and returns the
+// record before and after.
 func (c *Collection[D, R]) write(ctx context.Context, id int64, change func(*D) (before, after R, err error)) (r R, err error) {
 	if err := audit.Begin(ctx); err != nil {
 		return r, err
@@ -132,8 +135,8 @@ type Revision[R any] struct {
 	Record      R
 }
 
-// Replace stores records that are still at the version at which they were read, and says whether all of them were. It is Change for a batch:
-// one read and one write, whatever the number of records. The records are of different ids.
+// Replace stores records that are still at the version at which they were read, and says whether all of them were. It
+// is Change for a batch: one read and one write, whatever the number of records. The records are of different ids.
 func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R]) (all bool, err error) {
 	if len(revisions) == 0 {
 		return true, nil

@@ -9,11 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text in the field id.
-// Whoever copies the items removes them with [Pending.Remove].
+// Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text
+// in the field id. Whoever copies the items removes them with [Pending.Remove].
 //
-// A document with deleted: true is a tombstone: it is there only until its last items are copied. What must be empty before a tombstone
-// goes is said here and nowhere else: all of the arrays below.
+// A document with deleted: true is a tombstone: it is there only until its last items are copied. What must be empty
+// before a tombstone goes is said here and nowhere else: all of the arrays below.
 type Pending string
 
 // The arrays.
@@ -32,13 +32,14 @@ func (p Pending) Filter() bson.D {
 	return bson.D{{Key: string(p) + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
 }
 
-// Index is the index that a collection with the array needs. Only documents with an item are in it, so it is empty, and asking it cheap,
-// while nothing is pending.
+// Index is the index that a collection with the array needs. Only documents with an item are in it, so it is empty, and
+// asking it cheap, while nothing is pending.
 func (p Pending) Index() Index {
 	return Index{Name: string(p), Keys: bson.D{{Key: string(p) + ".id", Value: 1}}, Where: p.Filter()}
 }
 
-// NonePending is the condition that a document has no item in any of the arrays but those given: one that must hold before it is removed.
+// NonePending is the condition that a document has no item in any of the arrays but those given: one that must hold
+// before it is removed.
 func NonePending(but ...Pending) bson.D {
 	var filter bson.D
 	for _, p := range pendingArrays() {
@@ -57,9 +58,9 @@ type Copied struct {
 	Items   []string
 }
 
-// Remove removes the items that were copied from their documents, and no others: one that was added since stays. Tombstones in which
-// nothing is pending any more go. The versions stay, so that no writer has to start over. One round trip, two more with a tombstone among
-// the documents.
+// Remove removes the items that were copied from their documents, and no others: one that was added since stays.
+// Tombstones in which nothing is pending any more go. The versions stay, so that no writer has to start over. One round
+// trip, two more with a tombstone among the documents.
 func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
 	models := p.removal(copied)
 	for try, pause := 0, firstPause; ; try, pause = try+1, min(2*pause, longestPause) {

@@ -88,7 +88,9 @@ func (c *Consumer) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	loop := background.New(background.Options{Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry})
+	loop := background.New(background.Options{
+		Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry,
+	})
 	return loop.Run(ctx)
 }
 

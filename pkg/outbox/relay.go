@@ -74,7 +74,8 @@ func (r *Relay) Nudge() {
 // Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
 	loop := background.New(background.Options{
-		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge, Retry: firstRetry, LongestRetry: longestRetry,
+		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge,
+		Retry: firstRetry, LongestRetry: longestRetry,
 	})
 	return loop.Run(Unsampled(ctx))
 }

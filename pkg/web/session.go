@@ -68,7 +68,7 @@ func signIn(o Options, admin bool) fiber.Handler {
 		}
 		c.Locals(principalKey, p)
 		c.Locals(tokenKey, token)
-		act(c, o, p)
+		Act(c, p, o.TrustedProxies)
 		if admin && !p.Permissions.Admin {
 			return problem.New(problem.Forbidden, "")
 		}

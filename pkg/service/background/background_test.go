@@ -14,19 +14,20 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
-// run runs a loop for so long whose steps answer as given, and the last answer ever after. It returns when each step began, in seconds,
-// and the lines of the log.
+// run runs a loop for so long whose steps answer as given, and the last answer ever after. It returns when each
+// step began, in seconds, and the lines of the log.
 func run(t *testing.T, o background.Options, long time.Duration, answers ...error) (at []float64, log []string) {
 	t.Helper()
 	begun := time.Now()
 	var text bytes.Buffer
 	o.Name = "work"
-	o.Log = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+	timeless := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
 		return a
-	}}))
+	}
+	o.Log = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: timeless}))
 	o.Step = func(context.Context) error {
 		answer := answers[min(len(at), len(answers)-1)]
 		at = append(at, time.Since(begun).Seconds())
@@ -61,12 +62,16 @@ func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 		if want := []float64{0, 10, 11, 13, 17, 21}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
-		want := []string{`level=WARN msg="work is held up and goes on trying" error=away`, `level=INFO msg="work works again"`}
+		want := []string{
+			`level=WARN msg="work is held up and goes on trying" error=away`,
+			`level=INFO msg="work works again"`,
+		}
 		if !slices.Equal(log, want) {
 			t.Errorf("logged %q, want %q", log, want)
 		}
 		at, log = run(t, o, 30*time.Second, away, away, nil, away, nil)
-		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) { // the second outage begins with the short pause
+		// The second outage begins with the short pause.
+		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
 		if want := slices.Concat(want, want); !slices.Equal(log, want) {
@@ -113,7 +118,8 @@ func TestRun_AStepThatIsStoppedIsNoOutage(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		step := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-		loop := background.New(background.Options{Name: "work", Log: slog.New(slog.NewTextHandler(&text, nil)), Step: step, Retry: time.Hour})
+		log := slog.New(slog.NewTextHandler(&text, nil))
+		loop := background.New(background.Options{Name: "work", Log: log, Step: step, Retry: time.Hour})
 		if err := loop.Run(ctx); err != nil || text.Len() > 0 {
 			t.Errorf("%v, logged %s", err, &text)
 		}

@@ -18,7 +18,6 @@ var adapters = map[string]string{
 	"api":        "is HTTP",
 	"store":      "is MongoDB",
 	"attempts":   "counts in Redis",
-	"turn":       "is a lock in Redis",
 	"notice":     "sends mail and webhooks, reads the outbox and counts both; its rules and its sending share most of their types",
 	"noticetest": "is a mail server and a receiver of webhooks, for tests",
 }

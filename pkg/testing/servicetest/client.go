@@ -1,28 +1,59 @@
 package servicetest
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 )
 
-// Client is one client of a system, with its own cookies.
+// requestTimeout bounds one request.
+const requestTimeout = time.Minute
+
+// The names of the session cookie (decisions, part 2): the second wherever cookies are Secure.
+const (
+	SessionCookie       = "scheduling_session"
+	SecureSessionCookie = "__Host-scheduling_session"
+)
+
+// ClientOptions say how a client reaches a deployment.
+type ClientOptions struct {
+	URL          string            // such as https://belfry.school.example
+	Transport    http.RoundTripper // nil: http.DefaultTransport
+	Undocumented bool              // exchanges are not held to the interface's document
+}
+
+// Client is one client of a deployment, with a session cookie of its own, which it sends by http as well, Secure or not. It follows no
+// redirect. Several goroutines may use it.
 type Client struct {
-	base string
-	http *http.Client
+	options ClientOptions
+	http    *http.Client
+	session *session
+}
+
+// session is the cookie that a client holds; nil when it holds none.
+type session struct {
+	mu     sync.Mutex
+	cookie *http.Cookie
 }
 
 // Answer is what came back.
 type Answer struct {
-	Code   int
-	Body   string
-	Header http.Header
+	Code    int
+	Body    string // every byte
+	Header  http.Header
+	Request string // method and path, for failures
+
+	fault error // what is not as the interface's document says
 }
 
 // Client returns a client of the front door that is not signed in.
@@ -31,15 +62,43 @@ func (s *System) Client(t testing.TB) *Client { return NewClient(t, s.URL) }
 // NewClient returns a client of any address that is not signed in.
 func NewClient(t testing.TB, base string) *Client {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Client{base: base, http: &http.Client{Jar: jar}}
+	return Connect(ClientOptions{URL: base})
 }
 
-// At returns the client, cookies included, at another address of the same system: that of one replica, say.
-func (c *Client) At(base string) *Client { return &Client{base: base, http: c.http} }
+// Connect returns a client that is not signed in.
+func Connect(o ClientOptions) *Client {
+	return &Client{o, &http.Client{
+		Timeout:       requestTimeout,
+		Transport:     o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, &session{}}
+}
+
+// At returns the client, its cookie included, at another address of the same system: that of one replica, say.
+func (c *Client) At(base string) *Client {
+	o := c.options
+	o.URL = base
+	return &Client{o, c.http, c.session}
+}
+
+// Copy returns another client with the same cookie, as a second holder of it.
+func (c *Client) Copy() *Client {
+	return &Client{c.options, c.http, &session{cookie: c.SessionCookie()}}
+}
+
+// SessionCookie returns the session's cookie as the server set it, nil when the client holds none.
+func (c *Client) SessionCookie() *http.Cookie {
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	return c.session.cookie
+}
+
+// SetSessionCookie has the client hold that cookie.
+func (c *Client) SetSessionCookie(cookie *http.Cookie) {
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	c.session.cookie = cookie
+}
 
 // Login returns a client that is signed in as the user with that uuid.
 func (s *System) Login(t testing.TB, uuid string) *Client {
@@ -54,47 +113,101 @@ func (s *System) Login(t testing.TB, uuid string) *Client {
 // Admin returns a client that is signed in as the first administrator.
 func (s *System) Admin(t testing.TB) *Client { t.Helper(); return s.Login(t, s.AdminUUID) }
 
-// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil. Headers come in pairs. An exchange
-// that is not as the interface's document says fails the test.
+// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil. Headers
+// come in pairs; one with an empty value is not sent. It ends the test when no answer comes. An exchange that is not as
+// the interface's document says fails the test.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
-	var text string
-	switch b := body.(type) {
-	case nil:
-	case string:
-		text = b
-	default:
-		encoded, err := json.Marshal(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text = string(encoded)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), method, c.base+path, strings.NewReader(text))
+	a, err := c.Try(t, method, path, body, headers...)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s %s: %v", method, redacted(path), err)
+	}
+	return a
+}
+
+// Try is Do for goroutines beside the test's own: it returns the error when no answer comes.
+func (c *Client) Try(t testing.TB, method, path string, body any, headers ...string) (Answer, error) {
+	t.Helper()
+	// What is under way when the test ends is waited for: else nobody would know what it has made.
+	a, err := c.Send(context.WithoutCancel(t.Context()), method, path, body, headers...)
+	if a.fault != nil {
+		t.Errorf("not as the interface's document says: %v", a.fault)
+	}
+	return a, err
+}
+
+// Send is Do without a test: nobody looks at the interface's document.
+func (c *Client) Send(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
+	sent, err := encode(body)
+	if err != nil {
+		return Answer{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.options.URL+path, bytes.NewReader(sent))
+	if err != nil {
+		return Answer{}, err
 	}
 	r.Header.Set("Accept", "application/json")
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	if cookie := c.SessionCookie(); cookie != nil {
+		r.Header.Set("Cookie", cookie.Name+"="+cookie.Value)
+	}
 	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+		if r.Header.Set(headers[i], headers[i+1]); headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		}
 	}
 	answer, err := c.http.Do(r)
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err // without the address, whose query may be a uuid
+	}
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
 	received, err := io.ReadAll(answer.Body)
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
-	err = apidoctest.Check(apidoctest.Exchange{Request: r, Body: []byte(text), Code: answer.StatusCode, Header: answer.Header, Answer: received})
-	if err != nil {
-		t.Errorf("not as the interface's document says: %v", err)
+	a := Answer{Code: answer.StatusCode, Body: string(received), Header: answer.Header, Request: method + " " + redacted(path)}
+	if !c.options.Undocumented {
+		a.fault = apidoctest.Check(apidoctest.Exchange{Request: r, Body: sent, Code: a.Code, Header: a.Header, Answer: received})
 	}
-	return Answer{answer.StatusCode, string(received), answer.Header}
+	c.keep(a.Cookies())
+	return a, nil
+}
+
+func encode(body any) ([]byte, error) {
+	switch b := body.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return []byte(b), nil
+	default:
+		return json.Marshal(b)
+	}
+}
+
+// keep holds the session's cookie, if one of them is it, or none when that one is expired.
+func (c *Client) keep(set []*http.Cookie) {
+	for _, cookie := range set {
+		if cookie.Name != SessionCookie && cookie.Name != SecureSessionCookie {
+			continue
+		}
+		if cookie.Value == "" || cookie.MaxAge < 0 {
+			cookie = nil
+		}
+		c.SetSessionCookie(cookie)
+	}
+}
+
+// redacted is a path without the value of a login's uuid.
+func redacted(path string) string {
+	if before, _, found := strings.Cut(path, "/api/login?"); found {
+		return before + "/api/login?…"
+	}
+	return path
 }
 
 // Get sends a GET.
@@ -124,17 +237,11 @@ func (c *Client) Delete(t testing.TB, path string) Answer {
 	return c.Do(t, "DELETE", path, nil)
 }
 
-// Cookie returns the session cookie that the client holds, "" when none.
+// Cookie returns the value of the session cookie that the client holds, "" when none.
 func (c *Client) Cookie(t testing.TB) string {
 	t.Helper()
-	address, err := url.Parse(c.base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, cookie := range c.http.Jar.Cookies(address) {
-		if cookie.Name == "scheduling_session" {
-			return cookie.Value
-		}
+	if cookie := c.SessionCookie(); cookie != nil {
+		return cookie.Value
 	}
 	return ""
 }
@@ -174,20 +281,4 @@ func (c *Client) ImportBatch(t testing.TB, path string, records ...map[string]an
 		lines.Write(append(line, '\n'))
 	}
 	return c.Do(t, "POST", path, lines.String(), "Content-Type", "application/x-ndjson")
-}
-
-// Decode reads the answer's JSON into target.
-func (a Answer) Decode(t testing.TB, target any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(a.Body), target); err != nil {
-		t.Fatalf("%v in %d %s", err, a.Code, a.Body)
-	}
-}
-
-// Want fails the test unless the answer has that code and exactly that body.
-func (a Answer) Want(t testing.TB, code int, body string) {
-	t.Helper()
-	if a.Code != code || a.Body != body {
-		t.Errorf("got %d %s\nwant %d %s", a.Code, a.Body, code, body)
-	}
 }

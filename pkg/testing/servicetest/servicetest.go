@@ -78,9 +78,10 @@ func Start(t testing.TB, o Options) *System {
 	return s
 }
 
-// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests, and returns the exit code. While
-// go test fuzzes, in many processes, there is none: fuzz targets call functions.
-func Run(m *testing.M, o Options, use func(*System)) int {
+// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests (m is a
+// *testing.M, or runs one), and returns the exit code. While go test fuzzes, in many processes, there is no system: fuzz
+// targets call functions.
+func Run(m interface{ Run() int }, o Options, use func(*System)) int {
 	flag.Parse()
 	if target := flag.Lookup("test.fuzz"); target != nil && target.Value.String() != "" {
 		return m.Run()

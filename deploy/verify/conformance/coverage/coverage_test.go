@@ -9,59 +9,58 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/deploy/verify/conformance/suite"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 func TestEveryRuleIsProvedOrPromisesNothing(t *testing.T) {
-	checks, known := suite.Checks(), testNames(t)
+	rules, checks, known := allRules(t), allChecks(t), testNames(t)
 	seen := map[string]bool{}
-	for _, r := range suite.Rules() {
-		if seen[r.ID] {
-			t.Errorf("%s is there twice", r.ID)
+	for _, r := range rules {
+		if seen[r.id] {
+			t.Errorf("%s is there twice", r.id)
 		}
-		seen[r.ID] = true
+		seen[r.id] = true
 		proved := len(proving(r, checks)) > 0
 		switch {
-		case r.Silent && (proved || r.Inside != ""):
-			t.Errorf("%s is proved and should not say otherwise", r.ID)
-		case r.Inside != "" && !slices.Contains(known, r.Inside):
-			t.Errorf("%s is proved by %s, which does not exist", r.ID, r.Inside)
-		case !proved && r.Inside == "" && !r.Silent:
-			t.Errorf("%s is proved by nothing: %s", r.ID, r.Text)
+		case r.silent && (proved || r.inside != ""):
+			t.Errorf("%s is proved and should not say otherwise", r.id)
+		case r.inside != "" && !slices.Contains(known, r.inside):
+			t.Errorf("%s is proved by %s, which does not exist", r.id, r.inside)
+		case !proved && r.inside == "" && !r.silent:
+			t.Errorf("%s is proved by nothing: %s", r.id, r.text)
 		}
 	}
 }
 
 func TestEveryCheckNamesKnownRulesAndItsPart(t *testing.T) {
 	known, seen := map[string]bool{}, map[string]bool{}
-	for _, r := range suite.Rules() {
-		known[r.ID] = true
+	for _, r := range allRules(t) {
+		known[r.id] = true
 	}
 	numbered := regexp.MustCompile(`_Rules?((?:\d\d_)+)`)
-	for _, c := range suite.Checks() {
-		if seen[c.Name] {
-			t.Errorf("%s is there twice", c.Name)
+	for _, c := range allChecks(t) {
+		if seen[c.name] {
+			t.Errorf("%s is there twice", c.name)
 		}
-		seen[c.Name] = true
-		if len(c.Rules) == 0 {
-			t.Errorf("%s proves nothing", c.Name)
+		seen[c.name] = true
+		if len(c.rules) == 0 {
+			t.Errorf("%s proves nothing", c.name)
 			continue
 		}
-		for _, id := range c.Rules {
+		for _, id := range c.rules {
 			if !known[id] {
-				t.Errorf("%s proves %s, which is no rule", c.Name, id)
+				t.Errorf("%s proves %s, which is no rule", c.name, id)
 			}
 		}
-		if part := (test{Name: c.Name}).part(); part != c.Part() {
-			t.Errorf("%s is named after part %q and proves %s first", c.Name, part, c.Rules[0])
+		if part := (test{Name: c.name}).part(); part != c.part() {
+			t.Errorf("%s is named after part %q and proves %s first", c.name, part, c.rules[0])
 		}
-		if m := numbered.FindStringSubmatch(c.Name); m != nil {
+		if m := numbered.FindStringSubmatch(c.name); m != nil {
 			for number := range strings.SplitSeq(strings.TrimSuffix(m[1], "_"), "_") {
 				n, _ := strconv.Atoi(number)
-				rule := c.Part() + " rule " + strconv.Itoa(n)
-				if !slices.ContainsFunc(c.Rules, func(id string) bool { return id == rule || strings.HasPrefix(id, rule+" ") }) {
-					t.Errorf("%s does not prove %s", c.Name, rule)
+				rule := c.part() + " rule " + strconv.Itoa(n)
+				if !slices.ContainsFunc(c.rules, func(id string) bool { return id == rule || strings.HasPrefix(id, rule+" ") }) {
+					t.Errorf("%s does not prove %s", c.name, rule)
 				}
 			}
 		}
@@ -69,11 +68,11 @@ func TestEveryCheckNamesKnownRulesAndItsPart(t *testing.T) {
 }
 
 func TestEveryGoldenFileIsCompared(t *testing.T) {
-	files, err := filepath.Glob("../suite/testdata/golden/*.json")
+	files, err := filepath.Glob("../testdata/golden/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("golden files: %v %v", files, err)
 	}
-	sources, err := filepath.Glob("../suite/*.go")
+	sources, err := filepath.Glob("../*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +105,28 @@ func TestTestsAreListedByTheRulesTheyName(t *testing.T) {
 			t.Errorf("%s: part %q, rules %s", name, got.part(), rules)
 		}
 	}
+}
+
+func allRules(t *testing.T) []rule {
+	t.Helper()
+	rules, err := readRules(rulesText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+func allChecks(t *testing.T) []check {
+	t.Helper()
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checks, err := findChecks(root)
+	if err != nil || len(checks) == 0 {
+		t.Fatalf("%d checks, %v", len(checks), err)
+	}
+	return checks
 }
 
 func testNames(t *testing.T) []string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/belfry-schools/belfry/deploy/verify/conformance/suite"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -25,6 +24,14 @@ func printTable() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(table(suite.Rules(), suite.Checks(), tests))
+	checks, err := findChecks(root)
+	if err != nil {
+		return err
+	}
+	rules, err := readRules(rulesText)
+	if err != nil {
+		return err
+	}
+	fmt.Print(table(rules, checks, tests))
 	return nil
 }

@@ -4,30 +4,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/belfry-schools/belfry/deploy/verify/conformance/suite"
 )
 
 // table writes the document. What is wrong with the rules themselves is found by the package's test, not here.
-func table(rules []suite.Rule, checks []suite.Check, tests []test) string {
+func table(rules []rule, checks []check, tests []test) string {
 	var doc strings.Builder
 	doc.WriteString(`# Coverage of the contract
 
-Every rule of the interface's contract, of the decisions where it is silent, and of its administration, with what proves it: the checks of the
-conformance suite ([conformance.md](conformance.md)), as "suite", and tests of the services' own packages. A rule that the contract calls "not shown" promises nothing.
+Every rule of the interface's contract, of the decisions where it is silent, and of its administration, with what proves it: the
+conformance tests ([conformance.md](conformance.md)), as "suite", and tests of the services' own packages. A rule that the contract calls "not shown" promises nothing.
 A test fails when a rule has no proof. This page is generated (` + "`make gen`" + `).
 
 | Part | Rules | Proved by the suite | Proved from inside | Promise nothing |
 |---|---|---|---|---|
 `)
-	for _, part := range suite.Parts() {
+	for _, part := range partsOf(rules) {
 		doc.WriteString(summary(part, rules, checks))
 	}
-	for _, part := range suite.Parts() {
+	for _, part := range partsOf(rules) {
 		fmt.Fprintf(&doc, "\n## %s\n\n| Rule | What it says | Proved by |\n|---|---|---|\n", heading(part))
 		for _, r := range rules {
-			if r.Part() == part {
-				fmt.Fprintf(&doc, "| %s | %s | %s |\n", cell(r.ID), cell(r.Text), proof(r, checks, tests))
+			if r.part() == part {
+				fmt.Fprintf(&doc, "| %s | %s | %s |\n", cell(r.id), cell(r.text), proof(r, checks, tests))
 			}
 		}
 		if more := furtherTests(part, rules, tests); more != "" {
@@ -48,19 +46,19 @@ func heading(part string) string {
 	}
 }
 
-func summary(part string, rules []suite.Rule, checks []suite.Check) string {
+func summary(part string, rules []rule, checks []check) string {
 	var all, bySuite, inside, silent int
 	for _, r := range rules {
-		if r.Part() != part {
+		if r.part() != part {
 			continue
 		}
 		all++
 		switch {
 		case len(proving(r, checks)) > 0:
 			bySuite++
-		case r.Inside != "":
+		case r.inside != "":
 			inside++
-		case r.Silent:
+		case r.silent:
 			silent++
 		}
 	}
@@ -68,37 +66,37 @@ func summary(part string, rules []suite.Rule, checks []suite.Check) string {
 }
 
 // proving are the names of the checks that prove a rule.
-func proving(r suite.Rule, checks []suite.Check) []string {
+func proving(r rule, checks []check) []string {
 	var names []string
 	for _, c := range checks {
-		if slices.Contains(c.Rules, r.ID) {
-			names = append(names, c.Name)
+		if slices.Contains(c.rules, r.id) {
+			names = append(names, c.name)
 		}
 	}
 	return names
 }
 
-func proof(r suite.Rule, checks []suite.Check, tests []test) string {
+func proof(r rule, checks []check, tests []test) string {
 	var lines []string
 	for _, name := range proving(r, checks) {
 		lines = append(lines, "suite `"+name+"`")
 	}
 	for _, t := range tests {
-		if t.Name == r.Inside || t.names(r.ID) {
+		if t.Name == r.inside || t.names(r.id) {
 			lines = append(lines, t.Package+" `"+t.Name+"`")
 		}
 	}
-	if r.Silent {
+	if r.silent {
 		lines = append(lines, "promises nothing")
 	}
 	return strings.Join(lines, "<br>")
 }
 
 // furtherTests are those that name the part, and no rule of it.
-func furtherTests(part string, rules []suite.Rule, tests []test) string {
+func furtherTests(part string, rules []rule, tests []test) string {
 	var names []string
 	for _, t := range tests {
-		named := slices.ContainsFunc(rules, func(r suite.Rule) bool { return r.Inside == t.Name || t.names(r.ID) })
+		named := slices.ContainsFunc(rules, func(r rule) bool { return r.inside == t.Name || t.names(r.id) })
 		if t.part() == part && !named {
 			names = append(names, t.Package+" `"+t.Name+"`")
 		}

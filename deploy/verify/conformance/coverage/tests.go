@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,6 +27,72 @@ var (
 	ofPart     = regexp.MustCompile(`^TestPart(\d)(?:_(\d))?_`)
 	ofDecision = regexp.MustCompile(`^TestDecisionsPart(\d)_`)
 )
+
+// check is a conformance test.
+type check struct {
+	name  string
+	rules []string // ids of those that it proves, of its own part first
+}
+
+// part is that of the check's first rule.
+func (c check) part() string { return rule{id: c.rules[0]}.part() }
+
+// findChecks returns the conformance tests, by their files' order: the rules of each are the arguments of its proves(t, …).
+func findChecks(root string) ([]check, error) {
+	files, err := filepath.Glob(filepath.Join(root, "deploy", "verify", "conformance", "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	var checks []check
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, declaration := range file.Decls {
+			function, ok := declaration.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(function.Name.Name, "Test") || function.Name.Name == "TestMain" {
+				continue
+			}
+			rules, err := provedBy(function)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", function.Name.Name, err)
+			}
+			checks = append(checks, check{function.Name.Name, rules})
+		}
+	}
+	return checks, nil
+}
+
+// provedBy returns the rules that a test names in its first statement.
+func provedBy(function *ast.FuncDecl) ([]string, error) {
+	var rules []string
+	if len(function.Body.List) > 0 {
+		statement, _ := function.Body.List[0].(*ast.ExprStmt)
+		if statement == nil {
+			return nil, nil
+		}
+		call, _ := statement.X.(*ast.CallExpr)
+		if call == nil {
+			return nil, nil
+		}
+		if name, ok := call.Fun.(*ast.Ident); !ok || name.Name != "proves" && name.Name != "provesLast" {
+			return nil, nil
+		}
+		for _, argument := range call.Args[1:] {
+			literal, ok := argument.(*ast.BasicLit)
+			if !ok {
+				return nil, fmt.Errorf("a rule that is no literal")
+			}
+			id, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				return nil, err
+			}
+			rules = append(rules, id)
+		}
+	}
+	return rules, nil
+}
 
 // findTests returns the tests of the packages and services, by their files' order.
 func findTests(root string) ([]test, error) {

@@ -3,13 +3,9 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/google/uuid"
 )
 
 // record is the administrators' form of an element as far as the tests look.
@@ -32,72 +28,6 @@ func (s *school) record(t *testing.T, id int64) record {
 	var reply struct{ Element record }
 	s.Get(t, path("/api/admin/elements/%d", id)).Decode(t, &reply)
 	return reply.Element
-}
-
-func TestAdministration_CreatingAnElement(t *testing.T) {
-	s := newSchool(t)
-	own := uuid.NewString()
-	a := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Pupil", "uuid": strings.ToUpper(own), "forename": "Ann", "surname": s.mark, "tutor_group": "9A", "unknown": 1}})
-	var reply struct {
-		Status  string
-		Element record
-	}
-	a.Decode(t, &reply)
-	e := reply.Element
-	if a.Code != http.StatusCreated || reply.Status != "Created" || e.ID == nil || e.Name != "Ann "+s.mark+" (9A)" || e.UUID != own || !e.Current || !e.Valid || e.Key != "" {
-		t.Fatalf("%d %s", a.Code, a.Body)
-	}
-	if got := s.names(t, "name", e.Name); len(got) != 1 {
-		t.Errorf("it is not found: %q", got)
-	}
-	a = s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Group", "uuid": own, "name": "x"}})
-	a.Decode(t, &reply)
-	if a.Code != http.StatusUnprocessableEntity || !slices.Equal(reply.Element.Errors["uuid"], []string{"has already been taken"}) {
-		t.Errorf("a uuid twice: %d %s", a.Code, a.Body)
-	}
-}
-
-func TestAdministration_AnInvalidElementComesBack(t *testing.T) {
-	s := newSchool(t)
-	a := s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Staff", "initials": "A", "surname": 5}})
-	var reply struct{ Element record }
-	a.Decode(t, &reply)
-	e := reply.Element
-	if a.Code != http.StatusUnprocessableEntity || e.ID != nil || e.Valid || len(e.Errors) != 2 || e.Errors["forename"][0] != "can't be blank" || e.Errors["surname"][0] != "is not a string" {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	if !strings.Contains(a.Body, `"status":"Unprocessable entity","element":{"id":null,`) {
-		t.Errorf("id is not null: %s", a.Body)
-	}
-	for body, code := range map[string]int{`{`: 400, `{}`: 400, `{"element":5}`: 400, `{"element":{}}`: 422, `{"element":{"entity_type":"Ghost"}}`: 422} {
-		if a := s.Post(t, "/api/admin/elements", body); a.Code != code {
-			t.Errorf("%s: %d %s", body, a.Code, a.Body)
-		}
-	}
-}
-
-func TestAdministration_PatchKeepsWhatIsNotGiven(t *testing.T) {
-	s := newSchool(t)
-	ann := s.add(t, "pupils", "ann", fields{"forename": "Ann", "surname": s.mark, "tutor_group": "9A", "email": "a@b.org"})
-	before := s.record(t, ann)
-	a := s.Patch(t, path("/api/admin/elements/%d", ann), fields{"element": fields{"known_as": "Nan", "tutor_group": nil}})
-	after := s.record(t, ann)
-	if a.Code != http.StatusOK || after.Name != "Nan "+s.mark || after.TutorGroup != "" || after.UUID != before.UUID || after.Key != before.Key {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	if got := s.names(t, "name", before.Name); len(got) != 0 {
-		t.Errorf("found by the old name: %q", got)
-	}
-	if got := s.names(t, "namelike", "nan "+s.mark); len(got) != 1 {
-		t.Errorf("not found by the new name: %q", got)
-	}
-	a = s.Patch(t, path("/api/admin/elements/%d", ann), fields{"element": fields{"surname": " ", "entity_type": "Staff"}})
-	if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `"errors":{"entity_type":["can't be changed"],"surname":["can't be blank"]}`) {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	if s.record(t, ann).Name != after.Name {
-		t.Error("an invalid change was kept")
-	}
 }
 
 func TestAdministration_ListsArePaged(t *testing.T) {
@@ -236,43 +166,6 @@ func TestAdministration_MembersOfADayAndNested(t *testing.T) {
 	}
 }
 
-func TestAdministration_EndingAMembership(t *testing.T) {
-	s := newSchool(t)
-	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
-	url := path("/api/admin/elements/%d/members/%d", set, ann)
-	s.Delete(t, url).Want(t, http.StatusNotFound, path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Membership with 'id'=%d"}`, ann))
-	s.member(t, set, ann, "2026-05-04", "2026-05-08")
-	s.member(t, set, ann, "2026-06-01", "")
-
-	if a := s.Delete(t, url+"?from=soon"); a.Code != http.StatusBadRequest {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	s.Delete(t, url+"?from=2026-06-02").Want(t, http.StatusOK, `{"status":"OK"}`)
-	if got, want := s.members(t, set, ""), path("%d 2026-05-04..2026-05-08, %d 2026-06-01..2026-06-01", ann, ann); got != want {
-		t.Errorf("%q, not %q", got, want)
-	}
-	s.Delete(t, url+"?from=2026-05-06")
-	if got, want := s.members(t, set, ""), path("%d 2026-05-04..2026-05-05", ann); got != want {
-		t.Errorf("%q, not %q", got, want)
-	}
-	s.Delete(t, url+"?from=2026-05-04")
-	if got := s.members(t, set, ""); got != "" {
-		t.Errorf("one that never began: %q", got)
-	}
-	if a := s.Delete(t, url); a.Code != http.StatusNotFound {
-		t.Errorf("once more: %d %s", a.Code, a.Body)
-	}
-	s.member(t, set, ann, "", "")
-	s.Delete(t, url)
-	london, err := time.LoadLocation("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := s.members(t, set, ""), path("%d ..%s", ann, time.Now().In(london).AddDate(0, 0, -1).Format(time.DateOnly)); got != want {
-		t.Errorf("from today: %q, not %q", got, want)
-	}
-}
-
 func TestAdministration_AdministratorsArePaged(t *testing.T) {
 	s := newSchool(t)
 	calendar := s.add(t, "properties", "cal", fields{"name": "Calendar"})
@@ -299,46 +192,6 @@ func TestAdministration_AdministratorsArePaged(t *testing.T) {
 		if a := s.Get(t, url+query); a.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
-	}
-}
-
-func TestDecisionsPart5_AdministratorsControlAnElement(t *testing.T) {
-	s := newSchool(t)
-	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})
-	user := s.Import(t, "users", fields{"key": s.mark, "name": "Una", "email": strings.ToLower(s.mark) + "@school.org"})[s.mark]
-	una := path(`{"id":%d,"name":"Una","email":"%s@school.org","valid":true}`, user, strings.ToLower(s.mark))
-	url := path("/api/admin/elements/%d/administrators", calendar)
-
-	s.Get(t, url).Want(t, http.StatusOK, `{"status":"OK","administrators":[],"next":null}`)
-	for range 2 {
-		s.Put(t, path("%s/%d", url, user), nil).Want(t, http.StatusOK, `{"status":"OK","administrator":`+una+`}`)
-	}
-	s.Get(t, url).Want(t, http.StatusOK, `{"status":"OK","administrators":[`+una+`],"next":null}`)
-	if !s.record(t, calendar).Controlled {
-		t.Error("not controlled")
-	}
-	s.Put(t, url+"/1152921504606846976", nil).Want(t, http.StatusNotFound, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find User with 'id'=1152921504606846976"}`)
-	s.Delete(t, path("%s/%d", url, user)).Want(t, http.StatusOK, `{"status":"OK"}`)
-	if s.record(t, calendar).Controlled {
-		t.Error("controlled without an administrator")
-	}
-	if a := s.Delete(t, path("%s/%d", url, user)); a.Code != http.StatusNotFound {
-		t.Errorf("once more: %d %s", a.Code, a.Body)
-	}
-}
-
-func TestAdministration_NeedsTheAdminPermission(t *testing.T) {
-	s := newSchool(t)
-	own := uuid.NewString()
-	s.Import(t, "users", fields{"key": s.mark, "name": "Una", "email": strings.ToLower(s.mark) + "@school.org", "uuid": own, "can_api": true, "privileged": true})
-	una := system.Login(t, own)
-	for _, c := range []struct{ method, path string }{
-		{"GET", "/api/admin/elements"}, {"POST", "/api/admin/elements"}, {"GET", "/api/admin/elements/1"}, {"PATCH", "/api/admin/elements/1"}, {"DELETE", "/api/admin/elements/1"},
-		{"GET", "/api/admin/elements/1/members"}, {"POST", "/api/admin/elements/1/members"}, {"DELETE", "/api/admin/elements/1/members/2"},
-		{"GET", "/api/admin/elements/1/administrators"}, {"PUT", "/api/admin/elements/1/administrators/1"}, {"DELETE", "/api/admin/elements/1/administrators/1"},
-		{"POST", "/api/admin/import/staff"}, {"POST", "/api/admin/import/memberships"}, {"POST", "/api/admin/import/administrators"},
-	} {
-		una.Do(t, c.method, c.path, nil).Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
 	}
 }
 

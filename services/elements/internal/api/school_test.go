@@ -129,19 +129,6 @@ func (s *school) commitments(t *testing.T, element int64, query string) listing 
 	return l
 }
 
-// bodies are the titles of the events listed, joined, with the group's id where the commitment is through one.
-func (l listing) bodies() string {
-	var all []string
-	for _, c := range l.Commitments {
-		text := c.Event.Body
-		if c.Element != nil {
-			text += fmt.Sprintf("@%d", c.Element.ID)
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, " ")
-}
-
 // names are those of a search.
 func (s *school) names(t *testing.T, parameter, value string) []string {
 	t.Helper()

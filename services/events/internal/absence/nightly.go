@@ -10,17 +10,19 @@ import (
 )
 
 const (
-	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted events.
+	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted
+	// events.
 	weekTime = time.Minute
-	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that start at the same time are there in seconds.
+	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that
+	// start at the same time are there in seconds.
 	firstRetry   = time.Second
 	longestRetry = time.Minute
 	// longestSleep bounds how late it is noticed that the clock was set.
 	longestSleep = 10 * time.Minute
 )
 
-// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no replica ran is made up for at the start, once, however
-// many were missed; one that failed is tried again.
+// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no
+// replica ran is made up for at the start, once, however many were missed; one that failed is tried again.
 func (s *Service) Run(ctx context.Context) error {
 	if !s.Nightly.At.Given() {
 		<-ctx.Done()

@@ -124,21 +124,6 @@ func TestDecisionsPart5_AllocationAnswersAsAddDoes(t *testing.T) {
 	driver.Post(t, address, map[string]any{"elements": slices.Repeat([]any{f.always}, 1001)}).Want(t, 422, `{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
 }
 
-func TestDecisionsPart5_OnlyAnAdministratorOfTheGroupAllocates(t *testing.T) {
-	s, f := loadSchool(t), loadFleet(t)
-	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
-	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
-	body := map[string]any{"elements": []any{f.always}}
-	for _, user := range []string{"owner", "admin", "editor", "keeper", "nobody"} {
-		s.as(t, user).Post(t, address, body).Want(t, 403, `{"status":"Forbidden"}`)
-	}
-	driver := s.as(t, "driver")
-	driver.Post(t, "/api/requests/99999999/allocations", body).Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Request with 'id'=99999999"}`)
-	if got := get(t, driver, e.ID).Event; len(got.Commitments) != 0 {
-		t.Errorf("allocated: %+v", got.Commitments)
-	}
-}
-
 func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
 	s, f := loadSchool(t), loadFleet(t)
 	driver := s.as(t, "driver")

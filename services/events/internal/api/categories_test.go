@@ -2,44 +2,8 @@ package api_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 )
-
-func TestPart4_4_ListIsByIDAndLongerForThePrivileged(t *testing.T) {
-	s := loadSchool(t)
-	shown := func(user string) string { return s.as(t, user).Get(t, "/api/eventcategories").Body }
-	lesson := fmt.Sprintf(`{"id":%d,"name":"Lesson","valid":true}`, s.lesson)
-	secret := fmt.Sprintf(`{"id":%d,"name":"Secret","valid":true}`, s.privileged)
-	if got := shown("nobody"); !strings.HasPrefix(got, `{"status":"OK","eventcategories":[`+lesson) || strings.Contains(got, secret) {
-		t.Errorf("nobody sees %s", got)
-	}
-	for _, user := range []string{"privileged", "admin"} {
-		if got := shown(user); !strings.Contains(got, secret) || strings.Index(got, lesson) > strings.Index(got, secret) {
-			t.Errorf("%s sees %s", user, got)
-		}
-	}
-}
-
-func TestPart4_4_DetailToTheLetter(t *testing.T) {
-	s := loadSchool(t)
-	s.as(t, "nobody").Get(t, path("/api/eventcategories/%d", s.lesson)).Want(t, 200, fmt.Sprintf(`{"status":"OK","eventcategory":{"id":%d,"name":"Lesson","pecking_order":20,`+
-		`"schoolwide":false,"publish":false,"visible":false,"unimportant":false,"can_merge":false,"can_borrow":false,"compactable":false,"privileged":false,`+
-		`"clash_check":false,"busy":true,"timetable":true}}`, s.lesson))
-}
-
-func TestDecisionsPart7_DetailOfPrivilegedAndUnknownCategories(t *testing.T) {
-	s := loadSchool(t)
-	address := path("/api/eventcategories/%d", s.privileged)
-	s.as(t, "nobody").Get(t, address).Want(t, 403, `{"status":"Forbidden"}`)
-	for _, user := range []string{"privileged", "admin"} {
-		if a := s.as(t, user).Get(t, address); a.Code != 200 {
-			t.Errorf("%s: %d %s", user, a.Code, a.Body)
-		}
-	}
-	s.as(t, "nobody").Get(t, "/api/eventcategories/99999").Want(t, 404,
-		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find EventCategory with 'id'=99999"}`)
-}
 
 func TestAdministration_EventCategories(t *testing.T) {
 	s := loadSchool(t)

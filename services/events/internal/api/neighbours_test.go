@@ -48,26 +48,6 @@ func count(t *testing.T) int64 {
 	return n
 }
 
-func TestPart4_3_NotesOfAnEventAreAskedOfNotes(t *testing.T) {
-	s := loadSchool(t)
-	owner := s.as(t, "owner")
-	e := book(t, owner, s.fields()).Event
-	address := path("/api/events/%d/notes", e.ID)
-	owner.Get(t, address).Want(t, 200, `{"status":"OK","notes":[]}`)
-	s.as(t, "nobody").Post(t, address, map[string]any{"note": map[string]any{"contents": "x"}}).Want(t, 403, `{"status":"Forbidden"}`)
-	a := owner.Post(t, address, map[string]any{"note": map[string]any{"contents": "Bring *boots*"}})
-	var got struct{ Note struct{ ID int64 } }
-	a.Decode(t, &got)
-	note := fmt.Sprintf(`{"id":%d,"contents":"Bring *boots*","visible_guest":false,"visible_staff":true,"visible_pupil":false,"formatted_contents":"\u003cp\u003eBring \u003cem\u003eboots\u003c/em\u003e\u003c/p\u003e\n",`+
-		`"owner":{"id":%d,"name":"owner","email":"owner@school.example","valid":true},"valid":true}`, got.Note.ID, s.users["owner"])
-	a.Want(t, 200, `{"status":"OK","note":`+note+`}`)
-	owner.Get(t, address).Want(t, 200, `{"status":"OK","notes":[`+note+`]}`)
-	wantInvalid(t, owner.Post(t, address, map[string]any{"note": map[string]any{"contents": 7}}), "note", "contents", "is not a string")
-	if a := owner.Get(t, "/api/events/99999999/notes"); a.Code != 404 || !strings.Contains(a.Body, "Couldn't find Event with 'id'=99999999") {
-		t.Errorf("notes of no event: %d %s", a.Code, a.Body)
-	}
-}
-
 func TestPart4_1_ListingsThroughElements(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")

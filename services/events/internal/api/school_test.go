@@ -222,3 +222,53 @@ func encode(t *testing.T, value any) string {
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 func text(id int64) string { return strconv.FormatInt(id, 10) }
+
+func entityID(t *testing.T, element int64) int64 {
+	t.Helper()
+	var got struct {
+		Element struct {
+			EntityID int64 `json:"entity_id"`
+		}
+	}
+	system.Admin(t).Get(t, path("/api/elements/%d", element)).Decode(t, &got)
+	return got.Element.EntityID
+}
+
+// day returns the ids of the events in an element's day.
+func day(t *testing.T, c *servicetest.Client, element int64, date string) []int64 {
+	t.Helper()
+	var got struct {
+		Commitments []struct{ Event struct{ ID int64 } }
+	}
+	a := c.Get(t, path("/api/elements/%d/commitments?start_date=%s", element, date))
+	a.Decode(t, &got)
+	if a.Code != 200 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	var ids []int64
+	for _, commitment := range got.Commitments {
+		ids = append(ids, commitment.Event.ID)
+	}
+	return ids
+}
+
+// through returns clients of the user at each replica of the service, so that a test decides where its requests go.
+func (s school) through(t *testing.T, user string) []*servicetest.Client {
+	t.Helper()
+	clients := make([]*servicetest.Client, 2)
+	for i := range clients {
+		clients[i] = s.as(t, user).At(system.Replica("events", i))
+	}
+	return clients
+}
+
+// atOnce runs do n times at once, spread over the clients, and returns the answers.
+func atOnce(n int, clients []*servicetest.Client, do func(i int, c *servicetest.Client) servicetest.Answer) []servicetest.Answer {
+	answers := make([]servicetest.Answer, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { answers[i] = do(i, clients[i%len(clients)]) })
+	}
+	wg.Wait()
+	return answers
+}

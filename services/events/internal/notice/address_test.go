@@ -9,10 +9,10 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 )
 
 // create tries to register an endpoint and returns what is wrong with its address.
@@ -87,7 +87,7 @@ func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
 
 // An endpoint whose name leads elsewhere by the time of the delivery is refused then: the address of the connection counts.
 func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T) {
-	r := noticetest.StartReceiver(t)
+	r := receivers.NewEndpoint(t)
 	o := running(t) // without this machine's network
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
@@ -104,7 +104,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 		t.Fatal(hooks, err)
 	}
 	for _, w := range hooks {
-		noticetest.Eventually(t, "an attempt", soon, func() bool {
+		receivers.Eventually(t, "an attempt", soon, func() bool {
 			log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)

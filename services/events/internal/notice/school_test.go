@@ -21,11 +21,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
@@ -41,7 +41,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	var file string
-	if file, certificate, err = noticetest.Authority(dir); err != nil {
+	if file, certificate, err = receivers.Authority(dir); err != nil {
 		panic(err)
 	}
 	if err := os.Setenv("SSL_CERT_FILE", file); err != nil {
@@ -117,10 +117,10 @@ func allowLocal(s *notice.Settings) {
 }
 
 // mailBy lets mail go to the server, over STARTTLS and logged in.
-func mailBy(m *noticetest.MailServer) func(*notice.Settings) {
+func mailBy(m *receivers.MailServer) func(*notice.Settings) {
 	return func(s *notice.Settings) {
 		s.SMTPHost, s.SMTPPort, s.SMTPTLS, s.MailFrom = m.Host, m.Port, "mandatory", "Belfry <belfry@school.example>"
-		s.SMTPUsername, s.SMTPPassword = noticetest.Username, settings.NewSecret(noticetest.Password)
+		s.SMTPUsername, s.SMTPPassword = receivers.Username, settings.NewSecret(receivers.Password)
 	}
 }
 

@@ -14,46 +14,6 @@ import (
 // none is the permissions of a user without any, as the API shows them.
 const none = `{"can_api":false,"can_su":false,"can_add_events":false,"can_add_notes":false,"edit_all_events":false,"privileged":false,"admin":false}`
 
-func TestAdministration_EveryPathNeedsAdmin(t *testing.T) {
-	plain := system.Login(t, newPerson(t, "can_api", "can_su", "privileged", "edit_all_events").UUID)
-	for _, call := range [][2]string{
-		{"GET", "/api/admin/users"},
-		{"POST", "/api/admin/users"},
-		{"GET", "/api/admin/users/1"},
-		{"PATCH", "/api/admin/users/1"},
-		{"DELETE", "/api/admin/users/1"},
-		{"POST", "/api/admin/users/1/uuid"},
-		{"DELETE", "/api/admin/users/1/sessions"},
-		{"POST", "/api/admin/import/users"},
-	} {
-		plain.Do(t, call[0], call[1], nil).Want(t, 403, forbidden)
-		system.Client(t).Do(t, call[0], call[1], nil).Want(t, 401, accessDenied)
-	}
-}
-
-func TestAdministration_CreateUser(t *testing.T) {
-	admin := system.Admin(t)
-	a := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": " Ann ", "email": " Ann@school.example "}})
-	var reply struct {
-		User struct {
-			ID   int64
-			UUID string
-		}
-	}
-	a.Decode(t, &reply)
-	shown := fmt.Sprintf(`"id":%d,"key":null,"name":"Ann","email":"Ann@school.example","kind":"staff","element_id":null,"active":true,"permissions":%s`, reply.User.ID, none)
-	a.Want(t, 201, `{"status":"Created","user":{`+shown+`,"uuid":"`+reply.User.UUID+`","valid":true}}`)
-	if uuid.Validate(reply.User.UUID) != nil {
-		t.Errorf("uuid %q", reply.User.UUID)
-	}
-	address := "/api/admin/users/" + strconv.FormatInt(reply.User.ID, 10)
-	admin.Get(t, address).Want(t, 200, `{"status":"OK","user":{`+shown+`,"valid":true}}`)
-	login(t, system.Client(t), reply.User.UUID).Want(t, 401, accessDenied) // without can_api
-	admin.Patch(t, address, map[string]any{"user": map[string]any{"permissions": map[string]any{"can_api": true}, "kind": "pupil"}}).Want(t, 200,
-		`{"status":"OK","user":{`+strings.NewReplacer(`"can_api":false`, `"can_api":true`, `"staff"`, `"pupil"`).Replace(shown)+`,"valid":true}}`)
-	login(t, system.Client(t), reply.User.UUID).Want(t, 200, ok)
-}
-
 func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 	admin := system.Admin(t)
 	p := newPerson(t, "can_api")
@@ -83,83 +43,6 @@ func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 	login(t, system.Client(t), p.UUID).Want(t, 200, ok)
 	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, p.Email) {
 		t.Errorf("the refused change was stored: %s", a.Body)
-	}
-}
-
-func TestAdministration_UnknownUsers(t *testing.T) {
-	admin := system.Admin(t)
-	const missing = `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find User with 'id'=999999"}`
-	admin.Get(t, "/api/admin/users/999999").Want(t, 404, missing)
-	admin.Patch(t, "/api/admin/users/999999", map[string]any{"user": map[string]any{}}).Want(t, 404, missing)
-	admin.Delete(t, "/api/admin/users/999999").Want(t, 404, missing)
-	admin.Post(t, "/api/admin/users/999999/uuid", nil).Want(t, 404, missing)
-	admin.Delete(t, "/api/admin/users/999999/sessions").Want(t, 404, missing)
-	for _, id := range []string{"x", "01", "-1", "9223372036854775808"} {
-		admin.Get(t, "/api/admin/users/"+id).Want(t, 404, notFound)
-	}
-}
-
-func TestAdministration_ANewUUIDEndsTheOldOne(t *testing.T) {
-	p := newPerson(t, "can_api")
-	a := system.Admin(t).Post(t, path(p, "/uuid"), nil)
-	var renewed struct{ UUID string }
-	a.Decode(t, &renewed)
-	a.Want(t, 201, `{"status":"Created","uuid":"`+renewed.UUID+`"}`)
-	login(t, system.Client(t), p.UUID).Want(t, 401, accessDenied)
-	login(t, system.Client(t), renewed.UUID).Want(t, 200, ok)
-}
-
-func TestAdministration_ADeletedUserStaysAsInactive(t *testing.T) {
-	p := newPerson(t, "can_api")
-	admin := system.Admin(t)
-	for range 2 { // again is no error
-		admin.Delete(t, path(p, "")).Want(t, 200, ok)
-	}
-	login(t, system.Client(t), p.UUID).Want(t, 401, accessDenied)
-	if a := admin.Get(t, path(p, "")); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	patch(t, p, map[string]any{"active": true})
-	login(t, system.Client(t), p.UUID).Want(t, 200, ok)
-}
-
-func TestAdministration_ListsArePaged(t *testing.T) {
-	want := map[int64]bool{}
-	for range 5 {
-		want[newPerson(t).ID] = true
-	}
-	admin := system.Admin(t)
-	last, seen := int64(0), 0
-	for after := ""; after != "null"; {
-		var page struct {
-			Users []struct{ ID int64 }
-			Next  *int64
-		}
-		admin.Get(t, "/api/admin/users?limit=2&after="+after).Decode(t, &page)
-		if len(page.Users) == 0 || len(page.Users) > 2 {
-			t.Fatalf("a page of %d", len(page.Users))
-		}
-		for _, u := range page.Users {
-			if u.ID <= last {
-				t.Fatalf("%d comes after %d", u.ID, last)
-			}
-			last = u.ID
-			if want[u.ID] {
-				seen++
-			}
-		}
-		if after = "null"; page.Next != nil {
-			after = strconv.FormatInt(*page.Next, 10)
-		}
-	}
-	if seen != len(want) {
-		t.Errorf("%d of %d users were listed", seen, len(want))
-	}
-	admin.Get(t, "/api/admin/users?after=999999").Want(t, 200, `{"status":"OK","users":[],"next":null}`)
-	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "after=-1"} {
-		if a := admin.Get(t, "/api/admin/users?"+query); a.Code != 400 {
-			t.Errorf("%s: %d", query, a.Code)
-		}
 	}
 }
 

@@ -13,23 +13,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-func TestPart5_1_LoginSetsASessionCookie(t *testing.T) {
-	p := newPerson(t, "can_api")
-	c := system.Client(t)
-	a := login(t, c, p.UUID)
-	a.Want(t, 200, ok)
-	header := a.Header.Get("Set-Cookie")
-	for _, want := range []string{"scheduling_session=" + c.Cookie(t), "HttpOnly", "SameSite=Lax", "path=/"} {
-		if !strings.Contains(header, want) {
-			t.Errorf("Set-Cookie %q lacks %s", header, want)
-		}
-	}
-	if strings.Contains(header, "ecure") || len(c.Cookie(t)) != 43 {
-		t.Errorf("Set-Cookie %q", header)
-	}
-	wantUser(t, c.Cookie(t), p.ID, "after login")
-}
-
 func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
 	secure := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	a := login(t, secure.Client(t), secure.AdminUUID)
@@ -38,11 +21,6 @@ func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
 	if !strings.HasPrefix(header, "__Host-scheduling_session=") || !strings.Contains(header, "secure") || strings.Contains(strings.ToLower(header), "domain") {
 		t.Errorf("Set-Cookie %q", header)
 	}
-}
-
-func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
-	p := newPerson(t, "can_api")
-	system.Client(t).Get(t, "/api/login?uid="+p.UUID).Want(t, 200, ok)
 }
 
 func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
@@ -70,62 +48,6 @@ func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestDecisionsPart2_AdminImpliesCanAPI(t *testing.T) {
-	login(t, system.Client(t), newPerson(t, "admin").UUID).Want(t, 200, ok)
-}
-
-func TestDecisionsPart2_AFailedLoginLeavesTheSessionAlone(t *testing.T) {
-	p := newPerson(t, "can_api")
-	c := system.Login(t, p.UUID)
-	cookie := c.Cookie(t)
-	if a := login(t, c, uuid.NewString()); a.Code != 401 || a.Header.Get("Set-Cookie") != "" {
-		t.Errorf("%d, Set-Cookie %q", a.Code, a.Header.Get("Set-Cookie"))
-	}
-	wantUser(t, cookie, p.ID, "after a failed login")
-}
-
-func TestPart5_4_LoginEndsTheSessionThatCameWithIt(t *testing.T) {
-	a, b := newPerson(t, "can_api"), newPerson(t, "can_api")
-	c := system.Login(t, a.UUID)
-	old := c.Cookie(t)
-	login(t, c, b.UUID).Want(t, 200, ok)
-	wantUser(t, old, 0, "the old session")
-	wantUser(t, c.Cookie(t), b.ID, "the new session")
-}
-
-func TestPart5_3_LogoutAlwaysSucceeds(t *testing.T) {
-	p := newPerson(t, "can_api")
-	c := system.Login(t, p.UUID)
-	cookie := c.Cookie(t)
-	c.Get(t, "/api/logout").Want(t, 200, ok)
-	wantUser(t, cookie, 0, "after logout")
-	if left := c.Cookie(t); left != "" {
-		t.Errorf("the client still holds %q", left)
-	}
-	for name, headers := range map[string][]string{"no cookie": nil, "a dead cookie": as(cookie), "nonsense": as("nonsense")} {
-		if a := system.Client(t).Do(t, "GET", "/api/logout", nil, headers...); a.Code != 200 || a.Body != ok {
-			t.Errorf("with %s: %d %s", name, a.Code, a.Body)
-		}
-	}
-}
-
-func TestPart5_3_LogoutWorksWhileSwitchedAndWithoutCanAPI(t *testing.T) {
-	su, other := newPerson(t, "can_api", "can_su"), newPerson(t)
-	c := system.Login(t, su.UUID)
-	switchTo(t, c, other.ID).Want(t, 200, ok)
-	cookie := c.Cookie(t)
-	c.Get(t, "/api/logout").Want(t, 200, ok)
-	wantUser(t, cookie, 0, "after logout")
-}
-
-func TestDecisionsPart2_CrossSiteLoginAndLogoutAreRefused(t *testing.T) {
-	p := newPerson(t, "can_api")
-	login(t, system.Client(t), p.UUID, "Sec-Fetch-Site", "cross-site").Want(t, 403, forbidden)
-	c := system.Login(t, p.UUID)
-	c.Do(t, "GET", "/api/logout", nil, "Sec-Fetch-Site", "cross-site").Want(t, 403, forbidden)
-	wantUser(t, c.Cookie(t), p.ID, "after a refused logout")
 }
 
 // parallel calls do n times at once.

@@ -143,17 +143,15 @@ func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Recor
 
 // sessionEntry tells the audit of a login, a switch or a revert: of the user that is effective from now on, by the one who was.
 func (h *handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
-	p := web.Principal(c)
 	action := audit.Switch
 	switch {
-	case p.UserID == 0:
+	case web.Principal(c).UserID == 0:
 		action = audit.Login
-		p = principal.Principal{UserID: actors.Effective.ID}
+		web.Act(c, principal.Principal{UserID: actors.Effective.ID}, h.trusted)
 	case actors.Original == nil:
 		action = audit.Revert
 	}
-	ctx := audit.WithActor(c.UserContext(), web.Actor(c, p, h.trusted))
-	return audit.Make(ctx, action, audit.RecordOf("User", actors.Effective.ID), nil)
+	return audit.Make(c.UserContext(), action, audit.RecordOf("User", actors.Effective.ID), nil)
 }
 
 // whoAmI: contract 4.5. One round trip, for the session.

@@ -1,0 +1,50 @@
+package conformance_test
+
+import (
+	"testing"
+	"time"
+)
+
+// clockChange is a moment at which the deployment's clock was set forward or back.
+type clockChange struct {
+	at            time.Time
+	before, after int // seconds east of UTC
+}
+
+// clockChange is one of 2019. It skips the test when the deployment's zone has none, or one that touches midnight.
+func (s *School) clockChange(t *testing.T, forward bool) clockChange {
+	t.Helper()
+	at := time.Date(2019, 1, 1, 0, 0, 0, 0, s.Zone)
+	for {
+		_, end := at.ZoneBounds()
+		if end.IsZero() || end.Year() > 2019 {
+			t.Skipf("the clock of %s is not set %s in 2019", s.Zone, map[bool]string{true: "forward", false: "back"}[forward])
+		}
+		_, before := end.Add(-time.Second).In(s.Zone).Zone()
+		_, after := end.In(s.Zone).Zone()
+		c := clockChange{end, before, after}
+		if (after > before) == forward {
+			if date(c.wall(before).Add(-time.Hour)) != date(c.wall(after).Add(time.Hour)) {
+				t.Skipf("the clock of %s is set about midnight", s.Zone)
+			}
+			return c
+		}
+		at = end
+	}
+}
+
+// wall is what the clock shows at the change by an offset, written as a time of UTC.
+func (c clockChange) wall(offset int) time.Time {
+	return c.at.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// day is the midnight, written as a time of UTC, of the day of the change.
+func (c clockChange) day() time.Time { return c.wall(c.before).Truncate(24 * time.Hour) }
+
+// length of the gap or the overlap.
+func (c clockChange) length() time.Duration {
+	if c.after > c.before {
+		return time.Duration(c.after-c.before) * time.Second
+	}
+	return time.Duration(c.before-c.after) * time.Second
+}

@@ -1,0 +1,160 @@
+package conformance_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPart4_1_Rule07_ThroughAGroupWhichElementShows(t *testing.T) {
+	proves(t, "4.1 rule 7", "decisions 3 both ways", "2.2 element in a listing")
+	c, pupil, stranger := school.Booker(t), school.Pupil(t), school.Pupil(t)
+	set := school.Group(t, pupil)
+	year := school.Group(t, set)
+	id := school.book(t, c, "trip", "2019-04-10 09:00", "2019-04-10 10:00", set, pupil, year)
+	a := on(t, c, pupil, "start_date=2019-04-10")
+	equal(t, "of the pupil", listed(t, a), fmt.Sprintf("trip@%d, trip, trip@%d", set.ID, year.ID))
+	equal(t, "element", a.At(t, "commitments.0.element"), set.List())
+	equal(t, "element of the group around it", a.At(t, "commitments.2.element"), year.List())
+	equal(t, "event", a.At(t, "commitments.0.event"), school.summary(t, id, "trip", "2019-04-10 09:00", "2019-04-10 10:00", false))
+	equal(t, "of the set", listed(t, on(t, c, set, "start_date=2019-04-10")), fmt.Sprintf("trip, trip@%d", year.ID))
+	equal(t, "of somebody else", listed(t, on(t, c, stranger, "start_date=2019-04-10")), "")
+}
+
+func TestPart4_1_Rule08_DirectCommitmentsLeaveElementOut(t *testing.T) {
+	proves(t, "4.1 rule 8", "2.2 element in a listing")
+	c, room := school.Booker(t), school.Location(t)
+	school.Event(t, c, nil, room)
+	equal(t, "keys of a direct commitment", on(t, c, room, "start_date=2019-04-10").Keys(t, "commitments.0"), "id,status,event,valid")
+}
+
+func TestDecisionsPart3_FirstAndLastDayAreIncluded(t *testing.T) {
+	proves(t, "decisions 3 membership")
+	c, pupil, set := school.Booker(t), school.Pupil(t), school.Group(t)
+	from, until := school.Group(t), school.Group(t)
+	school.Member(t, set, pupil, "2019-04-10", "2019-04-12")
+	school.Member(t, from, pupil, "2019-04-11", "")
+	school.Member(t, until, pupil, "", "2019-04-11")
+	for i, group := range []Element{set, from, until} {
+		for day := 8; day <= 14; day++ {
+			school.book(t, c, fmt.Sprintf("%02d", day), fmt.Sprintf("2019-04-%02d 1%d:00", day, i), fmt.Sprintf("2019-04-%02d 1%d:30", day, i), group)
+		}
+	}
+	for day, groups := range map[string][]Element{
+		"08": {until}, "09": {until}, "10": {set, until}, "11": {set, from, until}, "12": {set, from}, "13": {from}, "14": {from},
+	} {
+		want := []string{}
+		for _, g := range groups {
+			want = append(want, fmt.Sprintf("%s@%d", day, g.ID))
+		}
+		equal(t, day+" April", listed(t, on(t, c, pupil, "start_date=2019-04-"+day)), strings.Join(want, ", "))
+	}
+}
+
+// TestDecisionsPart3_NestedMembershipsAreIntersected: along a chain of groups a day counts when every membership covers it; by two chains, when one of them does.
+func TestDecisionsPart3_NestedMembershipsAreIntersected(t *testing.T) {
+	proves(t, "decisions 3 through a group", "decisions 3 nesting")
+	c, pupil, set, other, year := school.Booker(t), school.Pupil(t), school.Group(t), school.Group(t), school.Group(t)
+	school.Member(t, set, pupil, "2019-04-08", "2019-04-11")
+	school.Member(t, year, set, "2019-04-10", "2019-04-13")
+	school.Member(t, other, pupil, "2019-04-13", "")
+	school.Member(t, year, other, "", "2019-04-14")
+	school.days(t, c, year, "08", "09", "10", "11", "12", "13", "14", "15")
+	equal(t, "8 to 15 April", listed(t, on(t, c, pupil, "start_date=2019-04-08&end_date=2019-04-15")), strings.ReplaceAll("10@G, 11@G, 13@G, 14@G", "G", fmt.Sprint(year.ID)))
+	outer, chain := pupil, []Element{}
+	for range 12 {
+		group := school.Group(t, outer)
+		chain = append(chain, group)
+		outer = group
+	}
+	school.book(t, c, "assembly", "2019-05-10 09:00", "2019-05-10 10:00", outer)
+	equal(t, "through 12 groups", listed(t, on(t, c, pupil, "start_date=2019-05-10")), fmt.Sprintf("assembly@%d", outer.ID))
+	equal(t, "of a group in the middle", listed(t, on(t, c, chain[5], "start_date=2019-05-10")), fmt.Sprintf("assembly@%d", outer.ID))
+}
+
+func TestDecisionsPart3_AMembershipCountsOnADayOfTheEventInTheRange(t *testing.T) {
+	proves(t, "decisions 3 through a group")
+	c, pupil, set := school.Booker(t), school.Pupil(t), school.Group(t)
+	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
+	school.book(t, c, "camp", "2019-04-08 12:00", "2019-04-12 09:00", set)
+	school.book(t, c, "reaches it", "2019-04-08 12:00", "2019-04-10 09:00", set)
+	school.book(t, c, "ends before", "2019-04-08 12:00", "2019-04-10 00:00", set)
+	school.book(t, c, "begins after", "2019-04-11 00:00", "2019-04-11 12:00", set)
+	camp := fmt.Sprintf("reaches it@%d, camp@%d", set.ID, set.ID)
+	for query, want := range map[string]string{
+		"start_date=2019-04-10": camp, "start_date=2019-04-01&end_date=2019-04-30": camp, "start_date=2019-04-10&end_date=2019-04-11": camp,
+		"start_date=2019-04-09": "", "start_date=2019-04-11&end_date=2019-04-12": "", "start_date=2019-04-08&end_date=2019-04-09": "",
+	} {
+		equal(t, query, listed(t, on(t, c, pupil, query)), want)
+	}
+}
+
+func TestDecisionsPart3_CyclesAreHarmless(t *testing.T) {
+	proves(t, "decisions 3 nesting")
+	c, pupil := school.Booker(t), school.Pupil(t)
+	a, b, d := school.Group(t, pupil), school.Group(t), school.Group(t)
+	school.withMembers(t, b, []Element{a})
+	school.withMembers(t, d, []Element{b})
+	school.withMembers(t, a, []Element{d})
+	school.book(t, c, "x", "2019-04-10 09:00", "2019-04-10 10:00", d)
+	for _, e := range []Element{pupil, a, b} {
+		equal(t, "in a cycle", listed(t, on(t, c, e, "start_date=2019-04-10")), fmt.Sprintf("x@%d", d.ID))
+	}
+	equal(t, "of the group itself", listed(t, on(t, c, d, "start_date=2019-04-10")), "x")
+}
+
+// TestDecisionsPart3_MembershipAgainstAnObviousModel draws groups that nest at random, with memberships of random days, books each group on each day, and compares a pupil's
+// days with a walk from group to group. The seed is in what it says when it fails.
+func TestDecisionsPart3_MembershipAgainstAnObviousModel(t *testing.T) {
+	proves(t, "decisions 3 through a group", "decisions 3 nesting", "decisions 3 membership")
+	const groups, days = 5, 6
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	c, pupil := school.Booker(t), school.Pupil(t)
+	all := []Element{pupil}
+	day := func(n int) string { return date(time.Date(2019, 4, 8+n, 0, 0, 0, 0, time.UTC)) }
+	for range groups {
+		all = append(all, school.Group(t))
+	}
+	within := [groups + 1][groups + 1][days]bool{} // [member][group]: the days of the membership
+	for member := range all {
+		for group := 1; group < len(all); group++ {
+			if member == group || random.IntN(100) >= 45 {
+				continue
+			}
+			first := random.IntN(days)
+			last := first + random.IntN(days-first)
+			school.Member(t, all[group], all[member], day(first), day(last))
+			for n := first; n <= last; n++ {
+				within[member][group][n] = true
+			}
+		}
+	}
+	for group := 1; group < len(all); group++ {
+		for n := range days {
+			school.book(t, c, "x", fmt.Sprintf("%s 1%d:00", day(n), group), fmt.Sprintf("%s 1%d:30", day(n), group), all[group])
+		}
+	}
+	whole := []string{}
+	for n := range days {
+		reached := [groups + 1]bool{true}
+		for range groups {
+			for member := range all {
+				for group := range all {
+					reached[group] = reached[group] || reached[member] && within[member][group][n]
+				}
+			}
+		}
+		want := []string{}
+		for group := 1; group < len(all); group++ {
+			if reached[group] {
+				want = append(want, fmt.Sprintf("x@%d", all[group].ID))
+			}
+		}
+		whole = append(whole, want...)
+		equal(t, fmt.Sprintf("seed %d, day %d", seed, n), listed(t, on(t, c, pupil, "start_date="+day(n))), strings.Join(want, ", "))
+	}
+	equal(t, fmt.Sprintf("seed %d, all days", seed), listed(t, on(t, c, pupil, "start_date="+day(0)+"&end_date="+day(days-1))), strings.Join(whole, ", "))
+}

@@ -1,0 +1,128 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// decide moves a commitment to a status.
+func decide(t *testing.T, c *servicetest.Client, commitment int64, status string) servicetest.Answer {
+	t.Helper()
+	return c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment), map[string]any{"commitment": map[string]any{"status": status}})
+}
+
+func TestPart3_1_ControlledIsRequestedUnlessTheCallerAdministersIt(t *testing.T) {
+	proves(t, "3.1 requested", "3.1 uncontrolled", "decisions 5 controlled", "decisions 5 requested", "decisions 8 not implied")
+	keeper, other, calendar := school.User(t, "can_add_events"), school.User(t, "can_add_events"), school.Property(t)
+	k, c := school.Login(t, keeper), school.Login(t, other)
+	equal(t, "without an administrator", statuses(t, school.Event(t, c, nil, calendar)), "uncontrolled")
+	school.Administrator(t, calendar, keeper)
+	made := school.Event(t, c, nil, calendar)
+	equal(t, "with one", statuses(t, made), "requested")
+	equal(t, "by an admin, who is none of them", statuses(t, school.Event(t, school.As(t, "admin"), nil, calendar)), "requested")
+	equal(t, "by its administrator", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
+	school.Administrator(t, calendar, other)
+	equal(t, "by its second administrator", statuses(t, school.Event(t, c, nil, calendar)), "uncontrolled")
+	equal(t, "what was requested before", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "requested")
+	for _, u := range []User{keeper, other} {
+		school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, u.ID)).Must(t, http.StatusOK)
+	}
+	equal(t, "with none any more", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
+	added := school.Event(t, c, nil)
+	school.Administrator(t, calendar, keeper)
+	equal(t, "added", statuses(t, add(t, c, added.Int(t, "event.id"), calendar)), "requested")
+}
+
+func TestPart3_1_ADecisionByTheElementsAdministrator(t *testing.T) {
+	proves(t, "3.1 confirmed", "3.1 rejected", "3.1 noted", "decisions 5 decide", "decisions 1 key order")
+	c, keeper, calendar := school.Booker(t), school.User(t), school.Property(t)
+	school.Administrator(t, calendar, keeper)
+	k := school.Login(t, keeper)
+	for _, status := range []string{"confirmed", "rejected", "noted"} {
+		made := school.Event(t, c, nil, calendar)
+		id := made.Int(t, "event.commitments.0.id")
+		a := k.Patch(t, fmt.Sprintf("/api/commitments/%d", id), map[string]any{"commitment": map[string]any{"status": status, "reason": "Größe <b>"}})
+		a.Want(t, http.StatusOK, strings.Replace(school.golden(t, "commitment_decided.json", "30001", id, "10001", calendar.ID, "Sample calendar", calendar.Name, "20001", calendar.EntityID,
+			"40001", made.Int(t, "event.id"), "Sample concert", made.Text(t, "event.body")), `"confirmed"`, quoted(status), 1))
+		equal(t, "as the event shows it", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), status)
+		equal(t, "as the listing shows it", decode[struct{ Commitments []struct{ Status string } }](t, on(t, c, calendar, "start_date=2019-04-10")).Commitments[0].Status, status)
+		c.Delete(t, eventPath(made.Int(t, "event.id"))).Must(t, http.StatusOK)
+	}
+}
+
+// moves are the statuses that each status may become by a decision.
+var moves = map[string]string{
+	"requested": "confirmed rejected noted", "noted": "confirmed rejected requested", "rejected": "confirmed noted requested", "confirmed": "rejected requested", "uncontrolled": "",
+}
+
+func TestDecisionsPart5_EveryMove(t *testing.T) {
+	proves(t, "decisions 5 transitions", "decisions 5 uncontrolled", "decisions 5 illegal", "decisions 1 409 transition")
+	c, keeper, calendar := school.Booker(t), school.User(t, "can_add_events"), school.Property(t)
+	school.Administrator(t, calendar, keeper)
+	k := school.Login(t, keeper)
+	for from, allowed := range moves {
+		for to := range moves {
+			creator := c
+			if from == "uncontrolled" {
+				creator = k
+			}
+			made := school.Event(t, creator, nil, calendar)
+			id := made.Int(t, "event.commitments.0.id")
+			if from != "requested" && from != "uncontrolled" {
+				decide(t, k, id, from).Must(t, http.StatusOK)
+			}
+			a := decide(t, k, id, to)
+			if strings.Contains(" "+allowed+" ", " "+to+" ") {
+				equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "200 "+to)
+				continue
+			}
+			equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", a.Text(t, "status"), " ", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "409 Conflict "+from)
+		}
+	}
+}
+
+func TestDecisionsPart5_OthersMayNotDecide(t *testing.T) {
+	proves(t, "decisions 5 others", "decisions 8 not implied")
+	owner, keeper, calendar, teacher := school.User(t, "can_add_events"), school.User(t), school.Property(t), school.Staff(t)
+	school.Administrator(t, calendar, keeper)
+	made := school.Event(t, school.Login(t, owner), map[string]any{"organiser_id": teacher.ID}, calendar)
+	id := made.Int(t, "event.commitments.0.id")
+	elsewhere := school.User(t)
+	school.Administrator(t, school.Property(t), elsewhere)
+	for role, c := range map[string]*servicetest.Client{
+		"owner": school.Login(t, owner), "admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"), "administrator of another element": school.Login(t, elsewhere), "stranger": school.As(t),
+		"organiser": school.Login(t, school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")),
+	} {
+		for _, status := range []string{"confirmed", "requested", "maybe"} {
+			a := decide(t, c, id, status)
+			equal(t, status+" by "+role, fmt.Sprint(a.Code, " ", a.Body), "403 "+forbidden)
+		}
+	}
+	equal(t, "the commitment", statuses(t, school.Admin().Get(t, eventPath(made.Int(t, "event.id")))), "requested")
+	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, keeper.ID)).Must(t, http.StatusOK)
+	decide(t, school.Login(t, keeper), id, "confirmed").Want(t, http.StatusForbidden, forbidden) // no administrator any more
+}
+
+func TestDecisionsPart5_ADecisionThatCannotBeRead(t *testing.T) {
+	proves(t, "decisions 5 decide", "decisions 1 400 wrapper", "decisions 1 exception")
+	c, keeper, calendar := school.Booker(t), school.User(t), school.Property(t)
+	school.Administrator(t, calendar, keeper)
+	k := school.Login(t, keeper)
+	made := school.Event(t, c, nil, calendar)
+	path := fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id"))
+	for _, body := range []string{`{}`, `{"commitment":null}`, `{"status":"confirmed"}`, `{`, ``} {
+		k.Do(t, http.MethodPatch, path, body).WantCode(t, http.StatusBadRequest)
+	}
+	for _, status := range []any{"maybe", "", nil, 7, "Confirmed"} {
+		a := k.Patch(t, path, map[string]any{"commitment": map[string]any{"status": status}})
+		a.WantCode(t, http.StatusUnprocessableEntity)
+		equal(t, "the field that is wrong", a.Keys(t, "commitment.errors"), "status")
+	}
+	equal(t, "the commitment", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "requested")
+	decide(t, k, noSuchID, "confirmed").Want(t, http.StatusNotFound, missing("Not found", "Commitment", noSuchID))
+	k.Patch(t, "/api/commitments/0", map[string]any{"commitment": map[string]any{"status": "confirmed"}}).WantCode(t, http.StatusNotFound)
+}

@@ -1,0 +1,323 @@
+package faults_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// The exit codes that docs/conformance.md promises.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUnusable = 2
+)
+
+var (
+	// system is one replica of every service; the conformance tests themselves are run on two.
+	system *servicetest.System
+	binary string // of the conformance tests
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(servicetest.Run(m, servicetest.Options{}, func(s *servicetest.System) { system = s }))
+}
+
+var build = sync.OnceValue(func() error {
+	dir, err := os.MkdirTemp("", "conformance-")
+	if err != nil {
+		return err
+	}
+	binary = filepath.Join(dir, "conformance")
+	out, err := exec.Command("go", "test", "-c", "-o", binary, "..").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("go test -c: %w\n%s", err, out)
+	}
+	return err
+})
+
+// command is a run of the compiled tests outside any checkout, with a uuid in the environment.
+func command(t *testing.T, uuid string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(binary, arguments...)
+	c.Dir = t.TempDir()
+	c.Env = append(os.Environ(), "BELFRY_URL=", "BELFRY_UUID="+uuid)
+	return c
+}
+
+// conformance runs the compiled tests to their end.
+func conformance(t *testing.T, uuid string, arguments ...string) (code int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := command(t, uuid, arguments...)
+	c.Stdout, c.Stderr = &stdout, &stderr
+	return exitCode(t, c.Run()), stdout.String(), stderr.String()
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+		return ended.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exitOK
+}
+
+// through returns the address of a door to the system that changes answers.
+func through(t *testing.T, change func(path string, body []byte) []byte) string {
+	t.Helper()
+	target, err := url.Parse(system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return err
+		}
+		body = change(r.Request.URL.Path, body)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Length", fmt.Sprint(len(body)))
+		return nil
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestARunReportsByPartAndPutsAwayWhatItMade(t *testing.T) {
+	code, out, errs := conformance(t, system.AdminUUID, "-url", system.URL, "-rule", `^4\.4|^3\.3 row 4`)
+	if code != exitOK || errs != "" || !regexp.MustCompile(`(?m)^4\.4 +\d+ passed$`).MatchString(out) ||
+		!regexp.MustCompile(`(?m)^3\.3 +1 passed$`).MatchString(out) || !regexp.MustCompile(`\nall +\d+ passed, in \d+ s\n$`).MatchString(out) {
+		t.Fatalf("%d\n%s%s", code, out, errs)
+	}
+	nothingIsLeft(t)
+}
+
+func TestAnInterruptedRunPutsAwayWhatItMade(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		c := command(t, system.AdminUUID, "-url", system.URL, "-test.v")
+		var errs bytes.Buffer
+		c.Stderr = &errs
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		passed := 0
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), "--- PASS") {
+				if passed++; passed == 3 {
+					if err := c.Process.Signal(signal); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		if code := exitCode(t, c.Wait()); code != exitUnusable || errs.String() != "conformance: interrupted\n" || passed > 30 {
+			t.Errorf("%v: %d, %d passed, %q", signal, code, passed, &errs)
+		}
+		nothingIsLeft(t)
+	}
+}
+
+// nothingIsLeft fails the test when there is a user of a run who can log in, or an element of one that is current.
+func nothingIsLeft(t *testing.T) {
+	t.Helper()
+	admin := system.Admin(t)
+	var users struct {
+		Users []struct {
+			Name   string
+			Active bool
+		}
+	}
+	admin.Get(t, "/api/admin/users?limit=1000").Decode(t, &users)
+	made := 0
+	for _, u := range users.Users {
+		if strings.HasPrefix(u.Name, "Cf") {
+			if made++; u.Active {
+				t.Errorf("%s can still log in", u.Name)
+			}
+		}
+	}
+	if made == 0 {
+		t.Error("no user was made")
+	}
+	if a := admin.Get(t, "/api/elements?namelike=Cf"); a.Code != http.StatusNotFound {
+		t.Errorf("elements that are still current: %s", a.Body)
+	}
+}
+
+func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
+	broken := through(t, func(path string, body []byte) []byte {
+		if strings.HasSuffix(path, "/whoami") {
+			return bytes.Replace(body, []byte(`"user_id":`), []byte(`"id":`), 1)
+		}
+		return body
+	})
+	code, out, _ := conformance(t, system.AdminUUID, "-url", broken, "-documented=false", "-test.run", "WhoAmI|PrivilegedUsersGetALongerList")
+	for _, want := range []string{
+		"\n4.5             0 passed, 1 failed\n", "--- FAIL: TestPart4_5_WhoAmI", "rules: 4.5 whoami; ", "sessions_test.go:", "GET /sessions/1/whoami",
+		`expected: 200 {"status":"OK","user_id":`, `got:      200 {"status":"OK","id":`, "\n4.4             1 passed\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if code != exitFailed || t.Failed() {
+		t.Errorf("%d\n%s", code, out)
+	}
+	if code, out, _ = conformance(t, system.AdminUUID, "-url", broken, "-test.run", "WhoAmI"); code != exitFailed || !strings.Contains(out, "not as the interface's document says: ") {
+		t.Errorf("held to the document: %d\n%s", code, out)
+	}
+}
+
+// TestEveryByteOfAnAnswerIsLookedAt runs the tests through doors that each break one thing everywhere: where the thing is looked at, tests
+// must fail, also when nobody holds them to the interface's document.
+func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
+	for name, c := range map[string]struct {
+		run    string
+		change func(string, []byte) []byte
+		fails  []string // of these
+	}{
+		"a key more": {"TestPart2", func(_ string, b []byte) []byte {
+			return bytes.Replace(b, []byte(`"all_day":`), []byte(`"colour":1,"all_day":`), 1)
+		}, []string{"TestPart2_3_ANewEvent", "TestPart2_3_AnEventFetched", "TestPart2_3_AnInvalidEvent"}},
+		"no milliseconds": {"TestPart2_3", func(_ string, b []byte) []byte { return bytes.ReplaceAll(b, []byte(":00.000+"), []byte(":00+")) },
+			[]string{"TestPart2_3_ANewEvent", "TestPart2_3_AnEventFetched"}},
+		"plain characters": {"Escaped|TestPart2_3_ANewEvent", func(_ string, b []byte) []byte { return bytes.ReplaceAll(b, []byte(`\u003c`), []byte("<")) },
+			[]string{"TestDecisionsPart1_SpecialCharactersAreEscaped", "TestPart2_3_ANewEvent"}},
+	} {
+		_, out, errs := conformance(t, system.AdminUUID, "-url", through(t, c.change), "-documented=false", "-test.run", c.run)
+		for _, test := range c.fails {
+			if !strings.Contains(out, "--- FAIL: "+test+" ") {
+				t.Errorf("%s: %s did not fail\n%s%s", name, test, out, errs)
+			}
+		}
+	}
+}
+
+// TestEveryTestCanFail runs all tests against a deployment that makes what administrators ask for and answers everything else with a bare OK.
+// A test that passes there looks at nothing.
+func TestEveryTestCanFail(t *testing.T) {
+	target, err := url.Parse(system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		administration := strings.HasPrefix(r.URL.Path, "/api/admin/")
+		if r.URL.Path == "/api/login" || administration && (r.Method == http.MethodPost || r.Method == http.MethodPut) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, `{"status":"OK"}`)
+	}))
+	defer server.Close()
+	_, out, _ := conformance(t, system.AdminUUID, "-test.list", ".")
+	all := regexp.MustCompile(`(?m)^Test\w+$`).FindAllString(out, -1)
+	if len(all) < 200 {
+		t.Fatalf("%d tests:\n%s", len(all), out)
+	}
+	const aboutLogin = "^(TestDecisionsPart2_TheCookie|TestDecisionsPart2_TenFailedLoginsInAMinute)$" // logins are real here
+	_, out, errs := conformance(t, system.AdminUUID, "-url", server.URL, "-documented=false", "-test.v", "-test.skip", aboutLogin)
+	for _, name := range all {
+		if !strings.Contains(out, "--- FAIL: "+name+" ") && !regexp.MustCompile(aboutLogin).MatchString(name) {
+			t.Errorf("%s did not fail", name)
+		}
+	}
+	if t.Failed() {
+		t.Log(errs)
+	}
+}
+
+func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
+	var both sync.WaitGroup
+	if err := build(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		both.Go(func() {
+			code, out, errs := conformance(t, system.AdminUUID, "-url", system.URL, "-rule", "^4.[1-4]|administration", "-test.shuffle", "on")
+			if code != exitOK {
+				t.Errorf("%d\n%s%s", code, out, errs)
+			}
+		})
+	}
+	both.Wait()
+}
+
+func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "uuid")
+	if err := os.WriteFile(file, []byte(system.AdminUUID+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := conformance(t, "", "-url", system.URL, "-uuid-file", file, "-test.run", "WhoAmI"); code != exitOK {
+		t.Errorf("with a file: %d\n%s%s", code, out, errs)
+	}
+	for name, c := range map[string]struct {
+		uuid string
+		args []string
+		says string
+	}{
+		"no address":             {"x", nil, "set -url or BELFRY_URL"},
+		"no uuid":                {"", []string{"-url", system.URL}, "set BELFRY_UUID or -uuid-file"},
+		"no such file":           {"", []string{"-url", system.URL, "-uuid-file", file + "x"}, "no such file"},
+		"another uuid":           {"3f0c8bfa-0000-4000-8000-000000000000", []string{"-url", system.URL}, "login as the administrator: 401"},
+		"nobody there":           {"x", []string{"-url", "http://127.0.0.1:1"}, "connection refused"},
+		"no http address":        {"x", []string{"-url", "belfry"}, "the address must look like"},
+		"no such zone":           {"x", []string{"-timezone", "Mars/Olympus"}, "unknown time zone"},
+		"no pattern":             {"x", []string{"-rule", "("}, "-rule"},
+		"no such rule":           {system.AdminUUID, []string{"-url", system.URL, "-rule", "nothing at all"}, "no test is chosen"},
+		"no such test":           {system.AdminUUID, []string{"-url", system.URL, "-test.run", "nothing at all"}, "no test is chosen"},
+		"an unknown flag":        {"x", []string{"-colour"}, "flag provided but not defined"},
+		"a word without a flag":  {"x", []string{"http://127.0.0.1:1"}, "unknown argument"},
+		"a flag without a value": {"x", []string{"-url"}, "flag needs an argument"},
+	} {
+		code, _, errs := conformance(t, c.uuid, c.args...)
+		if code != exitUnusable || !strings.Contains(errs, c.says) {
+			t.Errorf("%s: %d %q", name, code, errs)
+		}
+		if len(c.uuid) > 1 && strings.Contains(errs, c.uuid) {
+			t.Errorf("%s: the uuid is shown: %s", name, errs)
+		}
+	}
+}
+
+func TestTheHelpNamesWhatMatters(t *testing.T) {
+	code, out, errs := conformance(t, "", "-help")
+	flags := regexp.MustCompile(`(?m)^  -(\S+)`).FindAllStringSubmatch(out+errs, -1)
+	for _, want := range []string{"url", "uuid-file", "timezone", "rule", "documented", "test.run", "test.v"} {
+		if !slices.ContainsFunc(flags, func(f []string) bool { return f[1] == want }) {
+			t.Errorf("it has no -%s", want)
+		}
+	}
+	if code != exitOK || len(flags) > 15 || t.Failed() {
+		t.Errorf("%d\n%s%s", code, out, errs)
+	}
+}

@@ -1,0 +1,66 @@
+package conformance_test
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// goldens are answers as the contract shows them, with sample ids of five digits, indented for people.
+//
+//go:embed testdata/golden/*.json
+var goldens embed.FS
+
+// Golden fails the test unless the answer has the code and, byte for byte, the golden file's text without its indentation, once each
+// sample in it, an id or a name, is replaced by what it stands for here. Samples come in pairs: the sample, the value. Times in the file
+// are those of Europe/London and are expected with the offset of the deployment's zone.
+func (s *School) Golden(t *testing.T, a servicetest.Answer, code int, file string, samples ...any) {
+	t.Helper()
+	a.Want(t, code, s.golden(t, file, samples...))
+}
+
+func (s *School) golden(t *testing.T, file string, samples ...any) string {
+	t.Helper()
+	text, err := goldens.ReadFile("testdata/golden/" + file)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	replaced := make([]string, len(samples))
+	for i, s := range samples {
+		replaced[i] = fmt.Sprint(s)
+		if s, ok := s.(string); ok {
+			inner := quoted(s)
+			replaced[i] = inner[1 : len(inner)-1]
+		}
+		if i%2 == 0 && !strings.Contains(compact.String(), replaced[i]) {
+			t.Fatalf("%s has no %s", file, replaced[i])
+		}
+	}
+	return s.inZone(t, strings.NewReplacer(replaced...).Replace(compact.String()))
+}
+
+// wireTime is a time of the API.
+var wireTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d`)
+
+// inZone gives every time in a text the offset that its clock time has in the deployment's zone.
+func (s *School) inZone(t *testing.T, text string) string {
+	t.Helper()
+	return wireTime.ReplaceAllStringFunc(text, func(at string) string {
+		local, err := time.ParseInLocation("2006-01-02T15:04:05.000", at[:len(at)-len("+01:00")], s.Zone)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		return local.Format("2006-01-02T15:04:05.000-07:00")
+	})
+}

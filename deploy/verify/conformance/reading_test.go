@@ -1,0 +1,166 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// decode reads an answer as far as a test looks at it, and ends the test when it does not fit.
+func decode[V any](t *testing.T, a servicetest.Answer) V {
+	t.Helper()
+	var v V
+	if err := json.Unmarshal([]byte(a.Body), &v); err != nil {
+		t.Fatalf("%s: %v in %d %s", a.Request, err, a.Code, a.Body)
+	}
+	return v
+}
+
+// booked is what create, add and get answer, as far as tests look at it.
+type booked struct {
+	Event struct {
+		ID          int64
+		Body        string
+		StartsAt    string `json:"starts_at"`
+		EndsAt      string `json:"ends_at"`
+		AllDay      bool   `json:"all_day"`
+		Commitments []struct {
+			ID      int64
+			Status  string
+			Element struct{ ID int64 }
+		}
+		Requests []struct {
+			ID           int64
+			Quantity     int
+			NumAllocated int `json:"num_allocated"`
+			Element      struct{ ID int64 }
+		}
+		Owner, Organiser *struct{ ID int64 }
+	}
+	Failures []struct {
+		Index     int
+		ElementID string `json:"element_id"`
+		ItemType  string `json:"item_type"`
+		Item      struct {
+			ID     *int64
+			Status string
+			Valid  *bool
+			Errors map[string][]string
+		}
+	}
+}
+
+// elements are the ids of the committed elements, in their order.
+func (b booked) elements() []int64 {
+	ids := []int64{}
+	for _, c := range b.Event.Commitments {
+		ids = append(ids, c.Element.ID)
+	}
+	return ids
+}
+
+// failures are index, element_id and item_type of each.
+func (b booked) failures() string {
+	texts := []string{}
+	for _, f := range b.Failures {
+		texts = append(texts, fmt.Sprintf("%d %s %s", f.Index, f.ElementID, f.ItemType))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// listed are the titles of the events in a listing of commitments, in its order; one through a group has that group's id behind an @.
+func listed(t *testing.T, a servicetest.Answer) string {
+	t.Helper()
+	titles := []string{}
+	for _, c := range decode[struct {
+		Commitments []struct {
+			Element *struct{ ID int64 }
+			Event   struct{ Body string }
+		}
+	}](t, a).Commitments {
+		title := c.Event.Body
+		if c.Element != nil {
+			title += fmt.Sprintf("@%d", c.Element.ID)
+		}
+		titles = append(titles, title)
+	}
+	return strings.Join(titles, ", ")
+}
+
+// on reads an element's commitments with a query such as "start_date=2019-04-10", "" for none.
+func on(t *testing.T, c *servicetest.Client, e Element, query string) servicetest.Answer {
+	t.Helper()
+	path := fmt.Sprintf("/api/elements/%d/commitments", e.ID)
+	if query != "" {
+		path += "?" + query
+	}
+	return c.Get(t, path).Must(t, 200)
+}
+
+// book makes an event of that title by set B, from one local time to another, and returns its id. The elements are all added.
+func (s *School) book(t *testing.T, c *servicetest.Client, title, starts, ends string, elements ...Element) int64 {
+	t.Helper()
+	a := s.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": ends}, elements...)
+	if a.Len(t, "failures") > 0 {
+		t.Fatalf("%s: %s", title, a.At(t, "failures"))
+	}
+	return a.Int(t, "event.id")
+}
+
+// sent are the ids of elements as the contract's clients send them.
+func sent(elements ...Element) []string {
+	ids := []string{}
+	for _, e := range elements {
+		ids = append(ids, e.Sent())
+	}
+	return ids
+}
+
+// add adds elements to an event.
+func add(t *testing.T, c *servicetest.Client, event int64, elements ...Element) servicetest.Answer {
+	t.Helper()
+	return c.Post(t, eventPath(event)+"/add", map[string]any{"elements": sent(elements...)})
+}
+
+func eventPath(id int64) string { return fmt.Sprintf("/api/events/%d", id) }
+
+// summary is an event summary, byte for byte; the times are local.
+func (s *School) summary(t *testing.T, id int64, title, starts, ends string, allDay bool) string {
+	t.Helper()
+	return fmt.Sprintf(`{"id":%d,"body":%s,"starts_at":%q,"ends_at":%q,"all_day":%t,"valid":true}`, id, quoted(title), s.Wire(t, starts), s.Wire(t, ends), allDay)
+}
+
+// missing is the exception body, byte for byte.
+func missing(status, record string, id int64) string {
+	return fmt.Sprintf(`{"status":%q,"exception":"RecordNotFound","message":"Couldn't find %s with 'id'=%d"}`, status, record, id)
+}
+
+const forbidden = `{"status":"Forbidden"}`
+
+// noSuchID is one that nothing has.
+const noSuchID = 9223372036854775807
+
+// today is the date in the deployment's zone. A test that depends on it calls sameDay at its end.
+func (s *School) today() time.Time { return time.Now().In(s.Zone) }
+
+// sameDay skips the test when midnight passed while it ran.
+func (s *School) sameDay(t *testing.T, began time.Time) {
+	t.Helper()
+	if date(s.today()) != date(began) {
+		t.Skipf("midnight passed meanwhile")
+	}
+}
+
+func date(at time.Time) string { return at.Format(time.DateOnly) }
+
+// sortedList puts the entries of a comma-separated header in order.
+func sortedList(header string) string {
+	entries := strings.Split(strings.ReplaceAll(header, " ", ""), ",")
+	slices.Sort(entries)
+	return strings.Join(entries, ", ")
+}

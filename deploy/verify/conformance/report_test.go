@@ -1,0 +1,112 @@
+package conformance_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// outcome is that of the run's tests, by parts of the contract.
+var outcome report
+
+// others are the tests of the run that have not ended, but for the one that comes last.
+var others sync.WaitGroup
+
+// proves says which rules a test proves, for the coverage page reads it; the test is reported under the part of the first one. It
+// lets the test run beside others, and skips it when -rule chooses none of its rules.
+func proves(t *testing.T, rules ...string) {
+	t.Helper()
+	begin(t, rules)
+	others.Add(1)
+	t.Cleanup(others.Done)
+	t.Parallel()
+	school.unlessInterrupted(t)
+}
+
+// provesLast is proves for a test that disturbs other logins from the same address: it runs when all others have ended.
+func provesLast(t *testing.T, rules ...string) {
+	t.Helper()
+	begin(t, rules)
+	t.Parallel() // and so goes on when each of the others has begun
+	others.Wait()
+	school.unlessInterrupted(t)
+}
+
+func begin(t *testing.T, rules []string) {
+	t.Helper()
+	if !slices.ContainsFunc(rules, chosen.MatchString) {
+		t.SkipNow()
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("rules: %s", strings.Join(rules, "; "))
+		}
+		outcome.add(t, part(rules[0]))
+	})
+}
+
+// part is that of a rule: "4.2" of "4.2 rule 5", "decisions 2" of "decisions 2 cookie".
+func part(rule string) string {
+	words := strings.Fields(rule)
+	if words[0] == "decisions" {
+		return "decisions " + words[1]
+	}
+	return words[0]
+}
+
+// report counts tests by part.
+type report struct {
+	mu    sync.Mutex
+	parts map[string]*counts
+}
+
+type counts struct{ passed, failed, skipped int }
+
+func (r *report) add(t *testing.T, part string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.parts == nil {
+		r.parts = map[string]*counts{}
+	}
+	if r.parts[part] == nil {
+		r.parts[part] = &counts{}
+	}
+	switch {
+	case t.Failed():
+		r.parts[part].failed++
+	case t.Skipped():
+		r.parts[part].skipped++
+	default:
+		r.parts[part].passed++
+	}
+}
+
+func (r *report) empty() bool { return len(r.parts) == 0 }
+
+// summary is a line for each part and one for all.
+func (r *report) summary(took time.Duration) string {
+	var text strings.Builder
+	var all counts
+	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
+		c := *r.parts[part]
+		fmt.Fprintf(&text, "%-15s %s\n", part, c)
+		all = counts{all.passed + c.passed, all.failed + c.failed, all.skipped + c.skipped}
+	}
+	fmt.Fprintf(&text, "%-15s %s, in %.0f s\n", "all", all, took.Seconds())
+	return text.String()
+}
+
+func (c counts) String() string {
+	text := fmt.Sprintf("%d passed", c.passed)
+	if c.failed > 0 {
+		text += fmt.Sprintf(", %d failed", c.failed)
+	}
+	if c.skipped > 0 {
+		text += fmt.Sprintf(", %d skipped", c.skipped)
+	}
+	return text
+}

@@ -1,0 +1,186 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// revertPath is the path of a revert.
+const revertPath = "/api/sessions/1/revert"
+
+// switched logs a new user with can_su in, switches to a new user without can_api, and returns both, the client, and one with the cookie
+// from before the switch.
+func (s *School) switched(t *testing.T) (original, effective User, c, before *servicetest.Client) {
+	t.Helper()
+	original, effective = s.User(t, "can_su"), s.UserWith(t, nil)
+	c = s.Login(t, original)
+	before = c.Copy()
+	c.Put(t, "/api/sessions/1", switchTo(effective)).Want(t, http.StatusOK, okBody)
+	return original, effective, c, before
+}
+
+func TestPart3_3_Row4_SwitchMakesANewSession(t *testing.T) {
+	proves(t, "3.3 row 4", "4.5 switch", "5 rule 7", "decisions 2 rotation", "decisions 2 switch can_api")
+	_, effective, c, before := school.switched(t)
+	equal(t, "the cookie is a new one", c.Cookie(t) != before.Cookie(t), true)
+	isUser(t, c, &effective, "after the switch")
+	isUser(t, before, nil, "with the cookie from before the switch")
+	original := school.User(t, "can_su")
+	c = school.Login(t, original)
+	c.Put(t, "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": effective.ID}}).Want(t, http.StatusOK, okBody)
+	isUser(t, c, &effective, "after a switch by a number")
+}
+
+func TestPart3_3_Row5_SwitchToTheOriginalUserIsARevert(t *testing.T) {
+	proves(t, "3.3 row 5", "5 rule 10")
+	original, _, c, _ := school.switched(t)
+	before := c.Copy()
+	c.Put(t, "/api/sessions/1", switchTo(original)).Want(t, http.StatusOK, okBody)
+	equal(t, "the cookie is a new one", c.Cookie(t) != before.Cookie(t), true)
+	isUser(t, c, &original, "after the switch back")
+	isUser(t, before, nil, "with the switched session's cookie")
+	c.Get(t, "/api/users").WantCode(t, http.StatusOK) // can_su is back
+}
+
+func TestPart3_3_Row6_NestedSwitchesAreRejected(t *testing.T) {
+	proves(t, "3.3 row 6", "5 rule 10", "decisions 2 switch can_su")
+	original, effective := school.User(t, "can_su"), school.User(t, "can_su")
+	c := school.Login(t, original)
+	c.Put(t, "/api/sessions/1", switchTo(effective)).Want(t, http.StatusOK, okBody)
+	held := c.Cookie(t)
+	for _, target := range []User{school.User(t), effective} {
+		a := c.Put(t, "/api/sessions/1", switchTo(target))
+		a.Want(t, http.StatusForbidden, forbidden)
+		equal(t, "cookies set by a rejected switch", len(a.Cookies()), 0)
+	}
+	equal(t, "the cookie stays", c.Cookie(t) == held, true)
+	isUser(t, c, &effective, "after rejected switches")
+}
+
+func TestPart3_3_Row7_RevertReturnsToTheOriginalUser(t *testing.T) {
+	proves(t, "3.3 row 7", "4.5 revert", "5 rule 7", "5 rule 9", "decisions 2 rotation")
+	original, _, c, _ := school.switched(t)
+	before := c.Copy()
+	c.Put(t, revertPath, map[string]any{}).Want(t, http.StatusOK, okBody)
+	equal(t, "the cookie is a new one", c.Cookie(t) != before.Cookie(t), true)
+	isUser(t, c, &original, "after the revert")
+	isUser(t, before, nil, "with the switched session's cookie")
+	c.Put(t, "/api/sessions/1", switchTo(school.User(t))).Want(t, http.StatusOK, okBody) // so it is not switched any more
+	c.Put(t, revertPath, nil).Want(t, http.StatusOK, okBody)                             // without a body
+	isUser(t, c, &original, "after the revert without a body")
+}
+
+func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
+	proves(t, "3.3 row 8", "5 rule 5", "7.1 Forbidden", "decisions 2 switch can_su", "decisions 1 403")
+	u := school.User(t, "can_add_events", "privileged", "edit_all_events")
+	c := school.Login(t, u)
+	c.Get(t, "/api/users").Want(t, http.StatusForbidden, forbidden)
+	c.Get(t, "/api/users?email="+u.Email).Want(t, http.StatusForbidden, forbidden)
+	c.Put(t, "/api/sessions/1", switchTo(school.User(t))).Want(t, http.StatusForbidden, forbidden)
+	c.Put(t, revertPath, map[string]any{}).Want(t, http.StatusForbidden, forbidden)
+	isUser(t, c, &u, "after forbidden calls")
+}
+
+// TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides has an original user who may do everything but administer, and effective ones who may do little.
+func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
+	proves(t, "5 rule 8 rest", "5 rule 11")
+	original := school.User(t, "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged")
+	own := school.Login(t, original)
+	event := school.Event(t, own, nil).Int(t, "event.id")
+	add := fmt.Sprintf("/api/events/%d/notes", event)
+	note := map[string]any{"note": map[string]any{"contents": "x"}}
+
+	none := school.UserWith(t, nil)
+	own.Put(t, "/api/sessions/1", switchTo(none)).Want(t, http.StatusOK, okBody)
+	own.Get(t, "/api/users").Want(t, http.StatusForbidden, forbidden)
+	school.TryEvent(t, own, nil).Want(t, http.StatusForbidden, forbidden)
+	own.Post(t, add, note).Want(t, http.StatusForbidden, forbidden)
+	own.Delete(t, fmt.Sprintf("/api/events/%d", event)).Want(t, http.StatusForbidden, forbidden)
+	own.Get(t, fmt.Sprintf("/api/eventcategories/%d", school.Privileged.ID)).Want(t, http.StatusForbidden, forbidden)
+	own.Put(t, revertPath, map[string]any{}).Want(t, http.StatusOK, okBody)
+
+	booker := school.UserWith(t, nil, "can_add_events", "can_add_notes")
+	own.Put(t, "/api/sessions/1", switchTo(booker)).Want(t, http.StatusOK, okBody)
+	made := school.Event(t, own, nil)
+	own.Get(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id"))).Equal(t, "event.owner", booker.List())
+	added := own.Post(t, add, note)
+	added.Equal(t, "note.owner", booker.List())
+	own.Delete(t, notePaths(added.Int(t, "note.id"))[0]).Want(t, http.StatusOK, okBody)
+	its := addNote(t, school.Login(t, school.User(t, "can_add_notes")), event, map[string]any{})
+	own.Delete(t, notePaths(its)[0]).Want(t, http.StatusForbidden, forbidden)
+}
+
+func TestPart5_Rule08_WhileSwitchedTheOriginalUsersCanAPICounts(t *testing.T) {
+	proves(t, "5 rule 8 API")
+	original, effective, c, _ := school.switched(t)
+	isUser(t, c, &effective, "as one without can_api, while switched") // the original user's counts
+	school.change(t, original, map[string]any{"permissions": map[string]any{"can_api": false}})
+	withinASecond(t, "the switched session is 401 when the original user loses can_api", func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
+}
+
+func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
+	proves(t, "decisions 2 switch no id", "decisions 2 switch unknown", "decisions 2 switch self", "decisions 2 switch admin", "decisions 2 switch inactive", "decisions 2 switch order", "decisions 2 switch can_su")
+	su, plain := school.User(t, "can_su"), school.User(t)
+	admin, inactive := school.User(t, "admin"), school.UserWith(t, map[string]any{"active": false})
+	inactiveAdmin := school.UserWith(t, map[string]any{"active": false}, "admin")
+	session := func(id any) any { return map[string]any{"session": map[string]any{"user_id": id}} }
+	const noID = `{"status":"Bad request","message":"user_id is missing or no id"}`
+	for _, c := range []struct {
+		why    string
+		caller User
+		body   any
+		code   int
+		want   string
+	}{
+		{"no can_su comes before no id", plain, map[string]any{}, http.StatusForbidden, forbidden},
+		{"no can_su comes before unknown", plain, session(int64(noSuchID)), http.StatusForbidden, forbidden},
+		{"no wrapper", su, map[string]any{"user_id": plain.ID}, http.StatusBadRequest, noID},
+		{"none", su, map[string]any{"session": map[string]any{}}, http.StatusBadRequest, noID},
+		{"not JSON", su, `{"session":`, http.StatusBadRequest, noID},
+		{"absent", su, session(nil), http.StatusBadRequest, noID},
+		{"a word", su, session("ann"), http.StatusBadRequest, noID},
+		{"a sign", su, session("-1"), http.StatusBadRequest, noID},
+		{"unknown", su, session(int64(noSuchID)), http.StatusNotFound, missing("Not found", "User", noSuchID)},
+		{"oneself", su, switchTo(su), http.StatusForbidden, forbidden},
+		{"an admin", su, switchTo(admin), http.StatusForbidden, forbidden},
+		{"an inactive user", su, switchTo(inactive), http.StatusForbidden, forbidden},
+		{"an inactive admin", su, switchTo(inactiveAdmin), http.StatusForbidden, forbidden},
+	} {
+		client := school.Login(t, c.caller)
+		a := client.Put(t, "/api/sessions/1", c.body)
+		equal(t, "switch: "+c.why, fmt.Sprint(a.Code, " ", a.Body), fmt.Sprint(c.code, " ", c.want))
+		isUser(t, client, &c.caller, "after a refused switch: "+c.why)
+	}
+	client := school.Login(t, school.User(t, "admin"))
+	client.Put(t, "/api/sessions/1", switchTo(admin)).Want(t, http.StatusOK, okBody)
+	isUser(t, client, &admin, "after an admin's switch to an admin")
+	client = school.Login(t, school.User(t, "admin"))
+	client.Put(t, "/api/sessions/1", switchTo(inactive)).Want(t, http.StatusForbidden, forbidden)
+}
+
+func TestDecisionsPart2_RevertWithoutASwitch(t *testing.T) {
+	proves(t, "decisions 2 revert")
+	u := school.User(t, "can_su")
+	c := school.Login(t, u)
+	a := c.Put(t, revertPath, map[string]any{})
+	a.Want(t, http.StatusOK, okBody)
+	equal(t, "cookies set", len(a.Cookies()), 0)
+	isUser(t, c, &u, "after a revert without a switch")
+	school.As(t).Put(t, revertPath, map[string]any{}).Want(t, http.StatusForbidden, forbidden)
+	school.Client().Put(t, revertPath, map[string]any{}).Want(t, http.StatusUnauthorized, accessDenied)
+}
+
+// withinASecond fails the test unless what is asked comes true within a second of now.
+func withinASecond(t *testing.T, what string, asked func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Second); !asked(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("expected within a second: %s", what)
+			return
+		}
+	}
+}

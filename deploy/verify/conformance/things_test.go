@@ -1,0 +1,310 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// Element is one that a test has made.
+type Element struct {
+	ID         int64
+	Name       string
+	EntityType string
+	EntityID   int64
+}
+
+// List is the element's list form, byte for byte.
+func (e Element) List() string {
+	return fmt.Sprintf(`{"id":%d,"name":%s,"entity_type":%q,"entity_id":%d,"valid":true}`, e.ID, quoted(e.Name), e.EntityType, e.EntityID)
+}
+
+// Sent is the element's id as the contract's clients send it: a string.
+func (e Element) Sent() string { return strconv.FormatInt(e.ID, 10) }
+
+// User is one that a test has made.
+type User struct {
+	ID          int64
+	Name, Email string
+	UUID        string
+}
+
+// List is the user's list form, byte for byte.
+func (u User) List() string {
+	return fmt.Sprintf(`{"id":%d,"name":%s,"email":%s,"valid":true}`, u.ID, quoted(u.Name), quoted(u.Email))
+}
+
+// quoted writes a string as the services must: as encoding/json does, with <, >, &, U+2028 and U+2029 escaped.
+func quoted(s string) string {
+	text, _ := json.Marshal(s) // a string always can be
+	return string(text)
+}
+
+// Unique returns a name of this run that no other thing has: "Cf3k7q2m Room 17" for "Room".
+func (s *School) Unique(word string) string {
+	return fmt.Sprintf("%s %s %d", s.Prefix, word, s.count.Add(1))
+}
+
+// Admin returns a client of the administrator that the run was given. Tests must not log it out or switch it: see Login.
+func (s *School) Admin() *servicetest.Client { return s.admin.Copy() }
+
+// Client returns a client that is not signed in.
+func (s *School) Client() *servicetest.Client { return servicetest.Connect(s.options) }
+
+// Import sends records of one kind as one batch as the administrator, ends the test unless all succeed, and returns their ids by key.
+func (s *School) Import(t *testing.T, kind string, records ...map[string]any) map[string]int64 {
+	t.Helper()
+	a := s.ImportBatch(t, "/api/admin/import/"+kind, records...).Must(t, http.StatusOK)
+	var reply struct {
+		Failed  int
+		Records []struct {
+			Key string
+			ID  int64
+		}
+	}
+	if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || reply.Failed > 0 {
+		t.Fatalf("import of %s: %s", kind, a.Body)
+	}
+	ids := map[string]int64{}
+	for _, r := range reply.Records {
+		ids[r.Key] = r.ID
+	}
+	return ids
+}
+
+// ImportBatch sends records as one batch to an import path, query included, as the administrator.
+func (s *School) ImportBatch(t *testing.T, path string, records ...map[string]any) servicetest.Answer {
+	t.Helper()
+	var lines strings.Builder
+	for _, record := range records {
+		line, err := json.Marshal(record)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		lines.Write(append(line, '\n'))
+	}
+	return s.Admin().Do(t, http.MethodPost, path, lines.String(), "Content-Type", "application/x-ndjson")
+}
+
+// Element makes an element from the fields of administration's record; entity_type among them.
+func (s *School) Element(t *testing.T, fields map[string]any) Element {
+	t.Helper()
+	a := s.Admin().Post(t, "/api/admin/elements", map[string]any{"element": fields}).Must(t, http.StatusCreated)
+	return Element{a.Int(t, "element.id"), a.Text(t, "element.name"), a.Text(t, "element.entity_type"), a.Int(t, "element.entity_id")}
+}
+
+// Staff makes a member of staff whose initials are unique in the run.
+func (s *School) Staff(t *testing.T) Element {
+	t.Helper()
+	initials := strings.ToUpper(s.Prefix[2:]) + strconv.FormatInt(s.count.Add(1), 10)
+	return s.Element(t, map[string]any{"entity_type": "Staff", "initials": initials, "forename": "Ann", "surname": s.Prefix})
+}
+
+// Initials are those of a member of staff.
+func (e Element) Initials() string { initials, _, _ := strings.Cut(e.Name, " - "); return initials }
+
+// Pupil makes a pupil.
+func (s *School) Pupil(t *testing.T) Element {
+	t.Helper()
+	return s.Element(t, map[string]any{"entity_type": "Pupil", "forename": "Kai", "surname": s.Unique("Pupil")})
+}
+
+// Location makes a room without a short name.
+func (s *School) Location(t *testing.T) Element {
+	t.Helper()
+	return s.named(t, "Location", "Room")
+}
+
+// Property makes a property, such as a public calendar.
+func (s *School) Property(t *testing.T) Element {
+	t.Helper()
+	return s.named(t, "Property", "Calendar")
+}
+
+func (s *School) named(t *testing.T, entityType, word string) Element {
+	t.Helper()
+	return s.Element(t, map[string]any{"entity_type": entityType, "name": s.Unique(word)})
+}
+
+// Group makes a group with members that are in it on every day.
+func (s *School) Group(t *testing.T, members ...Element) Element {
+	t.Helper()
+	return s.withMembers(t, s.named(t, "Group", "Group"), members)
+}
+
+// ResourceGroup makes a resource group with members that are in it on every day.
+func (s *School) ResourceGroup(t *testing.T, members ...Element) Element {
+	t.Helper()
+	return s.withMembers(t, s.Element(t, map[string]any{"entity_type": "Group", "name": s.Unique("Minibuses"), "resource": true}), members)
+}
+
+func (s *School) withMembers(t *testing.T, group Element, members []Element) Element {
+	t.Helper()
+	for _, m := range members {
+		s.Member(t, group, m, "", "")
+	}
+	return group
+}
+
+// Member puts an element into a group from a day to a day, both included; "" is open.
+func (s *School) Member(t *testing.T, group, member Element, first, last string) {
+	t.Helper()
+	span := map[string]any{"element_id": member.ID}
+	if first != "" {
+		span["first_day"] = first
+	}
+	if last != "" {
+		span["last_day"] = last
+	}
+	s.Admin().Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group.ID), map[string]any{"members": []any{span}}).Must(t, http.StatusCreated)
+}
+
+// Administrator makes a user one of an element's administrators, which makes the element controlled.
+func (s *School) Administrator(t *testing.T, e Element, u User) {
+	t.Helper()
+	s.Admin().Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", e.ID, u.ID), map[string]any{}).Must(t, http.StatusOK)
+}
+
+// Controlled makes a property with an administrator other than any client of the test: adding it is asking for it.
+func (s *School) Controlled(t *testing.T) Element {
+	t.Helper()
+	e := s.Property(t)
+	s.Administrator(t, e, s.User(t))
+	return e
+}
+
+// User makes a user of kind staff with can_api and those permissions.
+func (s *School) User(t *testing.T, permissions ...string) User {
+	t.Helper()
+	return s.UserWith(t, nil, append(permissions, "can_api")...)
+}
+
+// UserWith makes a user with fields of administration's record ("kind", "element_id", …) and exactly those permissions; "" is none.
+func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...string) User {
+	t.Helper()
+	n := s.count.Add(1)
+	granted := map[string]bool{}
+	for _, p := range permissions {
+		if p != "" {
+			granted[p] = true
+		}
+	}
+	record := map[string]any{
+		"name": fmt.Sprintf("%s User %d", s.Prefix, n), "email": strings.ToLower(fmt.Sprintf("%s.%d@conformance.invalid", s.Prefix, n)),
+		"permissions": granted,
+	}
+	for name, value := range fields {
+		record[name] = value
+	}
+	a := s.Admin().Post(t, "/api/admin/users", map[string]any{"user": record}).Must(t, http.StatusCreated)
+	return User{a.Int(t, "user.id"), a.Text(t, "user.name"), a.Text(t, "user.email"), a.Text(t, "user.uuid")}
+}
+
+// Login returns a client with a new session of the user.
+func (s *School) Login(t *testing.T, u User) *servicetest.Client {
+	t.Helper()
+	c := s.Client()
+	tryLogin(t, c, u.UUID).Must(t, http.StatusOK)
+	if c.SessionCookie() == nil {
+		t.Fatalf("the login gave no session cookie")
+	}
+	return c
+}
+
+// As returns a client of a new user with can_api and those permissions.
+func (s *School) As(t *testing.T, permissions ...string) *servicetest.Client {
+	t.Helper()
+	return s.Login(t, s.User(t, permissions...))
+}
+
+// Booker returns a client of a new user who may create events and notes, and is no administrator.
+func (s *School) Booker(t *testing.T) *servicetest.Client {
+	t.Helper()
+	return s.As(t, "can_add_events", "can_add_notes")
+}
+
+// Event creates an event of the ordinary category with the client: fields over the defaults, which are a body of its own and an hour on
+// 10 April 2019 by set A. It ends the test unless it is made.
+func (s *School) Event(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...Element) servicetest.Answer {
+	t.Helper()
+	return s.TryEvent(t, c, fields, elements...).Must(t, http.StatusOK)
+}
+
+// TryEvent is Event that may fail.
+func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...Element) servicetest.Answer {
+	t.Helper()
+	event := map[string]any{"body": s.Unique("Event"), "event_category_id": strconv.FormatInt(s.Category.ID, 10)}
+	if _, b := fields["starts_at"]; !b {
+		event["starts_at_text"], event["ends_at_text"] = "2019-04-10 09:00", "2019-04-10 10:00"
+	}
+	for name, value := range fields {
+		if event[name] = value; value == nil {
+			delete(event, name)
+		}
+	}
+	sent := []string{}
+	for _, e := range elements {
+		sent = append(sent, e.Sent())
+	}
+	return c.Post(t, "/api/events", map[string]any{"event": event, "elements": sent})
+}
+
+// Wire is a local time "2019-04-10 09:00" as the deployment must write it: 2019-04-10T09:00:00.000+01:00.
+func (s *School) Wire(t *testing.T, local string) string {
+	t.Helper()
+	at, err := time.ParseInLocation("2006-01-02 15:04", local, s.Zone)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return at.Format("2006-01-02T15:04:05.000-07:00")
+}
+
+// NeedsLondon skips a test whose expectations are of one zone's clock changes.
+func (s *School) NeedsLondon(t *testing.T) {
+	t.Helper()
+	if s.Zone.String() != "Europe/London" {
+		t.Skipf("the deployment's zone is %s", s.Zone)
+	}
+}
+
+// atOnce calls f n times at once and returns the answers, in order of i.
+func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any), clients ...*servicetest.Client) []servicetest.Answer {
+	t.Helper()
+	answers := make([]servicetest.Answer, n)
+	faults := make([]error, n)
+	done := make(chan struct{})
+	start := make(chan struct{})
+	for i := range n {
+		method, path, body := f(i)
+		client := clients[i%len(clients)].Copy()
+		go func() {
+			<-start
+			answers[i], faults[i] = client.Try(t, method, path, body)
+			done <- struct{}{}
+		}()
+	}
+	close(start)
+	for range n {
+		<-done
+	}
+	for _, err := range faults {
+		if err != nil {
+			t.Fatalf("one of %d calls at once: %v", n, err)
+		}
+	}
+	return answers
+}
+
+// equal fails the test unless both are printed alike.
+func equal(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
+		t.Errorf("%s\n  expected: %s\n  got:      %s", what, w, g)
+	}
+}
