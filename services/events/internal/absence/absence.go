@@ -1,9 +1,11 @@
-// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event that says who, where, and how many of how
-// many. It looks at events of categories with clash_check; elsewhere is whoever another event takes up, by the rules of free and busy
-// times (docs/api-decisions.md). Every night one replica does so for the days ahead; administrators may at any time, for any days.
+// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event
+// that says who, where, and how many of how many. It looks at events of categories with clash_check; elsewhere is
+// whoever another event takes up, by the rules of free and busy times (docs/api-decisions.md). Every night one
+// replica does so for the days ahead; administrators may at any time, for any days.
 //
-// A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing is remembered between runs but the
-// notes themselves: a run that dies is simply done again, and two at once come to the same end.
+// A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing
+// is remembered between runs but the notes themselves: a run that dies is simply done again, and two at once come
+// to the same end.
 package absence
 
 import (
@@ -31,7 +33,8 @@ type Clashes interface {
 
 // Store finds events by category.
 type Store interface {
-	// FindInCategories returns the events of the categories that start from one time on and before another, in no order.
+	// FindInCategories returns the events of the categories that start from one time on and before another, in no
+	// order.
 	FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
 }
 

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// longest is how many days an event may touch to be checked: nobody waits for pupils for longer, and every check stays small.
+	// longest is how many days an event may touch to be checked: nobody waits for pupils for longer, and every
+	// check stays small.
 	longest = 14
 	// together is how many days the events start on that are checked at once.
 	together = 7
@@ -30,9 +31,9 @@ const (
 	onlyNoted  scope = true  // those that have a note already
 )
 
-// check looks at the events that start on the days, and at those whose note was written when they did, wherever they are now, and makes their notes what
-// they should be; a dry run writes none. One question to notes, one read of all categories and one of the events, and for the events of each week what find
-// and keep take.
+// check looks at the events that start on the days, and at those whose note was written when they did, wherever
+// they are now, and makes their notes what they should be; a dry run writes none. One question to notes, one read
+// of all categories and one of the events, and for the events of each week what find and keep take.
 func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
 	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {
@@ -69,8 +70,11 @@ type placed struct {
 	days wiretime.Days
 }
 
-// candidates returns the events to be checked, in order of the day on which they start, and those noted that are not to be checked, or not to be found any more.
-func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scope, noted []int64) (checked, others []placed, err error) {
+// candidates returns the events to be checked, in order of the day on which they start, and those noted that are
+// not to be checked, or not to be found any more.
+func (s *Service) candidates(
+	ctx context.Context, days wiretime.Days, which scope, noted []int64,
+) (checked, others []placed, err error) {
 	categories, err := s.Categories.List(ctx, 0, 0)
 	if err != nil {
 		return nil, nil, err
@@ -111,7 +115,10 @@ func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scop
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
 		others = append(others, placed{Event: event.Event{ID: id}})
 	}
-	slices.SortFunc(checked, func(a, b placed) int { return cmp.Or(cmp.Compare(a.days.First, b.days.First), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(
+		checked,
+		func(a, b placed) int { return cmp.Or(cmp.Compare(a.days.First, b.days.First), cmp.Compare(a.ID, b.ID)) },
+	)
 	return checked, others, nil
 }
 
@@ -137,8 +144,8 @@ const (
 	contentsAtOnce = 512 << 10
 )
 
-// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the report what became of them. One question to
-// notes for each 1,000 events or half a megabyte of contents.
+// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the
+// report what became of them. One question to notes for each 1,000 events or half a megabyte of contents.
 func (s *Service) keep(ctx context.Context, absences []Absence, events []placed, report *Report, dryRun bool) error {
 	absent := make(map[int64]*Absence, len(absences))
 	for i := range absences {
@@ -178,10 +185,13 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 	return send()
 }
 
-// Check checks the events that start on the days, the first days first, and returns the day to go on with when not all of them could be done within half of the
-// context's deadline, nil when all are done. It begins with one day, and does more of them at once, up to a week, as long as that goes quickly. A dry run finds
-// the same and writes nothing.
-func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (report Report, next *wiretime.Day, err error) {
+// Check checks the events that start on the days, the first days first, and returns the day to go on with when not
+// all of them could be done within half of the context's deadline, nil when all are done. It begins with one day,
+// and does more of them at once, up to a week, as long as that goes quickly. A dry run finds the same and writes
+// nothing.
+func (s *Service) Check(
+	ctx context.Context, days wiretime.Days, dryRun bool,
+) (report Report, next *wiretime.Day, err error) {
 	report = Report{Changes: map[fact.NoteChange]int{}}
 	half := time.Hour // where there is no deadline
 	if deadline, limited := ctx.Deadline(); limited {
@@ -220,5 +230,6 @@ func (s *Service) audit(ctx context.Context, days wiretime.Days, report Report) 
 	for _, change := range []fact.NoteChange{fact.NoteCreated, fact.NoteUpdated, fact.NoteRemoved} {
 		counts = append(counts, audit.Int(string(change), int64(report.Changes[change])))
 	}
-	return s.Audit.Record(ctx, audit.Make(ctx, audit.Check, audit.Record{Type: "Absences", ID: days.First.String()}, audit.Compare(nil, counts)))
+	checked := audit.Record{Type: "Absences", ID: days.First.String()}
+	return s.Audit.Record(ctx, audit.Make(ctx, audit.Check, checked, audit.Compare(nil, counts)))
 }

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// pupilsAtOnce bounds one question for reaches, elementsAtOnce one read of events, and askersAtOnce how many of either are under way.
+	// pupilsAtOnce bounds one question for reaches, elementsAtOnce one read of events, and askersAtOnce how many of
+	// either are under way.
 	pupilsAtOnce   = 250
 	elementsAtOnce = 200
 	askersAtOnce   = 4
@@ -27,9 +28,9 @@ type pupil struct {
 	reaches []fact.Reach
 }
 
-// find returns the absences of events that start within a week, in their order. It asks elements who their pupils are, and for each 250 pupils what they belong to;
-// then it reads, for each 200 pupils and groups, their busy events and the categories of these. When there are absences, it asks elements for the places of
-// the other events.
+// find returns the absences of events that start within a week, in their order. It asks elements who their pupils
+// are, and for each 250 pupils what they belong to; then it reads, for each 200 pupils and groups, their busy
+// events and the categories of these. When there are absences, it asks elements for the places of the other events.
 func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) {
 	days := events[0].days
 	var ids []int64
@@ -176,7 +177,8 @@ func (s *Service) clash(a, b presence) bool {
 	return false
 }
 
-// absences returns those of the events that pupils of theirs are elsewhere, given the events that take these up by the element committed.
+// absences returns those of the events that pupils of theirs are elsewhere, given the events that take these up by
+// the element committed.
 func (s *Service) absences(events []placed, pupils []pupil, taken map[int64][]placed) []Absence {
 	checked, others := map[int64][]*placed{}, make(map[int64][]*placed, len(taken))
 	for i := range events {
@@ -239,6 +241,9 @@ func (a *Absence) sort() {
 		return cmp.Or(x.event.CompareSpan(*y.event), cmp.Compare(x.event.ID, y.event.ID))
 	})
 	for _, at := range a.places {
-		slices.SortFunc(at.pupils, func(x, y form.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) })
+		slices.SortFunc(
+			at.pupils,
+			func(x, y form.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) },
+		)
 	}
 }

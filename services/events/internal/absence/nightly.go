@@ -88,7 +88,8 @@ func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, 
 	if err != nil {
 		return
 	}
-	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
-		"with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated], "updated", report.Changes[fact.NoteUpdated],
-		"unchanged", report.Changes[fact.NoteUnchanged], "removed", report.Changes[fact.NoteRemoved], "took", took)
+	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(),
+		"events", report.Checked, "with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated],
+		"updated", report.Changes[fact.NoteUpdated], "unchanged", report.Changes[fact.NoteUnchanged],
+		"removed", report.Changes[fact.NoteRemoved], "took", took)
 }

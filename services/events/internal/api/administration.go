@@ -15,7 +15,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// pageOfCategories is GET /api/admin/eventcategories. The session and one read of as many documents as it returns, and one.
+// pageOfCategories is GET /api/admin/eventcategories. The session and one read of as many documents as it returns,
+// and one.
 func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
@@ -86,8 +87,8 @@ type absenceHandlers struct {
 	shape    shape
 }
 
-// check is POST /api/admin/clashes. The session; then for each day one question to notes, two reads and, where events start, what absence.Service.find
-// and keep take; and one write for the audit.
+// check is POST /api/admin/clashes. The session; then for each day one question to notes, two reads and, where
+// events start, what absence.Service.find and keep take; and one write for the audit.
 func (h absenceHandlers) check(c *fiber.Ctx) error {
 	days, dryRun, err := h.read(c)
 	if err != nil {
@@ -108,10 +109,18 @@ func (h absenceHandlers) check(c *fiber.Ctx) error {
 	count := func(change fact.NoteChange) web.Field {
 		return web.Field{Name: string(change), Value: report.Changes[change]}
 	}
-	return web.OK(c, web.Field{Name: "start_date", Value: days.First.String()}, web.Field{Name: "end_date", Value: days.Last.String()},
-		web.Field{Name: "clashes", Value: shown}, web.Field{Name: "checked", Value: report.Checked},
-		count(fact.NoteCreated), count(fact.NoteUpdated), count(fact.NoteUnchanged), count(fact.NoteRemoved),
-		web.Field{Name: "next", Value: nextDay})
+	return web.OK(
+		c,
+		web.Field{Name: "start_date", Value: days.First.String()},
+		web.Field{Name: "end_date", Value: days.Last.String()},
+		web.Field{Name: "clashes", Value: shown},
+		web.Field{Name: "checked", Value: report.Checked},
+		count(fact.NoteCreated),
+		count(fact.NoteUpdated),
+		count(fact.NoteUnchanged),
+		count(fact.NoteRemoved),
+		web.Field{Name: "next", Value: nextDay},
+	)
 }
 
 // read reads which days are to be checked: those of the nightly check when none is given.
@@ -123,7 +132,9 @@ func (h absenceHandlers) read(c *fiber.Ctx) (days wiretime.Days, dryRun bool, er
 	faults := problem.Fields{}
 	start, end, dry := o.Text("start_date", faults), o.Text("end_date", faults), o.Bool("dry_run", faults)
 	if len(faults) > 0 {
-		return days, false, problem.New(problem.Malformed, "start_date and end_date are dates, dry_run is true or false")
+		return days, false, problem.New(
+			problem.Malformed, "start_date and end_date are dates, dry_run is true or false",
+		)
 	}
 	dryRun = dry != nil && *dry
 	if textOr(start)+textOr(end) == "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new or changed category.
+// importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new
+// or changed category.
 func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]category.Row, len(batch.Records))
 	for i, r := range batch.Records {
@@ -23,8 +24,8 @@ func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]import
 	return batch.Results(outcomes), err
 }
 
-// importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and categories at the same time, one
-// write of all new events, and two round trips each changed one.
+// importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and
+// categories at the same time, one write of all new events, and two round trips each changed one.
 func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]event.Row, len(batch.Records))
 	for i, r := range batch.Records {
@@ -41,7 +42,9 @@ func readRow(r importer.Record) event.Row {
 	row.Fields = event.Fields{
 		Body: r.Fields.Text("body", faults),
 		Span: wiretime.SpanFields{
-			AllDay: readAllDay(r.Fields, "all_day", faults), StartsAt: readMoment(r.Fields, "starts_at"), EndsAt: readMoment(r.Fields, "ends_at"),
+			AllDay: readAllDay(r.Fields, "all_day", faults),
+			StartsAt: readMoment(r.Fields, "starts_at"),
+			EndsAt:   readMoment(r.Fields, "ends_at"),
 		},
 		Faults: faults,
 	}

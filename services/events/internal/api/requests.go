@@ -12,7 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to. Round trips as for decidable.
+// outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to. Round trips as for
+// decidable.
 func (h handlers) outstanding(c *fiber.Ctx) error {
 	if status := c.Query("status"); status != "" && status != "outstanding" {
 		return problem.New(problem.Malformed, "status is none of a request")
@@ -59,8 +60,9 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "request", Value: request(v)})
 }
 
-// allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two questions to elements at the
-// same time, then one versioned change of the event: five round trips in a row, and two more with an Idempotency-Key.
+// allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two
+// questions to elements at the same time, then one versioned change of the event: five round trips in a row, and
+// two more with an Idempotency-Key.
 func (h handlers) allocate(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

@@ -34,7 +34,9 @@ func (s shape) event(v event.View) form.Event {
 	}
 	shown.Requests = make([]form.Request, len(v.Requests))
 	for i, r := range v.Requests {
-		shown.Requests[i] = request(event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]})
+		shown.Requests[i] = request(
+			event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]},
+		)
 	}
 	return shown
 }
@@ -69,7 +71,13 @@ func (s shape) decided(v event.CommitmentView) form.Commitment {
 }
 
 func request(v event.RequestView) form.Request {
-	return form.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
+	return form.Request{
+		ID:           &v.ID,
+		Quantity:     v.Quantity,
+		NumAllocated: v.Allocated,
+		Element:      &v.Element.Element,
+		Valid:        true,
+	}
 }
 
 // shownClash is an entry of clashes: an element that was added, and another event that takes it up at the same time.

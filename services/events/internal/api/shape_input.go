@@ -30,8 +30,12 @@ func readFields(o web.Object) event.Fields {
 		CategoryID:  readCategoryID(o, faults),
 		OrganiserID: readOrganiserID(o, faults),
 		Span: wiretime.SpanFields{
-			AllDayField: readAllDay(o, "all_day_field", faults), StartsAtText: readMoment(o, "starts_at_text"), EndsAtText: readMoment(o, "ends_at_text"),
-			AllDay: readAllDay(o, "all_day", faults), StartsAt: readMoment(o, "starts_at"), EndsAt: readMoment(o, "ends_at"),
+			AllDayField: readAllDay(o, "all_day_field", faults),
+			StartsAtText: readMoment(o, "starts_at_text"),
+			EndsAtText:   readMoment(o, "ends_at_text"),
+			AllDay: readAllDay(o, "all_day", faults),
+			StartsAt: readMoment(o, "starts_at"),
+			EndsAt:   readMoment(o, "ends_at"),
 		},
 		Faults: faults,
 	}
@@ -137,8 +141,8 @@ func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error
 	return submission, err
 }
 
-// readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none. Malformed when it is anything
-// else, and a fault of elements when there are more than may be.
+// readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none.
+// Malformed when it is anything else, and a fault of elements when there are more than may be.
 func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error) {
 	if !o.Has("elements") {
 		return nil, nil
@@ -168,7 +172,12 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 
 func readCategoryFields(o web.Object) category.Fields {
 	faults := problem.Fields{}
-	f := category.Fields{Name: o.Text("name", faults), PeckingOrder: o.Int("pecking_order", faults), Flags: map[string]bool{}, Faults: faults}
+	f := category.Fields{
+		Name:         o.Text("name", faults),
+		PeckingOrder: o.Int("pecking_order", faults),
+		Flags:        map[string]bool{},
+		Faults:       faults,
+	}
 	for _, flag := range category.FlagNames() {
 		if value := o.Bool(flag, faults); value != nil {
 			f.Flags[flag] = *value

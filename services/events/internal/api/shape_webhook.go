@@ -23,7 +23,13 @@ type shownWebhook struct {
 }
 
 func (h webhookHandlers) shape(w notice.Webhook) shownWebhook {
-	shown := shownWebhook{URL: w.URL, Kinds: w.Kinds, Active: w.Active, CreatedAt: h.zone.Format(w.CreatedAt), Valid: true}
+	shown := shownWebhook{
+		URL:       w.URL,
+		Kinds:     w.Kinds,
+		Active:    w.Active,
+		CreatedAt: h.zone.Format(w.CreatedAt),
+		Valid:     true,
+	}
 	if w.ID != 0 {
 		shown.ID = &w.ID
 	}
@@ -48,8 +54,15 @@ type shownDelivery struct {
 
 func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
 	shown := shownDelivery{
-		ID: d.ID, NoticeID: d.NoticeID, Kind: d.Kind, State: d.State, Attempts: d.Attempts, CreatedAt: h.zone.Format(d.At.Truncate(time.Second)),
-		AttemptedAt: h.moment(d.AttemptedAt), Error: d.Error, Valid: true,
+		ID:          d.ID,
+		NoticeID:    d.NoticeID,
+		Kind:        d.Kind,
+		State:       d.State,
+		Attempts:    d.Attempts,
+		CreatedAt:   h.zone.Format(d.At.Truncate(time.Second)),
+		AttemptedAt: h.moment(d.AttemptedAt),
+		Error:       d.Error,
+		Valid:       true,
 	}
 	if d.State == notice.Waiting {
 		shown.NextAttemptAt = h.moment(d.DueAt)

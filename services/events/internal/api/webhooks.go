@@ -64,7 +64,8 @@ func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "webhook", Value: shown})
 }
 
-// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The session and one versioned change.
+// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The
+// session and one versioned change.
 func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -90,7 +91,8 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
 }
 
-// change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one versioned change.
+// change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one
+// versioned change.
 func (h webhookHandlers) change(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -119,8 +121,8 @@ func (h webhookHandlers) remove(c *fiber.Ctx) error {
 	return web.OK(c)
 }
 
-// deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended. The session, one document
-// and as many as it returns, and one.
+// deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.
+// The session, one document and as many as it returns, and one.
 func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -149,7 +151,8 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "deliveries", Value: shown}, web.Next(next))
 }
 
-// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once. The session, one document and one write.
+// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once. The session, one document and
+// one write.
 func (h webhookHandlers) test(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

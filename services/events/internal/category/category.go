@@ -1,5 +1,5 @@
-// Package category is event categories: what they are, who may use them, and how they are made, changed and imported (contract 2.7 and 4.4;
-// decisions, parts 4 and 7).
+// Package category is event categories: what they are, who may use them, and how they are made, changed and
+// imported (contract 2.7 and 4.4; decisions, parts 4 and 7).
 package category
 
 import (
@@ -29,7 +29,8 @@ type Category struct {
 
 // Flags of a category, in the order of the contract's part 2.7.
 type Flags struct {
-	Schoolwide, Publish, Visible, Unimportant, CanMerge, CanBorrow, Compactable, Privileged, ClashCheck, Busy, Timetable bool
+	Schoolwide, Publish, Visible, Unimportant, CanMerge, CanBorrow, Compactable, Privileged bool
+	ClashCheck, Busy, Timetable                                                             bool
 }
 
 // names gives each flag its name in the API.
@@ -41,9 +42,10 @@ func (f *Flags) names() []struct {
 		name string
 		flag *bool
 	}{
-		{"schoolwide", &f.Schoolwide}, {"publish", &f.Publish}, {"visible", &f.Visible}, {"unimportant", &f.Unimportant},
-		{"can_merge", &f.CanMerge}, {"can_borrow", &f.CanBorrow}, {"compactable", &f.Compactable}, {"privileged", &f.Privileged},
-		{"clash_check", &f.ClashCheck}, {"busy", &f.Busy}, {"timetable", &f.Timetable},
+		{"schoolwide", &f.Schoolwide}, {"publish", &f.Publish}, {"visible", &f.Visible},
+		{"unimportant", &f.Unimportant}, {"can_merge", &f.CanMerge}, {"can_borrow", &f.CanBorrow},
+		{"compactable", &f.Compactable}, {"privileged", &f.Privileged}, {"clash_check", &f.ClashCheck},
+		{"busy", &f.Busy}, {"timetable", &f.Timetable},
 	}
 }
 

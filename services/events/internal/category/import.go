@@ -15,9 +15,9 @@ type Row struct {
 	Fields Fields
 }
 
-// Import makes the categories what the rows say; optional fields that a row lacks take their defaults. Each outcome stands at its row's
-// index. A row that is not right, or whose name another category has, fails alone. A dry run writes nothing. However many rows: two reads;
-// then two round trips each row that is new or changed.
+// Import makes the categories what the rows say; optional fields that a row lacks take their defaults. Each outcome
+// stands at its row's index. A row that is not right, or whose name another category has, fails alone. A dry run
+// writes nothing. However many rows: two reads; then two round trips each row that is new or changed.
 func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record.Outcome, error) {
 	byKey, owners, err := s.find(ctx, rows)
 	if err != nil {
@@ -47,9 +47,11 @@ func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record
 	return outcomes, nil
 }
 
-// find returns the stored categories of the rows by key, and the keys of those that have a name, by name: of the rows' categories and of all
-// that have one of the rows' names.
-func (s *Service) find(ctx context.Context, rows []Row) (byKey map[string]Category, owners map[string]string, err error) {
+// find returns the stored categories of the rows by key, and the keys of those that have a name, by name: of the
+// rows' categories and of all that have one of the rows' names.
+func (s *Service) find(
+	ctx context.Context, rows []Row,
+) (byKey map[string]Category, owners map[string]string, err error) {
 	var keys, names []string
 	for _, row := range rows {
 		keys = append(keys, row.Key)

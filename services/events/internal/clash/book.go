@@ -10,16 +10,18 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Book calls write for an addition, and does about clashes what the addition asks for. Write gets the elements that it must refuse, and
-// returns the event as it is stored with the commitments that were added.
+// Book calls write for an addition, and does about clashes what the addition asks for. Write gets the elements that
+// it must refuse, and returns the event as it is stored with the commitments that were added.
 //
-// When clashes are refused, the elements are reserved until write has returned; while it is not known whether the event may still be stored,
-// the reservations stay, and whoever finds one in the way fences the event. When clashes are reported, they are looked for after the write:
-// of two who add at once, at least one hears of the other.
+// When clashes are refused, the elements are reserved until write has returned; while it is not known whether the
+// event may still be stored, the reservations stay, and whoever finds one in the way fences the event. When clashes
+// are reported, they are looked for after the write: of two who add at once, at least one hears of the other.
 //
-// An event that takes no time, or of a category that is not busy, clashes with nothing. One question to elements, and one read of the
-// category unless it is given.
-func (s *Service) Book(ctx context.Context, a event.Addition, write event.WriteAddition) (event.Event, []event.Clash, error) {
+// An event that takes no time, or of a category that is not busy, clashes with nothing. One question to elements,
+// and one read of the category unless it is given.
+func (s *Service) Book(
+	ctx context.Context, a event.Addition, write event.WriteAddition,
+) (event.Event, []event.Clash, error) {
 	elements, err := s.candidates(ctx, a)
 	if err != nil {
 		return event.Event{}, nil, err
@@ -47,8 +49,11 @@ func refusedWrite(err error) bool {
 	return errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) || problem.Is(err, problem.Conflict)
 }
 
-// Report returns the clashes of what was added to an event before: of an addition that asks for them, of the event as it is now.
-func (s *Service) Report(ctx context.Context, a event.Addition, e event.Event, added []event.Commitment) ([]event.Clash, error) {
+// Report returns the clashes of what was added to an event before: of an addition that asks for them, of the event
+// as it is now.
+func (s *Service) Report(
+	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment,
+) ([]event.Clash, error) {
 	elements, err := s.candidates(ctx, a)
 	if err != nil {
 		return nil, err
@@ -56,7 +61,8 @@ func (s *Service) Report(ctx context.Context, a event.Addition, e event.Event, a
 	return s.report(ctx, a, e, added, elements)
 }
 
-// candidates returns those elements of an addition that can clash and are not on the event, in order of id, with their reaches.
+// candidates returns those elements of an addition that can clash and are not on the event, in order of id, with
+// their reaches.
 func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.ElementReaches, error) {
 	if a.Mode == event.IgnoreClashes || !a.Event.Lasts() {
 		return nil, nil
@@ -66,7 +72,10 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 	}
 	var ids []int64
 	for _, element := range a.Elements {
-		present := slices.ContainsFunc(a.Event.Commitments, func(c event.Commitment) bool { return c.ElementID == element.ID })
+		present := slices.ContainsFunc(
+			a.Event.Commitments,
+			func(c event.Commitment) bool { return c.ElementID == element.ID },
+		)
 		if canClash(element) && !present {
 			ids = append(ids, element.ID)
 		}
@@ -85,7 +94,9 @@ func (s *Service) busy(ctx context.Context, a event.Addition) (bool, error) {
 }
 
 // report returns the clashes of the elements that were added, empty when there are none, nil when none were asked for.
-func (s *Service) report(ctx context.Context, a event.Addition, e event.Event, added []event.Commitment, elements []fact.ElementReaches) ([]event.Clash, error) {
+func (s *Service) report(
+	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment, elements []fact.ElementReaches,
+) ([]event.Clash, error) {
 	if a.Mode != event.ReportClashes {
 		return nil, nil
 	}

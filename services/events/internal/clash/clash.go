@@ -1,6 +1,6 @@
-// Package clash finds the events that take an element up at the same time, and keeps exact bookings exact: when an addition refuses clashes,
-// its elements are reserved while it is decided and written (decisions part 5; docs/decisions/0010). It is what package event asks by its
-// interface Clashes.
+// Package clash finds the events that take an element up at the same time, and keeps exact bookings exact: when an
+// addition refuses clashes, its elements are reserved while it is decided and written (decisions part 5;
+// docs/decisions/0010). It is what package event asks by its interface Clashes.
 package clash
 
 import (
@@ -47,14 +47,14 @@ type Service struct{ o Options }
 // New returns the service.
 func New(o Options) *Service { return &Service{o} }
 
-// canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any number may have the same at
-// once. A resource group gets requests.
+// canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any
+// number may have the same at once. A resource group gets requests.
 func canClash(element fact.Element) bool {
 	return !element.Resource && element.EntityType != form.Property && element.EntityType != form.Subject
 }
 
-// Common returns the days on which two events go on at the same time, and false when they never do: when one starts as the other ends, or
-// takes no time.
+// Common returns the days on which two events go on at the same time, and false when they never do: when one starts
+// as the other ends, or takes no time.
 func Common(zone wiretime.Zone, a, b *event.Event) (wiretime.Days, bool) {
 	starts, ends := a.Span.Starts, a.Span.Ends
 	if b.Span.Starts.After(starts) {

@@ -9,8 +9,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event that lasts, in a busy
-// category; in the order of commitments. One read of events and one of their categories.
+// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an
+// event that lasts, in a busy category; in the order of commitments. One read of events and one of their
+// categories.
 func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error) {
 	events, err := s.o.Events.FindTouching(ctx, reaches)
 	if err != nil {
@@ -30,9 +31,11 @@ func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]event.Place
 	}), nil
 }
 
-// find returns, by element, the other events that take it up while e goes on: directly, or through a group that it belongs to on a day on
-// which both do. Each event is there once, in order of start, end and id.
-func (s *Service) find(ctx context.Context, e *event.Event, elements []fact.ElementReaches) (map[int64][]event.Event, error) {
+// find returns, by element, the other events that take it up while e goes on: directly, or through a group that it
+// belongs to on a day on which both do. Each event is there once, in order of start, end and id.
+func (s *Service) find(
+	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
+) (map[int64][]event.Event, error) {
 	var reaches []fact.Reach
 	for _, element := range elements {
 		reaches = append(reaches, element.Reaches...)
@@ -58,7 +61,10 @@ func (s *Service) find(ctx context.Context, e *event.Event, elements []fact.Elem
 			}
 		}
 		if len(clashing) > 0 {
-			slices.SortFunc(clashing, func(a, b event.Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) })
+			slices.SortFunc(
+				clashing,
+				func(a, b event.Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) },
+			)
 			found[element.ElementID] = slices.CompactFunc(clashing, func(a, b event.Event) bool { return a.ID == b.ID })
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Reservation keeps an element free for one booking: an addition that is about to book it for its event's time. It stands only while the
-// booking is decided and written (docs/decisions/0010).
+// Reservation keeps an element free for one booking: an addition that is about to book it for its event's time. It
+// stands only while the booking is decided and written (docs/decisions/0010).
 type Reservation struct {
 	Token   string // the same for all reservations of one booking
 	EventID int64
@@ -27,15 +27,16 @@ func (r Reservation) Overlaps(other Reservation) bool {
 
 // Reservations keeps the reservations of each element.
 type Reservations interface {
-	// Insert stores a reservation of an element as one atomic step, unless one that overlaps it stands: that one is returned instead.
+	// Insert stores a reservation of an element as one atomic step, unless one that overlaps it stands: that one is
+	// returned instead.
 	Insert(ctx context.Context, elementID int64, r Reservation) (standing *Reservation, err error)
 	// Delete removes the reservations with that token of an element. None need be there.
 	Delete(ctx context.Context, elementID int64, token string) error
 }
 
 const (
-	// patience is how long a reservation may stand in a booking's way before its event is fenced. A booking that is at work takes a fraction
-	// of it; one that is just slow starts over.
+	// patience is how long a reservation may stand in a booking's way before its event is fenced. A booking that is
+	// at work takes a fraction of it; one that is just slow starts over.
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
 	releaseTime = 2 * time.Second
@@ -52,10 +53,13 @@ type booking struct {
 	fenced      map[string]bool // the tokens of bookings whose events this one has fenced
 }
 
-// reserve reserves those of the elements that are free while e goes on, and returns the others as booked. Until release, no other booking
-// gets a reserved element for that time, and all that were written before are visible. Elements must be in rising order of id. One read of
-// events, then for each element two round trips, more while another booking is at it, and one read of events.
-func (s *Service) reserve(ctx context.Context, e *event.Event, elements []fact.ElementReaches) (*booking, map[int64]bool, error) {
+// reserve reserves those of the elements that are free while e goes on, and returns the others as booked. Until
+// release, no other booking gets a reserved element for that time, and all that were written before are visible.
+// Elements must be in rising order of id. One read of events, then for each element two round trips, more while
+// another booking is at it, and one read of events.
+func (s *Service) reserve(
+	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
+) (*booking, map[int64]bool, error) {
 	b := &booking{
 		o: s.o, fenced: map[string]bool{},
 		reservation: Reservation{Token: random.Text(), EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends},
@@ -84,7 +88,8 @@ func (s *Service) reserve(ctx context.Context, e *event.Event, elements []fact.E
 	return b, booked, nil
 }
 
-// take reserves an element. While another reservation stands in the way it waits, and fences that one's event when it stays for too long.
+// take reserves an element. While another reservation stands in the way it waits, and fences that one's event when
+// it stays for too long.
 func (b *booking) take(ctx context.Context, elementID int64) error {
 	var waited string // the token that is waited for
 	var since time.Time
@@ -114,8 +119,8 @@ func (b *booking) take(ctx context.Context, elementID int64) error {
 	}
 }
 
-// fence ends a reservation whose booking makes no progress: first its write is made to fail, should it still come, then the reservation is
-// removed.
+// fence ends a reservation whose booking makes no progress: first its write is made to fail, should it still come,
+// then the reservation is removed.
 func (b *booking) fence(ctx context.Context, elementID int64, standing Reservation) error {
 	if !b.fenced[standing.Token] {
 		if err := b.o.Events.Fence(ctx, standing.EventID); err != nil {
@@ -126,8 +131,8 @@ func (b *booking) fence(ctx context.Context, elementID int64, standing Reservati
 	return b.o.Reservations.Delete(ctx, elementID, standing.Token)
 }
 
-// release removes the reservations, also after the request's deadline. One that could not be removed is fenced by the next booking that
-// finds it in the way, so that a failure costs only time.
+// release removes the reservations, also after the request's deadline. One that could not be removed is fenced by
+// the next booking that finds it in the way, so that a failure costs only time.
 func (b *booking) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()

@@ -8,10 +8,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at another version. It reads
-// the event, fetches the facts of its elements and of those submitted in one call, then reads and replaces it; clash.Service.Book says what
-// clashes cost besides. A request with an idempotency key adds once however often it comes; Conflict when the key is another request's.
-func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, []Failure, error) {
+// Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
+// another version. It reads the event, fetches the facts of its elements and of those submitted in one call, then
+// reads and replaces it; clash.Service.Book says what clashes cost besides. A request with an idempotency key adds
+// once however often it comes; Conflict when the key is another request's.
+func (s *Service) Add(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (View, []Failure, error) {
 	for {
 		v, failures, err := s.addOnce(ctx, p, id, submission)
 		if !errors.Is(err, ErrOutdated) {
@@ -20,8 +23,11 @@ func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, subm
 	}
 }
 
-// addOnce tries to add. ErrOutdated when what it found out about clashes no longer holds, or when the same request was done meanwhile.
-func (s *Service) addOnce(ctx context.Context, p principal.Principal, id int64, submission Submission) (_ View, failures []Failure, err error) {
+// addOnce tries to add. ErrOutdated when what it found out about clashes no longer holds, or when the same request
+// was done meanwhile.
+func (s *Service) addOnce(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (_ View, failures []Failure, err error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
 		return View{}, nil, err

@@ -16,12 +16,15 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden to all but the
-// administrators of its group. It reads the event, asks elements at the same time for all that the event and the submission name and for
-// the groups that hold the submission on the event's days, then reads and replaces the event: however many allocate at once, each decision
-// is made on the event as it is then. When the event was moved to other days meanwhile, it starts over. A request with an idempotency key
-// allocates once however often it comes; Conflict when the key is another request's. Clashes do not matter.
-func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, []Failure, error) {
+// Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing;
+// Forbidden to all but the administrators of its group. It reads the event, asks elements at the same time for all
+// that the event and the submission name and for the groups that hold the submission on the event's days, then
+// reads and replaces the event: however many allocate at once, each decision is made on the event as it is then.
+// When the event was moved to other days meanwhile, it starts over. A request with an idempotency key allocates
+// once however often it comes; Conflict when the key is another request's. Clashes do not matter.
+func (s *Service) Allocate(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (View, []Failure, error) {
 	for {
 		v, failures, err := s.allocateOnce(ctx, p, id, submission)
 		if !errors.Is(err, ErrOutdated) {
@@ -30,8 +33,11 @@ func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64,
 	}
 }
 
-// allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done meanwhile.
-func (s *Service) allocateOnce(ctx context.Context, p principal.Principal, id int64, submission Submission) (_ View, failures []Failure, err error) {
+// allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done
+// meanwhile.
+func (s *Service) allocateOnce(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (_ View, failures []Failure, err error) {
 	e, err := s.store.GetByRequest(ctx, id)
 	if err != nil {
 		return View{}, nil, err
@@ -75,9 +81,11 @@ func (s *Service) allocateOnce(ctx context.Context, p principal.Principal, id in
 	return v, failures, err
 }
 
-// members asks which of the elements are in the group on every one of the days, directly or through groups, and fetches the facts of them and
-// of those that the event names.
-func (s *Service) members(ctx context.Context, l *lookup, e *Event, group int64, elements []int64, days wiretime.Days) (map[int64]bool, error) {
+// members asks which of the elements are in the group on every one of the days, directly or through groups, and
+// fetches the facts of them and of those that the event names.
+func (s *Service) members(
+	ctx context.Context, l *lookup, e *Event, group int64, elements []int64, days wiretime.Days,
+) (map[int64]bool, error) {
 	members := map[int64]bool{}
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.fetch(gctx, l, append(e.elementIDs(), elements...)) })
@@ -93,9 +101,11 @@ func (s *Service) members(ctx context.Context, l *lookup, e *Event, group int64,
 	return members, g.Wait()
 }
 
-// allocate adds the submitted elements, in their order, as commitments of the request. Members are those that are in its group on every day
-// of the event; new has an id for each of them.
-func (e *Event) allocate(requestID int64, submitted []Submitted, facts map[int64]fact.Element, members map[int64]bool, new []int64) (failures []Failure) {
+// allocate adds the submitted elements, in their order, as commitments of the request. Members are those that are
+// in its group on every day of the event; new has an id for each of them.
+func (e *Event) allocate(
+	requestID int64, submitted []Submitted, facts map[int64]fact.Element, members map[int64]bool, new []int64,
+) (failures []Failure) {
 	r := *e.Request(requestID)
 	allocated := e.Allocated(r.ID)
 	committed := e.committed()

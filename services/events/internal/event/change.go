@@ -8,11 +8,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a privileged category without
-// privileged; PreconditionFailed at another version; Invalid when the fields are not right. When the event is re-timed, its decided
-// commitments to controlled elements return to requested. It reads the event, asks for elements, owner and category at the same time, then
-// reads and replaces the event.
-func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields, match ifmatch.Match) (View, error) {
+// Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
+// privileged category without privileged; PreconditionFailed at another version; Invalid when the fields are not
+// right. When the event is re-timed, its decided commitments to controlled elements return to requested. It reads
+// the event, asks for elements, owner and category at the same time, then reads and replaces the event.
+func (s *Service) Change(
+	ctx context.Context, p principal.Principal, id int64, f Fields, match ifmatch.Match,
+) (View, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
@@ -40,7 +42,10 @@ func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f
 		if retimed {
 			e.reconsider(p, l.elements)
 		}
-		return unchangedIf(!retimed && e.Body == before.Body && e.CategoryID == before.CategoryID && e.OrganiserID == before.OrganiserID)
+		return unchangedIf(
+			!retimed && e.Body == before.Body && e.CategoryID == before.CategoryID &&
+				e.OrganiserID == before.OrganiserID,
+		)
 	})
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)

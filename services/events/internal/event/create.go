@@ -14,11 +14,14 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events, and for a privileged
-// category without privileged; Invalid when the fields are not right. Category and elements are asked for at the same time; the event and
-// all that is added are one write; clash.Service.Book says what clashes cost besides. A request with an idempotency key makes one event
-// however often it comes; Conflict when the key is another request's, or another replica is at it.
-func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, submission Submission) (View, []Failure, error) {
+// Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without
+// can_add_events, and for a privileged category without privileged; Invalid when the fields are not right. Category
+// and elements are asked for at the same time; the event and all that is added are one write; clash.Service.Book
+// says what clashes cost besides. A request with an idempotency key makes one event however often it comes;
+// Conflict when the key is another request's, or another replica is at it.
+func (s *Service) Create(
+	ctx context.Context, p principal.Principal, f Fields, submission Submission,
+) (View, []Failure, error) {
 	if !p.Permissions.CanAddEvents {
 		return View{}, nil, forbidden()
 	}
@@ -42,8 +45,11 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields, s
 	}
 }
 
-// insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that another booked instead.
-func (s *Service) insert(ctx context.Context, p principal.Principal, e Event, of *category.Category, l *lookup, submission Submission) (_ View, failures []Failure, err error) {
+// insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that
+// another booked instead.
+func (s *Service) insert(
+	ctx context.Context, p principal.Principal, e Event, of *category.Category, l *lookup, submission Submission,
+) (_ View, failures []Failure, err error) {
 	new, err := s.newIDs(ctx, l, submission.Elements)
 	if err != nil {
 		return View{}, nil, err
@@ -90,9 +96,11 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []Submitted) 
 	return new, err
 }
 
-// resolve finds the records that the fields name, and fetches the elements and users besides, all at the same time. Forbidden when p may not
-// use the category.
-func (s *Service) resolve(ctx context.Context, p principal.Principal, l *lookup, f Fields, elements []int64, users ...int64) (references, error) {
+// resolve finds the records that the fields name, and fetches the elements and users besides, all at the same time.
+// Forbidden when p may not use the category.
+func (s *Service) resolve(
+	ctx context.Context, p principal.Principal, l *lookup, f Fields, elements []int64, users ...int64,
+) (references, error) {
 	var refs references
 	g, gctx := errgroup.WithContext(ctx)
 	if f.CategoryID != nil {

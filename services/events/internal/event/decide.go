@@ -19,9 +19,12 @@ type CommitmentView struct {
 	Event   Event
 }
 
-// Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part 5). Missing; Conflict when
-// the status can't become that one, Invalid when it is none or a field is unreadable. Two reads, one question to elements, one write.
-func (s *Service) Decide(ctx context.Context, p principal.Principal, id int64, next Status, reason string, unreadable problem.Fields) (CommitmentView, error) {
+// Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part
+// 5). Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
+// Two reads, one question to elements, one write.
+func (s *Service) Decide(
+	ctx context.Context, p principal.Principal, id int64, next Status, reason string, unreadable problem.Fields,
+) (CommitmentView, error) {
 	e, err := s.store.GetByCommitment(ctx, id)
 	if err != nil {
 		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)

@@ -14,8 +14,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11). Missing; Forbidden without
-// edit rights on it, PreconditionFailed at another version. One read and one write.
+// Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
+// Missing; Forbidden without edit rights on it, PreconditionFailed at another version. One read and one write.
 func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match ifmatch.Match) error {
 	err := s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
@@ -26,8 +26,9 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, m
 	return record.Missing(err, Record, id)
 }
 
-// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract 4.2 rule 12 and 7.2), not
-// NotFound as everywhere else. Two reads and one write; elements is asked only when neither the event's owner nor its organiser acts.
+// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract
+// 4.2 rule 12 and 7.2), not NotFound as everywhere else. Two reads and one write; elements is asked only when
+// neither the event's owner nor its organiser acts.
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
 	err := s.deleteCommitment(ctx, p, id)
 	if errors.Is(err, record.ErrNotFound) {
@@ -85,8 +86,8 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 	return err
 }
 
-// concerned are the elements whose administrators may delete a commitment: its own, and the group of the request that it was allocated to, as
-// they may delete that request with it.
+// concerned are the elements whose administrators may delete a commitment: its own, and the group of the request
+// that it was allocated to, as they may delete that request with it.
 func (e *Event) concerned(commitmentID int64) []int64 {
 	c := e.Commitment(commitmentID)
 	elements := []int64{c.ElementID}
@@ -96,8 +97,11 @@ func (e *Event) concerned(commitmentID int64) []int64 {
 	return elements
 }
 
-// factsToDelete returns the facts of the elements when p's right may depend on their administrators, and none otherwise.
-func (s *Service) factsToDelete(ctx context.Context, p principal.Principal, e *Event, elements ...int64) ([]fact.Element, error) {
+// factsToDelete returns the facts of the elements when p's right may depend on their administrators, and none
+// otherwise.
+func (s *Service) factsToDelete(
+	ctx context.Context, p principal.Principal, e *Event, elements ...int64,
+) ([]fact.Element, error) {
 	if mayRemove(p, e) {
 		return nil, nil
 	}

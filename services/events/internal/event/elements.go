@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Failure is an entry that could not be added (contract 2.8). With neither Commitment nor Request there is no such element.
+// Failure is an entry that could not be added (contract 2.8). With neither Commitment nor Request there is no such
+// element.
 type Failure struct {
 	Index      int // in the submitted elements, from 0
 	Submitted  Submitted
@@ -24,11 +25,13 @@ type ids struct {
 	commitments, requests []int64
 }
 
-// addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes a commitment, a resource
-// group a request whose quantity grows with each repetition. An element that exists is added whether it is current or not: past events have
-// to stay correctable. One that is booked is refused. Facts must hold every submitted element that exists, and new an id for each that may
-// be added.
-func (e *Event) addElements(p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked map[int64]bool) (failures []Failure) {
+// addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes
+// a commitment, a resource group a request whose quantity grows with each repetition. An element that exists is
+// added whether it is current or not: past events have to stay correctable. One that is booked is refused. Facts
+// must hold every submitted element that exists, and new an id for each that may be added.
+func (e *Event) addElements(
+	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked map[int64]bool,
+) (failures []Failure) {
 	committed := e.committed()
 	for i, s := range submitted {
 		fact, exists := facts[s.ID]
@@ -37,7 +40,16 @@ func (e *Event) addElements(p principal.Principal, submitted []Submitted, facts 
 			failures = append(failures, Failure{Index: i, Submitted: s})
 		case fact.Resource:
 			if refused, faults := e.addRequest(fact.ID, &new); faults != nil {
-				failures = append(failures, Failure{Index: i, Submitted: s, Request: &refused, Allocated: e.Allocated(refused.ID), Errors: faults})
+				failures = append(
+					failures,
+					Failure{
+						Index:     i,
+						Submitted: s,
+						Request:   &refused,
+						Allocated: e.Allocated(refused.ID),
+						Errors:    faults,
+					},
+				)
 			}
 		default:
 			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
@@ -66,7 +78,8 @@ func (e *Event) checkElement(taken, booked bool) problem.Fields {
 	return nil
 }
 
-// addRequest requests one more item of a resource group. When it may not, it returns the request that would have been, and why.
+// addRequest requests one more item of a resource group. When it may not, it returns the request that would have
+// been, and why.
 func (e *Event) addRequest(group int64, new *ids) (Request, problem.Fields) {
 	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group })
 	if i < 0 {
@@ -100,10 +113,13 @@ func (e *Event) checkQuantity(id int64, quantity int) problem.Fields {
 	return nil
 }
 
-// replaceElements makes the elements of the event the wanted ones, at most MaxSubmitted. Commitments and requests whose elements stay keep
-// their ids and statuses; a request gets the quantity of its repetitions, but not less than what is allocated. Commitments that are allocated
-// to a request go only with it. The rest is added as by addElements.
-func (e *Event) replaceElements(p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new ids) []Failure {
+// replaceElements makes the elements of the event the wanted ones, at most MaxSubmitted. Commitments and requests
+// whose elements stay keep their ids and statuses; a request gets the quantity of its repetitions, but not less
+// than what is allocated. Commitments that are allocated to a request go only with it. The rest is added as by
+// addElements.
+func (e *Event) replaceElements(
+	p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new ids,
+) []Failure {
 	times := map[int64]int{}
 	for _, s := range wanted {
 		times[s.ID]++
@@ -125,14 +141,15 @@ func (e *Event) replaceElements(p principal.Principal, wanted []Submitted, facts
 	return e.addElements(p, missing, facts, new, nil)
 }
 
-// keep keeps an element that the event has, and says whether it has it. A request takes its quantity from all repetitions at once, a
-// commitment takes one.
+// keep keeps an element that the event has, and says whether it has it. A request takes its quantity from all
+// repetitions at once, a commitment takes one.
 func (e *Event) keep(element int64, times map[int64]int) bool {
 	if i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == element }); i >= 0 {
 		e.Requests[i].Quantity = max(times[element], e.Allocated(e.Requests[i].ID))
 		return true
 	}
-	if times[element] > 0 && slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == element }) {
+	if times[element] > 0 &&
+		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == element }) {
 		times[element] = 0
 		return true
 	}

@@ -1,8 +1,9 @@
-// Package event is events with their commitments and requests (contract 2.2 to 2.4, 3.1, 3.2 and 4.2; decisions, parts 4 and 5). An event is
-// decided on as a whole: its commitments and requests are parts of it, and every rule about one event is a plain function of that event, so
-// that a store can make each change one atomic write.
+// Package event is events with their commitments and requests (contract 2.2 to 2.4, 3.1, 3.2 and 4.2; decisions,
+// parts 4 and 5). An event is decided on as a whole: its commitments and requests are parts of it, and every rule
+// about one event is a plain function of that event, so that a store can make each change one atomic write.
 //
-// Begin with event.go (the record) and service.go (what the use cases need); each use case has a file named by its verb.
+// Begin with event.go (the record) and service.go (what the use cases need); each use case has a file named by its
+// verb.
 package event
 
 import (
@@ -29,8 +30,8 @@ const (
 	maxQuantity = 1000
 	// MaxSubmitted bounds the elements of one create, add or import record.
 	MaxSubmitted = 1000
-	// maxElements bounds the commitments and requests of one event together, so that an event of any length fits the store's largest
-	// document with the periods that it is found by.
+	// maxElements bounds the commitments and requests of one event together, so that an event of any length fits
+	// the store's largest document with the periods that it is found by.
 	maxElements = 3000
 )
 
@@ -49,7 +50,9 @@ type Event struct {
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
 	Fences      int64        // how often it was fenced; see Store.Fence
-	Actor       int64        // the user who is changing the event; 0: nobody, or an import. Set by the store, and by Create; not stored
+	// Actor is the user who is changing the event; 0: nobody, or an import. The store sets it, and Create; it is
+	// not stored.
+	Actor int64
 	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
 	IdempotencyRecords []IdempotencyRecord
 }
@@ -101,7 +104,10 @@ func (e *Event) committed() map[int64]bool {
 
 // Involved returns the directly committed elements in order of commitment id.
 func (e *Event) Involved() []int64 {
-	ordered := slices.SortedFunc(slices.Values(e.Commitments), func(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) })
+	ordered := slices.SortedFunc(
+		slices.Values(e.Commitments),
+		func(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) },
+	)
 	elements := make([]int64, len(ordered))
 	for i, c := range ordered {
 		elements[i] = c.ElementID

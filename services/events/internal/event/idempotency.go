@@ -10,15 +10,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// An event has at most so many idempotency records, and all of them together so many failures; the oldest go first. A client that did not
-// hear an answer repeats its request within minutes.
+// An event has at most so many idempotency records, and all of them together so many failures; the oldest go first.
+// A client that did not hear an answer repeats its request within minutes.
 const (
 	maxIdempotencyRecords  = 50
 	maxIdempotencyFailures = 2 * MaxSubmitted
 )
 
-// IdempotencyRecord says that a create, add or allocation with an Idempotency-Key was done. It is stored by the same write, so that a retry
-// after a crash finds it, does nothing, and answers with the event as it is then and the failures as they were.
+// IdempotencyRecord says that a create, add or allocation with an Idempotency-Key was done. It is stored by the
+// same write, so that a retry after a crash finds it, does nothing, and answers with the event as it is then and
+// the failures as they were.
 type IdempotencyRecord struct {
 	Key      idempotency.Key
 	At       time.Time
@@ -30,7 +31,9 @@ func (e *Event) remember(k idempotency.Key, failures []Failure) {
 	if !k.Given() {
 		return
 	}
-	e.IdempotencyRecords = append(e.IdempotencyRecords, IdempotencyRecord{Key: k, At: time.Now().UTC(), Failures: failures})
+	e.IdempotencyRecords = append(
+		e.IdempotencyRecords, IdempotencyRecord{Key: k, At: time.Now().UTC(), Failures: failures},
+	)
 	kept := 0
 	for _, r := range e.IdempotencyRecords {
 		kept += len(r.Failures)
@@ -50,7 +53,8 @@ func (e *Event) recordOf(k idempotency.Key) *IdempotencyRecord {
 	return &e.IdempotencyRecords[i]
 }
 
-// repeated says whether a request has been done already, and with which failures. Conflict when its key came with another body.
+// repeated says whether a request has been done already, and with which failures. Conflict when its key came with
+// another body.
 func (e *Event) repeated(submission Submission) (failures []Failure, done bool, err error) {
 	r := e.recordOf(submission.IdempotencyKey)
 	if r == nil {
@@ -67,7 +71,9 @@ func (e *Event) repeated(submission Submission) (failures []Failure, done bool, 
 }
 
 // findCreated finds the event that a create with that key has made already: one read, and what replay costs.
-func (s *Service) findCreated(ctx context.Context, submission Submission) (_ View, failures []Failure, found bool, err error) {
+func (s *Service) findCreated(
+	ctx context.Context, submission Submission,
+) (_ View, failures []Failure, found bool, err error) {
 	if !submission.IdempotencyKey.Given() {
 		return View{}, nil, false, nil
 	}
@@ -85,8 +91,8 @@ func (s *Service) findCreated(ctx context.Context, submission Submission) (_ Vie
 	return v, failures, true, err
 }
 
-// replay shows the event as it is to a request that was done before, with the clashes that there are now of what it added. One question to
-// elements; two more and two reads when clashes are asked for.
+// replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
+// added. One question to elements; two more and two reads when clashes are asked for.
 func (s *Service) replay(ctx context.Context, e Event, submission Submission, failures []Failure) (View, error) {
 	l := newLookup()
 	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {

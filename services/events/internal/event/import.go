@@ -45,15 +45,25 @@ type batch struct {
 	outcomes   []record.Outcome
 }
 
-// Import makes the events what the rows say, with p as the one who adds their elements. A row is the whole truth of its event: what it does
-// not name goes; commitments whose elements stay keep their ids and statuses, save that a re-timed event follows the re-approval rule. A
-// row that did not change since its last import is left alone. Each outcome stands at its row's index; a row that is not right fails
-// alone. A dry run writes nothing, and references that are not found are then no fault.
+// Import makes the events what the rows say, with p as the one who adds their elements. A row is the whole truth of
+// its event: what it does not name goes; commitments whose elements stay keep their ids and statuses, save that a
+// re-timed event follows the re-approval rule. A row that did not change since its last import is left alone. Each
+// outcome stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and references
+// that are not found are then no fault.
 //
-// However many rows: one read of the events, then elements, users and categories asked for at the same time, one write of all new events;
-// two round trips each changed one.
-func (s *Service) Import(ctx context.Context, p principal.Principal, rows []Row, dryRun bool) ([]record.Outcome, error) {
-	b := &batch{service: s, p: p, dryRun: dryRun, rows: rows, stored: map[string]Event{}, outcomes: make([]record.Outcome, len(rows))}
+// However many rows: one read of the events, then elements, users and categories asked for at the same time, one
+// write of all new events; two round trips each changed one.
+func (s *Service) Import(
+	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
+) ([]record.Outcome, error) {
+	b := &batch{
+		service:  s,
+		p:        p,
+		dryRun:   dryRun,
+		rows:     rows,
+		stored:   map[string]Event{},
+		outcomes: make([]record.Outcome, len(rows)),
+	}
 	changed, err := b.compare(ctx)
 	if err != nil || len(changed) == 0 {
 		return b.outcomes, err
@@ -114,7 +124,10 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		question := fact.ElementsQuestion{IDs: slices.Collect(maps.Keys(b.lookup.asked)), Keys: slices.Collect(maps.Keys(elements))}
+		question := fact.ElementsQuestion{
+			IDs:  slices.Collect(maps.Keys(b.lookup.asked)),
+			Keys: slices.Collect(maps.Keys(elements)),
+		}
 		facts, err := b.service.elements.Facts(ctx, question)
 		for _, f := range facts {
 			if elements[f.Key] {
@@ -189,8 +202,8 @@ func (b *batch) write(ctx context.Context, changed []int) error {
 	return g.Wait()
 }
 
-// insert stores new events. When another import of the same keys came first, it finds those and returns their indexes, so that they are
-// updated: the later import wins.
+// insert stores new events. When another import of the same keys came first, it finds those and returns their
+// indexes, so that they are updated: the later import wins.
 func (b *batch) insert(ctx context.Context, fresh []Event) (taken []int, err error) {
 	if len(fresh) == 0 {
 		return nil, nil
@@ -322,7 +335,11 @@ func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, err
 		commitments, requests = commitments+c, requests+r
 	}
 	store := b.service.store
-	take := []func(context.Context, int) ([]int64, error){store.NewEventIDs, store.NewCommitmentIDs, store.NewRequestIDs}
+	take := []func(context.Context, int) ([]int64, error){
+		store.NewEventIDs,
+		store.NewCommitmentIDs,
+		store.NewRequestIDs,
+	}
 	if b.dryRun {
 		take = []func(context.Context, int) ([]int64, error){countUp, countUp, countUp}
 	}

@@ -15,15 +15,15 @@ type Placed[T any] struct {
 	Item  T
 }
 
-// CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as CommitmentsTo does. One
-// read of about as many events as it returns.
+// CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
+// CommitmentsTo does. One read of about as many events as it returns.
 func (s *Service) CommitmentsIn(ctx context.Context, reaches []fact.Reach) ([]Placed[Commitment], error) {
 	events, err := s.store.FindTouching(ctx, reaches)
 	return CommitmentsTo(reaches, events, s.zone), err
 }
 
-// CommitmentsTo returns the events' commitments to any of the reached elements whose days they touch, in order of event start, event end and
-// commitment id (decisions, part 3).
+// CommitmentsTo returns the events' commitments to any of the reached elements whose days they touch, in order of
+// event start, event end and commitment id (decisions, part 3).
 func CommitmentsTo(reaches []fact.Reach, events []Event, zone wiretime.Zone) []Placed[Commitment] {
 	days := daysOf(reaches)
 	var found []Placed[Commitment]

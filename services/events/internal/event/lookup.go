@@ -50,8 +50,8 @@ func (l *lookup) notAsked(elements []int64) []int64 {
 	return missing
 }
 
-// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. One round trip, none when there is
-// nothing to ask.
+// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. One round
+// trip, none when there is nothing to ask.
 func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users ...int64) error {
 	var facts []fact.Element
 	var people []fact.User
@@ -84,8 +84,8 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 	return nil
 }
 
-// change is Store.Change for decisions that need the facts of all elements that the event names. Those that another writer added meanwhile
-// are fetched, and the change is tried again.
+// change is Store.Change for decisions that need the facts of all elements that the event names. Those that another
+// writer added meanwhile are fetched, and the change is tried again.
 func (s *Service) change(ctx context.Context, id int64, l *lookup, decide func(*Event) error) (Event, error) {
 	for {
 		e, err := s.store.Change(ctx, id, func(e *Event) error {
@@ -112,8 +112,8 @@ type View struct {
 	Clashes  []Clash                // of what was added; nil: not asked for
 }
 
-// view returns the view of an event all of whose elements were asked for. An element that its owner does not know is a fault: elements are
-// never removed.
+// view returns the view of an event all of whose elements were asked for. An element that its owner does not know
+// is a fault: elements are never removed.
 func (s *Service) view(e Event, l *lookup) (View, error) {
 	for _, id := range e.elementIDs() {
 		if _, exists := l.elements[id]; !exists {

@@ -28,8 +28,8 @@ func NoticeKinds() []NoticeKind {
 	return []NoticeKind{CommitmentRequested, CommitmentDecided, CommitmentDeleted, RequestAllocated, EventDeleted}
 }
 
-// Notice tells what one change did to entries of an event. It carries what telling takes, as it was with the change: later the event may be
-// another, or gone.
+// Notice tells what one change did to entries of an event. It carries what telling takes, as it was with the
+// change: later the event may be another, or gone.
 type Notice struct {
 	Kind     NoticeKind  `json:"kind"`
 	Position int64       `json:"position"` // rises from one notice of an event to the next; the store's to set
@@ -62,7 +62,8 @@ type Entry struct {
 	Allocated    int    `json:"allocated,omitempty"`
 }
 
-// Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a change from the zero Event.
+// Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a
+// change from the zero Event.
 func Notices(before, after Event) []Notice {
 	entries := map[NoticeKind][]Entry{}
 	was := make(map[int64]Commitment, len(before.Commitments))
@@ -118,14 +119,28 @@ func Deletion(e Event) Notice {
 
 func (e *Event) notice(kind NoticeKind, entries []Entry) Notice {
 	return Notice{
-		Kind: kind, Actor: e.Actor, Entries: entries,
-		Event: NoticeEvent{ID: e.ID, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, OwnerID: e.OwnerID},
+		Kind:    kind,
+		Actor:   e.Actor,
+		Entries: entries,
+		Event: NoticeEvent{
+			ID:      e.ID,
+			Body:    e.Body,
+			Starts:  e.Span.Starts,
+			Ends:    e.Span.Ends,
+			AllDay:  e.Span.AllDay,
+			OwnerID: e.OwnerID,
+		},
 	}
 }
 
 func (e *Event) entry(c Commitment) Entry {
 	told := Entry{
-		CommitmentID: c.ID, ElementID: c.ElementID, Status: c.Status, Reason: c.Reason, DecidedBy: c.DecidedBy, AddedBy: c.AddedBy,
+		CommitmentID: c.ID,
+		ElementID:    c.ElementID,
+		Status:       c.Status,
+		Reason:       c.Reason,
+		DecidedBy:    c.DecidedBy,
+		AddedBy:      c.AddedBy,
 	}
 	if r := e.Request(c.RequestID); r != nil {
 		told.RequestID, told.GroupID, told.Quantity, told.Allocated = r.ID, r.ElementID, r.Quantity, e.Allocated(r.ID)

@@ -16,9 +16,12 @@ type RequestView struct {
 	Element   fact.Element
 }
 
-// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing; Forbidden without edit rights on the event or administration of
-// the group; Invalid when the quantity is missing, unreadable or not right. Two reads, one question to elements, one write.
-func (s *Service) ChangeQuantity(ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields) (RequestView, error) {
+// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing; Forbidden without edit rights on the
+// event or administration of the group; Invalid when the quantity is missing, unreadable or not right. Two reads,
+// one question to elements, one write.
+func (s *Service) ChangeQuantity(
+	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
+) (RequestView, error) {
 	e, err := s.store.GetByRequest(ctx, id)
 	if err != nil {
 		return RequestView{}, record.Missing(err, RequestRecord, id)

@@ -16,7 +16,8 @@ import (
 var (
 	// ErrFenced says that a new event was not stored because its id is fenced; see Store.Fence.
 	ErrFenced = errors.New("the event is fenced")
-	// ErrOutdated says that an event has changed so that what was found out about it before no longer holds: the use case starts over.
+	// ErrOutdated says that an event has changed so that what was found out about it before no longer holds: the
+	// use case starts over.
 	ErrOutdated = errors.New("the event has changed meanwhile")
 )
 
@@ -30,13 +31,14 @@ type Store interface {
 	GetByIdempotencyKey(ctx context.Context, keyID string) (Event, error)
 	// Find returns those of the events that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
-	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element: all that do, each once,
-	// and few besides.
+	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element:
+	// all that do, each once, and few besides.
 	FindTouching(ctx context.Context, reaches []fact.Reach) ([]Event, error)
-	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and few besides.
+	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
+	// few besides.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
-	// ListDecidable returns the events with a commitment of one of the statuses, of those that a decision may leave, to one of the elements,
-	// in order of start, then id, from that of the place on: up to limit.
+	// ListDecidable returns the events with a commitment of one of the statuses, of those that a decision may
+	// leave, to one of the elements, in order of start, then id, from that of the place on: up to limit.
 	ListDecidable(ctx context.Context, elements []int64, statuses []Status, from Place, limit int) ([]Event, error)
 	// ListOutstanding returns, in the same way, those with an outstanding request for one of the groups.
 	ListOutstanding(ctx context.Context, groups []int64, from Place, limit int) ([]Event, error)
@@ -46,17 +48,19 @@ type Store interface {
 	NewCommitmentIDs(ctx context.Context, n int) ([]int64, error)
 	NewRequestIDs(ctx context.Context, n int) ([]int64, error)
 
-	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key or idempotency key another event
-	// has are not stored; their indexes are returned. ErrFenced when the id of one is fenced.
+	// Insert stores new events with their commitments and requests, each as a whole. Those whose import key or
+	// idempotency key another event has are not stored; their indexes are returned. ErrFenced when the id of one is
+	// fenced.
 	Insert(ctx context.Context, events []Event) (taken []int, err error)
-	// Change lets change decide on the event and stores the result, as one atomic step: when another writer came between, change runs again
-	// on the event as it is then. Nothing is written when it returns an error; with record.ErrUnchanged the event is returned as it is.
+	// Change lets change decide on the event and stores the result, as one atomic step: when another writer came
+	// between, change runs again on the event as it is then. Nothing is written when it returns an error; with
+	// record.ErrUnchanged the event is returned as it is.
 	Change(ctx context.Context, id int64, change func(*Event) error) (Event, error)
-	// Delete removes the event with its commitments and requests if may returns no error, and enqueues a message for the other services, as
-	// one atomic step.
+	// Delete removes the event with its commitments and requests if may returns no error, and enqueues a message
+	// for the other services, as one atomic step.
 	Delete(ctx context.Context, id int64, may func(*Event) error) error
-	// Fence makes sure that no change of the event is stored that was decided on what it is now: Fences rises, or, when there is no such
-	// event, none can be stored under that id any more.
+	// Fence makes sure that no change of the event is stored that was decided on what it is now: Fences rises, or,
+	// when there is no such event, none can be stored under that id any more.
 	Fence(ctx context.Context, id int64) error
 	// ForgetIdempotencyRecords removes the idempotency records of before a time from all events, whose versions stay.
 	ForgetIdempotencyRecords(ctx context.Context, before time.Time) error
@@ -64,8 +68,8 @@ type Store interface {
 
 // Clashes finds and refuses clashes; package clash has it.
 type Clashes interface {
-	// Book calls write for an addition, and does about clashes what the addition asks for. It returns the event as write returned it, and the
-	// clashes of what was added, nil unless the addition asks for them.
+	// Book calls write for an addition, and does about clashes what the addition asks for. It returns the event as
+	// write returned it, and the clashes of what was added, nil unless the addition asks for them.
 	Book(ctx context.Context, a Addition, write WriteAddition) (Event, []Clash, error)
 	// Report returns the clashes of what was added to an event before.
 	Report(ctx context.Context, a Addition, e Event, added []Commitment) ([]Clash, error)
@@ -110,8 +114,8 @@ type Options struct {
 	Zone       wiretime.Zone
 }
 
-// Service is the use cases of events. It is safe for concurrent use. It asks its neighbours before it writes: when one is away, the answer
-// is an Unavailable problem and nothing is written.
+// Service is the use cases of events. It is safe for concurrent use. It asks its neighbours before it writes: when
+// one is away, the answer is an Unavailable problem and nothing is written.
 type Service struct {
 	store      Store
 	clashes    Clashes
@@ -125,6 +129,12 @@ type Service struct {
 // New returns the use cases.
 func New(o Options) *Service {
 	return &Service{
-		store: o.Store, clashes: o.Clashes, categories: o.Categories, elements: o.Elements, users: o.Users, notes: o.Notes, zone: o.Zone,
+		store:      o.Store,
+		clashes:    o.Clashes,
+		categories: o.Categories,
+		elements:   o.Elements,
+		users:      o.Users,
+		notes:      o.Notes,
+		zone:       o.Zone,
 	}
 }

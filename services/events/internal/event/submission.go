@@ -45,8 +45,8 @@ type Addition struct {
 	Elements []fact.Element     // those submitted that exist, each once
 }
 
-// WriteAddition stores an addition without the elements that it must refuse, and returns the event as it is stored, with the commitments
-// that were added.
+// WriteAddition stores an addition without the elements that it must refuse, and returns the event as it is stored,
+// with the commitments that were added.
 type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, err error)
 
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
@@ -62,7 +62,8 @@ func (s Submission) addition(e Event, of *category.Category, l *lookup) Addition
 
 // outdated says whether the event has changed so that what was found out about clashes no longer holds.
 func (a Addition) outdated(e *Event) bool {
-	return a.Mode != IgnoreClashes && (!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
+	return a.Mode != IgnoreClashes &&
+		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
 }
 
 // elementsOf returns the ids of the submitted elements, each once.

@@ -27,7 +27,10 @@ func categoriesCollection(db *mongo.Database) *mongo.Collection {
 // NewCategories returns the store.
 func NewCategories(db *mongo.Database, ids *mongostore.IDs) *Categories {
 	return &Categories{journal.New(journal.Options[categoryDocument, category.Category]{
-		Collection: categoriesCollection(db), Record: (*categoryDocument).category, Set: (*categoryDocument).set, Entry: categoryEntry,
+		Collection: categoriesCollection(db),
+		Record: (*categoryDocument).category,
+		Set:    (*categoryDocument).set,
+		Entry:  categoryEntry,
 	}), ids}
 }
 
@@ -82,7 +85,9 @@ func (s *Categories) Insert(ctx context.Context, c category.Category) (int64, er
 }
 
 // Change implements category.Store: two round trips when no other writer comes between.
-func (s *Categories) Change(ctx context.Context, id int64, change func(*category.Category) error) (category.Category, error) {
+func (s *Categories) Change(
+	ctx context.Context, id int64, change func(*category.Category) error,
+) (category.Category, error) {
 	c, err := s.categories.Change(ctx, id, change)
 	return c, takenBy(err)
 }

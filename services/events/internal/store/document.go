@@ -1,5 +1,6 @@
-// Package store keeps events and event categories in MongoDB: collections events, event_categories and event_settings. An event with its
-// commitments and requests is one document, each change of which is one atomic write.
+// Package store keeps events and event categories in MongoDB: collections events, event_categories and
+// event_settings. An event with its commitments and requests is one document, each change of which is one atomic
+// write.
 package store
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades since 2, and schema of
-// all others.
+// The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades
+// since 2, and schema of all others.
 const (
 	schema      = 1
 	eventSchema = 2
@@ -42,7 +43,7 @@ type eventDocument struct {
 	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
-	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // the elements of requests that have less allocated than asked for
+	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // of outstanding requests
 
 	Fences   int64     `bson:"shut_outs,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
@@ -75,8 +76,8 @@ type idempotencyDocument struct {
 	Failures []failureDocument `bson:"failures,omitempty"`
 }
 
-// failureDocument is a failure without what was submitted: of a commitment there is a status, of a request a quantity, and of what is no
-// element neither.
+// failureDocument is a failure without what was submitted: of a commitment there is a status, of a request a
+// quantity, and of what is no element neither.
 type failureDocument struct {
 	Index     int            `bson:"index"`
 	Status    event.Status   `bson:"status,omitempty"`
@@ -118,9 +119,17 @@ func idempotencyDocumentOf(r event.IdempotencyRecord) idempotencyDocument {
 // event returns what the document says.
 func (d *eventDocument) event() event.Event {
 	e := event.Event{
-		ID: d.ID, Version: d.Version, Modified: d.Modified, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
-		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
-		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, Fences: d.Fences,
+		ID:          d.ID,
+		Version:     d.Version,
+		Modified:    d.Modified,
+		Key:         d.Key,
+		ImportHash:  d.ImportHash,
+		Body:        d.Body,
+		CategoryID:  d.CategoryID,
+		Span:        wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
+		OwnerID:     d.OwnerID,
+		OrganiserID: d.OrganiserID,
+		Fences:      d.Fences,
 	}
 	for _, c := range d.Commitments {
 		e.Commitments = append(e.Commitments, event.Commitment(c))
@@ -192,13 +201,24 @@ type flagsDocument struct {
 
 // category returns what the document says.
 func (d *categoryDocument) category() category.Category {
-	return category.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: category.Flags(d.Flags)}
+	return category.Category{
+		ID:           d.ID,
+		Key:          d.Key,
+		ImportHash:   d.ImportHash,
+		Name:         d.Name,
+		PeckingOrder: d.PeckingOrder,
+		Flags:        category.Flags(d.Flags),
+	}
 }
 
 // set makes the document say c.
 func (d *categoryDocument) set(c category.Category) {
 	*d = categoryDocument{
-		Head: mongostore.Head{ID: c.ID, Schema: schema},
-		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags),
+		Head:         mongostore.Head{ID: c.ID, Schema: schema},
+		Key:          c.Key,
+		ImportHash:   c.ImportHash,
+		Name:         c.Name,
+		PeckingOrder: c.PeckingOrder,
+		Flags:        flagsDocument(c.Flags),
 	}
 }

@@ -28,7 +28,8 @@ const (
 	categoryIDs   = "event_categories"
 )
 
-// fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and then.
+// fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and
+// then.
 const fewIDs = 20
 
 // Events is the collection of events. It implements event.Store.
@@ -41,11 +42,16 @@ type Events struct {
 // EventsCollection is where events are: the outbox's relay reads it too.
 func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collection("events") }
 
-// NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a message for other
-// services; it must not block. Nil: nobody is called.
+// NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a
+// message for other services; it must not block. Nil: nobody is called.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
 	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
-		Collection: EventsCollection(db), Record: (*eventDocument).event, Entry: eventEntry, Messages: messages, Nudge: wrote, InTurn: true,
+		Collection: EventsCollection(db),
+		Record:   (*eventDocument).event,
+		Entry:    eventEntry,
+		Messages: messages,
+		Nudge:    wrote,
+		InTurn:   true,
 		Set: func(d *eventDocument, e event.Event) {
 			d.set(e, zone)
 			d.Modified = now()
@@ -100,7 +106,8 @@ func keysFilter(keys []string) bson.D {
 	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-// FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment. One read of one index.
+// FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
+// One read of one index.
 func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
@@ -128,12 +135,22 @@ func requestingFilter(keys []int64) bson.D {
 
 // unused is what only the store uses of an event.
 var unused = bson.D{
-	{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
-	{Key: "outstanding_groups", Value: 0}, {Key: outbox.Field, Value: 0}, {Key: "audit", Value: 0}, {Key: "receipts", Value: 0},
+	{Key: "commitment_periods", Value: 0},
+	{Key: "request_periods", Value: 0},
+	{Key: "commitment_states", Value: 0},
+	{
+		Key:   "outstanding_groups",
+		Value: 0,
+	},
+	{Key: outbox.Field, Value: 0},
+	{Key: "audit", Value: 0},
+	{Key: "receipts", Value: 0},
 }
 
 // find reads events without that. Of several options the last counts.
-func (s *Events) find(ctx context.Context, filter bson.D, o ...options.Lister[options.FindOptions]) ([]event.Event, error) {
+func (s *Events) find(
+	ctx context.Context, filter bson.D, o ...options.Lister[options.FindOptions],
+) ([]event.Event, error) {
 	return s.events.Find(ctx, filter, append(o, options.Find().SetProjection(unused))...)
 }
 
@@ -178,7 +195,8 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		return nil, err
 	}
 	for _, w := range refused {
-		if !strings.Contains(w.Message, importKey) && !strings.Contains(w.Message, idempotencyIndex) { // the only other unique field is the id
+		if !strings.Contains(w.Message, importKey) &&
+			!strings.Contains(w.Message, idempotencyIndex) { // the only other unique field is the id
 			return nil, event.ErrFenced
 		}
 		taken = append(taken, w.Index)
@@ -205,7 +223,8 @@ func actor(ctx context.Context) int64 {
 // now is the time, as finely as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Fence implements event.Store: two round trips when no other writer comes between. Where there is no event, a tombstone takes the id.
+// Fence implements event.Store: two round trips when no other writer comes between. Where there is no event, a
+// tombstone takes the id.
 func (s *Events) Fence(ctx context.Context, id int64) error {
 	for {
 		err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {

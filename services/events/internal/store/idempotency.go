@@ -17,7 +17,8 @@ func (s *Events) GetByIdempotencyKey(ctx context.Context, keyID string) (event.E
 	return s.events.First(ctx, idempotencyKeyFilter(keyID))
 }
 
-// idempotencyKeyFilter and idempotencyRecordsFilter say that the field exists so that the partial indexes can serve them.
+// idempotencyKeyFilter and idempotencyRecordsFilter say that the field exists so that the partial indexes can serve
+// them.
 func idempotencyKeyFilter(key string) bson.D {
 	return bson.D{{Key: "receipts.key", Value: bson.D{{Key: "$eq", Value: key}, {Key: "$exists", Value: true}}}}
 }
@@ -26,8 +27,11 @@ func idempotencyRecordsFilter(before time.Time) bson.D {
 	return bson.D{{Key: "receipts.at", Value: bson.D{{Key: "$lt", Value: before}, {Key: "$exists", Value: true}}}}
 }
 
-// ForgetIdempotencyRecords implements event.Store. A change that is under way may bring some back until the next time. One round trip.
+// ForgetIdempotencyRecords implements event.Store. A change that is under way may bring some back until the next
+// time. One round trip.
 func (s *Events) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
 	old := bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}}
-	return s.events.Forget(ctx, idempotencyRecordsFilter(before), bson.D{{Key: "$pull", Value: bson.D{{Key: "receipts", Value: old}}}})
+	return s.events.Forget(
+		ctx, idempotencyRecordsFilter(before), bson.D{{Key: "$pull", Value: bson.D{{Key: "receipts", Value: old}}}},
+	)
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// changeNotices is more than a change can have notices: the notices of one event are numbered by the version that its document gets with the
-// change, and within that.
+// changeNotices is more than a change can have notices: the notices of one event are numbered by the version that
+// its document gets with the change, and within that.
 const changeNotices = 8
 
-// messages are what a change of an event owes the other services: that it was deleted, and notices of what was done to its entries. A deletion
-// has its notice in the message that the other services get.
+// messages are what a change of an event owes the other services: that it was deleted, and notices of what was done
+// to its entries. A deletion has its notice in the message that the other services get.
 func messages(ctx context.Context, version int64, before, after event.Event) []outbox.Message {
 	if after.ID == 0 {
 		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID)
@@ -32,7 +32,8 @@ func messages(ctx context.Context, version int64, before, after event.Event) []o
 	return messages
 }
 
-// detail is a notice as the outbox carries it: i is its place among those of the change that gave the document its version.
+// detail is a notice as the outbox carries it: i is its place among those of the change that gave the document its
+// version.
 func detail(version int64, i int, n event.Notice) string {
 	n.Position = version*changeNotices + int64(i)
 	text, _ := json.Marshal(n) // numbers, texts and times always encode

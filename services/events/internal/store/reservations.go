@@ -13,8 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 )
 
-// Reservations is the collection of reservations, which is called claims: one document for each element that was ever booked with clashes
-// refused, with the reservations that stand at the moment. It implements clash.Reservations. Reservations are not audited.
+// Reservations is the collection of reservations, which is called claims: one document for each element that was
+// ever booked with clashes refused, with the reservations that stand at the moment. It implements
+// clash.Reservations. Reservations are not audited.
 type Reservations struct{ collection *mongo.Collection }
 
 // NewReservations returns the store.
@@ -34,7 +35,8 @@ type reservationDocument struct {
 	Ends    time.Time `bson:"ends"`
 }
 
-// Insert implements clash.Reservations: two round trips when no other writer comes between, one when another reservation stands.
+// Insert implements clash.Reservations: two round trips when no other writer comes between, one when another
+// reservation stands.
 func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Reservation) (*clash.Reservation, error) {
 	for {
 		var standing *clash.Reservation
@@ -53,9 +55,15 @@ func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Rese
 			return standing, err
 		}
 		err = mongostore.Insert(ctx, s.collection, &reservationsDocument{
-			Head: mongostore.Head{ID: elementID, Schema: schema}, Reservations: []reservationDocument{reservationDocument(r)},
+			Head: mongostore.Head{
+				ID:     elementID,
+				Schema: schema,
+			},
+			Reservations: []reservationDocument{reservationDocument(r)},
 		})
-		if !mongostore.IsDuplicateKey(err) { // otherwise another booking reserved the element for the first time meanwhile
+		if !mongostore.IsDuplicateKey(
+			err,
+		) { // otherwise another booking reserved the element for the first time meanwhile
 			return nil, err
 		}
 	}

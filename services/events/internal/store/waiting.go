@@ -13,8 +13,8 @@ import (
 // perState makes room for the numbers of statuses in a state: element·10 + number.
 const perState = 10
 
-// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has the most by far, have no
-// state and cost the index nothing.
+// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has
+// the most by far, have no state and cost the index nothing.
 func stateNumbers() map[event.Status]int64 {
 	return map[event.Status]int64{event.Requested: 1, event.Noted: 2, event.Rejected: 3, event.Confirmed: 4}
 }
@@ -32,7 +32,9 @@ func statesOf(commitments []event.Commitment) []int64 {
 }
 
 // ListDecidable implements event.Store. It reads as many documents as it returns, from one index.
-func (s *Events) ListDecidable(ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int) ([]event.Event, error) {
+func (s *Events) ListDecidable(
+	ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int,
+) ([]event.Event, error) {
 	numbers := stateNumbers()
 	var states []int64
 	for _, id := range elements {
@@ -46,11 +48,15 @@ func (s *Events) ListDecidable(ctx context.Context, elements []int64, statuses [
 }
 
 // ListOutstanding implements event.Store, as ListDecidable does.
-func (s *Events) ListOutstanding(ctx context.Context, groups []int64, from event.Place, limit int) ([]event.Event, error) {
+func (s *Events) ListOutstanding(
+	ctx context.Context, groups []int64, from event.Place, limit int,
+) ([]event.Event, error) {
 	return s.oldest(ctx, "outstanding_groups", groups, from, limit)
 }
 
-func (s *Events) oldest(ctx context.Context, field string, values []int64, from event.Place, limit int) ([]event.Event, error) {
+func (s *Events) oldest(
+	ctx context.Context, field string, values []int64, from event.Place, limit int,
+) ([]event.Event, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
@@ -61,7 +67,11 @@ func (s *Events) oldest(ctx context.Context, field string, values []int64, from 
 var oldestFirst = bson.D{{Key: "starts", Value: 1}, {Key: "_id", Value: 1}}
 
 func waitingIndex(field string) mongostore.Index {
-	return mongostore.Index{Name: field, Keys: append(bson.D{{Key: field, Value: 1}}, oldestFirst...), Where: exists(field)}
+	return mongostore.Index{
+		Name:  field,
+		Keys:  append(bson.D{{Key: field, Value: 1}}, oldestFirst...),
+		Where: exists(field),
+	}
 }
 
 func exists(field string) bson.D {
