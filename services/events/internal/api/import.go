@@ -42,7 +42,7 @@ func readRow(r importer.Record) event.Row {
 	row.Fields = event.Fields{
 		Body: r.Fields.Text("body", faults),
 		Span: wiretime.SpanFields{
-			AllDay: readAllDay(r.Fields, "all_day", faults),
+			AllDay:   readAllDay(r.Fields, "all_day", faults),
 			StartsAt: readMoment(r.Fields, "starts_at"),
 			EndsAt:   readMoment(r.Fields, "ends_at"),
 		},

@@ -30,12 +30,12 @@ func readFields(o web.Object) event.Fields {
 		CategoryID:  readCategoryID(o, faults),
 		OrganiserID: readOrganiserID(o, faults),
 		Span: wiretime.SpanFields{
-			AllDayField: readAllDay(o, "all_day_field", faults),
+			AllDayField:  readAllDay(o, "all_day_field", faults),
 			StartsAtText: readMoment(o, "starts_at_text"),
 			EndsAtText:   readMoment(o, "ends_at_text"),
-			AllDay: readAllDay(o, "all_day", faults),
-			StartsAt: readMoment(o, "starts_at"),
-			EndsAt:   readMoment(o, "ends_at"),
+			AllDay:       readAllDay(o, "all_day", faults),
+			StartsAt:     readMoment(o, "starts_at"),
+			EndsAt:       readMoment(o, "ends_at"),
 		},
 		Faults: faults,
 	}

@@ -28,9 +28,9 @@ func categoriesCollection(db *mongo.Database) *mongo.Collection {
 func NewCategories(db *mongo.Database, ids *mongostore.IDs) *Categories {
 	return &Categories{journal.New(journal.Options[categoryDocument, category.Category]{
 		Collection: categoriesCollection(db),
-		Record: (*categoryDocument).category,
-		Set:    (*categoryDocument).set,
-		Entry:  categoryEntry,
+		Record:     (*categoryDocument).category,
+		Set:        (*categoryDocument).set,
+		Entry:      categoryEntry,
 	}), ids}
 }
 

@@ -47,11 +47,11 @@ func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collecti
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
 	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
 		Collection: EventsCollection(db),
-		Record:   (*eventDocument).event,
-		Entry:    eventEntry,
-		Messages: messages,
-		Nudge:    wrote,
-		InTurn:   true,
+		Record:     (*eventDocument).event,
+		Entry:      eventEntry,
+		Messages:   messages,
+		Nudge:      wrote,
+		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {
 			d.set(e, zone)
 			d.Modified = now()

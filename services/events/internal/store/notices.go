@@ -30,15 +30,15 @@ type Notices struct {
 // NewNotices returns the store.
 func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 	return &Notices{
-		notices: db.Collection("notices"),
+		notices:    db.Collection("notices"),
 		mails:      db.Collection("notice_mails"),
 		deliveries: db.Collection("webhook_deliveries"),
 		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
 			Collection: webhooksCollection(db),
-			Record: (*webhookDocument).webhook,
-			Set:    (*webhookDocument).set,
-			Entry:  webhookEntry,
+			Record:     (*webhookDocument).webhook,
+			Set:        (*webhookDocument).set,
+			Entry:      webhookEntry,
 		}),
 	}
 }
