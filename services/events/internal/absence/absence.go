@@ -66,7 +66,7 @@ type Notes interface {
 	KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error)
 }
 
-// Audit is where a run that wrote notes is told of.
+// Audit keeps entries of the runs that wrote notes.
 type Audit interface {
 	Record(ctx context.Context, entries ...audit.Entry) error
 }

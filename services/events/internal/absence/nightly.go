@@ -79,7 +79,7 @@ func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, w
 	return err
 }
 
-// ended tells the audit and the metrics of a nightly check, and the log of one that was done.
+// ended records a nightly check in the audit and the metrics, and one that was done in the log.
 func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
 	s.Metrics.Checked(ctx, took, err == nil)
 	if err := s.audit(ctx, days, report); err != nil {

@@ -43,7 +43,7 @@ func Spec() service.Spec {
 }
 
 func build(r *service.Runtime, own *settings) (service.Surface, error) {
-	notices, err := notice.NewService(notice.Options{
+	notices, err := notice.New(notice.Options{
 		Settings: &own.Settings,
 		Store:    store.NewNotices(r.DB, r.IDs),
 		Elements: r.Elements,

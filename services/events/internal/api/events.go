@@ -15,7 +15,7 @@ import (
 const kind = "event"
 
 // create is POST /api/events. The session, then category and elements at the same time, then one write: three round
-// trips in a row, and three more with an Idempotency-Key. See event.Service's watch for what clashes cost besides;
+// trips in a row, and three more with an Idempotency-Key. See clash.Service.Book for what clashes cost besides;
 // so for add.
 func (h handlers) create(c *fiber.Ctx) error {
 	body, err := web.Body(c)
@@ -36,7 +36,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.Answer(c, fiber.StatusOK, "Created", h.extended(v, failed)...)
+	return web.Answer(c, fiber.StatusOK, "Created", h.addedTo(v, failed)...)
 }
 
 // add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned
@@ -66,11 +66,11 @@ func (h handlers) add(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, h.extended(v, failed)...)
+	return web.OK(c, h.addedTo(v, failed)...)
 }
 
-// extended is what create and add answer: clashes only when they were asked for.
-func (h handlers) extended(v event.View, failed []event.Failure) []web.Field {
+// addedTo is what create, add and allocate answer: clashes only when they were asked for.
+func (h handlers) addedTo(v event.View, failed []event.Failure) []web.Field {
 	fields := []web.Field{
 		{Name: "event", Value: h.shape.event(v)},
 		{Name: "failures", Value: failures(failed, v.Elements)},

@@ -85,7 +85,7 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, h.extended(v, failed)...)
+	return web.OK(c, h.addedTo(v, failed)...)
 }
 
 // removeRequest is DELETE /api/requests/<id> (decisions, part 5). Round trips as for removeCommitment.

@@ -33,7 +33,7 @@ func (h webhookHandlers) routes() []web.Route {
 
 // list is GET /api/admin/webhooks: all of them, at most 100. The session and one read.
 func (h webhookHandlers) list(c *fiber.Ctx) error {
-	all, err := h.notices.Store.Webhooks(c.UserContext())
+	all, err := h.notices.ListWebhooks(c.UserContext())
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	w, err := h.notices.Store.Webhook(c.UserContext(), id)
+	w, err := h.notices.GetWebhook(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (h webhookHandlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.notices.Store.RemoveWebhook(c.UserContext(), id); err != nil {
+	if err := h.notices.DeleteWebhook(c.UserContext(), id); err != nil {
 		return err
 	}
 	return web.OK(c)
@@ -132,16 +132,12 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.notices.Store.Webhook(c.UserContext(), id); err != nil {
-		return err
-	}
-	found, err := h.notices.Store.Deliveries(c.UserContext(), id, before, limit+1)
+	found, more, err := h.notices.ListDeliveries(c.UserContext(), id, before, limit)
 	if err != nil {
 		return err
 	}
 	var next int64
-	if len(found) > limit {
-		found = found[:limit]
+	if more {
 		next = found[limit-1].ID
 	}
 	shown := make([]shownDelivery, len(found))

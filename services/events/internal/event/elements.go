@@ -40,16 +40,9 @@ func (e *Event) addElements(
 			failures = append(failures, Failure{Index: i, Submitted: s})
 		case fact.Resource:
 			if refused, faults := e.addRequest(fact.ID, &new); faults != nil {
-				failures = append(
-					failures,
-					Failure{
-						Index:     i,
-						Submitted: s,
-						Request:   &refused,
-						Allocated: e.Allocated(refused.ID),
-						Errors:    faults,
-					},
-				)
+				failures = append(failures, Failure{
+					Index: i, Submitted: s, Request: &refused, Allocated: e.Allocated(refused.ID), Errors: faults,
+				})
 			}
 		default:
 			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}

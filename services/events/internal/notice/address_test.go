@@ -92,20 +92,20 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
 		for _, scheme := range []string{"https", "http"} {
-			_, err := o.Store.AddWebhook(t.Context(), notice.Webhook{URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true})
+			_, err := o.Store.InsertWebhook(t.Context(), notice.Webhook{URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	o.tell(t, pending(1, 1))
-	hooks, err := o.Store.Webhooks(t.Context())
+	hooks, err := o.Store.ListWebhooks(t.Context())
 	if err != nil || len(hooks) != 4 {
 		t.Fatal(hooks, err)
 	}
 	for _, w := range hooks {
 		receivers.Eventually(t, "an attempt", soon, func() bool {
-			log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+			log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,7 +23,7 @@ func Audit(db *mongo.Database) *auditlog.Log {
 	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db), webhooksCollection(db))
 }
 
-// eventEntry tells the audit what became of an event with its commitments and requests, nothing when nothing did:
+// eventEntry is the audit's entry for a change of an event with its commitments and requests, none when they are equal:
 // one side without an id is an event that is created or deleted. The entry is of the commitment or request when the
 // change is of that alone, and is found by all that the change touches.
 func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
@@ -203,7 +203,7 @@ func webhookEntry(ctx context.Context, before, after notice.Webhook) []audit.Ent
 }
 
 // webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only
-// that it changed is told.
+// that it changed is recorded.
 func webhookValues(w notice.Webhook) []audit.Value {
 	kinds := make([]string, len(w.Kinds))
 	for i, k := range w.Kinds {

@@ -10,11 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -110,20 +108,19 @@ func deliveryIndexes() []mongostore.Index {
 
 func stateWaiting() bson.E { return bson.E{Key: "state", Value: notice.Waiting} }
 
-// Webhooks implements notice.WebhookStore. There are few.
-func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
+// ListWebhooks implements notice.WebhookStore. There are few.
+func (s *Notices) ListWebhooks(ctx context.Context) ([]notice.Webhook, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
 	return s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 }
 
-// Webhook implements notice.WebhookStore. One document by its id.
-func (s *Notices) Webhook(ctx context.Context, id int64) (notice.Webhook, error) {
-	w, err := s.webhooks.Get(ctx, id)
-	return w, record.Missing(err, "Webhook", id)
+// GetWebhook implements notice.WebhookStore. One document by its id.
+func (s *Notices) GetWebhook(ctx context.Context, id int64) (notice.Webhook, error) {
+	return s.webhooks.Get(ctx, id)
 }
 
-// AddWebhook implements notice.WebhookStore. One write.
-func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
+// InsertWebhook implements notice.WebhookStore. One write.
+func (s *Notices) InsertWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
 	id, err := s.ids.Next(ctx, webhookIDs)
 	if err != nil {
 		return 0, err
@@ -137,27 +134,14 @@ func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, erro
 func (s *Notices) ChangeWebhook(
 	ctx context.Context, id int64, change func(*notice.Webhook) error,
 ) (notice.Webhook, error) {
-	w, err := s.webhooks.Change(ctx, id, func(w *notice.Webhook) error {
-		before := *w
-		if err := change(w); err != nil {
-			return err
-		}
-		if len(audit.Compare(webhookValues(before), webhookValues(*w))) == 0 {
-			return record.ErrUnchanged
-		}
-		return nil
-	})
-	if err != nil {
-		return notice.Webhook{}, record.Missing(err, "Webhook", id)
-	}
-	return w, nil
+	return s.webhooks.Change(ctx, id, change)
 }
 
-// RemoveWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
+// DeleteWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
 // left, which nobody sees and Forget removes. Three round trips.
-func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
+func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	if err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil }); err != nil {
-		return record.Missing(err, "Webhook", id)
+		return err
 	}
 	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {
 		return fmt.Errorf("remove the deliveries of a webhook: %w", err)
@@ -264,8 +248,8 @@ func deliveryLogFilter(webhookID, before int64) bson.D {
 	return filter
 }
 
-// Deliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
-func (s *Notices) Deliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
+// ListDeliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
+func (s *Notices) ListDeliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
 	documents, err := mongostore.Find[deliveryDocument](
 		ctx,
 		s.deliveries,
