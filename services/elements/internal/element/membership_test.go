@@ -57,7 +57,7 @@ func TestDecisionsPart3_IntersectingAndEndingOfDays(t *testing.T) {
 		}
 		from := wiretime.Day(rapid.IntRange(-1, lastDay+1).Draw(t, "from"))
 		left := slices.DeleteFunc(days(a), func(day wiretime.Day) bool { return day >= from })
-		if got := days(endBefore(a, from)); !slices.Equal(got, left) {
+		if got := days(daysBefore(a, from)); !slices.Equal(got, left) {
 			t.Fatalf("of %v are left before %d %v, not %v", a, from, got, left)
 		}
 	})
