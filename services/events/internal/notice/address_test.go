@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -91,7 +92,8 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
 		for _, scheme := range []string{"https", "http"} {
-			_, err := o.Store.AddWebhook(t.Context(), notice.Webhook{URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true})
+			_, err := o.Store.AddWebhook(t.Context(), notice.Webhook{
+				URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true, Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q=")})
 			if err != nil {
 				t.Fatal(err)
 			}

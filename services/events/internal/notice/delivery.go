@@ -3,9 +3,6 @@ package notice
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +17,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -142,26 +138,6 @@ func orNull(id int64) *int64 {
 	return &id
 }
 
-// sign returns the value of the header Belfry-Signature for a body sent at a time: the seconds since 1970, and the HMAC-SHA256 of these, a dot and
-// the body, in hexadecimal digits, once under the secret and once under each that still signs along.
-func (w Webhook) sign(at time.Time, body []byte) string {
-	seconds := strconv.FormatInt(at.Unix(), 10)
-	value := "t=" + seconds
-	under := func(secret settings.Secret) {
-		mac := hmac.New(sha256.New, []byte(secret.Reveal()))
-		mac.Write([]byte(seconds + "."))
-		mac.Write(body)
-		value += ",v1=" + hex.EncodeToString(mac.Sum(nil))
-	}
-	under(w.Secret)
-	for _, old := range w.Before {
-		if at.Before(old.Until) {
-			under(old.Secret)
-		}
-	}
-	return value
-}
-
 // sender makes attempts.
 type sender struct {
 	addresses addresses
@@ -194,7 +170,9 @@ func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, 
 	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	request.Header.Set("User-Agent", "Belfry")
 	request.Header.Set("Idempotency-Key", d.NoticeID)
-	request.Header.Set("Belfry-Signature", w.sign(time.Now(), d.Body))
+	if err := w.sign(request.Header, d.NoticeID, time.Now(), d.Body); err != nil {
+		return 0, err.Error()
+	}
 	client := s.tls
 	if request.URL.Scheme == "http" {
 		client = s.plain

@@ -3,7 +3,6 @@ package notice
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"time"
@@ -18,8 +17,6 @@ const (
 	maxWebhooks = 100
 	// maxURL bounds an endpoint's address, in bytes.
 	maxURL = 2048
-	// secretBytes is how much randomness a webhook's secret has.
-	secretBytes = 32
 	// secretOverlap is how long a secret that was renewed signs along, and maxOldSecrets how many may.
 	secretOverlap = 24 * time.Hour
 	maxOldSecrets = 4
@@ -87,12 +84,6 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 	w.Secret = newSecret()
 	w.ID, err = s.Store.AddWebhook(ctx, w)
 	return w, err
-}
-
-func newSecret() settings.Secret {
-	random := make([]byte, secretBytes)
-	_, _ = rand.Read(random) // never fails
-	return settings.NewSecret("whsec_" + base64.RawURLEncoding.EncodeToString(random))
 }
 
 // RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the receiver has the new one; of

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // importWriters is how many users of a batch are changed at a time.
@@ -20,44 +21,29 @@ const importWriters = 8
 type Row struct {
 	Key, Hash string  // the school's id of the row, and the hash of all of it
 	Edit      Edit    // without an element
-	Element   string  // "Staff:17"; empty: none
-	UUID      *string // nil: keep it, or make one that nobody knows
+	Element   string  // key, "Staff:17"; "": none
+	UUID      *string // nil: the user keeps its uuid; a new user gets a random one
 }
 
-// Outcome is what became of a row: one of the words of package importer.
-type Outcome struct {
-	Result string
-	ID     int64 // 0 for one that failed or would be created
-	Errors problem.Fields
-}
-
-// The results of a row.
-const (
-	created   = "created"
-	updated   = "updated"
-	unchanged = "unchanged"
-	failed    = "failed"
-)
-
-// Import makes the users agree with the rows, matched by key, and returns an outcome for each. A row like the one imported last leaves
-// the user as it is, with what was changed by hand since. Otherwise the row is the truth, and what it leaves out is at its default; only a
-// uuid or active that it leaves out stays, so that nobody who was locked out comes back by a change of name. A bad row fails alone. A
-// dry run writes nothing, and takes references that do not exist for ones that will. Up to five round trips for a batch, and four for
-// each user that changes.
-func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]Outcome, error) {
+// Import makes the users agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
+// like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
+// is the whole truth about its user: what it leaves out gets its default. Only uuid and active stay when it leaves
+// them out, so that a change of name does not unlock a user who was locked out. A row at fault fails alone. A dry run
+// writes nothing, and takes references that do not exist for ones that will.
+func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record.Outcome, error) {
 	batch, err := s.read(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
-	outcomes := make([]Outcome, len(rows))
+	outcomes := make([]record.Outcome, len(rows))
 	plan := importPlan{outcomes: outcomes, inserts: map[int]*User{}}
 	for i, row := range rows {
-		known, exists := batch.known[row.Key]
-		if exists && known.ImportHash == row.Hash {
-			outcomes[i] = Outcome{Result: unchanged, ID: known.ID}
+		stored, exists := batch.stored[row.Key]
+		if exists && stored.ImportHash == row.Hash {
+			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
 			continue
 		}
-		attempt := known
+		attempt := stored
 		if !exists {
 			attempt = newUser()
 			attempt.UUIDHash = HashUUID(newUUID())
@@ -66,27 +52,27 @@ func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]Outcom
 		batch.check(row, faults, dryRun)
 		switch {
 		case len(faults) > 0:
-			outcomes[i] = Outcome{Result: failed, Errors: faults}
+			outcomes[i] = record.Fail(faults)
 		case exists:
-			outcomes[i] = Outcome{Result: updated, ID: known.ID}
+			outcomes[i] = record.Outcome{Result: record.Updated, ID: stored.ID}
 			plan.updates = append(plan.updates, i)
 		default:
-			outcomes[i] = Outcome{Result: created}
+			outcomes[i] = record.Outcome{Result: record.Created}
 			plan.inserts[i] = &attempt
 		}
 	}
 	if dryRun {
 		return outcomes, nil
 	}
-	if err := s.importNew(ctx, plan); err != nil {
+	if err := s.insertRows(ctx, plan); err != nil {
 		return nil, err
 	}
-	return outcomes, s.importChanged(ctx, plan, rows, batch)
+	return outcomes, s.changeRows(ctx, plan, rows, batch)
 }
 
-// importPlan is what has to be written, and what comes of it, by the index of the row.
+// importPlan is what has to be written, by the index of the row.
 type importPlan struct {
-	outcomes []Outcome
+	outcomes []record.Outcome
 	inserts  map[int]*User
 	updates  []int
 }
@@ -102,30 +88,31 @@ func (row Row) apply(u *User, elementID int64) problem.Fields {
 	return row.Edit.apply(u)
 }
 
-// importBatch is what has to be known to judge a batch.
+// importBatch is the stored state that the rows of a batch are compared with.
 type importBatch struct {
-	known    map[string]User   // by key
+	stored   map[string]User   // by key
 	elements map[string]int64  // by "Type:key"
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
 }
 
+// read reads the users of the rows, the elements that they name, and who has their uuids.
 func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
-	b := importBatch{known: map[string]User{}, elements: map[string]int64{}, holders: map[string]string{}}
+	b := importBatch{stored: map[string]User{}, elements: map[string]int64{}, holders: map[string]string{}}
 	keys := make([]string, len(rows))
 	for i, row := range rows {
 		keys[i] = row.Key
 	}
-	users, err := s.Store.ByKeys(ctx, keys)
+	users, err := s.store.FindByKeys(ctx, keys)
 	if err != nil {
 		return b, err
 	}
 	for _, u := range users {
-		b.known[u.Key] = u
+		b.stored[u.Key] = u
 	}
 	wanted := map[string]bool{}
 	var hashes []string
 	for _, row := range rows {
-		if b.known[row.Key].ImportHash == row.Hash {
+		if b.stored[row.Key].ImportHash == row.Hash {
 			continue
 		}
 		if row.Element != "" {
@@ -135,14 +122,14 @@ func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
 			hashes = append(hashes, HashUUID(*row.UUID))
 		}
 	}
-	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted))})
+	facts, err := s.elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted))})
 	if err != nil {
 		return b, err
 	}
-	for _, fact := range facts {
-		b.elements[fact.Key] = fact.ID
+	for _, e := range facts {
+		b.elements[e.Key] = e.ID
 	}
-	holders, err := s.Store.ByUUIDHashes(ctx, hashes)
+	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
 	if err != nil {
 		return b, err
 	}
@@ -152,10 +139,10 @@ func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
 	return b, nil
 }
 
-// check adds what is wrong with the row's references, and holds its uuid for it.
+// check adds what is wrong with the row's references, and reserves its uuid against later rows.
 func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	if _, exists := b.elements[row.Element]; row.Element != "" && !exists && !dryRun {
-		faults.Add("element", mustExist)
+		faults.Add("element", problem.MustExist)
 	}
 	if row.UUID == nil {
 		return
@@ -166,44 +153,50 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	}
 	hash := HashUUID(*row.UUID)
 	if holder, held := b.holders[hash]; held && holder != row.Key {
-		faults.Add("uuid", taken)
+		faults.Add("uuid", problem.Taken)
 		return
 	}
 	b.holders[hash] = row.Key
 }
 
-func (s *Service) importNew(ctx context.Context, plan importPlan) error {
+// insertRows stores the new users.
+func (s *Service) insertRows(ctx context.Context, plan importPlan) error {
 	indexes := slices.Sorted(maps.Keys(plan.inserts))
 	users := make([]*User, len(indexes))
 	for n, i := range indexes {
 		users[n] = plan.inserts[i]
 	}
-	refused, err := s.Store.Insert(ctx, users)
+	refused, err := s.store.Insert(ctx, users)
 	if err != nil {
 		return err
 	}
 	for n, i := range indexes {
 		plan.outcomes[i].ID = users[n].ID
 		if refused[n] != nil {
-			plan.outcomes[i] = Outcome{Result: failed, Errors: takenField(refused[n])}
+			plan.outcomes[i] = record.Fail(takenField(refused[n]))
 		}
 	}
 	return nil
 }
 
-func (s *Service) importChanged(ctx context.Context, plan importPlan, rows []Row, b importBatch) error {
+// changeRows changes the stored users, importWriters at a time.
+func (s *Service) changeRows(ctx context.Context, plan importPlan, rows []Row, b importBatch) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(importWriters)
 	for _, i := range plan.updates {
 		group.Go(func() error {
 			_, err := s.change(ctx, plan.outcomes[i].ID, func(u *User) error {
-				return problem.InvalidFields(rows[i].apply(u, b.elements[rows[i].Element]))
+				faults := rows[i].apply(u, b.elements[rows[i].Element])
+				return record.Invalid(*u, faults)
 			})
+			invalid, isInvalid := errors.AsType[*record.InvalidError[User]](err)
 			switch {
+			case isInvalid: // the user has been changed since it was read
+				plan.outcomes[i] = record.Fail(invalid.Faults)
 			case errors.Is(err, ErrUUIDTaken):
-				plan.outcomes[i] = Outcome{Result: failed, Errors: takenField(err)}
+				plan.outcomes[i] = record.Fail(takenField(err))
 			case problem.Is(err, problem.Conflict):
-				plan.outcomes[i] = Outcome{Result: failed, Errors: problem.Fields{"admin": {problem.As(err).Message}}}
+				plan.outcomes[i] = record.Fail(problem.Fields{"admin": {problem.As(err).Message}})
 			default:
 				return err
 			}
@@ -213,10 +206,10 @@ func (s *Service) importChanged(ctx context.Context, plan importPlan, rows []Row
 	return group.Wait()
 }
 
-// takenField names the field that another user, stored a moment ago, has the value of.
+// takenField returns the fault of a row whose key or uuid another user has got since the batch was read.
 func takenField(err error) problem.Fields {
 	if errors.Is(err, ErrKeyTaken) {
-		return problem.Fields{"key": {taken}}
+		return problem.Fields{"key": {problem.Taken}}
 	}
-	return problem.Fields{"uuid": {taken}}
+	return problem.Fields{"uuid": {problem.Taken}}
 }

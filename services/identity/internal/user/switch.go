@@ -2,9 +2,11 @@ package user
 
 import (
 	"context"
+	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Actors is who acts in a session.
@@ -13,8 +15,9 @@ type Actors struct {
 	Original  *User // who switched; nil when not switched
 }
 
-// Switch returns who acts after the caller has switched to the target (contract 3.3, 5.5 to 5.10), checked in the order of decisions,
-// part 2. A target of 0 is one that is absent or no id. Switching to the original user is a revert. One round trip, two documents.
+// Switch returns who acts after the caller has switched to the target (contract 3.3, 5.5 to 5.10), checked in the
+// order of decisions, part 2. The target is 0 when the request names none or no id. Switching to the original user is
+// a revert.
 func (s *Service) Switch(ctx context.Context, p principal.Principal, target int64) (Actors, error) {
 	if p.Switched() && target == p.OriginalID {
 		return s.Revert(ctx, p)
@@ -25,7 +28,7 @@ func (s *Service) Switch(ctx context.Context, p principal.Principal, target int6
 	if target == 0 {
 		return Actors{}, problem.New(problem.Malformed, "user_id is missing or no id")
 	}
-	found, err := s.Store.ByIDs(ctx, []int64{p.UserID, target})
+	found, err := s.store.Find(ctx, []int64{p.UserID, target})
 	if err != nil {
 		return Actors{}, err
 	}
@@ -44,7 +47,8 @@ func (s *Service) Switch(ctx context.Context, p principal.Principal, target int6
 	return Actors{Effective: *other, Original: caller}, nil
 }
 
-// maySwitch judges the stored state of both: what the session says of the caller may be moments old. Nil users do not exist.
+// maySwitch checks the stored state of both users, as the caller's session may be moments behind it. A nil user does
+// not exist.
 func maySwitch(caller, other *User, target int64) error {
 	switch {
 	case caller == nil || !caller.MayLogIn():
@@ -52,7 +56,7 @@ func maySwitch(caller, other *User, target int64) error {
 	case !caller.Permissions.Implied().CanSU:
 		return problem.New(problem.Forbidden, "")
 	case other == nil:
-		return problem.Missing("User", target)
+		return missing(record.ErrNotFound, target)
 	case other.ID == caller.ID,
 		other.Permissions.Admin && !caller.Permissions.Admin,
 		!other.Active:
@@ -61,7 +65,8 @@ func maySwitch(caller, other *User, target int64) error {
 	return nil
 }
 
-// MayRevert says whether a caller that has not switched may ask to revert, which then changes nothing: Forbidden without can_su.
+// MayRevert says whether a caller that has not switched may ask to revert, which then changes nothing: Forbidden
+// without can_su.
 func (s *Service) MayRevert(p principal.Principal) error {
 	if !p.Permissions.CanSU {
 		return problem.New(problem.Forbidden, "")
@@ -69,15 +74,15 @@ func (s *Service) MayRevert(p principal.Principal) error {
 	return nil
 }
 
-// Revert returns who acts after a caller that has switched has gone back to the user it switched from (decisions, part 2). One round
-// trip, one document.
+// Revert returns who acts after a caller that has switched has gone back to the user it switched from (decisions,
+// part 2). AccessDenied when that user may no longer log in.
 func (s *Service) Revert(ctx context.Context, p principal.Principal) (Actors, error) {
-	found, err := s.Store.ByIDs(ctx, []int64{p.OriginalID})
-	if err != nil {
+	original, err := s.store.Get(ctx, p.OriginalID)
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return Actors{}, err
 	}
-	if len(found) == 0 || !found[0].MayLogIn() {
+	if err != nil || !original.MayLogIn() {
 		return Actors{}, problem.New(problem.AccessDenied, "")
 	}
-	return Actors{Effective: found[0]}, nil
+	return Actors{Effective: original}, nil
 }

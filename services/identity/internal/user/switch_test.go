@@ -15,8 +15,8 @@ func outcome(err error) string {
 	return problem.As(err).Kind.Status()
 }
 
-// TestDecisionsPart2_WhoMaySwitchToWhom is the matrix of contract 3.3 over the stored state of both users, in the order of
-// decisions, part 2.
+// TestDecisionsPart2_WhoMaySwitchToWhom is the matrix of contract 3.3 over the stored state of both users, in the
+// order of decisions, part 2.
 func TestDecisionsPart2_WhoMaySwitchToWhom(t *testing.T) {
 	with := func(id int64, p principal.Permissions) *User { return &User{ID: id, Active: true, Permissions: p} }
 	su := principal.Permissions{CanAPI: true, CanSU: true}
