@@ -26,7 +26,7 @@ func TestWebhooks(t *testing.T) {
 	}
 
 	out, _ := webhooks(exitOK, "add", endpoint.URL, "--kind", "commitment.decided,event.deleted")
-	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{43})\n$`).FindStringSubmatch(out)
+	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{44})\n$`).FindStringSubmatch(out)
 	if added == nil {
 		t.Fatalf("add printed %q", out)
 	}
@@ -67,7 +67,7 @@ func TestWebhooks(t *testing.T) {
 	if _, errs := webhooks(exitFailure, "change", id, "--endpoint", "https://192.168.0.1/"); !strings.Contains(errs, "url is at an address that is not allowed") {
 		t.Errorf("change to a private address: %s", errs)
 	}
-	if out, _ := webhooks(exitOK, "new-secret", id); !regexp.MustCompile(`^whsec_\S{43}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
+	if out, _ := webhooks(exitOK, "new-secret", id); !regexp.MustCompile(`^whsec_\S{44}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
 		t.Errorf("new-secret printed %q", out)
 	}
 	if out, _ := webhooks(exitOK, "new-secret", id, "--json"); !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {

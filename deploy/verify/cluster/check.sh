@@ -67,7 +67,8 @@ check_ground() {
 	step "stores, images and belfryctl, as a reader of docs/operate.md has them"
 	stores_up
 	load "$CHECKOUT"/.local/cluster-images/check-{1,2}/*.tar
-	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl ./deploy/verify/conformance
+	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl
+	CGO_ENABLED=0 go test -C "$CHECKOUT" -c -o "$RUN/conformance" ./deploy/verify/conformance
 }
 
 check_install() {
@@ -136,15 +137,15 @@ check_routes() {
 		"neighbours in name, internal paths, metrics and probes do not get past"
 }
 
-# check_conformance goes one way after the other: the suite's last check fails logins on purpose, and a suite beside it
+# check_conformance goes one way after the other: the last test fails logins on purpose, and a run beside it
 # would have to wait.
 check_conformance() {
 	local way
 	for way in "Ingress:$WEB" "HTTPRoute:$GATEWAY"; do
-		step "the contract's conformance suite through the ${way%:*}"
+		step "the contract's conformance tests through the ${way%:*}"
 		inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_UUID="$ADMIN" "$RUN/conformance" \
-			--url "https://$HOST:${way#*:}" >"$RUN/log/conformance.log" ||
-			fail "the suite: $(cat "$RUN/log/conformance.log")"
+			-url "https://$HOST:${way#*:}" >"$RUN/log/conformance.log" ||
+			fail "the tests: $(cat "$RUN/log/conformance.log")"
 		say "$(tail -1 "$RUN/log/conformance.log")"
 	done
 	memory_peak

@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
-const secret = "whsec_of-the-test"
+const secret = "whsec_b2YtdGhlLXRlc3Q="
 
 // signed is the signature of a body at a time.
 func signed(secret string, at time.Time, body string) string {
@@ -38,10 +40,12 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 			id, kind, now.Format(time.RFC3339))
 	}
 	right := event("1", "commitment.decided")
+	const wrongByTheStandard = "unable to verify payload, err: no matching signature"
 	for _, c := range []struct {
 		body, signature, key, fault string
 	}{
 		{right, signed(secret, now, right), "1", ""},
+		{right, signed(secret, now, right), "1", wrongByTheStandard},
 		{right, signed(secret+"x", now, right), "1", "the signature is wrong"},
 		{right, signed(secret, now, right+" "), "1", "the signature is wrong"},
 		{right, strings.Replace(signed(secret, now, right), "t=", "t=1", 1), "1", "the signature is "}, // too old
@@ -59,6 +63,21 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 			"Belfry-Signature": {c.signature}, "Idempotency-Key": {c.key},
 			"Content-Type": {"application/cloudevents+json; charset=utf-8"},
 		}
+		signer := secret
+		if c.fault == wrongByTheStandard {
+			signer = "whsec_b3RoZXI="
+		}
+		standard, err := standardwebhooks.NewWebhook(signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, err := standard.Sign("1", now, []byte(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("webhook-id", "1")
+		r.Header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
+		r.Header.Set("webhook-signature", signature)
 		a, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
 // oldest is how old a signature may be (docs/notice.md).
@@ -152,7 +154,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	fault := got.read(request.Method)
 	e.mu.Lock()
 	if fault == nil {
-		fault = Verify(e.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At)
+		fault = errors.Join(Verify(e.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At), VerifyStandard(e.secret, got))
 	}
 	if fault != nil {
 		got.Fault = fault.Error()
@@ -204,8 +206,18 @@ func (r *Request) read(method string) error {
 	return nil
 }
 
-// Verify is what a receiver does to know that a request is Belfry's and not an old one, written from docs/notice.md
-// as a receiver's author would: HMAC-SHA256 of the time, a dot and the body.
+// VerifyStandard is what a receiver does with a library of Standard Webhooks to know that a request is Belfry's. It
+// refuses what was sent more than five minutes ago.
+func VerifyStandard(secret string, got Request) error {
+	webhook, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		return err
+	}
+	return webhook.Verify([]byte(got.Body), got.Header)
+}
+
+// Verify does the same by the signature of before Standard Webhooks, written from docs/notice.md as a receiver's
+// author would: HMAC-SHA256 of the time, a dot and the body.
 func Verify(secret, signature, body string, now time.Time) error {
 	var sent string
 	var digests []string

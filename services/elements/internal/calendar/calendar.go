@@ -1,7 +1,7 @@
-// Package calendar writes iCalendar (RFC 5545). It writes what a feed of a schedule has, exactly, and no more: one VTIMEZONE with the changes of
-// the clock that the events need, and events that don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties,
-// arran4/golang-ical folds at words and escapes parameter values in a way that the RFC does not know; both read what this package writes in its
-// tests.
+// Package calendar writes iCalendar (RFC 5545). It writes what a feed of a schedule has, exactly, and no more: one
+// VTIMEZONE with the changes of the clock that the events need, and events that don't recur. Libraries were tried:
+// emersion/go-ical does not fold lines and sorts properties, arran4/golang-ical folds at words and escapes parameter
+// values in a way that the RFC does not know; both read what this package writes in its tests.
 package calendar
 
 import (
@@ -66,8 +66,8 @@ type writer struct {
 	zone wiretime.Zone
 }
 
-// timezone describes the zone for the whole years that hold the window and all events: one observance for each change of the clock. By whole years,
-// the text does not change from day to day.
+// timezone describes the zone for the whole years that hold the window and all events: one observance for each change
+// of the clock. By whole years, the text does not change from day to day.
 func (w *writer) timezone(c Calendar) {
 	from, to := c.From, c.To
 	for _, e := range c.Events {
@@ -86,7 +86,8 @@ func (w *writer) timezone(c Calendar) {
 			kind = "DAYLIGHT"
 		}
 		w.line("BEGIN:" + kind)
-		w.line("DTSTART:" + change.At.Add(time.Duration(change.Before)*time.Second).Format(localForm)) // as the clock showed it before
+		shown := change.At.Add(time.Duration(change.Before) * time.Second) // by the clock as it was before
+		w.line("DTSTART:" + shown.Format(localForm))
 		w.line("TZOFFSETFROM:" + offset(change.Before))
 		w.line("TZOFFSETTO:" + offset(change.After))
 		w.text("TZNAME", change.Name)
@@ -117,8 +118,8 @@ func (w *writer) event(e Event) {
 	w.line("END:VEVENT")
 }
 
-// moment writes a date, or a time in the zone. One that the clock shows for the second time, as it was set back, can be written in UTC only: in
-// the zone it would mean the first (3.3.5).
+// moment writes a date, or a time in the zone. One that the clock shows for the second time, as it was set back, can
+// be written in UTC only: in the zone it would mean the first (3.3.5).
 func (w *writer) moment(name string, at time.Time, date bool) {
 	shown, first := w.zone.Clock(at)
 	switch {

@@ -114,6 +114,9 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 		if err := receivers.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
 			t.Error(err)
 		}
+		if err := receivers.VerifyStandard(n.secret, got); err != nil {
+			t.Error(err)
+		}
 	}
 	n.decide(t, e, "rejected")
 	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool {

@@ -145,6 +145,9 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 		if err := receivers.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
 			t.Error(err)
 		}
+		if err := receivers.VerifyStandard(n.secret, got); err != nil {
+			t.Error(err)
+		}
 	}
 	if got := len(n.receiver.Got()); got != 4 {
 		t.Errorf("two replicas sent %d requests", got)
@@ -263,6 +266,9 @@ func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one str
 	got := n.receiver.Got()[before]
 	for _, secret := range []string{n.secret, renewed.Webhook.Secret} {
 		if err := receivers.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+		if err := receivers.VerifyStandard(secret, got); err != nil {
 			t.Error(err)
 		}
 	}

@@ -3,10 +3,8 @@ package notice
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,8 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -142,26 +139,6 @@ func orNull(id int64) *int64 {
 	return &id
 }
 
-// sign returns the value of the header Belfry-Signature for a body sent at a time: the seconds since 1970, and the HMAC-SHA256 of these, a dot and
-// the body, in hexadecimal digits, once under the secret and once under each that still signs along.
-func (w Webhook) sign(at time.Time, body []byte) string {
-	seconds := strconv.FormatInt(at.Unix(), 10)
-	value := "t=" + seconds
-	under := func(secret settings.Secret) {
-		mac := hmac.New(sha256.New, []byte(secret.Reveal()))
-		mac.Write([]byte(seconds + "."))
-		mac.Write(body)
-		value += ",v1=" + hex.EncodeToString(mac.Sum(nil))
-	}
-	under(w.Secret)
-	for _, old := range w.Before {
-		if at.Before(old.Until) {
-			under(old.Secret)
-		}
-	}
-	return value
-}
-
 // sender makes attempts.
 type sender struct {
 	addresses addresses
@@ -194,7 +171,9 @@ func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, 
 	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	request.Header.Set("User-Agent", "Belfry")
 	request.Header.Set("Idempotency-Key", d.NoticeID)
-	request.Header.Set("Belfry-Signature", w.sign(time.Now(), d.Body))
+	if err := w.sign(request.Header, d.NoticeID, time.Now(), d.Body); err != nil {
+		return 0, err.Error()
+	}
 	client := s.tls
 	if request.URL.Scheme == "http" {
 		client = s.plain
@@ -220,7 +199,7 @@ func (s *Service) deliver(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	return s.repeat(ctx, "delivering to webhooks", look, func(context.Context) error {
-		hooks, err := s.Store.Webhooks(ctx)
+		hooks, err := s.Store.ListWebhooks(ctx)
 		if err != nil {
 			return err
 		}
@@ -248,8 +227,8 @@ func (s *Service) deliver(ctx context.Context) error {
 // drain sends what is due to a webhook, one delivery at a time. Its error is the store's.
 func (s *Service) drain(ctx context.Context, webhookID int64) error {
 	for ctx.Err() == nil {
-		w, err := s.Store.Webhook(ctx, webhookID)
-		if problem.Is(err, problem.NotFound) { // removed a moment ago
+		w, err := s.Store.GetWebhook(ctx, webhookID)
+		if errors.Is(err, record.ErrNotFound) { // removed a moment ago
 			return nil
 		}
 		if err != nil {

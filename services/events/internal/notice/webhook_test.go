@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -33,6 +34,17 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	}
 	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body+" ", time.Now()); err == nil {
 		t.Error("another body is verified as well")
+	}
+	if err := receivers.VerifyStandard(w.Secret.Reveal(), got); err != nil {
+		t.Errorf("Standard Webhooks: %v", err)
+	}
+	if id := got.Header.Get("webhook-id"); id != got.ID {
+		t.Errorf("webhook-id %q of %q", id, got.ID)
+	}
+	tampered := got
+	tampered.Body += " "
+	if receivers.VerifyStandard(w.Secret.Reveal(), tampered) == nil || receivers.VerifyStandard("whsec_eA==", got) == nil {
+		t.Error("Standard Webhooks: another body or secret is verified as well")
 	}
 	if media := got.Header.Get("Content-Type"); media != "application/cloudevents+json; charset=utf-8" {
 		t.Errorf("Content-Type %q", media)
@@ -101,12 +113,12 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 func disorder(o *office, t *testing.T, r *receivers.Endpoint) (problems []string) {
 	t.Helper()
 	position := map[string]int64{}
-	hooks, err := o.Store.Webhooks(t.Context())
+	hooks, err := o.Store.ListWebhooks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range hooks {
-		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 1000)
+		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +191,7 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 	o.start(t)
 	receivers.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
 	receivers.Eventually(t, "the log to say so", soon, func() bool {
-		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +249,11 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		got := r.Taken()[sent-1]
 		var right []string
 		for i, secret := range secrets {
-			if receivers.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At) == nil {
+			before := receivers.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At) == nil
+			if standard := receivers.VerifyStandard(secret, got) == nil; standard != before {
+				t.Errorf("secret %d: Standard Webhooks %t, before %t", i, standard, before)
+			}
+			if before {
 				right = append(right, fmt.Sprint(i))
 			}
 		}
@@ -269,6 +285,45 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	}
 	if got := verify(); got != "2 3 4 5 6" {
 		t.Errorf("after many renewals it is signed under %s", got)
+	}
+}
+
+func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
+	o := running(t, allowLocal)
+	r := receivers.NewEndpoint(t)
+	w := o.webhook(t, r.URL)
+	change := func(secret string) {
+		t.Helper()
+		_, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
+			w.Secret = settings.NewSecret(secret)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const older, asLibrariesTakeIt = "whsec_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_8", "whsec_+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/8="
+	change(older)
+	o.tell(t, pending(1, 1))
+	receivers.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == 1 })
+	got := r.Taken()[0]
+	if err := receivers.Verify(older, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+		t.Error(err)
+	}
+	if err := receivers.VerifyStandard(asLibrariesTakeIt, got); err != nil {
+		t.Error(err)
+	}
+	change("no key") // nothing is sent without a signature
+	delivery, err := o.TestWebhook(t.Context(), w.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receivers.Eventually(t, "the fault", soon, func() bool {
+		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
+		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed && all[0].Error == "the webhook's secret is not right"
+	})
+	if len(r.Got()) != 1 {
+		t.Errorf("%d requests", len(r.Got()))
 	}
 }
 
@@ -310,7 +365,7 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 	receivers.Eventually(t, "an attempt at both", soon, func() bool {
 		faults = nil
 		for _, hook := range []notice.Webhook{w, gone} {
-			log, err := o.Store.Deliveries(t.Context(), hook.ID, 0, 10)
+			log, err := o.Store.ListDeliveries(t.Context(), hook.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 
 // Settings are identity's own, beside service.Config.
 type Settings struct {
-	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is made when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
+	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is created when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
 }
 
 // Check implements settings.Checker.
