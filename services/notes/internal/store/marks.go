@@ -11,10 +11,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
-// markBatch bounds what a sweep reads at once.
+// markBatch bounds what ListMarked returns.
 const markBatch = 1000
 
-// mark remembers that an event is deleted; _id is the event's.
+// mark says that an event is deleted.
 type mark struct {
 	EventID int64     `bson:"_id"`
 	At      time.Time `bson:"at"`
@@ -22,16 +22,16 @@ type mark struct {
 
 // MarkDeleted implements note.Store.
 func (s *Notes) MarkDeleted(ctx context.Context, eventID int64, at time.Time) error {
-	_, err := s.marks.UpdateOne(ctx, bson.D{{Key: "_id", Value: eventID}}, bson.D{{Key: "$set", Value: bson.D{{Key: "at", Value: at}}}},
-		options.UpdateOne().SetUpsert(true))
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: "at", Value: at}}}}
+	_, err := s.marks.UpdateOne(ctx, bson.D{{Key: "_id", Value: eventID}}, set, options.UpdateOne().SetUpsert(true))
 	if err != nil {
 		return fmt.Errorf("mark an event as deleted: %w", err)
 	}
 	return nil
 }
 
-// MarkedBefore implements note.Store.
-func (s *Notes) MarkedBefore(ctx context.Context, before time.Time) ([]int64, error) {
+// ListMarked implements note.Store.
+func (s *Notes) ListMarked(ctx context.Context, before time.Time) ([]int64, error) {
 	marks, err := mongostore.Find[mark](ctx, s.marks, markedBefore(before), options.Find().SetLimit(markBatch))
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (s *Notes) Unmark(ctx context.Context, eventIDs []int64, before time.Time) 
 	return nil
 }
 
-// deleteTries bounds how often DeleteOfEvents starts over for notes that were changed meanwhile.
+// deleteTries is how often DeleteOfEvents tries while others change the notes.
 const deleteTries = 5
 
-// DeleteOfEvents implements note.Store. The notes leave no entries: that of the deleted event stands for them. What is pending in them for
-// the audit is moved there first: three round trips, two more when there was anything.
+// DeleteOfEvents implements note.Store. The audit gets no entries of it: that of the deleted event stands for them.
+// Entries that are pending in the notes are moved to the audit first.
 func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
 	for range deleteTries {
 		if err := s.audit.Move(ctx); err != nil {
