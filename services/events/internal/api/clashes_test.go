@@ -351,8 +351,8 @@ func standing(t *testing.T, element int64) int {
 	return len(d.Claims)
 }
 
-// claim leaves a claim as a process does that died at work.
-func claim(t *testing.T, element, event int64, starts, ends string) {
+// reserve leaves a claim as a process does that died at work.
+func reserve(t *testing.T, element, event int64, starts, ends string) {
 	t.Helper()
 	at := func(text string) time.Time {
 		parsed, err := time.Parse(time.RFC3339, text)
@@ -369,13 +369,13 @@ func claim(t *testing.T, element, event int64, starts, ends string) {
 	}
 }
 
-func TestClashes_AClaimOfAProcessThatDiedIsShutOut(t *testing.T) {
+func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)
-	claim(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored
+	reserve(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored
 	e := book(t, owner, s.at("2026-10-13", "09:00", "10:00")).Event
-	claim(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
+	reserve(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
 
 	begun := time.Now()
 	if got := minding(t, owner, "refuse", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 || time.Since(begun) > 2*time.Second {

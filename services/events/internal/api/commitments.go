@@ -81,7 +81,7 @@ func readStatuses(c *fiber.Ctx) ([]event.Status, error) {
 	var statuses []event.Status
 	for word := range strings.SplitSeq(c.Query("status", string(event.Requested)), ",") {
 		status := event.Status(strings.TrimSpace(word))
-		if !status.Known() {
+		if !status.Valid() {
 			return nil, problem.New(problem.Malformed, "status is none of a commitment")
 		}
 		statuses = append(statuses, status)

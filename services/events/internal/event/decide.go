@@ -46,7 +46,7 @@ func (s *Service) Decide(
 		if faults := checkDecision(next, reason, unreadable); len(faults) > 0 {
 			return record.Invalid(CommitmentView{*c, element, *e}, faults)
 		}
-		if !c.Status.MayBecome(next) {
+		if !c.Status.MayMoveTo(next) {
 			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, next)
 		}
 		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = next, reason, p.UserID, time.Now().UTC().Truncate(time.Second)
@@ -65,7 +65,7 @@ func checkDecision(next Status, reason string, unreadable problem.Fields) proble
 	case faults["status"] != nil:
 	case next == "":
 		faults.Add("status", problem.Blank)
-	case !next.Known():
+	case !next.Valid():
 		faults.Add("status", problem.NotIncluded)
 	}
 	if utf8.RuneCountInString(reason) > maxReason {

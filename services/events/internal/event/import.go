@@ -30,7 +30,7 @@ type Row struct {
 	Elements  []string // with their types: "Group:9A"
 }
 
-// batch is an import at work.
+// batch is an import under way.
 type batch struct {
 	service *Service
 	p       principal.Principal
@@ -45,11 +45,11 @@ type batch struct {
 	outcomes   []record.Outcome
 }
 
-// Import makes the events what the rows say, with p as the one who adds their elements. A row is the whole truth of
-// its event: what it does not name goes; commitments whose elements stay keep their ids and statuses, save that a
-// re-timed event follows the re-approval rule. A row that did not change since its last import is left alone. Each
-// outcome stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and references
-// that are not found are then no fault.
+// Import makes the events what the rows say, with p as the one who adds their elements. A row says all
+// of its event: elements that it does not name are taken off. Commitments whose elements stay keep their ids and
+// statuses; a re-timed event follows the re-approval rule. A row that did not change since its last import is left
+// alone. Each outcome stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and
+// a reference that is not found is then no fault.
 //
 // However many rows: one read of the events, then elements, users and categories asked for at the same time, one
 // write of all new events; two round trips each changed one.
@@ -251,7 +251,7 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	return nil
 }
 
-// lookupOf is a lookup of the elements of an event, for its update alone to fetch into.
+// lookupOf returns a lookup of an event's elements, for the update of that event alone.
 func (b *batch) lookupOf(e *Event) *lookup {
 	l := newLookup()
 	for _, id := range e.elementIDs() {
@@ -367,7 +367,7 @@ func countUp(_ context.Context, n int) ([]int64, error) {
 	return numbers, nil
 }
 
-// needs counts the commitments and the requests that the row's elements make.
+// needs counts the commitments and the requests that the row's elements become.
 func (b *batch) needs(row Row) (commitments, requests int) {
 	seen := map[string]bool{}
 	for _, key := range row.Elements {

@@ -17,7 +17,7 @@ func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) ([
 	return s.notes.OfEvent(ctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
 }
 
-// AddNote makes a note of p's on any event (contract 4.3 rule 1). Missing; Forbidden without can_add_notes. An
+// AddNote makes a note on any event, owned by p (contract 4.3 rule 1). Missing; Forbidden without can_add_notes. An
 // invalid note comes back with its errors. One read, then one call of notes.
 func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.NewNote) (form.Note, error) {
 	if !p.Permissions.CanAddNotes {

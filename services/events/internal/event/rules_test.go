@@ -48,7 +48,7 @@ func TestDecisionsPart5_EveryTransition(t *testing.T) {
 	}
 	for _, from := range Statuses() {
 		for _, to := range append(Statuses(), "", "maybe") {
-			if got, want := from.MayBecome(to), slices.Contains(allowed[from], to); got != want {
+			if got, want := from.MayMoveTo(to), slices.Contains(allowed[from], to); got != want {
 				t.Errorf("%s to %s: %v, want %v", from, to, got, want)
 			}
 		}

@@ -82,8 +82,8 @@ func (w Webhook) sign(header http.Header, id string, at time.Time, body []byte) 
 	return nil
 }
 
-// oldSignature returns the value of Belfry-Signature: the seconds since 1970, and the HMAC-SHA256 of these, a dot and the
-// body, in hexadecimal digits, under each secret's text.
+// oldSignature returns the value of Belfry-Signature: the seconds since 1970, and the HMAC-SHA256 of these, a dot
+// and the body, in hexadecimal digits, under each secret's text.
 func (w Webhook) oldSignature(at time.Time, body []byte) string {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	value := "t=" + seconds

@@ -53,7 +53,8 @@ type WebhookStore interface {
 	ChangeWebhook(ctx context.Context, id int64, change func(*Webhook) error) (Webhook, error)
 	// DeleteWebhook removes the one of that id with its deliveries.
 	DeleteWebhook(ctx context.Context, id int64) error
-	// ListDeliveries returns deliveries to a webhook, newest first, at most limit, those with an id below before if that is not 0.
+	// ListDeliveries returns deliveries to a webhook, newest first, at most limit, those with an id below before if
+	// that is not 0.
 	ListDeliveries(ctx context.Context, webhookID, before int64, limit int) ([]Delivery, error)
 }
 
@@ -99,7 +100,8 @@ func (s *Service) ListDeliveries(
 	return page, false, err
 }
 
-// CreateWebhook makes a webhook with a new secret. Invalid when the fields are not right, Conflict when there are too many. Two round trips.
+// CreateWebhook makes a webhook with a new secret. Invalid when the fields are not right, Conflict when there are
+// too many. Two round trips.
 func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, error) {
 	w := Webhook{Kinds: event.NoticeKinds(), Active: true, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if f.URL == nil && f.Faults["url"] == nil {
@@ -120,8 +122,8 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 	return w, err
 }
 
-// RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the receiver has the new one; of
-// several renewals in a day, the last four before do. Two round trips.
+// RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until
+// the receiver has the new one; of several renewals in a day, the last four before do. Two round trips.
 func (s *Service) RenewSecret(ctx context.Context, id int64) (Webhook, error) {
 	secret := newSecret()
 	w, err := s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
