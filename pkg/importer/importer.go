@@ -1,6 +1,7 @@
-// Package importer is the import protocol's side of a service (administration: POST /api/admin/import/KIND): reading a batch of
-// newline-delimited JSON, recognising unchanged records by their hash, and shaping the answer. A record that fails fails alone; a line
-// that cannot be read refuses the batch before anything is written.
+// Package importer serves imports (administration: POST /api/admin/import/KIND). It reads a batch of
+// newline-delimited JSON, hashes each record so that an unchanged one is seen, enters the batch in the audit, and
+// shapes the answer. A record that fails, fails alone. When a line cannot be read, the batch is refused before
+// anything is written.
 package importer
 
 import (
@@ -26,42 +27,29 @@ const (
 	MaxBody = 4 << 20
 )
 
-// Results of a record.
-const (
-	Created   = "created"
-	Updated   = "updated"
-	Unchanged = "unchanged"
-	Failed    = "failed"
-)
-
 // Record is one line of a batch: the source's row with its key.
 type Record struct {
-	Key    string     // the source's own id of the row, never empty
-	Hash   string     // SHA-256 of the row, equal for equal content whatever the order of its fields
+	Key    string     // the source's id of the row, never empty
+	Hash   string     // SHA-256 of the row's content; the order of its fields does not count
 	Fields web.Object // the row
 }
 
-// Batch is what a client sends at once.
+// Batch is the records of one request.
 type Batch struct {
 	Records []Record
-	DryRun  bool // answer as if, and write nothing
+	DryRun  bool // write nothing, and answer what would happen
 }
 
-// Result says what became of the record at the same index of the batch.
+// Result is the outcome of a record as clients see it.
 type Result struct {
-	Index  int            `json:"index"`
+	Index  int            `json:"index"` // of the record in the batch
 	Key    string         `json:"key"`
 	Result string         `json:"result"`
-	ID     int64          `json:"id,omitempty"` // 0: failed, or would be created
+	ID     int64          `json:"id,omitempty"` // 0 when it failed, or would be created
 	Errors problem.Fields `json:"errors,omitempty"`
 }
 
-// Fail makes a result of the faults of the record at that index.
-func Fail(index int, r Record, faults problem.Fields) Result {
-	return Result{Index: index, Key: r.Key, Result: Failed, Errors: faults}
-}
-
-// Results shapes the outcomes of the batch's records, which are in its order.
+// Results returns the outcomes of the batch's records, which are in its order, as results.
 func (b Batch) Results(outcomes []record.Outcome) []Result {
 	results := make([]Result, len(outcomes))
 	for i, o := range outcomes {
@@ -70,8 +58,8 @@ func (b Batch) Results(outcomes []record.Outcome) []Result {
 	return results
 }
 
-// Read reads the request's batch. Malformed, with the line's number, when a line is no JSON object with a key, when a key comes twice,
-// or when there are more than MaxRecords.
+// Read reads the request's batch. Malformed, with the number of the line, when a line is no JSON object with a key or
+// the key has come before, and Malformed when there are more than MaxRecords.
 func Read(c *fiber.Ctx) (Batch, error) {
 	batch := Batch{DryRun: c.Query("dry_run") == "true"}
 	seen := map[string]bool{}
@@ -113,7 +101,8 @@ func parse(line []byte) (Record, error) {
 	return Record{Key: *key, Hash: hash, Fields: fields}, nil
 }
 
-// hashOf is the same for the same content: encoding/json writes the keys of maps in order. Numbers keep their text.
+// hashOf returns the same hash for the same content: encoding/json writes the keys of maps in order. A number counts
+// by its text.
 func hashOf(line []byte) (string, error) {
 	var content any
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -129,13 +118,14 @@ func hashOf(line []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Handler brings a batch into the service and returns what became of each record, in the order of the batch.
+// Handler imports a batch and returns the results of the records in their order.
 type Handler func(c *fiber.Ctx, b Batch) ([]Result, error)
 
-// Route is the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch, at the cost of two round trips.
+// Route returns the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch.
 func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
-		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin, Body: web.NDJSON, MaxBody: MaxBody,
+		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin,
+		Body: web.NDJSON, MaxBody: MaxBody,
 		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
 	}
 }
@@ -159,27 +149,31 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 		return err
 	}
 	counts := count(results)
-	if err := audited.End(c.UserContext(), counts[Created], counts[Updated], counts[Unchanged], counts[Failed]); err != nil {
+	err = audited.End(c.UserContext(),
+		counts[record.Created], counts[record.Updated], counts[record.Unchanged], counts[record.Failed])
+	if err != nil {
 		return err
 	}
 	return answer(c, results)
 }
 
-func count(results []Result) map[string]int {
-	counts := map[string]int{}
+func count(results []Result) map[record.Result]int {
+	counts := map[record.Result]int{}
 	for _, r := range results {
-		counts[r.Result]++
+		counts[record.Result(r.Result)]++
 	}
 	return counts
 }
 
-// answer writes the results with their counts.
+// answer answers with the results and their counts.
 func answer(c *fiber.Ctx, results []Result) error {
 	counts := count(results)
 	if results == nil {
 		results = []Result{}
 	}
-	return web.OK(c, web.Field{Name: Created, Value: counts[Created]}, web.Field{Name: Updated, Value: counts[Updated]},
-		web.Field{Name: Unchanged, Value: counts[Unchanged]}, web.Field{Name: Failed, Value: counts[Failed]},
-		web.Field{Name: "records", Value: results})
+	var fields []web.Field
+	for _, r := range []record.Result{record.Created, record.Updated, record.Unchanged, record.Failed} {
+		fields = append(fields, web.Field{Name: string(r), Value: counts[r]})
+	}
+	return web.OK(c, append(fields, web.Field{Name: "records", Value: results})...)
 }
