@@ -38,7 +38,7 @@ func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	folders = slices.DeleteFunc(folders, func(folder string) bool { return adapters[filepath.Base(folder)] != "" })
-	if len(folders) < 6 { // calendar, element, event, absence, user, note
+	if len(folders) < 8 { // calendar, element, event, category, clash, absence, user, note
 		t.Fatalf("domain packages: %q", folders)
 	}
 	for _, name := range shared {

@@ -79,16 +79,17 @@ func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, w
 	return err
 }
 
-// ended tells the audit and the metrics of a nightly check, and the log of one that was done.
+// ended records a nightly check in the audit and the metrics, and one that was done in the log.
 func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
 	s.Metrics.Checked(ctx, took, err == nil)
-	if err := s.tell(ctx, days, report); err != nil {
+	if err := s.audit(ctx, days, report); err != nil {
 		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
 	}
 	if err != nil {
 		return
 	}
-	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
-		"with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated], "updated", report.Changes[fact.NoteUpdated],
-		"unchanged", report.Changes[fact.NoteUnchanged], "removed", report.Changes[fact.NoteRemoved], "took", took)
+	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(),
+		"events", report.Checked, "with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated],
+		"updated", report.Changes[fact.NoteUpdated], "unchanged", report.Changes[fact.NoteUnchanged],
+		"removed", report.Changes[fact.NoteRemoved], "took", took)
 }

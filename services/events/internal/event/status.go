@@ -25,7 +25,8 @@ func Statuses() []Status { return []Status{Uncontrolled, Confirmed, Requested, R
 // Known says whether s is a status.
 func (s Status) Known() bool { return slices.Contains(Statuses(), s) }
 
-// decisions returns the statuses to which an administrator of the element may move a commitment from s (decisions, part 5).
+// decisions returns the statuses to which an administrator of the element may move a commitment from s (decisions,
+// part 5).
 func (s Status) decisions() []Status {
 	switch s {
 	case Requested:
@@ -57,13 +58,19 @@ func statusFor(p principal.Principal, element fact.Element) Status {
 	return Uncontrolled
 }
 
-// reconsider returns the decided commitments of a re-timed event to requested where their element is controlled, unless p administers it
-// (decisions, part 4). Elements that facts lacks count as not controlled.
+// reconsider returns the decided commitments of a re-timed event to requested where their element is controlled,
+// unless p administers it (decisions, part 4). Elements that facts lacks count as not controlled.
 func (e *Event) reconsider(p principal.Principal, facts map[int64]fact.Element) {
 	for i, c := range e.Commitments {
 		fact := facts[c.ElementID]
 		if c.Status.decided() && fact.Controlled() && !p.Administers(fact.Administrators) {
-			e.Commitments[i] = Commitment{ID: c.ID, ElementID: c.ElementID, Status: Requested, RequestID: c.RequestID, AddedBy: c.AddedBy}
+			e.Commitments[i] = Commitment{
+				ID:        c.ID,
+				ElementID: c.ElementID,
+				Status:    Requested,
+				RequestID: c.RequestID,
+				AddedBy:   c.AddedBy,
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -19,7 +20,7 @@ import (
 func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 	t.Helper()
 	_, err := o.CreateWebhook(ctx, notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
-	var invalid *event.InvalidError[notice.Webhook]
+	var invalid *record.InvalidError[notice.Webhook]
 	if errors.As(err, &invalid) {
 		return invalid.Faults["url"]
 	}
@@ -92,7 +93,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
 		for _, scheme := range []string{"https", "http"} {
-			_, err := o.Store.AddWebhook(t.Context(), notice.Webhook{
+			_, err := o.Store.InsertWebhook(t.Context(), notice.Webhook{
 				URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true, Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q=")})
 			if err != nil {
 				t.Fatal(err)
@@ -100,13 +101,13 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 		}
 	}
 	o.tell(t, pending(1, 1))
-	hooks, err := o.Store.Webhooks(t.Context())
+	hooks, err := o.Store.ListWebhooks(t.Context())
 	if err != nil || len(hooks) != 4 {
 		t.Fatal(hooks, err)
 	}
 	for _, w := range hooks {
 		receivers.Eventually(t, "an attempt", soon, func() bool {
-			log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+			log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

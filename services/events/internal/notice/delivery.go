@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -198,7 +199,7 @@ func (s *Service) deliver(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	return s.repeat(ctx, "delivering to webhooks", look, func(context.Context) error {
-		hooks, err := s.Store.Webhooks(ctx)
+		hooks, err := s.Store.ListWebhooks(ctx)
 		if err != nil {
 			return err
 		}
@@ -226,8 +227,8 @@ func (s *Service) deliver(ctx context.Context) error {
 // drain sends what is due to a webhook, one delivery at a time. Its error is the store's.
 func (s *Service) drain(ctx context.Context, webhookID int64) error {
 	for ctx.Err() == nil {
-		w, err := s.Store.Webhook(ctx, webhookID)
-		if problem.Is(err, problem.NotFound) { // removed a moment ago
+		w, err := s.Store.GetWebhook(ctx, webhookID)
+		if errors.Is(err, record.ErrNotFound) { // removed a moment ago
 			return nil
 		}
 		if err != nil {

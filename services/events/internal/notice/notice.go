@@ -101,8 +101,8 @@ type Service struct {
 	attempts metric.Int64Counter
 }
 
-// NewService returns the service; it does nothing until Run.
-func NewService(o Options) (*Service, error) {
+// New returns the service; it does nothing until Run.
+func New(o Options) (*Service, error) {
 	attempts, err := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/notice").Int64Counter("belfry.notice.attempts",
 		metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"))
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) Record(ctx context.Context, messages []outbox.Message) error {
 			continue
 		}
 		if !asked {
-			hooks, err := s.Store.Webhooks(ctx)
+			hooks, err := s.Store.ListWebhooks(ctx)
 			if err != nil {
 				return err
 			}

@@ -143,7 +143,7 @@ func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *o
 		t.Fatal(err)
 	}
 	written := &log{}
-	service, err := notice.NewService(notice.Options{
+	service, err := notice.New(notice.Options{
 		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone, Meter: metricnoop.NewMeterProvider(),
 		Log: slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Lead: func(ctx context.Context, work func(context.Context) error) error {

@@ -40,7 +40,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
-	hooks, err := s.Store.Webhooks(ctx)
+	hooks, err := s.Store.ListWebhooks(ctx)
 	if err != nil {
 		return err
 	}

@@ -113,12 +113,12 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 func disorder(o *office, t *testing.T, r *receivers.Endpoint) (problems []string) {
 	t.Helper()
 	position := map[string]int64{}
-	hooks, err := o.Store.Webhooks(t.Context())
+	hooks, err := o.Store.ListWebhooks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range hooks {
-		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 1000)
+		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 	o.start(t)
 	receivers.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
 	receivers.Eventually(t, "the log to say so", soon, func() bool {
-		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	receivers.Eventually(t, "the fault", soon, func() bool {
-		all, err := o.Store.Deliveries(t.Context(), w.ID, 0, 1)
+		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
 		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed && all[0].Error == "the webhook's secret is not right"
 	})
 	if len(r.Got()) != 1 {
@@ -365,7 +365,7 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 	receivers.Eventually(t, "an attempt at both", soon, func() bool {
 		faults = nil
 		for _, hook := range []notice.Webhook{w, gone} {
-			log, err := o.Store.Deliveries(t.Context(), hook.ID, 0, 10)
+			log, err := o.Store.ListDeliveries(t.Context(), hook.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

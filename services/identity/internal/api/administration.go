@@ -9,7 +9,7 @@ import (
 )
 
 // list answers GET of the users, page by page.
-func (h *handlers) list(c *fiber.Ctx) error {
+func (h handlers) list(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func (h *handlers) list(c *fiber.Ctx) error {
 }
 
 // get answers GET of a user.
-func (h *handlers) get(c *fiber.Ctx) error {
+func (h handlers) get(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (h *handlers) get(c *fiber.Ctx) error {
 }
 
 // create answers POST of a user. This answer and that of renewUUID are the only ones with a uuid in them.
-func (h *handlers) create(c *fiber.Ctx) error {
+func (h handlers) create(c *fiber.Ctx) error {
 	fields, err := web.Wrapped(c, "user")
 	if err != nil {
 		return err
@@ -50,12 +50,12 @@ func (h *handlers) create(c *fiber.Ctx) error {
 	return created(c, web.Field{Name: "user", Value: a})
 }
 
-func created(c *fiber.Ctx, part web.Field) error {
-	return web.Answer(c, fiber.StatusCreated, "Created", part)
+func created(c *fiber.Ctx, field web.Field) error {
+	return web.Answer(c, fiber.StatusCreated, "Created", field)
 }
 
 // change answers PATCH of a user.
-func (h *handlers) change(c *fiber.Ctx) error {
+func (h handlers) change(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (h *handlers) change(c *fiber.Ctx) error {
 }
 
 // deactivate answers DELETE of a user.
-func (h *handlers) deactivate(c *fiber.Ctx) error {
+func (h handlers) deactivate(c *fiber.Ctx) error {
 	return h.act(c, func(ctx context.Context, id int64) error {
 		match, err := web.IfMatch(c, kind, id)
 		if err != nil {
@@ -91,9 +91,9 @@ func (h *handlers) deactivate(c *fiber.Ctx) error {
 }
 
 // endSessions answers DELETE of a user's sessions.
-func (h *handlers) endSessions(c *fiber.Ctx) error { return h.act(c, h.users.EndSessions) }
+func (h handlers) endSessions(c *fiber.Ctx) error { return h.act(c, h.users.EndSessions) }
 
-func (h *handlers) act(c *fiber.Ctx, do func(context.Context, int64) error) error {
+func (h handlers) act(c *fiber.Ctx, do func(context.Context, int64) error) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (h *handlers) act(c *fiber.Ctx, do func(context.Context, int64) error) erro
 }
 
 // renewUUID answers POST to a user's uuid.
-func (h *handlers) renewUUID(c *fiber.Ctx) error {
+func (h handlers) renewUUID(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Attempts: attempts.New(r.Redis, r.RedisPrefix),
 	})
 	log := store.Audit(r.DB)
-	h := &handlers{
+	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
 	}
 

@@ -9,7 +9,7 @@ import (
 )
 
 // importUsers answers the import of a batch of users.csv.
-func (h *handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
 	rows := make([]user.Row, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = readRow(r)

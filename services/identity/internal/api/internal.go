@@ -7,7 +7,7 @@ import (
 )
 
 // facts answers neighbour.UserFacts.
-func (h *handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
+func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
 	found, err := h.users.Find(ctx, q.IDs, q.Keys)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type handlers struct {
 }
 
 // public are the routes for clients, and those of the documentation of all services.
-func (h *handlers) public() []web.Route {
+func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), []web.Route{
 		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
@@ -41,7 +41,10 @@ func (h *handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.get},
 		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.change},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
-		{Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true, Handler: h.renewUUID},
+		{
+			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true,
+			Handler: h.renewUUID,
+		},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
 		importer.Route("users", h.audit, h.importUsers),
 		h.audit.Route("identity", h.zone),
@@ -49,7 +52,7 @@ func (h *handlers) public() []web.Route {
 }
 
 // internal are the routes for the other services.
-func (h *handlers) internal() []web.Route {
+func (h handlers) internal() []web.Route {
 	return []web.Route{
 		web.Serve(neighbour.UserFacts, h.facts),
 	}

@@ -45,7 +45,7 @@ func recordOf(a user.Actors) session.Record {
 }
 
 // login answers contract 5.1 and 5.2. It also ends the session that came with the request.
-func (h *handlers) login(c *fiber.Ctx) error {
+func (h handlers) login(c *fiber.Ctx) error {
 	uuid := c.Query("uuid")
 	if uuid == "" {
 		uuid = c.Query("uid")
@@ -58,7 +58,7 @@ func (h *handlers) login(c *fiber.Ctx) error {
 }
 
 // logout answers contract 5.3. When the session cannot be ended it answers 503, and the cookie stays.
-func (h *handlers) logout(c *fiber.Ctx) error {
+func (h handlers) logout(c *fiber.Ctx) error {
 	if token, ok := h.cookies.Token(c); ok {
 		if err := h.sessions.End(c.UserContext(), token); err != nil {
 			return problem.Wrap(problem.Unavailable, err, "")
@@ -69,7 +69,7 @@ func (h *handlers) logout(c *fiber.Ctx) error {
 }
 
 // switchUser answers contract 4.5 and 5.5 to 5.10. Of several requests at once with one cookie, one succeeds.
-func (h *handlers) switchUser(c *fiber.Ctx) error {
+func (h handlers) switchUser(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func switchTarget(c *fiber.Ctx) int64 {
 }
 
 // revert answers contract 4.5 and 5.5.
-func (h *handlers) revert(c *fiber.Ctx) error {
+func (h handlers) revert(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (h *handlers) revert(c *fiber.Ctx) error {
 
 // begin makes a session of the users that decide returns, in place of the one that came with the request, and sends
 // its cookie. When one of them has changed since it was read, decide runs again.
-func (h *handlers) begin(
+func (h handlers) begin(
 	c *fiber.Ctx,
 	store func(context.Context, session.Record, session.Token) (session.Token, error),
 	decide func(context.Context) (user.Actors, error),
@@ -144,7 +144,7 @@ func (h *handlers) begin(
 
 // sessionEntry is the audit's entry of a login, a switch or a revert: of the user that is effective from now on, by
 // the one before.
-func (h *handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
+func (h handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
 	action := audit.Switch
 	switch {
 	case web.Principal(c).UserID == 0:
@@ -157,7 +157,7 @@ func (h *handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
 }
 
 // whoAmI answers contract 4.5.
-func (h *handlers) whoAmI(c *fiber.Ctx) error {
+func (h handlers) whoAmI(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}

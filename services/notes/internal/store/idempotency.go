@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -13,20 +12,9 @@ import (
 // keyIndex is the name of the index that lets an idempotency key make one note.
 const keyIndex = "ticket.key_1"
 
-// keyDocument is the idempotency key of the request that made a note, and when.
-type keyDocument struct {
-	Key  string    `bson:"key"`
-	Body string    `bson:"body"`
-	At   time.Time `bson:"at"`
-}
-
 // GetByIdempotencyKey implements note.Store.
-func (s *Notes) GetByIdempotencyKey(ctx context.Context, keyID string) (note.Note, bool, error) {
-	found, err := s.find(ctx, byIdempotencyKey(keyID), options.Find())
-	if err != nil || len(found) == 0 {
-		return note.Note{}, false, err
-	}
-	return found[0], true, nil
+func (s *Notes) GetByIdempotencyKey(ctx context.Context, keyID string) (note.Note, error) {
+	return s.notes.First(ctx, byIdempotencyKey(keyID))
 }
 
 // byIdempotencyKey and keysBefore say that the field exists so that the partial indexes can serve them.

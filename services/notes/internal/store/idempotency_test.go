@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -46,7 +48,7 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 	if _, err := s.Create(t.Context(), asked); !problem.Is(err, problem.Conflict) || problem.As(err).RetryAfter > 0 {
 		t.Errorf("another body: %v", err)
 	}
-	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) != 1 {
+	if notes, err := s.Store.List(t.Context(), 101); err != nil || len(notes) != 1 {
 		t.Errorf("%+v, %v", notes, err)
 	}
 }
@@ -54,7 +56,7 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 	s, db := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
-	if _, err := s.Update(t.Context(), n.ID, func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil }); err != nil {
+	if _, err := s.Change(t.Context(), n.ID, func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -64,8 +66,9 @@ func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 		if err := s.ForgetIdempotencyKeys(t.Context(), step.before); err != nil {
 			t.Fatal(err)
 		}
-		got, found, err := s.GetByIdempotencyKey(t.Context(), key("a").ID)
-		if err != nil || found != step.found || (found && (got.ID != n.ID || got.IdempotencyKey != key("a"))) {
+		got, err := s.GetByIdempotencyKey(t.Context(), key("a").ID)
+		found := !errors.Is(err, record.ErrNotFound)
+		if (found && err != nil) || found != step.found || (found && (got.ID != n.ID || got.IdempotencyKey != key("a"))) {
 			t.Errorf("before %v: %+v, %v, %v", step.before, got, found, err)
 		}
 	}
@@ -86,17 +89,17 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 	text := "mine"
 	for name, change := range map[string]func(ifmatch.Match) error{
 		"update": func(m ifmatch.Match) error {
-			_, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, m)
+			_, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, m)
 			return err
 		},
 		"delete": func(m ifmatch.Match) error { return s.Delete(t.Context(), author, id, m) },
 	} {
-		n, err := s.Store.Load(t.Context(), id)
+		n, err := s.Store.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		events.asked = func() { // between the two
-			if _, err := s.Store.Update(t.Context(), id, func(n *note.Note) error { n.Contents = "theirs"; return nil }); err != nil {
+			if _, err := s.Store.Change(t.Context(), id, func(n *note.Note) error { n.Contents = "theirs"; return nil }); err != nil {
 				t.Error(err)
 			}
 		}
@@ -104,7 +107,7 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		events.asked = nil
-		if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != "theirs" {
+		if n, err := s.Store.Get(t.Context(), id); err != nil || n.Contents != "theirs" {
 			t.Errorf("%s: %+v, %v", name, n, err)
 		}
 	}
