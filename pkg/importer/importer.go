@@ -40,24 +40,6 @@ type Batch struct {
 	DryRun  bool // write nothing, and answer what would happen
 }
 
-// Result is the outcome of a record as clients see it.
-type Result struct {
-	Index  int            `json:"index"` // of the record in the batch
-	Key    string         `json:"key"`
-	Result string         `json:"result"`
-	ID     int64          `json:"id,omitempty"` // 0 when it failed, or would be created
-	Errors problem.Fields `json:"errors,omitempty"`
-}
-
-// Results returns the outcomes of the batch's records, which are in its order, as results.
-func (b Batch) Results(outcomes []record.Outcome) []Result {
-	results := make([]Result, len(outcomes))
-	for i, o := range outcomes {
-		results[i] = Result{Index: i, Key: b.Records[i].Key, Result: string(o.Result), ID: o.ID, Errors: o.Faults}
-	}
-	return results
-}
-
 // Read reads the request's batch. Malformed, with the number of the line, when a line is no JSON object with a key or
 // the key has come before, and Malformed when there are more than MaxRecords.
 func Read(c *fiber.Ctx) (Batch, error) {
@@ -118,8 +100,8 @@ func hashOf(line []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Handler imports a batch and returns the results of the records in their order.
-type Handler func(c *fiber.Ctx, b Batch) ([]Result, error)
+// Handler imports a batch and returns the outcomes of the records in their order.
+type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 
 // Route returns the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch.
 func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
@@ -136,7 +118,7 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 		return err
 	}
 	if len(batch.Records) == 0 {
-		return answer(c, nil)
+		return answer(c, batch, nil)
 	}
 	keys := make([]string, len(batch.Records))
 	for i, r := range batch.Records {
@@ -144,33 +126,43 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 	}
 	audited := log.NewBatch(kind, keys)
 	c.SetUserContext(audit.WithBatch(c.UserContext(), audited))
-	results, err := handle(c, batch)
+	outcomes, err := handle(c, batch)
 	if err != nil {
 		return err
 	}
-	counts := count(results)
+	counts := count(outcomes)
 	err = audited.End(c.UserContext(),
 		counts[record.Created], counts[record.Updated], counts[record.Unchanged], counts[record.Failed])
 	if err != nil {
 		return err
 	}
-	return answer(c, results)
+	return answer(c, batch, outcomes)
 }
 
-func count(results []Result) map[record.Result]int {
+func count(outcomes []record.Outcome) map[record.Result]int {
 	counts := map[record.Result]int{}
-	for _, r := range results {
-		counts[record.Result(r.Result)]++
+	for _, o := range outcomes {
+		counts[o.Result]++
 	}
 	return counts
 }
 
-// answer answers with the results and their counts.
-func answer(c *fiber.Ctx, results []Result) error {
-	counts := count(results)
-	if results == nil {
-		results = []Result{}
+// result is the outcome of a record as clients see it.
+type result struct {
+	Index  int            `json:"index"` // of the record in the batch
+	Key    string         `json:"key"`
+	Result record.Result  `json:"result"`
+	ID     int64          `json:"id,omitempty"` // 0 when it failed, or would be created
+	Errors problem.Fields `json:"errors,omitempty"`
+}
+
+// answer answers with the outcomes of the batch's records and their counts.
+func answer(c *fiber.Ctx, batch Batch, outcomes []record.Outcome) error {
+	results := make([]result, len(outcomes))
+	for i, o := range outcomes {
+		results[i] = result{Index: i, Key: batch.Records[i].Key, Result: o.Result, ID: o.ID, Errors: o.Faults}
 	}
+	counts := count(outcomes)
 	var fields []web.Field
 	for _, r := range []record.Result{record.Created, record.Updated, record.Unchanged, record.Failed} {
 		fields = append(fields, web.Field{Name: string(r), Value: counts[r]})
