@@ -12,9 +12,9 @@ type NotesOfEventQuestion struct {
 	Viewer  Viewer `json:"viewer"`
 }
 
-// NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields that are nil take
-// the defaults of contract 4.3. Faults are those of fields that the caller could not read: the note is then not made, and comes back
-// with them and with what its rules find besides.
+// NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields
+// that are nil take the defaults of contract 4.3. Faults are those of fields that the caller could not read: the note
+// is then not made, and comes back with them and with what its rules find besides.
 type NewNote struct {
 	EventID      int64   `json:"event_id"`
 	AuthorID     int64   `json:"author_id"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -17,18 +18,17 @@ import (
 
 // importElements imports one type of element.
 func (h handlers) importElements(t element.Type) importer.Handler {
-	return func(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+	return func(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 		rows := make([]element.Row, len(batch.Records))
 		for i, r := range batch.Records {
 			rows[i] = element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
 		}
-		outcomes, err := h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
-		return batch.Results(outcomes), err
+		return h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
 	}
 }
 
 // importMemberships imports memberships.
-func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]element.MembershipRow, len(batch.Records))
 	for i, r := range batch.Records {
 		faults := problem.Fields{}
@@ -38,12 +38,11 @@ func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]impor
 		rows[i].Days = readSourcedDays(r.Fields, faults)
 		rows[i].Changes = readChanges(r.Fields, faults)
 	}
-	outcomes, err := h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
-	return batch.Results(outcomes), err
+	return h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
 }
 
 // importAdministrators imports administrators.
-func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]element.AdministratorRow, len(batch.Records))
 	for i, r := range batch.Records {
 		faults := problem.Fields{}
@@ -51,8 +50,7 @@ func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]im
 		rows[i].Element = reference(r.Fields, "element", faults)
 		rows[i].User = reference(r.Fields, "user", faults)
 	}
-	outcomes, err := h.elements.ImportAdministrators(c.UserContext(), rows, batch.DryRun)
-	return batch.Results(outcomes), err
+	return h.elements.ImportAdministrators(c.UserContext(), rows, batch.DryRun)
 }
 
 // reference reads a key that is required.

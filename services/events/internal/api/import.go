@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -15,24 +16,22 @@ import (
 
 // importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new
 // or changed category.
-func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]category.Row, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
 	}
-	outcomes, err := h.categories.Import(c.UserContext(), rows, batch.DryRun)
-	return batch.Results(outcomes), err
+	return h.categories.Import(c.UserContext(), rows, batch.DryRun)
 }
 
 // importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and
 // categories at the same time, one write of all new events, and two round trips each changed one.
-func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]event.Row, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = readRow(r)
 	}
-	outcomes, err := h.events.Import(c.UserContext(), web.Principal(c), rows, batch.DryRun)
-	return batch.Results(outcomes), err
+	return h.events.Import(c.UserContext(), web.Principal(c), rows, batch.DryRun)
 }
 
 // readRow reads a record of events.csv.

@@ -5,17 +5,17 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
 // importUsers answers the import of a batch of users.csv.
-func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]user.Row, len(batch.Records))
 	for i, r := range batch.Records {
 		rows[i] = readRow(r)
 	}
-	outcomes, err := h.users.Import(c.UserContext(), rows, batch.DryRun)
-	return batch.Results(outcomes), err
+	return h.users.Import(c.UserContext(), rows, batch.DryRun)
 }
 
 // readRow reads a record of users.csv: the fields of a user, with the permissions beside them and the element by its

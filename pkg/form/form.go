@@ -1,5 +1,5 @@
-// Package form holds the record shapes of the contract's part 2 that more than one service writes or passes on. The order of
-// the fields is the order of the keys on the wire: that of the tables in part 2, with valid and then errors last.
+// Package form has those JSON shapes of the contract's part 2 that more than one service writes or passes on. The
+// keys are in the order of the fields: that of the tables in part 2, then valid, then errors.
 package form
 
 import "github.com/belfry-schools/belfry/pkg/problem"
@@ -32,7 +32,8 @@ type User struct {
 	Valid bool   `json:"valid"`
 }
 
-// Event is every form of an event (contract 2.3); what a form leaves out is nil. Times are wire texts, see wiretime.Zone.Format.
+// Event is every form of an event (contract 2.3); a field that a form leaves out is nil. Times are texts of
+// wiretime.Zone.Format.
 type Event struct {
 	ID          *int64         `json:"id"` // nil (null): never stored
 	Body        string         `json:"body"`
@@ -70,7 +71,7 @@ type Request struct {
 	Errors       problem.Fields `json:"errors,omitempty"`
 }
 
-// Note is every form of a note (contract 2.5). Owner is always written: null for a note of the system.
+// Note is every form of a note (contract 2.5). Owner is always written; it is null for a note of the system.
 type Note struct {
 	ID                *int64         `json:"id"` // nil (null): never stored
 	Contents          string         `json:"contents"`
