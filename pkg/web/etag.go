@@ -9,8 +9,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // State is one state of a record: its kind ("event"), its id, and its version in the store.
@@ -64,10 +64,10 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 // IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version
 // alone: a change of a name that another service owns, or a proxy that made the tag a weak one, is in nobody's way.
 // Malformed when it is no list of tags.
-func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
+func IfMatch(c *fiber.Ctx, kind string, id int64) (record.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)
 	if err != nil || star || known == nil {
-		return ifmatch.Match{}, err
+		return record.Match{}, err
 	}
 	var versions []int64
 	for _, tag := range known {
@@ -77,7 +77,7 @@ func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
 			versions = append(versions, version)
 		}
 	}
-	return ifmatch.Versions(versions...), nil
+	return record.Versions(versions...), nil
 }
 
 // tags reads a header that is a list of entity tags (RFC 9110, 8.8.3), without their quotes and W/, or a star. It

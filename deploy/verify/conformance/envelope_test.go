@@ -259,7 +259,7 @@ func TestDecisionsPart1_NoOrADeadSessionIsAccessDenied(t *testing.T) {
 	held := dead.Copy()
 	dead.Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
 	none, nonsense := school.Client(), school.Client()
-	unknown := *held.SessionCookie() //nolint:gosec // a copy of the cookie as the server set it
+	unknown := *held.SessionCookie()
 	unknown.Value = strings.Repeat("A", len(unknown.Value))
 	nonsense.SetSessionCookie(&unknown)
 	for what, c := range map[string]*servicetest.Client{"none": none, "dead": held, "nonsense": nonsense} {

@@ -41,7 +41,7 @@ func run(t *testing.T, o background.Options, long time.Duration, answers ...erro
 	return at, strings.Split(strings.TrimSpace(text.String()), "\n")
 }
 
-var away = errors.New("away")
+var errAway = errors.New("away")
 
 func TestRun_RepeatsTheStepAtOnceAndThenAfterEachPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestRun_RepeatsTheStepAtOnceAndThenAfterEachPause(t *testing.T) {
 func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := background.Options{Every: 10 * time.Second, Retry: time.Second, LongestRetry: 4 * time.Second}
-		at, log := run(t, o, 30*time.Second, nil, away, away, away, away, nil, away, nil)
+		at, log := run(t, o, 30*time.Second, nil, errAway, errAway, errAway, errAway, nil, errAway, nil)
 		if want := []float64{0, 10, 11, 13, 17, 21}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
@@ -69,7 +69,7 @@ func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 		if !slices.Equal(log, want) {
 			t.Errorf("logged %q, want %q", log, want)
 		}
-		at, log = run(t, o, 30*time.Second, away, away, nil, away, nil)
+		at, log = run(t, o, 30*time.Second, errAway, errAway, nil, errAway, nil)
 		// The second outage begins with the short pause.
 		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
@@ -82,7 +82,7 @@ func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 
 func TestRun_WithoutARetryAFailureChangesNoPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		at, _ := run(t, background.Options{Every: time.Minute}, 150*time.Second, away)
+		at, _ := run(t, background.Options{Every: time.Minute}, 150*time.Second, errAway)
 		if want := []float64{0, 60, 120}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
@@ -94,7 +94,7 @@ func TestRun_WakeEndsThePauseOfAStepThatWorkedAndNoOther(t *testing.T) {
 		wake := make(chan struct{}, 1)
 		wake <- struct{}{}
 		o := background.Options{Every: time.Minute, Wake: wake, Retry: 5 * time.Second, LongestRetry: 5 * time.Second}
-		at, _ := run(t, o, 20*time.Second, away, nil)
+		at, _ := run(t, o, 20*time.Second, errAway, nil)
 		if want := []float64{0, 5, 5}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
@@ -137,7 +137,7 @@ func TestWorks_EndsAnOutageWhileTheStepGoesOn(t *testing.T) {
 			Name: "work", Log: slog.New(slog.NewTextHandler(&text, nil)), Retry: time.Second, LongestRetry: time.Second,
 			Step: func(ctx context.Context) error {
 				if tries++; tries == 1 {
-					return away
+					return errAway
 				}
 				loop.Works(ctx)
 				<-ctx.Done()

@@ -23,7 +23,7 @@ var adapters = map[string]string{
 }
 
 // shared are the packages that domain packages may import.
-var shared = []string{"audit", "fact", "form", "idempotency", "ifmatch", "principal", "problem", "record", "wiretime"}
+var shared = []string{"audit", "fact", "form", "idempotency", "principal", "problem", "record", "wiretime"}
 
 // forbidden are packages, with all below them.
 var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis", "go.opentelemetry.io"}

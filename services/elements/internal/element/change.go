@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
@@ -13,7 +12,7 @@ var ErrUUIDTaken = errors.New("another element has the uuid")
 
 // Change changes the fields that the draft gives. record.InvalidError when the result is invalid or another element has
 // the uuid; PreconditionFailed at another version; a Missing problem when there is no such element.
-func (s *Service) Change(ctx context.Context, id int64, d Draft, match ifmatch.Match) (Element, error) {
+func (s *Service) Change(ctx context.Context, id int64, d Draft, match record.Match) (Element, error) {
 	e, err := s.change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err
@@ -29,7 +28,7 @@ func (s *Service) Change(ctx context.Context, id int64, d Draft, match ifmatch.M
 
 // Retire makes an element no longer current; its history stays. A later import of the same row makes it current again.
 // PreconditionFailed at another version; a Missing problem when there is no such element.
-func (s *Service) Retire(ctx context.Context, id int64, match ifmatch.Match) error {
+func (s *Service) Retire(ctx context.Context, id int64, match record.Match) error {
 	_, err := s.change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err

@@ -3,7 +3,6 @@ package event
 import (
 	"context"
 
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -13,7 +12,7 @@ import (
 // right. When the event is re-timed, its decided commitments to controlled elements return to requested. It reads
 // the event, asks for elements, owner and category at the same time, then reads and replaces the event.
 func (s *Service) Change(
-	ctx context.Context, p principal.Principal, id int64, f Fields, match ifmatch.Match,
+	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match,
 ) (View, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {

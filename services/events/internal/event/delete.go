@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -16,7 +15,7 @@ import (
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
 // Missing; Forbidden without edit rights on it, PreconditionFailed at another version. One read and one write.
-func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match ifmatch.Match) error {
+func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
 	err := s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
 			return forbidden()

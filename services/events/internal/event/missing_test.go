@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -34,8 +33,8 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		kind   problem.Kind
 	}{
 		"get":               {first(s.Get(ctx, 7)), "Event", problem.NotFound},
-		"change":            {first(s.Change(ctx, p, 7, Fields{}, ifmatch.Match{})), "Event", problem.NotFound},
-		"delete":            {s.Delete(ctx, p, 7, ifmatch.Match{}), "Event", problem.NotFound},
+		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{})), "Event", problem.NotFound},
+		"delete":            {s.Delete(ctx, p, 7, record.Match{}), "Event", problem.NotFound},
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
 		"notes":             {first(s.Notes(ctx, p, 7)), "Event", problem.NotFound},
 		"add a note":        {first(s.AddNote(ctx, p, fact.NewNote{EventID: 7})), "Event", problem.NotFound},

@@ -3,7 +3,7 @@ package event
 import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -12,7 +12,7 @@ type Submission struct {
 	Elements       []Submitted
 	Clashes        Clashing
 	IdempotencyKey idempotency.Key
-	Match          ifmatch.Match // the versions of the event that may be added to
+	Match          record.Match // the versions of the event that may be added to
 }
 
 // Submitted is one entry of the elements that a client sends.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -13,7 +12,7 @@ import (
 // Change edits a user; fields that the edit does not mention stay. The user's sessions are refreshed before it
 // returns. NotFound; PreconditionFailed at another version; a record.InvalidError of the user; Conflict for the last
 // active administrator.
-func (s *Service) Change(ctx context.Context, id int64, e Edit, match ifmatch.Match) (User, error) {
+func (s *Service) Change(ctx context.Context, id int64, e Edit, match record.Match) (User, error) {
 	references := problem.Fields{}
 	if err := s.checkElement(ctx, e, references); err != nil {
 		return User{}, err
@@ -30,7 +29,7 @@ func (s *Service) Change(ctx context.Context, id int64, e Edit, match ifmatch.Ma
 
 // Deactivate is how users are deleted: the user cannot log in any more and its sessions end; its events keep their
 // owner. NotFound, PreconditionFailed, Conflict as for Change.
-func (s *Service) Deactivate(ctx context.Context, id int64, match ifmatch.Match) error {
+func (s *Service) Deactivate(ctx context.Context, id int64, match record.Match) error {
 	_, err := s.change(ctx, id, func(u *User) error {
 		u.Active = false
 		return match.Check(u.Version)

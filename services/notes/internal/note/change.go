@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -12,7 +11,7 @@ import (
 // Change edits a note of the viewer's own and returns it with its parent (contract 4.3, rules 2 and 3). NotFound as
 // Get; Forbidden to all but the owner; PreconditionFailed at another version; a record.InvalidError of the note as
 // the API shows it.
-func (s *Service) Change(ctx context.Context, v fact.Viewer, id int64, e Edit, match ifmatch.Match) (View, error) {
+func (s *Service) Change(ctx context.Context, v fact.Viewer, id int64, e Edit, match record.Match) (View, error) {
 	n, err := s.getVisible(ctx, v, id)
 	if err != nil {
 		return View{}, err
@@ -44,7 +43,7 @@ func (s *Service) Change(ctx context.Context, v fact.Viewer, id int64, e Edit, m
 }
 
 // checkChangeable returns Forbidden to all but the owner, and PreconditionFailed at another version.
-func (n Note) checkChangeable(v fact.Viewer, match ifmatch.Match) error {
+func (n Note) checkChangeable(v fact.Viewer, match record.Match) error {
 	if !n.OwnedBy(v) {
 		return problem.New(problem.Forbidden, "")
 	}

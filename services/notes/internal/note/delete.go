@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Delete deletes a note of the viewer's own (contract 4.3, rules 3 and 4). Errors as those of Change.
-func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match ifmatch.Match) error {
+func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match record.Match) error {
 	n, err := s.getVisible(ctx, v, id)
 	if err != nil {
 		return err
@@ -26,7 +25,7 @@ func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match ifm
 
 // DeletableBy checks a note right before it is deleted: record.ErrNotFound when the viewer does not own it,
 // PreconditionFailed at another version.
-func DeletableBy(v fact.Viewer, match ifmatch.Match) func(*Note) error {
+func DeletableBy(v fact.Viewer, match record.Match) func(*Note) error {
 	return func(n *Note) error {
 		if !n.OwnedBy(v) {
 			return record.ErrNotFound

@@ -11,7 +11,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -87,12 +86,12 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 	s, events, _ := newService(t)
 	id := create(t, s, 101, "a")
 	text := "mine"
-	for name, change := range map[string]func(ifmatch.Match) error{
-		"update": func(m ifmatch.Match) error {
+	for name, change := range map[string]func(record.Match) error{
+		"update": func(m record.Match) error {
 			_, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, m)
 			return err
 		},
-		"delete": func(m ifmatch.Match) error { return s.Delete(t.Context(), author, id, m) },
+		"delete": func(m record.Match) error { return s.Delete(t.Context(), author, id, m) },
 	} {
 		n, err := s.Store.Get(t.Context(), id)
 		if err != nil {
@@ -103,7 +102,7 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := change(ifmatch.Versions(n.Version)); !problem.Is(err, problem.PreconditionFailed) {
+		if err := change(record.Versions(n.Version)); !problem.Is(err, problem.PreconditionFailed) {
 			t.Errorf("%s: %v", name, err)
 		}
 		events.asked = nil

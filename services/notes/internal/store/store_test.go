@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -147,18 +146,18 @@ func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {
 	s, _ := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4})
 	system := insert(t, s, note.Note{EventID: 3})
-	by := func(user int64, match ifmatch.Match) func(*note.Note) error {
+	by := func(user int64, match record.Match) func(*note.Note) error {
 		return note.DeletableBy(fact.Viewer{UserID: user}, match)
 	}
-	wantMissing(t, s.Delete(t.Context(), n.ID, by(5, ifmatch.Match{})), n.ID)
-	wantMissing(t, s.Delete(t.Context(), system.ID, by(0, ifmatch.Match{})), system.ID)
-	if err := s.Delete(t.Context(), n.ID, by(4, ifmatch.Versions(2))); !problem.Is(err, problem.PreconditionFailed) {
+	wantMissing(t, s.Delete(t.Context(), n.ID, by(5, record.Match{})), n.ID)
+	wantMissing(t, s.Delete(t.Context(), system.ID, by(0, record.Match{})), system.ID)
+	if err := s.Delete(t.Context(), n.ID, by(4, record.Versions(2))); !problem.Is(err, problem.PreconditionFailed) {
 		t.Errorf("at another version: %v", err)
 	}
-	if err := s.Delete(t.Context(), n.ID, by(4, ifmatch.Versions(1))); err != nil {
+	if err := s.Delete(t.Context(), n.ID, by(4, record.Versions(1))); err != nil {
 		t.Fatal(err)
 	}
-	wantMissing(t, s.Delete(t.Context(), n.ID, by(4, ifmatch.Match{})), n.ID)
+	wantMissing(t, s.Delete(t.Context(), n.ID, by(4, record.Match{})), n.ID)
 	load(t, s, system.ID)
 }
 

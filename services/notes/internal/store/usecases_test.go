@@ -14,7 +14,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -129,8 +128,8 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
 	for _, viewer := range []fact.Viewer{author, {UserID: 2, Admin: true}} {
 		_, read := s.Get(t.Context(), viewer, id)
-		_, update := s.Change(t.Context(), viewer, id, note.Edit{}, ifmatch.Match{})
-		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, ifmatch.Match{})} {
+		_, update := s.Change(t.Context(), viewer, id, note.Edit{}, record.Match{})
+		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, record.Match{})} {
 			if p := problem.As(err); p == nil || p.Detail() != missing {
 				t.Errorf("%s by %+v: %v", call, viewer, err)
 			}
@@ -147,7 +146,7 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 		if _, err := s.Get(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("read without %s: %v", name, err)
 		}
-		if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, ifmatch.Match{}); !problem.Is(err, problem.Unavailable) {
+		if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("update without %s: %v", name, err)
 		}
 		neighbour.away = nil
@@ -274,7 +273,7 @@ func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 	s, _, _ := newService(t)
 	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
 	id := importBatch(t, s, batch(t, row), false)[0].ID
-	if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, ifmatch.Match{}); err != nil {
+	if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if r := importBatch(t, s, batch(t, row), false)[0]; r.Result != record.Unchanged {

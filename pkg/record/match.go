@@ -1,6 +1,4 @@
-// Package ifmatch is what a client demands of a record before it is changed (If-Match; decisions, part 1). It is plain data, so that
-// the rules can check it where it counts: on the version that a change is about to replace, inside that change.
-package ifmatch
+package record
 
 import (
 	"slices"
@@ -8,7 +6,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Match is the versions of a record that may be changed. The zero Match lets any version pass.
+// Match is the versions of a record that a client allows to be changed (If-Match; decisions, part 1). The rules check it
+// inside the change, on the version that it is about to replace. The zero Match lets any version pass.
 type Match struct {
 	demanded bool
 	versions []int64
