@@ -84,11 +84,9 @@ func showElement(s surroundings) *cobra.Command {
 func detailFlags(flags *pflag.FlagSet) {
 	for name, usage := range map[string]string{
 		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff",
-		"title":    "Staff",
-		"forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil", "year-group": "Pupil",
-		"house-name":  "Pupil",
-		"tutor-group": "Pupil", "email": "Staff and Pupil", "short-name": "Location", "description": "Group",
-		"uuid": "36 characters; made up when not given",
+		"title": "Staff", "forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil",
+		"year-group": "Pupil", "house-name": "Pupil", "tutor-group": "Pupil", "email": "Staff and Pupil",
+		"short-name": "Location", "description": "Group", "uuid": "36 characters; made up when not given",
 	} {
 		flags.String(name, "", usage)
 	}
