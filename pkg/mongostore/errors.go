@@ -19,7 +19,7 @@ var (
 	ErrUnchanged = record.ErrUnchanged
 )
 
-// IsDuplicateKey tells whether a write failed because of a unique index.
+// IsDuplicateKey says whether a write failed because of a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
 
 // Unavailable says whether err means that the database is away or too slow, so that a later try may succeed: no

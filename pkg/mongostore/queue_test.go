@@ -11,7 +11,7 @@ import (
 
 func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
 	queues := mongostore.NewWriterQueues()
-	count := 0 // guarded by nothing else: the race detector would tell
+	count := 0 // guarded by nothing else: the race detector checks it
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {

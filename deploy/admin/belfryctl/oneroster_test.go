@@ -223,7 +223,7 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 		ModifyResponse: func(res *http.Response) error {
 			if strings.HasSuffix(res.Request.URL.Path, "/memberships") {
 				if memberships++; memberships == 2 {
-					interrupt() // one batch is told of, the next one written but not told of
+					interrupt() // one batch is reported, the next one is written but not reported
 				}
 			}
 			return nil

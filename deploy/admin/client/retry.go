@@ -101,7 +101,7 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 	return cause(err)
 }
 
-// delayed tells the retry loop when to go on. It keeps the reason for when the loop ends without success.
+// delayed is the pause before the next try. It keeps the reason for when the loop ends without success.
 type delayed struct {
 	error
 	after backoff.RetryAfterError

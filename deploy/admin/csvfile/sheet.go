@@ -98,7 +98,7 @@ func (p *Pass) Run(file io.Reader, each func(*Row) bool) error {
 	}
 }
 
-// text skips the byte order mark of UTF-8 and refuses that of UTF-16, which spreadsheets write when told "Unicode".
+// text skips the byte order mark of UTF-8 and refuses that of UTF-16, which spreadsheets write as "Unicode".
 func (p *Pass) text(file io.Reader) (io.Reader, bool, error) {
 	text := bufio.NewReaderSize(file, 1<<16)
 	start, err := text.Peek(3)
@@ -166,7 +166,7 @@ func (p *Pass) header(names []string) {
 	}
 }
 
-// wide tells whether a row has as many cells as the header.
+// wide says whether a row has as many cells as the header.
 func (p *Pass) wide(reader *csv.Reader, cells []string, want int) bool {
 	if len(cells) == want {
 		return true

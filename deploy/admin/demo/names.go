@@ -39,13 +39,14 @@ var surnames = []string{"Abdi", "Abdullah", "Adeyemi", "Agarwal", "Ahmed", "Akht
 	"Lewis", "Li", "Liu", "Lloyd", "López", "MacDonald", "Mackenzie", "Malik", "Marshall", "Martin", "Mason",
 	"McCarthy", "McGregor", "Mehta", "Mensah", "Miah", "Mitchell", "Moore", "Morgan", "Morris", "Müller", "Murphy",
 	"Murray", "Nakamura", "Ndiaye", "Nguyễn", "Novák", "Núñez", "Nwosu", "O'Brien", "O'Connor", "O'Neill",
-	"O'Sullivan", "Ó Briain", "Okafor", "Okonkwo", "Olsen", "Osei", "Owen", "Owusu", "Özdemir", "Palmer", "Park", "Parker", "Parry",
-	"Patel", "Pereira", "Phillips", "Popescu", "Powell", "Price", "Qureshi", "Rahman", "Reid", "Reilly", "Rhodes",
-	"Richards", "Robertson", "Robinson", "Rossi", "Russell", "Ryan", "Sahota", "Şahin", "Sanders", "Santos", "Schmidt",
-	"Scott", "Shah", "Sharma", "Shaw", "Shevchenko", "Simpson", "Singh", "Smith", "Smythe-Jones", "Sørensen",
-	"Stewart", "Suzuki", "Takahashi", "Tanaka", "Taylor", "Thomas", "Thompson", "Thorne", "Tran", "Turner", "van den Berg",
-	"Vasquez", "Vaughan", "Walker", "Wallace", "Walsh", "Wang", "Ward", "Watson", "Webb", "West", "White", "Whittaker",
-	"Williams", "Wilson", "Wójcik", "Wong", "Wood", "Wright", "Xu", "Yılmaz", "Young", "Yusuf", "Zhang", "Zieliński"}
+	"O'Sullivan", "Ó Briain", "Okafor", "Okonkwo", "Olsen", "Osei", "Owen", "Owusu", "Özdemir", "Palmer", "Park",
+	"Parker", "Parry", "Patel", "Pereira", "Phillips", "Popescu", "Powell", "Price", "Qureshi", "Rahman", "Reid",
+	"Reilly", "Rhodes", "Richards", "Robertson", "Robinson", "Rossi", "Russell", "Ryan", "Sahota", "Şahin", "Sanders",
+	"Santos", "Schmidt", "Scott", "Shah", "Sharma", "Shaw", "Shevchenko", "Simpson", "Singh", "Smith", "Smythe-Jones",
+	"Sørensen", "Stewart", "Suzuki", "Takahashi", "Tanaka", "Taylor", "Thomas", "Thompson", "Thorne", "Tran",
+	"Turner", "van den Berg", "Vasquez", "Vaughan", "Walker", "Wallace", "Walsh", "Wang", "Ward", "Watson", "Webb",
+	"West", "White", "Whittaker", "Williams", "Wilson", "Wójcik", "Wong", "Wood", "Wright", "Xu", "Yılmaz", "Young",
+	"Yusuf", "Zhang", "Zieliński"}
 
 var titles = []string{"Mr", "Mrs", "Ms", "Miss", "Dr", "Mr", "Ms", "Mx"}
 

@@ -127,8 +127,8 @@ func (f *Folder) holds(t table, id string) bool {
 	return ok
 }
 
-// settles says whether an id that is not in the table is a fault: the table is in bulk, and all of it could be read.
-func (f *Folder) settles(t table) bool {
+// complete says whether an id that is missing in the table is a fault: the table is in bulk, and all of it could be read.
+func (f *Folder) complete(t table) bool {
 	pass, ok := f.passes[t]
 	return ok && f.modes[t] == bulk && !pass.Unsure
 }

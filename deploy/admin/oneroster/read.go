@@ -104,7 +104,7 @@ func (r *row) ids(column string) []string {
 func (r *row) refers(column string, target table, id string, spared bool) {
 	switch f := r.folder; {
 	case id == "" || f.holds(target, id) || r.Bad(column):
-	case f.settles(target):
+	case f.complete(target):
 		r.Fault(column, "no row of %s has the sourcedId %s", target.file(), strconv.Quote(csvfile.Brief(id)))
 	case target != sessions && target != courses &&
 		(f.passes[target] == nil || f.modes[target] == delta): // Belfry keeps neither
@@ -249,7 +249,7 @@ func (f *Folder) checkParents() {
 		}
 		if _, there := parents[o.parent]; !there {
 			fault.Reason = "no row of orgs.csv has the sourcedId " + strconv.Quote(csvfile.Brief(o.parent))
-			if f.settles(orgs) {
+			if f.complete(orgs) {
 				f.faults.Add(fault)
 			} else {
 				fault.Reason = "the sourcedId " + strconv.Quote(csvfile.Brief(o.parent)) +
