@@ -16,6 +16,7 @@ const unusedPatience = 500 * time.Millisecond
 type App struct {
 	*fiber.App
 	mu     sync.Mutex
+	open   int // connections
 	unused map[*connection]struct{}
 }
 
@@ -36,51 +37,4 @@ func (a *App) closeUnused() {
 	for c := range a.unused {
 		_ = c.Conn.Close() // nothing was promised on it
 	}
-}
-
-func (a *App) used(c *connection) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.unused, c)
-}
-
-// listener remembers the connections that it accepts until they are used.
-type listener struct {
-	net.Listener
-	app *App
-}
-
-// Accept implements net.Listener.
-func (l *listener) Accept() (net.Conn, error) {
-	accepted, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	c := &connection{Conn: accepted, app: l.app}
-	l.app.mu.Lock()
-	defer l.app.mu.Unlock()
-	l.app.unused[c] = struct{}{}
-	return c, nil
-}
-
-// connection tells when its first byte comes.
-type connection struct {
-	net.Conn
-	app   *App
-	first sync.Once
-}
-
-// Read implements net.Conn.
-func (c *connection) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.first.Do(func() { c.app.used(c) })
-	}
-	return n, err
-}
-
-// Close implements net.Conn.
-func (c *connection) Close() error {
-	c.first.Do(func() { c.app.used(c) })
-	return c.Conn.Close()
 }

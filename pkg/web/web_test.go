@@ -150,6 +150,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			}
 			return web.OK(c)
 		}),
+		web.Route{Method: "POST", Path: "/api/own", Access: web.SignedIn, Handler: ok},
 		route("GET", "/api/panic", func(*fiber.Ctx) error { panic("secret plan") }),
 		route("GET", "/api/fault", func(*fiber.Ctx) error { return errors.New("secret detail") }),
 		route("GET", "/api/away", func(*fiber.Ctx) error { return fmt.Errorf("find: %w", errAway) }),
@@ -192,7 +193,22 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"wrapper in other letter case", "POST", "/api/things", `{"Thing":{}}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
 		{"other media type", "POST", "/api/things", `a=b`, 415, `{"status":"Unsupported media type","message":"the body must be application/json"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}},
 		{"media type with charset", "POST", "/api/things", `{"thing":{}}`, 200, `{"status":"OK"}`, []string{"Content-Type", "application/json; charset=UTF-8"}},
-		{"body over the route's limit", "POST", "/api/things", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, `{"status":"Payload too large","message":"the body exceeds 1048576 bytes"}`, nil},
+		{
+			"body over the route's limit", "POST", "/api/own", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413,
+			`{"status":"Payload too large","message":"the body exceeds 1048576 bytes"}`, []string{"Cookie", cookie},
+		},
+		{
+			"body over the limit without a session", "POST", "/api/things", `{"thing":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, 413,
+			`{"status":"Payload too large","message":"the body exceeds 65536 bytes"}`, nil,
+		},
+		{
+			"no session comes before the body's size", "POST", "/api/own", strings.Repeat("x", 2<<20), 401, `{"status":"Access denied"}`, nil,
+		},
+		{
+			"body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10+1), 413,
+			`{"status":"Payload too large","message":"the body exceeds 65536 bytes"}`, nil,
+		},
+		{"small body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10), 200, `{"status":"OK"}`, nil},
 		{"panic", "GET", "/api/panic", "", 500, `{"status":"Internal server error"}`, nil},
 		{"fault", "GET", "/api/fault", "", 500, `{"status":"Internal server error"}`, nil},
 		{"store away", "GET", "/api/away", "", 503, `{"status":"Service unavailable"}`, nil},
