@@ -85,7 +85,7 @@ type connection struct {
 }
 
 // Read implements net.Conn. It returns what comes before a fault of the framing, and then the fault. The server never
-// sees the byte at fault: without it the request is incomplete.
+// sees the byte at fault: without it the request is incomplete. The end of the connection inside a body is a fault too.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.fault != nil {
 		return 0, c.fault
@@ -94,22 +94,21 @@ func (c *connection) Read(p []byte) (int, error) {
 	if n > 0 {
 		c.first.Do(func() { c.app.used(c) })
 	}
-	good, fault := c.framing.check(p[:n])
-	if fault != nil {
-		c.fault, err = fault, nil
-		if c.framing.unbegun() { // the server answers only what it has seen something of
-			p[good] = '?'
-			good++
-		}
-		if good == 0 {
-			err = fault
-		}
-		return good, err
+	n, c.fault = c.framing.check(p[:n])
+	if c.fault == nil && errors.Is(err, io.EOF) && c.framing.midBody() {
+		c.fault = io.ErrUnexpectedEOF
 	}
-	if errors.Is(err, io.EOF) && c.framing.midBody() {
-		err = io.ErrUnexpectedEOF // fasthttp takes io.EOF for the end of the body
+	if c.fault == nil {
+		return n, err
 	}
-	return n, err
+	if c.framing.quiet() && n < len(p) {
+		p[n] = '?' // with it the request is at fault for fasthttp as well
+		n++
+	}
+	if n == 0 {
+		return 0, c.fault
+	}
+	return n, nil
 }
 
 // Close implements net.Conn.

@@ -90,8 +90,14 @@ func (w *word) whole() string {
 // midBody says whether the connection is in the middle of a body, where its end would cut a request short.
 func (f *framing) midBody() bool { return f.at >= inBody }
 
-// unbegun says whether no byte of a request's method has come.
-func (f *framing) unbegun() bool { return f.at == atStart || f.at == afterEmptyCR }
+// quiet says whether fasthttp would take a fault here for a proper end: before a request, and after the last chunk.
+func (f *framing) quiet() bool {
+	switch f.at {
+	case atStart, afterEmptyCR, afterLastChunk, afterLastCR:
+		return true
+	}
+	return f.at == inMethod && f.used == 0
+}
 
 // check takes the next bytes and returns how many of them are in order. With an error, it is the next one that is not.
 func (f *framing) check(p []byte) (int, error) {

@@ -83,10 +83,8 @@ func serve(t *testing.T, s sessions, routes ...web.Route) (string, *record) {
 func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Route) (string, *record) {
 	t.Helper()
 	var log record
-	app, err := web.New(web.Options{
-		Answers: memory,
-		Name:    "test", Log: slog.New(slog.NewTextHandler(&log, nil)),
-		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+	return serveOptions(t, web.Options{
+		Answers: memory, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Sessions: s, Token: settings.NewSecret(internalToken), Timeout: 200 * time.Millisecond,
 		Classify: func(err error) *problem.Error {
 			if errors.Is(err, errAway) {
@@ -94,7 +92,17 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 			}
 			return nil
 		},
-	}, routes)
+	}, routes...), &log
+}
+
+// serveOptions runs routes on a real listener, with telemetry that goes nowhere, and returns its address.
+func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
+	t.Helper()
+	o.Name, o.Tracer, o.Meter, o.Propagator = "test", tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider(), propagation.TraceContext{}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	app, err := web.New(o, routes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +112,7 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 	}
 	go func() { _ = app.Listener(listener) }()
 	t.Cleanup(func() { _ = app.Shutdown() })
-	return "http://" + listener.Addr().String(), &log
+	return "http://" + listener.Addr().String()
 }
 
 var errAway = errors.New("dial mongodb://u:secret@db")
