@@ -54,9 +54,7 @@ func (s *share) take(ctx context.Context, size int64) error {
 	s.mu.Lock()
 	if !s.neighbour && s.held[s.user]+size > bodiesOfOne {
 		s.mu.Unlock()
-		return &problem.Error{
-			Kind: problem.TooManyRequests, Message: "too many large bodies at once", RetryAfter: bodyRetry,
-		}
+		return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: bodyRetry}
 	}
 	s.held[s.user] += size
 	s.mu.Unlock()

@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// maxConnections of one listener; each costs about 30 KiB while it waits for its client.
+	// maxConnections of one listener. Those above it are answered 503, maxRefusals at a time; the rest is closed.
 	maxConnections = 2048
+	maxRefusals    = 64
 
 	// A connection that is closed while its client may still be sending is read on for so long, so that the client sees
 	// the answer and not a reset.
@@ -28,7 +29,8 @@ const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + contentType 
 // listener accepts up to maxConnections at once, and remembers those that are not used yet.
 type listener struct {
 	net.Listener
-	app *App
+	app      *App
+	refusals chan struct{} // those under way; as many as it holds
 }
 
 // Accept implements net.Listener.
@@ -41,10 +43,23 @@ func (l *listener) Accept() (net.Conn, error) {
 		if c := l.app.admit(accepted); c != nil {
 			return c, nil
 		}
-		_ = accepted.SetWriteDeadline(time.Now().Add(time.Millisecond)) // it fits the socket's buffer
-		_, _ = io.WriteString(accepted, full)
-		_ = accepted.Close()
+		select {
+		case l.refusals <- struct{}{}:
+			go l.refuse(accepted)
+		default:
+			_ = accepted.Close()
+		}
 	}
+}
+
+// refuse answers a connection for which there is no place.
+func (l *listener) refuse(accepted net.Conn) {
+	defer func() { <-l.refusals }()
+	_ = accepted.SetWriteDeadline(time.Now().Add(lingerTime))
+	if _, err := io.WriteString(accepted, full); err == nil {
+		lingerOn(accepted)
+	}
+	_ = accepted.Close()
 }
 
 // admit returns nil when there are too many connections.
@@ -115,19 +130,20 @@ func (c *connection) Read(p []byte) (int, error) {
 func (c *connection) Close() error {
 	c.first.Do(func() { c.app.used(c) })
 	if c.lingers.CompareAndSwap(true, false) {
-		c.linger()
+		lingerOn(c.Conn)
 	}
 	err := c.Conn.Close()
 	c.last.Do(c.app.closed)
 	return err
 }
 
-func (c *connection) linger() {
-	half, ok := c.Conn.(interface{ CloseWrite() error })
+// lingerOn ends the writing side, and reads on until the client has ended its own or lingerTime is over.
+func lingerOn(c net.Conn) {
+	half, ok := c.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes)
+	_, _ = io.CopyN(io.Discard, c, lingerBytes)
 }
 
 // linger makes the request's connection linger when it is closed.

@@ -21,7 +21,9 @@ type App struct {
 }
 
 // Listener serves the connections that l accepts, until a shutdown.
-func (a *App) Listener(l net.Listener) error { return a.App.Listener(&listener{l, a}) }
+func (a *App) Listener(l net.Listener) error {
+	return a.App.Listener(&listener{Listener: l, app: a, refusals: make(chan struct{}, maxRefusals)})
+}
 
 // ShutdownWithContext refuses new connections and waits for the requests in flight, until ctx ends. fasthttp closes connections between
 // two requests by itself, but would wait for those before their first until they time out.

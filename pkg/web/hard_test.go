@@ -421,3 +421,33 @@ func TestHardToBreak_Row01_BodiesOfOneUserHaveABound(t *testing.T) {
 	hold("/internal", "Authorization: Bearer "+internalToken, 4)
 	settles("anybody, when there is no room", "/internal", 503, token...)
 }
+
+func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
+	base, _ := serve(t, nil, route("GET", "/read", ok))
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	}()
+	for range 2048 {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, connection)
+	}
+	if answer := exchange(t, base, ""); !strings.HasPrefix(answer, "HTTP/1.1 503 ") || !strings.HasSuffix(answer, "\r\n\r\n"+`{"status":"Service unavailable"}`) {
+		t.Errorf("one more got %q", answer)
+	}
+	for _, c := range open[:100] {
+		_ = c.Close()
+	}
+	answer := ""
+	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") && time.Now().Before(deadline); {
+		answer = exchange(t, base, "GET /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	}
+	if !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
+		t.Errorf("when others have gone: %q", answer)
+	}
+}
