@@ -451,3 +451,35 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 		t.Errorf("when others have gone: %q", answer)
 	}
 }
+
+// A client that asks whether its body is wanted is answered before it sends any.
+func TestHardToBreak_Row01_ExpectContinue(t *testing.T) {
+	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	for _, c := range []struct{ name, length, body, want string }{
+		{"taken", "2", "{}", "100 200"},
+		{"larger than any route takes", "5000000", "", "413"},
+		{"larger than the route takes", "2000000", "x", "100 413"},
+	} {
+		head := "POST /own HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nCookie: " + cookie + "\r\nContent-Length: "
+		var codes []string
+		for _, part := range strings.Split(exchange(t, base, head+c.length+"\r\n\r\n"+c.body), "HTTP/1.1 ")[1:] {
+			codes = append(codes, part[:3])
+		}
+		if got := strings.Join(codes, " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A client that sends all of its body before it reads gets the answer that came before, and not a reset.
+func TestHardToBreak_Row01_AnEarlyAnswerReachesWhoSendsOn(t *testing.T) {
+	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	for name, header := range map[string]string{"401": "", "413": "Cookie: " + cookie + "\r\n"} {
+		for range 20 {
+			raw := "POST /own HTTP/1.1\r\nHost: x\r\n" + header + "Content-Length: 4000000\r\n\r\n" + strings.Repeat("x", 4000000)
+			if answer := exchange(t, base, raw); !strings.HasPrefix(answer, "HTTP/1.1 "+name) {
+				t.Fatalf("got %q, want %s", answer, name)
+			}
+		}
+	}
+}

@@ -30,6 +30,7 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	session := "Cookie: " + admin.SessionCookie().String() + "\r\n"
 	part := strings.Repeat("x", 1<<20)
 	var wg sync.WaitGroup
+	var first net.Conn // sends headers and nothing more
 	send := func(n int, text string) {
 		for range n {
 			connection, err := net.Dial("tcp", address)
@@ -37,6 +38,9 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = connection.Close() })
+			if first == nil {
+				first = connection
+			}
 			_ = connection.SetDeadline(time.Now().Add(20 * time.Second))
 			wg.Go(func() { _, _ = io.WriteString(connection, text) }) // stops where the service stops reading
 		}
@@ -60,6 +64,10 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 		t.Errorf("the service took %d KiB, at most %d are allowed", peak, limit)
 	}
 	wg.Wait()
+	answer, err := io.ReadAll(first)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.HasSuffix(string(answer), `{"status":"Bad request"}`) {
+		t.Errorf("a body that did not come in time: got %q, %v", answer, err)
+	}
 	other.Do(t, http.MethodPost, "/api/admin/users", newUser(50)).WantCode(t, http.StatusCreated)
 }
 
