@@ -84,7 +84,7 @@ func (s *share) forget(size int64) {
 }
 
 // read reads a body of at most limit bytes as it comes; declared is negative when its length is not known. Room is made
-// as bytes come, not as they are declared. TooLarge, Malformed when it does not come as it should, or what take returns.
+// as bytes come, not as they are declared. TooLarge, Malformed when it does not come as it should, or an error of take.
 func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int) ([]byte, error) {
 	tooLarge := problem.New(problem.TooLarge, "the body exceeds %d bytes", limit)
 	if declared > limit {
@@ -116,8 +116,8 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 	}
 }
 
-// receive reads the body of a request that may call r. The deadline starts anew when it is there: the time that a client
-// takes to send is bounded by readTimeout alone.
+// receive reads the body of a request that may call r. The deadline starts anew when it is there: the time that a
+// client takes to send is bounded by readTimeout alone.
 func (in *intake) receive(o Options, r Route) fiber.Handler {
 	limit := r.MaxBody
 	if r.Access == Anyone {

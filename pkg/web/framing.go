@@ -48,7 +48,8 @@ const (
 // framing follows the requests of one connection, byte by byte, and accepts only those whose end nobody could take to
 // be elsewhere (RFC 9112, sections 2, 5, 6 and 7): lines end in CR and LF, header lines are not folded, a body has one
 // Content-Length or is chunked. fasthttp is more lenient: it takes LF for CR LF, unfolds lines, and prefers
-// Transfer-Encoding where both are given. A proxy in front that decides otherwise would see another request than Belfry.
+// Transfer-Encoding where both are given. A proxy in front that decides otherwise would see another request than
+// Belfry.
 type framing struct {
 	at   place
 	left int64 // bytes of the body or chunk that are to come

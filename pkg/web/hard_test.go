@@ -63,6 +63,9 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 		post    = "POST /write HTTP/1.1\r\nHost: x\r\n"
 		chunked = post + "Transfer-Encoding: chunked\r\n\r\n"
 		body    = "2\r\n{}\r\n0\r\n\r\n"
+		bad     = "2;\nxx\r\n{}\r\n0\r\n\r\n"
+		before  = "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"
+		spaces  = "                    "
 	)
 	for name, raw := range map[string]string{
 		"two equal Content-Lengths":            post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
@@ -84,12 +87,12 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 		"identity with Content-Length":         post + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}",
 		"gzip before chunked":                  post + "Transfer-Encoding: gzip, chunked\r\n\r\n" + body,
 		"chunked before identity":              post + "Transfer-Encoding: chunked, identity\r\n\r\n" + body,
-		"chunked, far from identity":           post + "Transfer-Encoding: chunked" + strings.Repeat(" ", 20) + ", identity\r\n\r\n" + body,
-		"chunked twice":                        post + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"chunked, far from identity":           post + "Transfer-Encoding: chunked" + spaces + ", identity\r\n\r\n" + body,
+		"chunked twice":                        post + strings.Repeat("Transfer-Encoding: chunked\r\n", 2) + "\r\n" + body,
 		"chunked in quotes":                    post + "Transfer-Encoding: \"chunked\"\r\n\r\n" + body,
 		"chunked after a vertical tab":         post + "Transfer-Encoding: \vchunked\r\n\r\n" + body,
 		"empty Transfer-Encoding":              post + "Transfer-Encoding:\r\n\r\n" + body,
-		"chunked in HTTP/1.0":                  "POST /write HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"chunked in HTTP/1.0":                  "POST /write HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
 		"space before the colon":               post + "Content-Length : 2\r\n\r\n{}",
 		"tab before the colon":                 post + "Transfer-Encoding\t: chunked\r\n\r\n" + body,
 		"space in a name":                      post + "Content Length: 2\r\nX: y\r\n\r\n",
@@ -118,7 +121,7 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 		"no Host":                              "GET /read HTTP/1.1\r\n\r\n",
 		"two Hosts":                            "GET /read HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
 		"garbage":                              "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-		"LF in a chunk's extension":            chunked + "2;\nxx\r\n{}\r\n0\r\n\r\n",
+		"LF in a chunk's extension":            chunked + bad,
 		"CR in a chunk's extension":            chunked + "2;x\rx\r\n{}\r\n0\r\n\r\n",
 		"long extension of a chunk":            chunked + "2;" + strings.Repeat("x", 300) + "\r\n{}\r\n0\r\n\r\n",
 		"bare LF after a chunk's size":         chunked + "2\n{}\r\n0\r\n\r\n",
@@ -135,12 +138,12 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 		"trailer field":                        chunked + "2\r\n{}\r\n0\r\nX: y\r\n\r\n",
 		"trailer ended by bare LFs":            chunked + "2\r\n{}\r\n0\r\nX: y\n\n",
 		"bare LF after the last chunk":         chunked + "2\r\n{}\r\n0\r\n\n",
-		"bad chunk of a body that nobody asks": strings.Replace(chunked, "POST /write", "DELETE /gone", 1) + "2;\nxx\r\n{}\r\n0\r\n\r\n",
-		"bad chunk without a session":          strings.Replace(chunked, "/write", "/own", 1) + "2;\nxx\r\n{}\r\n0\r\n\r\n",
-		"bad chunk to an unknown path":         strings.Replace(chunked, "/write", "/nowhere", 1) + "2;\nxx\r\n{}\r\n0\r\n\r\n",
+		"bad chunk of a body that nobody asks": strings.Replace(chunked, "POST /write", "DELETE /gone", 1) + bad,
+		"bad chunk without a session":          strings.Replace(chunked, "/write", "/own", 1) + bad,
+		"bad chunk to an unknown path":         strings.Replace(chunked, "/write", "/nowhere", 1) + bad,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for how, first := range map[string]string{"alone": "", "after another request": "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"} {
+			for how, first := range map[string]string{"alone": "", "after another request": before} {
 				answer := exchange(t, base, first+raw+second)
 				if first != "" {
 					head, rest, _ := strings.Cut(answer, `{"status":"OK"}`)
@@ -149,8 +152,9 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 					}
 					answer = rest
 				}
-				if !strings.HasPrefix(answer, "HTTP/1.1 400 ") || strings.Count(answer, "HTTP/1.1 ") != 1 ||
-					!strings.Contains(answer, "Connection: close\r\n") || !strings.Contains(answer, "\r\n\r\n"+`{"status":"Bad request"`) {
+				head, envelope, _ := strings.Cut(answer, "\r\n\r\n")
+				if !strings.HasPrefix(head, "HTTP/1.1 400 ") || strings.Count(answer, "HTTP/1.1 ") != 1 ||
+					!strings.Contains(head+"\r\n", "Connection: close\r\n") || !strings.HasPrefix(envelope, `{"status":"Bad request"`) {
 					t.Errorf("%s: got %q", how, answer)
 				}
 			}
@@ -163,12 +167,15 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 
 // What is in order is taken, however its bytes are cut.
 func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
-	base, _ := serve(t, user(principal.All()), route("GET", "/read", ok), route("POST", "/write", func(c *fiber.Ctx) error {
-		if _, err := web.Wrapped(c, "thing"); err != nil {
-			return err
-		}
-		return web.OK(c)
-	}), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	base, _ := serve(t, user(principal.All()),
+		route("GET", "/read", ok),
+		route("POST", "/write", func(c *fiber.Ctx) error {
+			if _, err := web.Wrapped(c, "thing"); err != nil {
+				return err
+			}
+			return web.OK(c)
+		}),
+		web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
 	const content = `{"thing":{"a":"0123456789"}}`
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(content))
 	requests := []struct{ raw, code string }{
@@ -176,7 +183,10 @@ func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 		{"\r\nGET /read HTTP/1.1\r\nHost:x\r\nX:\r\nY: \t a\tb\u00e9 \t\r\n\r\n", "200"},
 		{"POST /write HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "200"},
 		{"POST /write HTTP/1.1\r\nhost: x\r\ncontent-LENGTH:  0" + length[len("Content-Length: "):] + "\r\n" + content, "200"},
-		{"POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked \r\n\r\n1\r\n{\r\n1b;a=\"b\"\r\n" + content[1:] + "\r\n000\r\n\r\n", "200"},
+		{
+			"POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked \r\n\r\n" +
+				"1\r\n{\r\n1b;a=\"b\"\r\n" + content[1:] + "\r\n000\r\n\r\n", "200",
+		},
 		{"POST /own HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "401"},
 		{"POST /own HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n", "401"},
 		{"POST /nowhere HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "404"},
@@ -259,7 +269,9 @@ func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
 }
 
 func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:ff::/48")}
+	trusted := []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:ff::/48"),
+	}
 	base, _ := serve(t, nil, route("GET", "/x", func(c *fiber.Ctx) error {
 		return web.OK(c, web.Field{Name: "from", Value: web.ClientAddress(c, trusted)})
 	}))
@@ -359,9 +371,13 @@ func TestHardToBreak_Row11_PagesFromElsewhereChangeNothing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			base := serveOptions(t, web.Options{
 				Cookies: web.Cookies{Secure: c.secure}, AllowedOrigins: []string{"https://timetable.example"}, Timeout: time.Second,
-			}, route("GET", "/read", ok), route("POST", "/write", ok), route("PUT", "/write", ok), route("PATCH", "/write", ok), route("DELETE", "/write", ok),
+			},
+				route("GET", "/read", ok), route("POST", "/write", ok), route("PUT", "/write", ok),
+				route("PATCH", "/write", ok), route("DELETE", "/write", ok),
 				web.Route{Method: "GET", Path: "/login", ActsOnGet: true, Handler: ok})
-			for _, call := range []string{"POST /write", "PUT /write", "PATCH /write", "DELETE /write", "GET /login", "HEAD /login", "GET /read"} {
+			for _, call := range []string{
+				"POST /write", "PUT /write", "PATCH /write", "DELETE /write", "GET /login", "HEAD /login", "GET /read",
+			} {
 				host, headers := "school.example", ""
 				for i := 0; i < len(c.headers); i += 2 {
 					switch name, value := c.headers[i], c.headers[i+1]; {
@@ -407,7 +423,8 @@ func TestHardToBreak_Row01_BodiesOfOneUserHaveABound(t *testing.T) {
 	settles := func(what, path string, want int, headers ...string) {
 		t.Helper()
 		code, text, header := 0, "", http.Header{}
-		for deadline := time.Now().Add(5 * time.Second); code != want && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(5 * time.Second); code != want && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
 			code, text, header = ask(t, "POST", base+path, `{}`, headers...)
 		}
 		if code != want || want != 200 && header.Get("Retry-After") != "1" {
@@ -437,8 +454,9 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 		}
 		open = append(open, connection)
 	}
-	if answer := exchange(t, base, ""); !strings.HasPrefix(answer, "HTTP/1.1 503 ") || !strings.HasSuffix(answer, "\r\n\r\n"+`{"status":"Service unavailable"}`) {
-		t.Errorf("one more got %q", answer)
+	head, envelope, _ := strings.Cut(exchange(t, base, ""), "\r\n\r\n")
+	if !strings.HasPrefix(head, "HTTP/1.1 503 ") || envelope != `{"status":"Service unavailable"}` {
+		t.Errorf("one more got %q %q", head, envelope)
 	}
 	for _, c := range open[:100] {
 		_ = c.Close()
@@ -460,7 +478,8 @@ func TestHardToBreak_Row01_ExpectContinue(t *testing.T) {
 		{"larger than any route takes", "5000000", "", "413"},
 		{"larger than the route takes", "2000000", "x", "100 413"},
 	} {
-		head := "POST /own HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nCookie: " + cookie + "\r\nContent-Length: "
+		head := "POST /own HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\n" +
+			"Cookie: " + cookie + "\r\nContent-Length: "
 		var codes []string
 		for _, part := range strings.Split(exchange(t, base, head+c.length+"\r\n\r\n"+c.body), "HTTP/1.1 ")[1:] {
 			codes = append(codes, part[:3])
@@ -476,8 +495,8 @@ func TestHardToBreak_Row01_AnEarlyAnswerReachesWhoSendsOn(t *testing.T) {
 	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
 	for name, header := range map[string]string{"401": "", "413": "Cookie: " + cookie + "\r\n"} {
 		for range 20 {
-			raw := "POST /own HTTP/1.1\r\nHost: x\r\n" + header + "Content-Length: 4000000\r\n\r\n" + strings.Repeat("x", 4000000)
-			if answer := exchange(t, base, raw); !strings.HasPrefix(answer, "HTTP/1.1 "+name) {
+			head := "POST /own HTTP/1.1\r\nHost: x\r\n" + header + "Content-Length: 4000000\r\n\r\n"
+			if answer := exchange(t, base, head+strings.Repeat("x", 4000000)); !strings.HasPrefix(answer, "HTTP/1.1 "+name) {
 				t.Fatalf("got %q, want %s", answer, name)
 			}
 		}

@@ -26,7 +26,8 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	address := strings.TrimPrefix(system.Replica("identity", 0), "http://")
 	before := memory(t, system, "VmRSS")
 
-	const head = "POST /api/admin/import/users HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nContent-Length: 4194304\r\n"
+	const head = "POST /api/admin/import/users HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n" +
+		"Content-Length: 4194304\r\n"
 	session := "Cookie: " + admin.SessionCookie().String() + "\r\n"
 	part := strings.Repeat("x", 1<<20)
 	var wg sync.WaitGroup
@@ -65,7 +66,8 @@ func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	}
 	wg.Wait()
 	answer, err := io.ReadAll(first)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") || !strings.HasSuffix(string(answer), `{"status":"Bad request"}`) {
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||
+		!strings.HasSuffix(string(answer), `{"status":"Bad request"}`) {
 		t.Errorf("a body that did not come in time: got %q, %v", answer, err)
 	}
 	other.Do(t, http.MethodPost, "/api/admin/users", newUser(50)).WantCode(t, http.StatusCreated)
@@ -80,7 +82,8 @@ func login(t *testing.T, system *servicetest.System, uuid string) *servicetest.C
 
 func newUser(i int) map[string]any {
 	return map[string]any{"user": map[string]any{
-		"name": "A", "email": fmt.Sprintf("a%d@school.example", i), "kind": "staff", "permissions": map[string]any{"admin": true},
+		"name": "A", "email": fmt.Sprintf("a%d@school.example", i), "kind": "staff",
+		"permissions": map[string]any{"admin": true},
 	}}
 }
 

@@ -26,7 +26,7 @@ func refuseElsewhere(o Options) fiber.Handler {
 
 // fromElsewhere says whether a page of another origin, neither the address that was asked nor an allowed one, makes a
 // browser send the request: by Sec-Fetch-Site, which today's browsers send, or by Origin, which older ones send with
-// whatever is no GET. Programs send neither. net/http.CrossOriginProtection differs in that it leaves Origin aside where
+// whatever is no GET. Programs send neither. net/http.CrossOriginProtection differs: it leaves Origin aside where
 // Sec-Fetch-Site is same-origin.
 func (o Options) fromElsewhere(c *fiber.Ctx) bool {
 	site, oneSite := single(c, "Sec-Fetch-Site")
