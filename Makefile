@@ -21,7 +21,7 @@ test: setup-tests ## run every test that needs no cluster, with the race detecto
 test-fast: setup-tests ## run every test without the race detector
 	@RACE= .ci/test
 
-lint: ## check style and common faults in every module
+lint: ## check style, common faults and dead code in every module
 	@.ci/lint
 
 lint-fix: ## format, and mend what the linters can

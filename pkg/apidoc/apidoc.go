@@ -28,25 +28,26 @@ var pageTemplate string
 // services are in the order in which the document lists their paths.
 var services = []string{"identity", "elements", "events", "notes"}
 
-// Both are made once, when they are first asked for, in some tens of milliseconds; the document's tree is not kept. An
-// error means that the files contradict each other: a test makes both.
-var (
-	jsonFile = sync.OnceValues(func() (file, error) {
-		document, err := read()
-		if err != nil {
-			return file{}, err
-		}
-		return newFile(append(encode(document), '\n')), nil
-	})
-	pageFile = sync.OnceValues(func() (file, error) {
-		document, err := read()
-		if err != nil {
-			return file{}, err
-		}
-		content, err := render(document, style)
-		return newFile(content), err
-	})
-)
+// Document returns the merged document as JSON. It is made at the first call; each process of one version makes the
+// same bytes. An error means that the files contradict each other.
+func Document() ([]byte, error) { return document() }
+
+var document = sync.OnceValues(func() ([]byte, error) {
+	tree, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return append(encode(tree), '\n'), nil
+})
+
+// documentPage shows the document to people, as HTML.
+func documentPage() ([]byte, error) {
+	tree, err := read()
+	if err != nil {
+		return nil, err
+	}
+	return render(tree, style)
+}
 
 // read merges the files.
 func read() (object, error) {
@@ -65,12 +66,6 @@ func read() (object, error) {
 	return merge(frame, parts)
 }
 
-// Document returns the merged document as JSON, the same bytes from each process of one version.
-func Document() ([]byte, error) {
-	f, err := jsonFile()
-	return f.content, err
-}
-
 // Routes serve the document to programs and to people. Both need no session and no store.
 func Routes() []web.Route {
 	sum := sha256.Sum256([]byte(style))
@@ -78,9 +73,9 @@ func Routes() []web.Route {
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	return []web.Route{
 		{Method: fiber.MethodGet, Path: "/api/openapi.json", Access: web.Anyone,
-			Handler: serve(jsonFile, "application/json; charset=utf-8", "")},
+			Handler: serve(Document, "application/json; charset=utf-8", "")},
 		{Method: fiber.MethodGet, Path: "/api/docs", Access: web.Anyone,
-			Handler: serve(pageFile, "text/html; charset=utf-8", policy)},
+			Handler: serve(documentPage, "text/html; charset=utf-8", policy)},
 	}
 }
 
@@ -90,13 +85,14 @@ type file struct {
 	tag     string // its ETag
 }
 
-func newFile(content []byte) file {
-	sum := sha256.Sum256(content)
-	return file{content, `"` + hex.EncodeToString(sum[:16]) + `"`}
-}
-
-// serve answers with a file. Clients may keep it, and ask again each time: an upgrade shows at once.
-func serve(get func() (file, error), media, policy string) fiber.Handler {
+// serve answers with what create makes, at the first request. Clients may keep it, and ask again each time: an upgrade
+// shows at once.
+func serve(create func() ([]byte, error), media, policy string) fiber.Handler {
+	get := sync.OnceValues(func() (file, error) {
+		content, err := create()
+		sum := sha256.Sum256(content)
+		return file{content, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
+	})
 	return func(c *fiber.Ctx) error {
 		f, err := get()
 		if err != nil {

@@ -45,10 +45,16 @@ func TestRoutes_AreServedOnceAndThenOnlyWhenChanged(t *testing.T) {
 	for path, media := range map[string]string{"/api/openapi.json": "application/json; charset=utf-8", "/api/docs": "text/html; charset=utf-8"} {
 		first, body := get(t, path, "")
 		tag := first.Header.Get("ETag")
-		if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != media || len(body) < 10000 || tag == "" {
+		if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != media || len(body) < 10000 ||
+			tag == "" {
 			t.Errorf("%s: %d %v, %d bytes", path, first.StatusCode, first.Header, len(body))
 		}
-		if again, body := get(t, path, tag); again.StatusCode != http.StatusNotModified || len(body) != 0 || again.Header.Get("ETag") != tag {
+		if again, body := get(
+			t,
+			path,
+			tag,
+		); again.StatusCode != http.StatusNotModified || len(body) != 0 ||
+			again.Header.Get("ETag") != tag {
 			t.Errorf("%s again: %d, %d bytes", path, again.StatusCode, len(body))
 		}
 		if changed, _ := get(t, path, `"other"`); changed.StatusCode != http.StatusOK {
@@ -67,7 +73,9 @@ func TestPage_AsksNoOtherSiteAndRunsNothing(t *testing.T) {
 		t.Error("the page's style is not page.css to the letter")
 	}
 	sum := sha256.Sum256(style)
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(
+		sum[:],
+	) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	if got := answer.Header.Get("Content-Security-Policy"); got != policy {
 		t.Errorf("the policy is %s", got)
 	}

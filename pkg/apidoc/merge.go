@@ -16,8 +16,9 @@ type part struct {
 	text    []byte
 }
 
-// merge makes one document of the frame and the services' paths and components. It is an error when two of them have the same path, component
-// or operationId, when a reference leads nowhere, or when an operation has no tag of the frame's.
+// merge makes one document of the frame and the services' paths and components. It is an error when two of them have
+// the same path, component or operationId, when a reference leads nowhere, or when an operation has no tag of the
+// frame's.
 func merge(frame []byte, parts []part) (object, error) {
 	document, err := parse(frame)
 	if err != nil {
@@ -127,7 +128,10 @@ func checkOperations(document object) error {
 	for _, o := range operations(document) {
 		id := o.text("operationId")
 		if id == "" || seen[id] {
-			faults = append(faults, fmt.Errorf("%s %s: its operationId %q is missing or another's", o.method, o.path, id))
+			faults = append(
+				faults,
+				fmt.Errorf("%s %s: its operationId %q is missing or another's", o.method, o.path, id),
+			)
 		}
 		seen[id] = true
 		if len(o.list("tags")) != 1 || !known[fmt.Sprint(o.list("tags")[0])] {

@@ -101,8 +101,14 @@ func anchor(name string) string { return strings.ReplaceAll(strings.ToLower(name
 
 func (r *renderer) operation(o operation) shownOperation {
 	shown := shownOperation{
-		ID: o.text("operationId"), Method: o.method, Path: o.path, Summary: o.text("summary"), About: r.markdown(o.text("description")),
-		Access: "session",
+		ID: o.text(
+			"operationId",
+		),
+		Method:  o.method,
+		Path:    o.path,
+		Summary: o.text("summary"),
+		About:   r.markdown(o.text("description")),
+		Access:  "session",
 	}
 	switch {
 	case o.has("security") && len(o.list("security")) == 0:
@@ -161,7 +167,12 @@ func (r *renderer) message(m object) message {
 }
 
 func (r *renderer) record(name string, schema object) record {
-	shown := record{Name: name, About: r.markdown(schema.text("description")), Type: r.typeOf(schema), Fields: r.fields("", schema)}
+	shown := record{
+		Name:   name,
+		About:  r.markdown(schema.text("description")),
+		Type:   r.typeOf(schema),
+		Fields: r.fields("", schema),
+	}
 	if examples := schema.list("examples"); len(examples) > 0 {
 		shown.Example = example(examples[0], "")
 	}

@@ -17,7 +17,8 @@ type member struct {
 	value any // object, []any, or a scalar
 }
 
-// parse reads YAML as a tree of objects, lists and scalars. Keys that a merge key (<<) brought and the mapping has itself are those of the mapping.
+// parse reads YAML as a tree of objects, lists and scalars. Where a mapping has a key itself and by a merge key (<<),
+// its own value counts.
 func parse(text []byte) (object, error) {
 	var mapping yaml.MapSlice
 	if err := yaml.UnmarshalWithOptions(text, &mapping, yaml.UseOrderedMap()); err != nil {

@@ -5,10 +5,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Element is what other services need to know of an element to decide.
+// Element is what other services may know of an element.
 type Element struct {
 	form.Element
-	Key            string  `json:"key,omitempty"` // of the import, with its type; empty when made by hand
+	Key            string  `json:"key,omitempty"` // of the import, with the type; empty when made by hand
 	Current        bool    `json:"current"`
 	Resource       bool    `json:"resource"` // a resource group: it gets requests, not commitments
 	Administrators []int64 `json:"administrators,omitempty"`
@@ -34,7 +34,8 @@ type ReachesQuestion struct {
 	Days wiretime.Days `json:"days"`
 }
 
-// ElementReaches is an element that exists with all whose commitments count for it: itself first, then its groups.
+// ElementReaches is an element that exists, and whose commitments count for it: first its own, then those of its
+// groups.
 type ElementReaches struct {
 	ElementID int64   `json:"element_id"`
 	Reaches   []Reach `json:"reaches"`

@@ -7,17 +7,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// EventsStream is the outbox stream of the events service. EventDeleted is the kind of its message that an event is gone: the message's
-// subject is the event's id.
+// EventsStream is the outbox stream of the events service. EventDeleted is the kind of its messages about deleted
+// events; the subject of such a message is the event's id.
 const (
 	EventsStream = "events"
 	EventDeleted = "event.deleted"
 )
 
-// Event is an event's summary with the key of the import.
+// Event is the summary of an event.
 type Event struct {
 	form.Event
-	Key string `json:"key,omitempty"`
+	Key string `json:"key,omitempty"` // of the import; empty when the event was made by hand
 }
 
 // SummariesQuestion asks for events by id and by import key.
@@ -26,36 +26,37 @@ type SummariesQuestion struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Commitment is a commitment as events knows it: it names elements by their ids.
+// Commitment is a commitment with its event. Elements are named by their ids.
 type Commitment struct {
 	ID        int64      `json:"id"`
 	Status    string     `json:"status"`
 	ElementID int64      `json:"element_id"`
-	Event     form.Event `json:"event"`              // event summary
+	Event     form.Event `json:"event"`              // its summary
 	Involved  []int64    `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
 }
 
-// CommitmentsQuestion asks for the commitments to any of the reached elements of events that touch one of their days.
+// CommitmentsQuestion asks for the commitments of the elements reached, to events that touch one of the days of the
+// reach.
 type CommitmentsQuestion struct {
 	Reaches []Reach `json:"reaches"`
-	// Involved asks for each event's other committed elements as well.
+	// Involved asks for Commitment.Involved as well.
 	Involved bool `json:"involved,omitempty"`
 }
 
-// RequestsQuestion asks for the requests for a resource group of events that touch the days.
+// RequestsQuestion asks for the requests for a resource group by events that touch the days.
 type RequestsQuestion struct {
 	ElementID int64         `json:"element_id"`
 	Days      wiretime.Days `json:"days"`
 }
 
-// Busy is a span of time, of more than zero length, for which an event takes an element up.
+// Busy is a time, longer than zero, during which an event makes an element busy.
 type Busy struct {
 	ElementID int64     `json:"element_id"`
 	Starts    time.Time `json:"starts"`
 	Ends      time.Time `json:"ends"`
 }
 
-// BusyQuestion asks when the reached elements are taken up.
+// BusyQuestion asks when the elements reached are busy.
 type BusyQuestion struct {
 	Reaches []Reach `json:"reaches"`
 }
@@ -63,17 +64,18 @@ type BusyQuestion struct {
 // CalendarEvent is an event as a calendar shows it.
 type CalendarEvent struct {
 	ID       int64     `json:"id"`
-	Version  int64     `json:"version"`  // 1 when it was made, more after each change
+	Version  int64     `json:"version"`  // 1 at first, more after each change
 	Modified time.Time `json:"modified"` // of the last change
 	Body     string    `json:"body"`
 	Starts   time.Time `json:"starts"`
 	Ends     time.Time `json:"ends"`
 	AllDay   bool      `json:"all_day"`
 	Busy     bool      `json:"busy"` // its category is
-	Firm     []int64   `json:"firm"` // the elements whose commitments are uncontrolled or confirmed, in order of commitment id
+	// Firm are the elements whose commitments are uncontrolled or confirmed, in order of commitment id.
+	Firm []int64 `json:"firm"`
 }
 
-// CalendarQuestion asks for the events that reached elements are firmly part of.
+// CalendarQuestion asks for the events with uncontrolled or confirmed commitments of the elements reached.
 type CalendarQuestion struct {
 	Reaches []Reach `json:"reaches"`
 }

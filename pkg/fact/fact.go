@@ -1,11 +1,11 @@
-// Package fact is what one service may know of another's records, and the questions by which it comes to know them. It is plain data: package
-// neighbour asks the questions, and domain packages import this package alone.
+// Package fact has what one service may know of another's records, and the questions that it asks about them. It is
+// plain data, so that domain packages may import it; package neighbour asks the questions.
 package fact
 
 import "github.com/belfry-schools/belfry/pkg/wiretime"
 
-// Reach is an element whose commitments count, on the days on which they do: the queried element itself on all days asked for, a group
-// on those of the membership.
+// Reach is an element whose commitments count for another, and the days on which they do: the element itself on all
+// days of the question, a group on the days of the membership.
 type Reach struct {
 	ElementID int64           `json:"element_id"`
 	Days      []wiretime.Days `json:"days"`

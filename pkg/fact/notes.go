@@ -12,9 +12,9 @@ type NotesOfEventQuestion struct {
 	Viewer  Viewer `json:"viewer"`
 }
 
-// NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields that are nil take
-// the defaults of contract 4.3. Faults are those of fields that the caller could not read: the note is then not made, and comes back
-// with them and with what its rules find besides.
+// NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields
+// that are nil take the defaults of contract 4.3. Faults are those of fields that the caller could not read: the note
+// is then not made, and comes back with them and with what its rules find besides.
 type NewNote struct {
 	EventID      int64   `json:"event_id"`
 	AuthorID     int64   `json:"author_id"`
@@ -25,8 +25,8 @@ type NewNote struct {
 
 	Faults problem.Fields `json:"faults,omitempty"`
 
-	// Ticket is that of the request; with one, a note is made once however often it is asked for.
-	Ticket idempotency.Ticket `json:"ticket,omitzero"`
+	// IdempotencyKey is that of the request; with one, a note is made once however often it is asked for.
+	IdempotencyKey idempotency.Key `json:"ticket,omitzero"`
 }
 
 // Topic is what the system itself writes notes about. An event has one such note at most on each topic.

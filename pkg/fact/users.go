@@ -8,9 +8,9 @@ import (
 // User is what other services may know of a user.
 type User struct {
 	form.User
-	Key    string `json:"key,omitempty"` // of the import; empty when made by hand
+	Key    string `json:"key,omitempty"` // of the import; empty when the user was made by hand
 	Active bool   `json:"active"`
-	CanAPI bool   `json:"can_api"` // it may use the interface as long as it is active
+	CanAPI bool   `json:"can_api"` // it may use the API as long as it is active
 }
 
 // UsersQuestion asks for users by id and by import key.
@@ -19,7 +19,7 @@ type UsersQuestion struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Viewer is the user who looks: it decides which notes there are to see (decisions, part 6).
+// Viewer is the user who reads notes; who that is decides which notes there are (decisions part 6).
 type Viewer struct {
 	UserID int64          `json:"user_id"`
 	Kind   principal.Kind `json:"kind"`

@@ -1,7 +1,7 @@
-// Package idempotency is how a client repeats a POST whose answer it did not hear, without doing it twice (decisions, part 1: an
-// Idempotency-Key). A ticket stands for one such request. It is plain data, so that domain packages can keep it with what they write: a
-// record that was made or changed by a ticketed request carries the ticket in the same atomic write, and so a retry after a crash finds it.
-// Package web reads the header, package answers remembers what was answered.
+// Package idempotency lets a client repeat a POST whose answer it did not hear, without doing it twice (decisions, part 1: an
+// Idempotency-Key). A Key stands for one such request. It is plain data: domain packages store it with the record that the request made or
+// changed, in the same atomic write, so that a retry after a crash finds it. Package web reads the header, package answers remembers what was
+// answered.
 package idempotency
 
 import (
@@ -24,15 +24,15 @@ const (
 	sweepEvery = 10 * time.Minute
 )
 
-// Ticket stands for a request that may be repeated. The zero ticket is that of a request without a key. The key itself is nowhere kept.
-type Ticket struct {
-	Key  string `json:"key" bson:"key"`   // SHA-256, in hexadecimal, of who asks, what for, and the key
-	Body string `json:"body" bson:"body"` // SHA-256, in hexadecimal, of the request's body
+// Key stands for a request that may be repeated. The zero Key is that of a request without the header. What the header said is not stored.
+type Key struct {
+	ID   string `json:"key"`  // SHA-256, in hexadecimal, of the user, the route and the header
+	Body string `json:"body"` // SHA-256, in hexadecimal, of the request's body
 }
 
-// New returns the ticket of a request of that user. route is the method with the whole path: the same key on another path is another one.
-func New(user int64, route, key string, body []byte) Ticket {
-	return Ticket{Key: digest(fmt.Appendf(nil, "%d|%s|%s", user, route, key)), Body: digest(body)}
+// New returns the Key of a request of that user. Route is the method with the whole path: the same header on another path is another Key.
+func New(user int64, route, header string, body []byte) Key {
+	return Key{ID: digest(fmt.Appendf(nil, "%d|%s|%s", user, route, header)), Body: digest(body)}
 }
 
 func digest(text []byte) string {
@@ -40,12 +40,12 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Given says whether the request had a key.
-func (t Ticket) Given() bool { return t.Key != "" }
+// Given says whether the request had the header.
+func (k Key) Given() bool { return k.ID != "" }
 
-// Repeats returns nil when t is the same request as the one with the earlier ticket, and a Conflict when it has another body.
-func (t Ticket) Repeats(earlier Ticket) error {
-	if t != earlier {
+// Repeats returns nil when k is the same request as the one with the earlier Key, and a Conflict when it has another body.
+func (k Key) Repeats(earlier Key) error {
+	if k != earlier {
 		return problem.New(problem.Conflict, "the Idempotency-Key was used with another body")
 	}
 	return nil
@@ -75,9 +75,9 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Sweep returns background work that has forget remove, from now on and every ten minutes, the tickets that records keep from before a
-// time: those older than Lifetime. Any number of replicas may do so.
+// Sweep returns background work that calls forget now and every ten minutes, to remove the Keys that records have from before a time: those
+// older than Lifetime. Any number of replicas may run it.
 func Sweep(log *slog.Logger, forget func(ctx context.Context, before time.Time) error) func(context.Context) error {
 	step := func(ctx context.Context) error { return forget(ctx, time.Now().Add(-Lifetime)) }
-	return background.New(background.Options{Name: "the sweep of old tickets", Log: log, Step: step, Every: sweepEvery}).Run
+	return background.New(background.Options{Name: "the sweep of old idempotency keys", Log: log, Step: step, Every: sweepEvery}).Run
 }

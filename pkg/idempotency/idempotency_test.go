@@ -15,13 +15,13 @@ import (
 
 func TestDecisionsPart1_AKeyIsOfOneUserAndOnePath(t *testing.T) {
 	first := idempotency.New(1, "POST /api/events", "k", []byte("{}"))
-	for name, other := range map[string]idempotency.Ticket{
+	for name, other := range map[string]idempotency.Key{
 		"user": idempotency.New(2, "POST /api/events", "k", []byte("{}")),
 		"path": idempotency.New(1, "POST /api/events/1/add", "k", []byte("{}")),
 		"key":  idempotency.New(1, "POST /api/events", "l", []byte("{}")),
 	} {
-		if other.Key == first.Key {
-			t.Errorf("another %s is the same ticket", name)
+		if other.ID == first.ID {
+			t.Errorf("another %s is the same key", name)
 		}
 	}
 	if err := first.Repeats(idempotency.New(1, "POST /api/events", "k", []byte("{}"))); err != nil {

@@ -1,6 +1,7 @@
-// Package importer is the import protocol's side of a service (administration: POST /api/admin/import/KIND): reading a batch of
-// newline-delimited JSON, recognising unchanged records by their hash, and shaping the answer. A record that fails fails alone; a line
-// that cannot be read refuses the batch before anything is written.
+// Package importer serves imports (administration: POST /api/admin/import/KIND). It reads a batch of
+// newline-delimited JSON, hashes each record so that an unchanged one is seen, enters the batch in the audit, and
+// shapes the answer. A record that fails, fails alone. When a line cannot be read, the batch is refused before
+// anything is written.
 package importer
 
 import (
@@ -26,52 +27,21 @@ const (
 	MaxBody = 4 << 20
 )
 
-// Results of a record.
-const (
-	Created   = "created"
-	Updated   = "updated"
-	Unchanged = "unchanged"
-	Failed    = "failed"
-)
-
 // Record is one line of a batch: the source's row with its key.
 type Record struct {
-	Key    string     // the source's own id of the row, never empty
-	Hash   string     // SHA-256 of the row, equal for equal content whatever the order of its fields
+	Key    string     // the source's id of the row, never empty
+	Hash   string     // SHA-256 of the row's content; the order of its fields does not count
 	Fields web.Object // the row
 }
 
-// Batch is what a client sends at once.
+// Batch is the records of one request.
 type Batch struct {
 	Records []Record
-	DryRun  bool // answer as if, and write nothing
+	DryRun  bool // write nothing, and answer what would happen
 }
 
-// Result says what became of the record at the same index of the batch.
-type Result struct {
-	Index  int            `json:"index"`
-	Key    string         `json:"key"`
-	Result string         `json:"result"`
-	ID     int64          `json:"id,omitempty"` // 0: failed, or would be created
-	Errors problem.Fields `json:"errors,omitempty"`
-}
-
-// Fail makes a result of the faults of the record at that index.
-func Fail(index int, r Record, faults problem.Fields) Result {
-	return Result{Index: index, Key: r.Key, Result: Failed, Errors: faults}
-}
-
-// Results shapes the outcomes of the batch's records, which are in its order.
-func (b Batch) Results(outcomes []record.Outcome) []Result {
-	results := make([]Result, len(outcomes))
-	for i, o := range outcomes {
-		results[i] = Result{Index: i, Key: b.Records[i].Key, Result: string(o.Result), ID: o.ID, Errors: o.Faults}
-	}
-	return results
-}
-
-// Read reads the request's batch. Malformed, with the line's number, when a line is no JSON object with a key, when a key comes twice,
-// or when there are more than MaxRecords.
+// Read reads the request's batch. Malformed, with the number of the line, when a line is no JSON object with a key or
+// the key has come before, and Malformed when there are more than MaxRecords.
 func Read(c *fiber.Ctx) (Batch, error) {
 	batch := Batch{DryRun: c.Query("dry_run") == "true"}
 	seen := map[string]bool{}
@@ -113,7 +83,8 @@ func parse(line []byte) (Record, error) {
 	return Record{Key: *key, Hash: hash, Fields: fields}, nil
 }
 
-// hashOf is the same for the same content: encoding/json writes the keys of maps in order. Numbers keep their text.
+// hashOf returns the same hash for the same content: encoding/json writes the keys of maps in order. A number counts
+// by its text.
 func hashOf(line []byte) (string, error) {
 	var content any
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -129,13 +100,14 @@ func hashOf(line []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Handler brings a batch into the service and returns what became of each record, in the order of the batch.
-type Handler func(c *fiber.Ctx, b Batch) ([]Result, error)
+// Handler imports a batch and returns the outcomes of the records in their order.
+type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 
-// Route is the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch, at the cost of two round trips.
+// Route returns the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch.
 func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
-		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin, Body: web.NDJSON, MaxBody: MaxBody,
+		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin,
+		Body: web.NDJSON, MaxBody: MaxBody,
 		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
 	}
 }
@@ -146,7 +118,7 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 		return err
 	}
 	if len(batch.Records) == 0 {
-		return answer(c, nil)
+		return answer(c, batch, nil)
 	}
 	keys := make([]string, len(batch.Records))
 	for i, r := range batch.Records {
@@ -154,32 +126,46 @@ func serve(c *fiber.Ctx, kind string, log *auditlog.Log, handle Handler) error {
 	}
 	audited := log.NewBatch(kind, keys)
 	c.SetUserContext(audit.WithBatch(c.UserContext(), audited))
-	results, err := handle(c, batch)
+	outcomes, err := handle(c, batch)
 	if err != nil {
 		return err
 	}
-	counts := count(results)
-	if err := audited.End(c.UserContext(), counts[Created], counts[Updated], counts[Unchanged], counts[Failed]); err != nil {
+	counts := count(outcomes)
+	err = audited.End(c.UserContext(),
+		counts[record.Created], counts[record.Updated], counts[record.Unchanged], counts[record.Failed])
+	if err != nil {
 		return err
 	}
-	return answer(c, results)
+	return answer(c, batch, outcomes)
 }
 
-func count(results []Result) map[string]int {
-	counts := map[string]int{}
-	for _, r := range results {
-		counts[r.Result]++
+func count(outcomes []record.Outcome) map[record.Result]int {
+	counts := map[record.Result]int{}
+	for _, o := range outcomes {
+		counts[o.Result]++
 	}
 	return counts
 }
 
-// answer writes the results with their counts.
-func answer(c *fiber.Ctx, results []Result) error {
-	counts := count(results)
-	if results == nil {
-		results = []Result{}
+// result is the outcome of a record as clients see it.
+type result struct {
+	Index  int            `json:"index"` // of the record in the batch
+	Key    string         `json:"key"`
+	Result record.Result  `json:"result"`
+	ID     int64          `json:"id,omitempty"` // 0 when it failed, or would be created
+	Errors problem.Fields `json:"errors,omitempty"`
+}
+
+// answer answers with the outcomes of the batch's records and their counts.
+func answer(c *fiber.Ctx, batch Batch, outcomes []record.Outcome) error {
+	results := make([]result, len(outcomes))
+	for i, o := range outcomes {
+		results[i] = result{Index: i, Key: batch.Records[i].Key, Result: o.Result, ID: o.ID, Errors: o.Faults}
 	}
-	return web.OK(c, web.Field{Name: Created, Value: counts[Created]}, web.Field{Name: Updated, Value: counts[Updated]},
-		web.Field{Name: Unchanged, Value: counts[Unchanged]}, web.Field{Name: Failed, Value: counts[Failed]},
-		web.Field{Name: "records", Value: results})
+	counts := count(outcomes)
+	var fields []web.Field
+	for _, r := range []record.Result{record.Created, record.Updated, record.Unchanged, record.Failed} {
+		fields = append(fields, web.Field{Name: string(r), Value: counts[r]})
+	}
+	return web.OK(c, append(fields, web.Field{Name: "records", Value: results})...)
 }

@@ -33,7 +33,7 @@ type Tail struct {
 	Audit   []audit.Entry    `bson:"audit,omitempty"`
 }
 
-func (t *Tail) tail() *Tail { return t }
+func (t *Tail) tail() *Tail { return t } //nolint:unused // it makes a document of what embeds a Tail
 
 // document is a pointer to a struct that embeds mongostore.Head and Tail.
 type document[D any] interface {

@@ -12,8 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// firstLook is how soon a process that waits for a lease looks again; then twice as long each time, up to a twentieth of the lease's ttl. A
-// request that waits for another one, which is done in milliseconds, goes on at once.
+// firstLook is how soon a process that waits for a lease looks again; then twice as long each time, up to a
+// twentieth of the lease's ttl. A request that waits for another one, which is done in milliseconds, goes on at
+// once.
 const firstLook = 10 * time.Millisecond
 
 // errLeaseLost ends the work of a holder that can't renew its lease.
@@ -133,8 +134,9 @@ func (l *lease) take(ctx context.Context, read leaseDocument) (bool, error) {
 	return result.MatchedCount == 1, nil
 }
 
-// WithLease runs work while no other process runs work under a lease with the same id in the collection; others wait, and go on half a
-// minute after the holder died. Work must stop when its context ends, as it does when the lease is lost.
+// WithLease runs work while no other process runs work under a lease with the same id in the collection; others
+// wait, and go on half a minute after the holder died. Work must stop when its context ends, as it does when the
+// lease is lost.
 func WithLease(ctx context.Context, collection *mongo.Collection, id string, work func(context.Context) error) error {
 	return newLease(collection, id, leaseTTL).during(ctx, work)
 }

@@ -1,7 +1,7 @@
-// Package neighbour is how one service asks another (design: ask the owner). Each Question is asked by the client of its owner, and served by
-// the owner with web.Serve: a POST below /internal/ on the owner's second port, admitted by a shared token. Questions are shaped for batches.
-// A neighbour that is away is an Unavailable problem within the request's deadline; what a neighbour refuses comes back as the problem that
-// it raised.
+// Package neighbour asks the questions of one service to another. Each Question has a client of its owner, which asks
+// it, and the owner answers it with web.Serve: it is a POST below /internal/ on the owner's second port, with a
+// shared token. A question is about many records at once. When the neighbour is away, the client returns an
+// Unavailable problem within the request's deadline. When it refuses, the client returns the problem that it raised.
 package neighbour
 
 import (
@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// maxAnswer bounds what is read of an answer: a year of a busy element stays well below it.
+	// maxAnswer bounds an answer, in bytes. A year of a busy element is well below it.
 	maxAnswer = 64 << 20
 
 	dialTimeout      = 2 * time.Second
@@ -47,7 +47,7 @@ type Transport struct {
 	token  settings.Secret
 }
 
-// NewTransport returns a transport that keeps connections alive and passes the trace on.
+// NewTransport returns a transport that keeps its connections and passes the trace on.
 func NewTransport(o Options) *Transport {
 	wire := &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
@@ -56,8 +56,11 @@ func NewTransport(o Options) *Transport {
 	}
 	return &Transport{
 		client: &http.Client{Transport: otelhttp.NewTransport(wire,
-			otelhttp.WithTracerProvider(o.Tracer), otelhttp.WithMeterProvider(o.Meter), otelhttp.WithPropagators(o.Propagator),
-			otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.URL.Path }))},
+			otelhttp.WithTracerProvider(o.Tracer), otelhttp.WithMeterProvider(o.Meter),
+			otelhttp.WithPropagators(o.Propagator),
+			otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string {
+				return r.Method + " " + r.URL.Path
+			}))},
 		token: o.Token,
 	}
 }
@@ -72,8 +75,8 @@ type peer struct {
 	name      string
 }
 
-// readTries is how often a question that changes nothing is sent when there is no answer, and readPause what lies between, doubled each time. While a
-// replica is replaced, whoever spreads the connections may send one or two more to where it was.
+// A question that writes nothing is sent up to readTries times until there is an answer, with a pause between that
+// doubles each time. While a replica is replaced, one or two connections more may still be led to where it was.
 const (
 	readTries = 4
 	readPause = 50 * time.Millisecond
@@ -85,7 +88,7 @@ func ask[Q, A any](ctx context.Context, p peer, question Question[Q, A], q Q) (n
 	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false) // six bytes for each < would take a body within its limit here past that over there
+	encoder.SetEscapeHTML(false) // else each < takes six bytes, and a body could exceed the neighbour's limit
 	if err := encoder.Encode(q); err != nil {
 		return none, fmt.Errorf("encode a question to %s: %w", p.name, err)
 	}
@@ -100,11 +103,14 @@ func ask[Q, A any](ctx context.Context, p peer, question Question[Q, A], q Q) (n
 	return answer, nil
 }
 
-// call returns the body of the answer. A call that is repeatable is sent again when there is no answer, within the request's deadline.
+// call returns the body of the answer. A repeatable call is sent again, within the request's deadline, when there is
+// no answer.
 func (p peer) call(ctx context.Context, path string, body []byte, repeatable bool) ([]byte, error) {
 	answer, err := p.send(ctx, path, body, repeatable)
-	for pause, tries := readPause, 1; err != nil && repeatable && tries < readTries && rest(ctx, pause); pause, tries = 2*pause, tries+1 {
+	pause := readPause
+	for tries := 1; err != nil && repeatable && tries < readTries && wait(ctx, pause); tries++ {
 		answer, err = p.send(ctx, path, body, repeatable)
+		pause *= 2
 	}
 	if err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
@@ -120,8 +126,8 @@ func (p peer) call(ctx context.Context, path string, body []byte, repeatable boo
 	return text, nil
 }
 
-// rest pauses; it returns false when ctx ends before.
-func rest(ctx context.Context, pause time.Duration) bool {
+// wait pauses. It returns false when ctx ends first.
+func wait(ctx context.Context, pause time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -136,7 +142,8 @@ func (p peer) send(ctx context.Context, path string, body []byte, repeatable boo
 		return nil, err
 	}
 	if repeatable {
-		// Never sent, but net/http then goes on to another connection when a kept one proves dead: several die at once with their replica.
+		// The header is never sent. With it, net/http tries another connection when one that it kept turns out dead;
+		// with a replica, several die at once.
 		request.Header["Idempotency-Key"] = nil
 	}
 	request.Header.Set("Content-Type", "application/json")
@@ -147,8 +154,8 @@ func (p peer) send(ctx context.Context, path string, body []byte, repeatable boo
 	return p.transport.client.Do(request)
 }
 
-// raised makes a neighbour's refusal the problem that it was there. A refused token or a fault over there is a fault here, and a
-// neighbour that lacks its own stores is away.
+// raised returns the problem that a neighbour answered with. When the neighbour refused the token or had a fault,
+// that is a fault here; when its own stores are away, the neighbour is.
 func raised(name string, code int, text []byte) error {
 	var envelope struct {
 		Message string

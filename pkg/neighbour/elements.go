@@ -13,8 +13,10 @@ var (
 		Path: "/internal/elements/facts", Field: "elements", MaxBody: 4 << 20, // the references of a whole import batch
 		Nothing: func(q fact.ElementsQuestion) bool { return len(q.IDs)+len(q.Keys) == 0 },
 	}
-	Administered = Question[fact.AdministeredQuestion, []fact.Element]{Path: "/internal/elements/administered", Field: "elements"}
-	Reaches      = Question[fact.ReachesQuestion, []fact.ElementReaches]{
+	Administered = Question[fact.AdministeredQuestion, []fact.Element]{
+		Path: "/internal/elements/administered", Field: "elements",
+	}
+	Reaches = Question[fact.ReachesQuestion, []fact.ElementReaches]{
 		Path: "/internal/elements/reaches", Field: "elements",
 		Nothing: func(q fact.ReachesQuestion) bool { return len(q.IDs) == 0 },
 	}
@@ -27,7 +29,7 @@ var (
 // Elements asks the elements service.
 type Elements struct{ peer peer }
 
-// NewElements returns the client for the service whose internal listener is at base.
+// NewElements returns the client of the service whose internal listener is at base.
 func NewElements(t *Transport, base string) *Elements { return &Elements{peer{t, base, "elements"}} }
 
 // Facts returns those of the elements asked for that exist, current or not, in no order.
@@ -40,14 +42,15 @@ func (e *Elements) Administered(ctx context.Context, q fact.AdministeredQuestion
 	return ask(ctx, e.peer, Administered, q)
 }
 
-// Reaches returns whose commitments count for those of the elements that exist, in the order asked for, on a run of days: their own, and those
-// of their groups on the days of membership.
+// Reaches returns whose commitments count for those of the elements that exist, in the order of the question: their
+// own, and those of their groups on the days of the membership.
 func (e *Elements) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	return ask(ctx, e.peer, Reaches, q)
 }
 
-// Pupils returns the current pupils who are one of the elements or belong to one on any of the days, nested groups resolved, each once, in
-// order of id. There may be a few besides, whose memberships of nested groups don't meet on any day: Reaches is exact.
+// Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, directly or
+// through other groups. Each is there once, in order of id. A few may be there whose memberships of nested groups
+// share no day; Reaches is exact.
 func (e *Elements) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error) {
 	return ask(ctx, e.peer, Pupils, q)
 }

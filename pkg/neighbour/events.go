@@ -9,9 +9,11 @@ import (
 
 // What events answers.
 var (
-	Commitments = Question[fact.CommitmentsQuestion, []fact.Commitment]{Path: "/internal/commitments", Field: "commitments"}
-	Requests    = Question[fact.RequestsQuestion, []form.Request]{Path: "/internal/requests", Field: "requests"}
-	Summaries   = Question[fact.SummariesQuestion, []fact.Event]{
+	Commitments = Question[fact.CommitmentsQuestion, []fact.Commitment]{
+		Path: "/internal/commitments", Field: "commitments",
+	}
+	Requests  = Question[fact.RequestsQuestion, []form.Request]{Path: "/internal/requests", Field: "requests"}
+	Summaries = Question[fact.SummariesQuestion, []fact.Event]{
 		Path: "/internal/events/summaries", Field: "events",
 		Nothing: func(q fact.SummariesQuestion) bool { return len(q.IDs)+len(q.Keys) == 0 },
 	}
@@ -22,16 +24,15 @@ var (
 // Events asks the events service.
 type Events struct{ peer peer }
 
-// NewEvents returns the client for the service whose internal listener is at base.
+// NewEvents returns the client of the service whose internal listener is at base.
 func NewEvents(t *Transport, base string) *Events { return &Events{peer{t, base, "events"}} }
 
-// Commitments returns the commitments of a set of elements in a range, in the order of decisions, part 3: event start, event end, commitment
-// id.
+// Commitments returns the commitments in the order of decisions part 3: event start, event end, commitment id.
 func (e *Events) Commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error) {
 	return ask(ctx, e.peer, Commitments, q)
 }
 
-// Requests returns the requests for a resource group in a range, without element, in the order of commitments.
+// Requests returns the requests without element, in the order of Commitments.
 func (e *Events) Requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error) {
 	return ask(ctx, e.peer, Requests, q)
 }
@@ -41,14 +42,14 @@ func (e *Events) Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fac
 	return ask(ctx, e.peer, Summaries, q)
 }
 
-// Busy returns the spans of the events that touch a day of a reach, whose category is busy, and that have a commitment to its element which
-// was not rejected. They are in the order of commitments, and may overlap.
+// Busy returns the times of the events of a busy category that touch a day of a reach and have a commitment of its
+// element that was not rejected. They are in the order of Commitments, and may overlap.
 func (e *Events) Busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
 	return ask(ctx, e.peer, Busy, q)
 }
 
-// Calendar returns the events that touch a day of a reach with an uncontrolled or confirmed commitment to its element, each once, in order of
-// start, end and id.
+// Calendar returns the events that touch a day of a reach and have an uncontrolled or confirmed commitment of its
+// element, each once, in order of start, end and id.
 func (e *Events) Calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error) {
 	return ask(ctx, e.peer, Calendar, q)
 }

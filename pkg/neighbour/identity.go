@@ -15,7 +15,7 @@ var UserFacts = Question[fact.UsersQuestion, []fact.User]{
 // Identity asks the identity service.
 type Identity struct{ peer peer }
 
-// NewIdentity returns the client for the service whose internal listener is at base.
+// NewIdentity returns the client of the service whose internal listener is at base.
 func NewIdentity(t *Transport, base string) *Identity { return &Identity{peer{t, base, "identity"}} }
 
 // Users returns those of the users asked for that exist, active or not, in no order.

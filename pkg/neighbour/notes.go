@@ -7,15 +7,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// maxNotes bounds a question with notes in it. JSON may write a character in six bytes or twelve, and contents that are too long need room to
-// be refused with the note's faults.
+// maxNotes bounds a question that has notes. JSON may write a character in six bytes or twelve, and contents that are
+// too long must arrive to be refused with the note's faults.
 const maxNotes = 4 << 20
 
 // What notes answers.
 var (
 	NotesOfEvent = Question[fact.NotesOfEventQuestion, []form.Note]{Path: "/internal/notes/of-event", Field: "notes"}
-	NewNote      = Question[fact.NewNote, form.Note]{Path: "/internal/notes/new", Field: "note", Writes: true, MaxBody: maxNotes}
-	SystemNotes  = Question[fact.SystemNotesQuestion, []fact.NoteChange]{
+	NewNote      = Question[fact.NewNote, form.Note]{
+		Path: "/internal/notes/new", Field: "note", Writes: true, MaxBody: maxNotes,
+	}
+	SystemNotes = Question[fact.SystemNotesQuestion, []fact.NoteChange]{
 		Path: "/internal/notes/system", Field: "changes", MaxBody: maxNotes,
 		Nothing: func(q fact.SystemNotesQuestion) bool { return len(q.Notes) == 0 },
 	}
@@ -25,7 +27,7 @@ var (
 // Notes asks the notes service.
 type Notes struct{ peer peer }
 
-// NewNotes returns the client for the service whose internal listener is at base.
+// NewNotes returns the client of the service whose internal listener is at base.
 func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "notes"}} }
 
 // OfEvent returns the notes of an event that the viewer may see, without parent, in order of id.
@@ -33,19 +35,21 @@ func (n *Notes) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]for
 	return ask(ctx, n.peer, NotesOfEvent, q)
 }
 
-// Create makes a note and returns it without parent. An invalid one is not made: it comes back with id null, valid false and its errors.
+// Create makes a note and returns it without parent. An invalid one is not made: it comes back with id null, valid
+// false and its errors.
 func (n *Notes) Create(ctx context.Context, q fact.NewNote) (form.Note, error) {
 	return ask(ctx, n.peer, NewNote, q)
 }
 
-// KeepSystemNotes makes the notes on a topic of events what is given, each as a whole, and returns the changes in the order of the question's
-// notes. Asking again is harmless, and so is asking at the same time: there never are two notes of an event. So it is sent again when there is
-// no answer.
+// KeepSystemNotes makes the notes of events on a topic as given, each as a whole, and returns the changes in the
+// order of the question's notes. The same question may be asked again, or twice at once: an event never gets two
+// notes. So it is sent again when there is no answer.
 func (n *Notes) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
 	return ask(ctx, n.peer, SystemNotes, q)
 }
 
-// Noted returns the ids, in no order, of the events that have a note on a topic, by the day that the note was written for.
+// Noted returns the ids, in no order, of the events that have a note on a topic, by the day that the note was written
+// for.
 func (n *Notes) Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error) {
 	return ask(ctx, n.peer, Noted, q)
 }

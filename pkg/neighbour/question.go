@@ -6,16 +6,17 @@ import (
 	"reflect"
 )
 
-// Question is one that services ask the owner of records: Q is what is asked, in JSON, and A what is answered.
+// Question is a question that services ask the owner of records. Q is the question and A the answer, in JSON.
 type Question[Q, A any] struct {
-	Path    string         // on the owner's second port
-	Field   string         // of the answer's envelope, in which A is
-	Writes  bool           // it asks for a change and is sent once; any other is sent again when there is no answer
-	MaxBody int            // bounds Q in bytes; as that of web.Route
-	Nothing func(q Q) bool // q asks for nothing: there is no call, and the answer is A's zero value; nil: there always is one
+	Path    string // on the owner's second port
+	Field   string // of the answer's envelope; it has A
+	Writes  bool   // it is sent once; any other question is sent again when there is no answer
+	MaxBody int    // of Q in bytes, see web.Route
+	// Nothing says whether q asks for nothing. Then there is no call, and the answer is A's zero value. It may be nil.
+	Nothing func(q Q) bool
 }
 
-// decode reads the answer's envelope.
+// decode reads the answer from its envelope.
 func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 	envelope := reflect.New(reflect.StructOf([]reflect.StructField{
 		{Name: "Answer", Type: reflect.TypeFor[*A](), Tag: reflect.StructTag(fmt.Sprintf("json:%q", question.Field))},

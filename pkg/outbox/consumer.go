@@ -27,7 +27,8 @@ const (
 	// claimAfter is how long a message that was read may stay unacknowledged before it is handed out again: because
 	// its consumer died, or because its handler failed.
 	claimAfter = 30 * time.Second
-	// handlerTries is how often a handler is tried in a row, within about a second, before the message waits for claimAfter.
+	// handlerTries is how often a handler is tried in a row, within about a second, before the message waits for
+	// claimAfter.
 	handlerTries = 3
 )
 
@@ -35,8 +36,8 @@ const (
 // kind that it does not know it ignores. An error makes the message come again.
 type Handler func(ctx context.Context, message Message) error
 
-// Consumer hands the messages of a stream to a handler, as a member of a consumer group: all processes of one service use one group,
-// and each message goes to one of them. One message at a time in each process.
+// Consumer hands the messages of a stream to a handler, as a member of a consumer group: all processes of one service
+// use one group, and each message goes to one of them. One message at a time in each process.
 type Consumer struct {
 	redis      redis.UniversalClient
 	stream     string
@@ -76,8 +77,8 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 	}
 }
 
-// Run consumes until ctx ends, then returns nil, within a second of the handler at work. While Redis is away it tries again
-// with growing pauses.
+// Run consumes until ctx ends, then returns nil, within a second of the handler at work. While Redis is away it tries
+// again with growing pauses.
 func (c *Consumer) Run(ctx context.Context) error {
 	idle := Unsampled(ctx)
 	var nextClaim time.Time
@@ -88,11 +89,14 @@ func (c *Consumer) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	loop := background.New(background.Options{Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry})
+	loop := background.New(background.Options{
+		Name: "outbox consumer", Log: c.log, Step: step, Retry: firstRetry, LongestRetry: longestRetry,
+	})
 	return loop.Run(ctx)
 }
 
-// consumeOnce handles what comes within consumerBlock, and first, when the time for that has come, what others left behind.
+// consumeOnce handles what comes within consumerBlock, and first, when the time for that has come, what others left
+// behind.
 func (c *Consumer) consumeOnce(ctx, idle context.Context, nextClaim *time.Time) error {
 	if !time.Now().Before(*nextClaim) {
 		if err := c.consumeStale(ctx, idle); err != nil {
@@ -103,7 +107,7 @@ func (c *Consumer) consumeOnce(ctx, idle context.Context, nextClaim *time.Time) 
 	return c.consumeNew(ctx, idle)
 }
 
-// isNoGroup tells that the stream or the group does not exist: at the first start, or after Redis lost its data.
+// isNoGroup says that the stream or the group does not exist: at the first start, or after Redis lost its data.
 func isNoGroup(err error) bool { return strings.HasPrefix(err.Error(), "NOGROUP") }
 
 func (c *Consumer) createGroup(ctx context.Context) error {
@@ -158,7 +162,7 @@ func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) error {
 	for _, entry := range entries {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // told to stop: the rest is claimed later
+			return nil //nolint:nilerr // the process stops: the rest is claimed later
 		}
 		if !c.process(ctx, entry) {
 			continue
@@ -170,7 +174,7 @@ func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) 
 	return nil
 }
 
-// process tells whether the entry is done with: handled, or nothing that could ever be.
+// process says whether the entry can be acknowledged: it was handled, or can never be.
 func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	if len(entry.Values) == 0 {
 		c.log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry.ID)

@@ -1,9 +1,9 @@
 // Package outbox carries messages from one service's documents to the other services, at least once.
 //
-// A message is put into the array outbox of a document in the same atomic write as the change it tells of, so there is
-// never one without the other. A [Relay] moves it to a Redis stream and only then takes it out of the document. A
-// [Consumer] hands each message of the stream to an idempotent handler until that succeeds. A process may die at any
-// point: a message may then be seen again, and is never lost.
+// A message is put into the array outbox of a document in the same atomic write as the change, so there is never one
+// without the other. It is pending until a [Relay] has added it to a Redis stream; only then it is removed from the
+// document. A [Consumer] calls an idempotent handler for each message of the stream until that succeeds. When a process
+// dies, a message may be handled again, and is never lost.
 package outbox
 
 import (
@@ -23,7 +23,7 @@ import (
 //	Outbox []outbox.Message `bson:"outbox,omitempty"`
 const Field = string(mongostore.PendingOutbox)
 
-// Message tells that something happened to a record. It carries no secrets: it passes through Redis in the clear.
+// Message says what happened to a record. It has no secrets in it: Redis stores it in the clear.
 type Message struct {
 	ID      string    `bson:"id"`      // unique; the same when the message is delivered again
 	Kind    string    `bson:"kind"`    // such as event.deleted

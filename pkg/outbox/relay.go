@@ -32,8 +32,8 @@ const (
 // some messages are published twice. The messages of one document are published in the order of its array; between
 // documents there is no order.
 //
-// A tombstone goes with its last messages, unless something else is pending in it (mongostore.Pending). The relay leaves the version of a
-// document alone, so it never makes a writer start over.
+// A tombstone goes with its last messages, unless something else is pending in it (mongostore.Pending). The relay
+// leaves the version of a document alone, so it never makes a writer start over.
 type Relay struct {
 	collection *mongo.Collection
 	redis      redis.UniversalClient
@@ -46,8 +46,9 @@ type Relay struct {
 // RelayOptions tune a relay. The zero value is usable.
 type RelayOptions struct {
 	Log *slog.Logger // nil: the default one
-	// Record, if set, is given the messages of a document, in their order, before they are published; while it fails they wait. It may be given
-	// a message again, and by several relays at once, but never one before it was given those ahead of it in the document.
+	// Record, if set, is given the messages of a document, in their order, before they are published; while it fails
+	// they wait. It may be given a message again, and by several relays at once, but never one before it was given
+	// those ahead of it in the document.
 	Record func(ctx context.Context, messages []Message) error
 }
 
@@ -63,7 +64,7 @@ func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream
 	}
 }
 
-// Nudge tells the relay that a message was just written, so that it need not wait for its next look. It never blocks.
+// Nudge makes the relay look for messages now instead of at its next interval. It never blocks.
 func (r *Relay) Nudge() {
 	select {
 	case r.nudge <- struct{}{}:
@@ -74,7 +75,8 @@ func (r *Relay) Nudge() {
 // Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
 	loop := background.New(background.Options{
-		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge, Retry: firstRetry, LongestRetry: longestRetry,
+		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge,
+		Retry: firstRetry, LongestRetry: longestRetry,
 	})
 	return loop.Run(Unsampled(ctx))
 }
@@ -89,16 +91,16 @@ func (r *Relay) relay(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// waitingDocument is what the relay reads of a document.
-type waitingDocument struct {
+// pendingDocument is what the relay reads of a document.
+type pendingDocument struct {
 	ID      int64     `bson:"_id"`
 	Version int64     `bson:"version"`
 	Deleted bool      `bson:"deleted"`
 	Outbox  []Message `bson:"outbox"`
 }
 
-// round relays one batch and tells how many documents it had. One indexed read; with messages one pipeline to Redis and
-// the writes of mongostore.Pending.
+// round relays one batch and returns the number of its documents. One indexed read; with messages one pipeline to
+// Redis and the writes of mongostore.Pending.
 func (r *Relay) round(ctx context.Context) (int, error) {
 	documents, err := r.read(ctx)
 	if err != nil || len(documents) == 0 {
@@ -110,13 +112,13 @@ func (r *Relay) round(ctx context.Context) (int, error) {
 	return len(documents), r.remove(ctx, documents)
 }
 
-func (r *Relay) read(ctx context.Context) ([]waitingDocument, error) {
+func (r *Relay) read(ctx context.Context) ([]pendingDocument, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
-	return mongostore.Find[waitingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(), options.Find().SetProjection(projection).SetLimit(relayBatch))
+	return mongostore.Find[pendingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(), options.Find().SetProjection(projection).SetLimit(relayBatch))
 }
 
 // publish has the messages recorded and adds them to the stream. After an error some may have been.
-func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error {
+func (r *Relay) publish(ctx context.Context, documents []pendingDocument) error {
 	pipeline := r.redis.Pipeline()
 	for _, document := range documents {
 		if r.record != nil {
@@ -135,7 +137,7 @@ func (r *Relay) publish(ctx context.Context, documents []waitingDocument) error 
 }
 
 // remove takes the published messages out of their documents, and no others: one that was added since stays.
-func (r *Relay) remove(ctx context.Context, documents []waitingDocument) error {
+func (r *Relay) remove(ctx context.Context, documents []pendingDocument) error {
 	published := make([]mongostore.Copied, len(documents))
 	for i, d := range documents {
 		published[i] = mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Unsampled keeps the stores' instrumentation from making a trace of each idle look: it puts a parent into ctx that was not
-// sampled, which samplers follow.
+// Unsampled keeps the stores' instrumentation from making a trace of each idle look: it puts a parent into ctx that
+// was not sampled, which samplers follow.
 func Unsampled(ctx context.Context) context.Context {
 	var traceID trace.TraceID
 	var spanID trace.SpanID

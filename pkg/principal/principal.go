@@ -1,5 +1,6 @@
-// Package principal describes who acts: the effective user of a session, the original one while switched, and what they may do
-// (contract part 5, decisions part 8). It is plain data, so that domain packages can decide on it without knowing of sessions.
+// Package principal describes who acts: the effective user of a session, the original one while switched, and what
+// they may do (contract part 5, decisions part 8). It is plain data, so that domain packages can decide on it without
+// knowing of sessions.
 package principal
 
 import "slices"
@@ -22,18 +23,20 @@ func (k Kind) Known() bool { return slices.Contains(Kinds(), k) }
 
 // Permissions are the rights of a user (decisions, part 8), in the order in which the API shows them.
 type Permissions struct {
-	CanAPI        bool `json:"can_api" bson:"can_api"`
-	CanSU         bool `json:"can_su" bson:"can_su"`
-	CanAddEvents  bool `json:"can_add_events" bson:"can_add_events"`
-	CanAddNotes   bool `json:"can_add_notes" bson:"can_add_notes"`
-	EditAllEvents bool `json:"edit_all_events" bson:"edit_all_events"`
-	Privileged    bool `json:"privileged" bson:"privileged"`
-	Admin         bool `json:"admin" bson:"admin"`
+	CanAPI        bool
+	CanSU         bool
+	CanAddEvents  bool
+	CanAddNotes   bool
+	EditAllEvents bool
+	Privileged    bool
+	Admin         bool
 }
 
 // All is every permission.
 func All() Permissions {
-	return Permissions{CanAPI: true, CanSU: true, CanAddEvents: true, CanAddNotes: true, EditAllEvents: true, Privileged: true, Admin: true}
+	return Permissions{
+		CanAPI: true, CanSU: true, CanAddEvents: true, CanAddNotes: true, EditAllEvents: true, Privileged: true, Admin: true,
+	}
 }
 
 // Implied returns p with all that it implies: admin implies every other permission.
@@ -57,8 +60,8 @@ type Principal struct {
 // Switched says whether the effective user is not the one who logged in.
 func (p Principal) Switched() bool { return p.OriginalID != 0 }
 
-// Administers says whether the effective user is one of an element's administrators. The admin permission does not make anyone
-// an administrator of an element (decisions, part 8).
+// Administers says whether the effective user is one of an element's administrators. The admin permission does not
+// make anyone an administrator of an element (decisions, part 8).
 func (p Principal) Administers(administrators []int64) bool {
 	return slices.Contains(administrators, p.UserID)
 }

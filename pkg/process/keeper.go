@@ -21,10 +21,11 @@ type KeeperOptions struct {
 	Signal   os.Signal
 	Patience time.Duration
 
-	// FirstPause is the pause before a program that ended is started again. It doubles up to LongestPause, and is the first again after the
-	// program had been up for longer than Steady.
+	// FirstPause is the pause before a program that ended is started again. It doubles up to LongestPause, and is
+	// the first again after the program had been up for longer than Steady.
 	FirstPause, LongestPause, Steady time.Duration
-	// Tries is how many ends in a row, without a steady time between them, mean that the program does not stay up; 0: one.
+	// Tries is how many ends in a row, without a steady time between them, mean that the program does not stay up;
+	// 0: one.
 	Tries int
 
 	// Ended, if set, hears of each end that Stop did not ask for, and of the pause before the next start.
@@ -53,7 +54,8 @@ func Keep(o KeeperOptions) *Keeper {
 	return k
 }
 
-// Hopeless is closed when the program has ended so quickly and so often that it does not stay up. It is started again all the same.
+// Hopeless is closed when the program has ended so quickly and so often that it does not stay up. It is started
+// again all the same.
 func (k *Keeper) Hopeless() <-chan struct{} { return k.hopeless }
 
 // PID is the id of the process that runs now; 0 between two.

@@ -1,5 +1,6 @@
-// Package process runs programs for tests and tools: it starts one, waits until it is ready, asks it to end, and kills it when it does not. A
-// Keeper starts one again whenever it ends. A program that was started does not outlive the process that started it. Linux only.
+// Package process runs programs for tests and tools: it starts one, waits until it is ready, asks it to end, and
+// kills it when it does not. A Keeper starts one again whenever it ends. A program that was started does not
+// outlive the process that started it. Linux only.
 package process
 
 import (
@@ -28,8 +29,9 @@ type Process struct {
 	err     error // of Wait; read after ended
 }
 
-// Start starts a command. Unless the command says otherwise (SysProcAttr), it gets a process group of its own, so that an interrupt from the
-// terminal reaches it only through Stop, and the kernel kills it when this process is gone.
+// Start starts a command. Unless the command says otherwise (SysProcAttr), it gets a process group of its own, so
+// that an interrupt from the terminal reaches it only through Stop, and the kernel kills it when this process is
+// gone.
 func Start(command *exec.Cmd) (*Process, error) {
 	if command.SysProcAttr == nil {
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -37,7 +39,8 @@ func Start(command *exec.Cmd) (*Process, error) {
 	p := &Process{command: command, ended: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends Pdeathsig when the thread ends that started the process: this goroutine keeps the thread until the process is gone.
+		// The kernel sends Pdeathsig when the thread ends that started the process: this goroutine keeps the thread
+		// until the process is gone.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()
@@ -113,8 +116,8 @@ func Serves(url string) func(context.Context) bool {
 	}
 }
 
-// Stop sends the program a signal, kills it when it goes on for longer than patience, and returns when it is gone. The error says that it had
-// to be killed. A program that has ended is left alone.
+// Stop sends the program a signal, kills it when it goes on for longer than patience, and returns when it is gone.
+// The error says that it had to be killed. A program that has ended is left alone.
 func (p *Process) Stop(signal os.Signal, patience time.Duration) error {
 	_ = p.command.Process.Signal(signal) // it may have ended by itself
 	select {

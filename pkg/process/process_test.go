@@ -63,7 +63,8 @@ func TestStop_KillsWhatDoesNotEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := p.Stop(syscall.SIGTERM, 100*time.Millisecond)
-	if err == nil || !strings.Contains(err.Error(), "sh did not end within 100ms of terminated and was killed") || p.ExitCode() != 128+9 {
+	const want = "sh did not end within 100ms of terminated and was killed"
+	if err == nil || err.Error() != want || p.ExitCode() != 128+9 {
 		t.Errorf("%v, exit code %d", err, p.ExitCode())
 	}
 }
@@ -99,7 +100,8 @@ func TestServes_IsAnAnswerOf200(t *testing.T) {
 }
 
 func TestStart_SaysWhatCannotBeStarted(t *testing.T) {
-	if _, err := process.Start(exec.Command("/nowhere/program")); err == nil || !strings.Contains(err.Error(), "start program") {
+	_, err := process.Start(exec.Command("/nowhere/program"))
+	if err == nil || !strings.Contains(err.Error(), "start program") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -178,7 +180,8 @@ func TestKeeper_StartsAProgramAgainUntilStop(t *testing.T) {
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := keeper.Await(ctx, func(context.Context) bool { return keeper.PID() != 0 && keeper.PID() != first }); err != nil {
+	another := func(context.Context) bool { return keeper.PID() != 0 && keeper.PID() != first }
+	if err := keeper.Await(ctx, another); err != nil {
 		t.Fatal(err)
 	}
 	if err := keeper.Stop(); err != nil {

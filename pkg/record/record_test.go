@@ -15,7 +15,7 @@ func TestMissing_ConcernsErrNotFoundAlone(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	away := errors.New("away")
-	if got := record.Missing(away, "Event", 7); got != away {
+	if got := record.Missing(away, "Event", 7); !errors.Is(got, away) || problem.Is(got, problem.NotFound) {
 		t.Errorf("%v", got)
 	}
 	if record.Missing(nil, "Event", 7) != nil {

@@ -21,15 +21,15 @@ type Config struct {
 	Listen         string        `envconfig:"BELFRY_LISTEN" default:":8080" desc:"address of the public listener"`
 	InternalListen string        `envconfig:"BELFRY_INTERNAL_LISTEN" default:":8081" desc:"address of the listener for the other services"`
 	HealthListen   string        `envconfig:"BELFRY_HEALTH_LISTEN" default:":9090" desc:"address of /livez, /readyz, /startupz and /metrics"`
-	LogLevel       slog.Level    `envconfig:"BELFRY_LOG_LEVEL" default:"INFO" desc:"least level that is logged: DEBUG, INFO, WARN or ERROR"`
-	Zone           wiretime.Zone `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone in which days, local times and offsets are meant; the same for all services"`
+	LogLevel       slog.Level    `envconfig:"BELFRY_LOG_LEVEL" default:"INFO" desc:"lowest level that is logged: DEBUG, INFO, WARN or ERROR"`
+	Zone           wiretime.Zone `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone of days, local times and offsets; the same for all services"`
 
 	MongoURI    settings.URI `envconfig:"MONGODB_URI" required:"true" desc:"connection string of MongoDB 7 or newer; a secret"`
 	Database    string       `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds the collections of all services"`
 	RedisURL    settings.URI `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis or Valkey; a secret"`
-	RedisPrefix string       `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"what every Redis key of this deployment begins with"`
+	RedisPrefix string       `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"prefix of every Redis key of this deployment"`
 
-	InternalToken settings.Secret `envconfig:"BELFRY_INTERNAL_TOKEN" required:"true" desc:"token that the services show each other, at least 32 characters; a secret, the same for all services"`
+	InternalToken settings.Secret `envconfig:"BELFRY_INTERNAL_TOKEN" required:"true" desc:"token by which the services authenticate to each other, at least 32 characters; a secret, the same for all services"`
 	IdentityURL   string          `envconfig:"BELFRY_IDENTITY_URL" default:"http://identity:8081" desc:"where identity listens for the other services"`
 	ElementsURL   string          `envconfig:"BELFRY_ELEMENTS_URL" default:"http://elements:8081" desc:"where elements listens for the other services"`
 	EventsURL     string          `envconfig:"BELFRY_EVENTS_URL" default:"http://events:8081" desc:"where events listens for the other services"`
@@ -38,11 +38,11 @@ type Config struct {
 	SecureCookies   bool           `envconfig:"BELFRY_SECURE_COOKIES" default:"true" desc:"send the session cookie over TLS only, as __Host-scheduling_session; false: as scheduling_session"`
 	SessionIdle     time.Duration  `envconfig:"BELFRY_SESSION_IDLE" default:"2h" desc:"how long an unused session lives"`
 	SessionAbsolute time.Duration  `envconfig:"BELFRY_SESSION_ABSOLUTE" default:"12h" desc:"how long any session lives"`
-	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For is believed"`
+	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For is trusted"`
 	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
-	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; past it the answer is 503"`
-	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service goes on serving after it has stopped being ready"`
+	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
+	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service keeps serving after it has stopped being ready"`
 	StopDeadline   time.Duration `envconfig:"BELFRY_STOP_DEADLINE" default:"15s" desc:"how long requests in flight, background work and telemetry may take to end"`
 }
 

@@ -1,10 +1,11 @@
-// Package session keeps who is signed in, in Redis (decisions, part 2). The id that a client holds is an opaque 256-bit random value;
-// Redis knows only its SHA-256. A session carries the permissions of its user, so that every service checks a request with one round
-// trip. Only identity writes sessions; the others call Load.
+// Package session keeps who is signed in, in Redis (decisions, part 2). The id that a client holds is an opaque
+// 256-bit random value; Redis has only its SHA-256. A session has the permissions of its user, so that a service
+// checks a request with one call of Redis. Only identity writes sessions; the others call Load.
 //
-// Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix milliseconds),
-// user and original; user:<id> is the set of the session hashes in which the user is the effective or the original one; and
-// userversion:<id> is the newest version of the user that sessions were told of. All times are Redis's own.
+// Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
+// milliseconds), user and original; user:<id> is the set of the session hashes in which the user is the effective or
+// the original one; and userversion:<id> is the newest version of the user for which Refresh was called. All times
+// are Redis's own.
 package session
 
 import (
@@ -24,7 +25,7 @@ import (
 )
 
 var (
-	// ErrNone means that there is no such session: never made, ended or expired.
+	// ErrNone means that there is no such session: it was never made, was ended, or has expired.
 	ErrNone = errors.New("session: none")
 	// ErrStale means that the user has changed since the caller read it: read it again.
 	ErrStale = errors.New("session: the user has changed meanwhile")
@@ -39,7 +40,8 @@ type Token struct{ text string }
 // ParseToken takes a cookie's value. It returns false for anything that NewToken cannot have made.
 func ParseToken(value string) (Token, bool) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(value)
-	return Token{value}, err == nil && len(raw) == tokenBytes && len(value) == base64.RawURLEncoding.EncodedLen(tokenBytes) // the decoder skips line ends
+	whole := len(value) == base64.RawURLEncoding.EncodedLen(tokenBytes) // the decoder skips line ends
+	return Token{value}, err == nil && len(raw) == tokenBytes && whole
 }
 
 func newToken() Token {
@@ -62,21 +64,21 @@ func (t Token) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Subject is a user as sessions need to know it.
+// Subject is what sessions need of a user.
 type Subject struct {
-	UserID      int64                 `json:"user"`
-	Version     int64                 `json:"version"` // of the user's record; a session made from an older one is refused
-	Kind        principal.Kind        `json:"kind"`
-	ElementID   int64                 `json:"element"`
-	Permissions principal.Permissions `json:"permissions"` // as stored, without implied ones
-	Active      bool                  `json:"active"`
-	Since       int64                 `json:"since"` // sessions that knew the user before this version of it are over
+	UserID      int64
+	Version     int64 // of the user's record
+	Kind        principal.Kind
+	ElementID   int64                 // 0: none
+	Permissions principal.Permissions // as stored, without implied ones
+	Active      bool
+	Since       int64 // sessions that were made from an older version of the user than this have ended
 }
 
 // Record is the content of a session.
 type Record struct {
-	User     Subject  `json:"user"`
-	Original *Subject `json:"original,omitempty"` // who switched; nil when not switched
+	User     Subject
+	Original *Subject // who switched; nil when not switched
 }
 
 // Principal returns who acts in the session.
@@ -95,15 +97,16 @@ func (r Record) Principal() principal.Principal {
 	return p
 }
 
-// Options of a Store. Idle ends a session that is not used for so long, Absolute ends every session that long after its creation.
+// Options of a Store. Idle ends a session that is not used for so long, Absolute ends every session that long after
+// its creation.
 type Options struct {
 	Prefix   string
 	Idle     time.Duration
 	Absolute time.Duration
 }
 
-// Store is the sessions in Redis. It is safe for concurrent use by any number of processes. Errors other than ErrNone and ErrStale
-// mean that Redis is away.
+// Store is the sessions in Redis. It is safe for concurrent use by any number of processes. Errors other than ErrNone
+// and ErrStale mean that Redis is away.
 type Store struct {
 	redis redis.UniversalClient
 	o     Options
@@ -114,7 +117,7 @@ func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{cl
 
 func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
 
-// load gives the data of a session and pushes its idle end forward, never beyond its absolute end.
+// load returns the data of a session and puts off its idle end, never beyond its absolute end.
 var load = redis.NewScript(`
 local s = redis.call('HMGET', KEYS[1], 'data', 'until')
 if not s[1] then return false end
@@ -124,7 +127,7 @@ if left <= 0 then redis.call('DEL', KEYS[1]) return false end
 redis.call('PEXPIRE', KEYS[1], math.min(left, tonumber(ARGV[1])))
 return s[1]`)
 
-// Load returns the session of token and counts as its use: one round trip. It returns ErrNone when there is none.
+// Load returns the session of token and counts as its use. ErrNone when there is none. One call of Redis.
 func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 	data, err := load.Run(ctx, s.redis, []string{s.sessionKey(token.hash())}, s.o.Idle.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
@@ -133,22 +136,22 @@ func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("load session: %w", err)
 	}
-	var r Record
-	if err := json.Unmarshal([]byte(data), &r); err != nil {
+	var d document
+	if err := json.Unmarshal([]byte(data), &d); err != nil {
 		return Record{}, fmt.Errorf("decode session: %w", err)
 	}
-	return r, nil
+	return d.record(), nil
 }
 
-// create writes a new session and ends the one that it replaces, in one step: there is no moment with both or neither. It refuses
-// subjects older than what Refresh has announced (0), and, where it has to replace a session, one that is gone (-1).
-// KEYS: new session, replaced session, prefix; ARGV: data, idle, absolute, new hash, old hash, user, its version, original or 0, its
-// version, 1 when the replaced session must be there.
+// create writes a new session and ends the one that it replaces, as one atomic step. It returns 0 when a subject is
+// older than the version that Refresh stored, and -1 when the session that it must replace is gone. KEYS: new
+// session, replaced session, prefix; ARGV: data, idle, absolute, new hash, old hash, user, its version, original or
+// 0, its version, 1 when the replaced session must be there.
 var create = redis.NewScript(`
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
-    local known = redis.call('GET', KEYS[3] .. 'userversion:' .. ARGV[i])
-    if known and tonumber(known) > tonumber(ARGV[i + 1]) then return 0 end
+    local newest = redis.call('GET', KEYS[3] .. 'userversion:' .. ARGV[i])
+    if newest and tonumber(newest) > tonumber(ARGV[i + 1]) then return 0 end
   end
 end
 local old = redis.call('HMGET', KEYS[2], 'user', 'original')
@@ -170,20 +173,20 @@ for i = 6, 8, 2 do
 end
 return 1`)
 
-// Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a login). It returns
-// ErrStale when a subject is older than the sessions have been told of, and then nothing has changed.
+// Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a
+// login). ErrStale, with nothing changed, when Refresh was called for a newer version of a subject.
 func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, error) {
 	return s.create(ctx, r, replaces, 0)
 }
 
-// Rotate is Create for a session that follows from the one of replaces (a switch, a revert): it returns ErrNone when that one is gone
-// already. So of many callers at once with one id, one succeeds.
+// Rotate is Create for a session that must replace another one (a switch, a revert): ErrNone when that one is gone.
+// So of many callers at once with one id, one succeeds.
 func (s *Store) Rotate(ctx context.Context, r Record, replaces Token) (Token, error) {
 	return s.create(ctx, r, replaces, 1)
 }
 
 func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplace int) (Token, error) {
-	data, err := json.Marshal(r)
+	data, err := json.Marshal(documentOf(r))
 	if err != nil {
 		return Token{}, fmt.Errorf("encode session: %w", err)
 	}
@@ -230,13 +233,13 @@ func (s *Store) End(ctx context.Context, token Token) error {
 	return nil
 }
 
-// refresh rewrites a user in all its sessions, or ends them, and remembers the version so that a login that read the user earlier
-// cannot bring the older one back. It does nothing when a newer version is known already.
-// KEYS: prefix; ARGV: user, version, subject, milliseconds to remember the version.
+// refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login that has read an
+// older one is refused. It does nothing when a newer version is stored. KEYS: prefix; ARGV: user, version, subject,
+// milliseconds to remember the version.
 var refresh = redis.NewScript(`
 local versionkey = KEYS[1] .. 'userversion:' .. ARGV[1]
-local known = redis.call('GET', versionkey)
-if known and tonumber(known) > tonumber(ARGV[2]) then return 0 end
+local newest = redis.call('GET', versionkey)
+if newest and tonumber(newest) > tonumber(ARGV[2]) then return 0 end
 redis.call('SET', versionkey, ARGV[2], 'PX', ARGV[4])
 local subject = cjson.decode(ARGV[3])
 local touched = 0
@@ -271,17 +274,20 @@ for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. ARGV[1])) do
 end
 return touched`)
 
-// Refresh makes every session of the user live by what subject says from now on, those in which it is the original user included. It
-// ends those of an inactive user, those that are older than subject.Since, and switched ones whose switch would not be allowed any more: the
-// original user has lost can_su, or the effective one has become an administrator and the original is none. It returns how many
-// sessions were touched. It may be repeated and come late: an older version never overwrites a newer one.
+// Refresh writes the subject into all sessions of the user, also those in which it is the original user. It ends
+// those of an inactive user, those that are older than subject.Since, and switched ones whose switch would not be
+// allowed any more: the original user has lost can_su, or the effective one is an administrator now and the original
+// is none. It returns how many sessions it rewrote or ended. It may be repeated and come late: an older version never
+// overwrites a newer one.
 func (s *Store) Refresh(ctx context.Context, subject Subject) (int, error) {
-	data, err := json.Marshal(subject)
+	data, err := json.Marshal(userOf(subject))
 	if err != nil {
 		return 0, fmt.Errorf("encode subject: %w", err)
 	}
-	// A login creates the session within a request's length of reading the user; the absolute lifetime is far beyond that.
-	touched, err := refresh.Run(ctx, s.redis, []string{s.o.Prefix}, subject.UserID, subject.Version, data, s.o.Absolute.Milliseconds()).Int()
+	// A login creates the session within a request's length of reading the user; the absolute lifetime is far beyond
+	// that.
+	touched, err := refresh.Run(ctx, s.redis, []string{s.o.Prefix},
+		subject.UserID, subject.Version, data, s.o.Absolute.Milliseconds()).Int()
 	if err != nil {
 		return 0, fmt.Errorf("refresh sessions of a user: %w", err)
 	}

@@ -1,6 +1,7 @@
-// Package settings reads a process's configuration from the environment (envconfig), checks it at start, prints it with the secrets
-// masked, and writes the table of it for the documents. A settings struct names its variables with the tags of envconfig
-// (envconfig, default, required) and describes them with desc; units and zones belong into desc.
+// Package settings reads a process's configuration from the environment (envconfig), checks it at start, prints it
+// with the secrets masked, and writes the table of it for the documents. A settings struct names its variables with
+// the tags of envconfig (envconfig, default, required) and describes them with desc; units and zones belong into
+// desc.
 package settings
 
 import (
@@ -18,7 +19,8 @@ import (
 // mask is what a secret looks like everywhere but in Reveal.
 const mask = "********"
 
-// Secret is a value that is never printed: every way of formatting or encoding it gives a mask. Only Reveal gives the text.
+// Secret is a value that is never printed: every way of formatting or encoding it gives a mask. Only Reveal gives the
+// text.
 type Secret struct{ text string }
 
 // NewSecret makes a secret of text.
@@ -74,8 +76,8 @@ type Checker interface {
 	Check() error
 }
 
-// Load fills the structs that targets point to from the environment and checks each. All faults are reported at once, by variable
-// and never with the value of a secret.
+// Load fills the structs that targets point to from the environment and checks each. All faults are reported at once,
+// by variable and never with the value of a secret.
 func Load(targets ...any) error {
 	var faults []error
 	for _, target := range targets {
@@ -90,7 +92,8 @@ func Load(targets ...any) error {
 	return errors.Join(faults...)
 }
 
-// explain leaves the value out of envconfig's parse error: the value may be a secret that was put into the wrong variable.
+// explain leaves the value out of envconfig's parse error: the value may be a secret that was put into the wrong
+// variable.
 func explain(err error) error {
 	var parse *envconfig.ParseError
 	if errors.As(err, &parse) {
@@ -150,7 +153,8 @@ func printed(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// WriteTable writes the configuration as a Markdown table for the documents. Values of this process do not appear in it.
+// WriteTable writes the configuration as a Markdown table for the documents. Values of this process do not appear in
+// it.
 func WriteTable(w io.Writer, list []Variable) error {
 	var b strings.Builder
 	b.WriteString("| variable | default | meaning |\n|---|---|---|\n")

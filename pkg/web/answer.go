@@ -24,8 +24,8 @@ type Field struct {
 // OK answers 200 with status OK and the fields in their order.
 func OK(c *fiber.Ctx, fields ...Field) error { return Answer(c, fiber.StatusOK, "OK", fields...) }
 
-// Answer writes the envelope: status first, then the fields in their order. encoding/json writes <, >, &, U+2028 and U+2029 as escapes,
-// as decisions, part 1, ask.
+// Answer writes the envelope: status first, then the fields in their order. encoding/json writes <, >, &, U+2028 and
+// U+2029 as escapes, as decisions, part 1, ask.
 func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	var body bytes.Buffer
 	body.WriteString(`{"status":`)
@@ -52,12 +52,14 @@ func writeJSON(b *bytes.Buffer, value any) error {
 	return nil
 }
 
-// InvalidRecord answers 422 with the record as its shape shows it: valid false and errors are the caller's to set in it.
+// InvalidRecord answers 422 with the record as its shape shows it: valid false and errors are the caller's to set in
+// it.
 func InvalidRecord(c *fiber.Ctx, name string, record any) error {
 	return Answer(c, problem.Invalid.Code(), problem.Invalid.Status(), Field{name, record})
 }
 
-// answerErrors turns the error or panic of all that comes after it into an answer, so that the access log and the trace see its code.
+// answerErrors turns the error or panic of all that comes after it into an answer, so that the access log and the
+// trace see its code.
 func answerErrors(o Options) fiber.Handler {
 	answer := answerError(o)
 	return func(c *fiber.Ctx) (err error) {
@@ -74,7 +76,8 @@ func answerErrors(o Options) fiber.Handler {
 	}
 }
 
-// answerError writes the envelope for an error. Faults and absent stores are logged with their cause; the client never sees it.
+// answerError writes the envelope for an error. Faults and absent stores are logged with their cause; the client
+// never sees it.
 func answerError(o Options) fiber.ErrorHandler {
 	return func(c *fiber.Ctx, err error) error {
 		p := classify(o, err)
@@ -105,8 +108,8 @@ func errorFields(c *fiber.Ctx, p *problem.Error) []Field {
 	return fields
 }
 
-// classify finds the problem in err: one of ours, an error of fiber (unknown path, wrong method, too large, unreadable), an overrun
-// deadline, or what the service's stores report.
+// classify finds the problem in err: one of ours, an error of fiber (unknown path, wrong method, too large,
+// unreadable), an overrun deadline, or what the service's stores report.
 func classify(o Options, err error) *problem.Error {
 	var own *problem.Error
 	if errors.As(err, &own) {

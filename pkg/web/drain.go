@@ -9,7 +9,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// unusedPatience is how long a connection that has not carried a request yet may hold up a shutdown: clients open some in reserve.
+// unusedPatience is how long a connection that has not carried a request yet may hold up a shutdown: clients open
+// some in reserve.
 const unusedPatience = 500 * time.Millisecond
 
 // App is the application of one listener.
@@ -25,8 +26,8 @@ func (a *App) Listener(l net.Listener) error {
 	return a.App.Listener(&listener{Listener: l, app: a, refusals: make(chan struct{}, maxRefusals)})
 }
 
-// ShutdownWithContext refuses new connections and waits for the requests in flight, until ctx ends. fasthttp closes connections between
-// two requests by itself, but would wait for those before their first until they time out.
+// ShutdownWithContext refuses new connections and waits for the requests in flight, until ctx ends. fasthttp closes
+// connections between two requests by itself, but would wait for those before their first until they time out.
 func (a *App) ShutdownWithContext(ctx context.Context) error {
 	late := time.AfterFunc(unusedPatience, a.closeUnused)
 	defer late.Stop()

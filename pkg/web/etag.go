@@ -9,8 +9,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // State is one state of a record: its kind ("event"), its id, and its version in the store.
@@ -20,8 +20,9 @@ type State struct {
 	Version int64
 }
 
-// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, in which names that other services own may
-// stand, so that no two answers that differ have the same tag. A GET whose If-None-Match has it is answered 304 without a body.
+// Record answers as OK does, with the state's entity tag: "event-12-3-" and a hash of the body, in which names that
+// other services own may stand, so that no two answers that differ have the same tag. A GET whose If-None-Match has
+// it is answered 304 without a body.
 func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	if err := OK(c, fields...); err != nil {
 		return err
@@ -32,8 +33,8 @@ func Record(c *fiber.Ctx, s State, fields ...Field) error {
 	return nil
 }
 
-// File answers with a file that is no JSON, which clients may keep and have to ask for again each time. Its entity tag is a hash of it; a GET
-// whose If-None-Match has that is answered 304 without a body.
+// File answers with a file that is no JSON, which clients may keep and have to ask for again each time. Its entity
+// tag is a hash of it; a GET whose If-None-Match has that is answered 304 without a body.
 func File(c *fiber.Ctx, media string, content []byte) error {
 	c.Set(fiber.HeaderContentType, media)
 	c.Set(fiber.HeaderCacheControl, "private, no-cache")
@@ -60,12 +61,13 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 	c.Status(fiber.StatusNotModified)
 }
 
-// IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version alone: a change of a name
-// that another service owns, or a proxy that made the tag a weak one, is in nobody's way. Malformed when it is no list of tags.
-func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
+// IfMatch returns what the request's If-Match demands of the record of that kind and id. Tags are compared by version
+// alone: a change of a name that another service owns, or a proxy that made the tag a weak one, is in nobody's way.
+// Malformed when it is no list of tags.
+func IfMatch(c *fiber.Ctx, kind string, id int64) (record.Match, error) {
 	known, star, err := tags(c, fiber.HeaderIfMatch)
 	if err != nil || star || known == nil {
-		return ifmatch.Match{}, err
+		return record.Match{}, err
 	}
 	var versions []int64
 	for _, tag := range known {
@@ -75,11 +77,11 @@ func IfMatch(c *fiber.Ctx, kind string, id int64) (ifmatch.Match, error) {
 			versions = append(versions, version)
 		}
 	}
-	return ifmatch.Versions(versions...), nil
+	return record.Versions(versions...), nil
 }
 
-// tags reads a header that is a list of entity tags (RFC 9110, 8.8.3), without their quotes and W/, or a star. It returns nil when there is no
-// such header.
+// tags reads a header that is a list of entity tags (RFC 9110, 8.8.3), without their quotes and W/, or a star. It
+// returns nil when there is no such header.
 func tags(c *fiber.Ctx, header string) (list []string, star bool, err error) {
 	lines := c.Request().Header.PeekAll(header)
 	if len(lines) == 0 {

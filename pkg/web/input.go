@@ -12,7 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// ParseID reads an id as it stands in a path: digits that fit 63 bits, without leading zeros, signs or spaces (decisions, part 1).
+// ParseID reads an id as it stands in a path: digits that fit 63 bits, without leading zeros, signs or spaces
+// (decisions, part 1).
 func ParseID(text string) (int64, bool) {
 	if text == "" || text[0] == '0' {
 		return 0, false
@@ -47,8 +48,8 @@ func Query(c *fiber.Ctx, name string) (string, error) {
 	return value, nil
 }
 
-// Object is a JSON object of a request: its fields by their exact names, not yet interpreted. A field that is null counts as absent,
-// except for Null.
+// Object is a JSON object of a request: its fields by their exact names, not yet interpreted. A field that is null
+// counts as absent, except for Null.
 type Object map[string]json.RawMessage
 
 // Body reads the request's body as one JSON object. Anything else, or anything after it, is Malformed.
@@ -72,8 +73,8 @@ func ParseObject(text []byte) (Object, error) {
 	return o, nil
 }
 
-// Wrapped reads the request's body and returns the object below the wrapper of that name ("event", "note", …). It is Malformed
-// when there is none.
+// Wrapped reads the request's body and returns the object below the wrapper of that name ("event", "note", …). It is
+// Malformed when there is none.
 func Wrapped(c *fiber.Ctx, name string) (Object, error) {
 	body, err := Body(c)
 	if err != nil {
@@ -103,13 +104,14 @@ func (o Object) Text(name string, faults problem.Fields) *string {
 	}
 	var value string
 	if json.Unmarshal(o[name], &value) != nil {
-		faults.Add(name, "is not a string")
+		faults.Add(name, problem.NotAString)
 		return nil
 	}
 	return &value
 }
 
-// Bool returns the boolean in that field, nil when absent. The strings true and false count as well; another type is a fault.
+// Bool returns the boolean in that field, nil when absent. The strings true and false count as well; another type is
+// a fault.
 func (o Object) Bool(name string, faults problem.Fields) *bool {
 	if !o.Has(name) {
 		return nil
@@ -124,21 +126,22 @@ func (o Object) Bool(name string, faults problem.Fields) *bool {
 		value = true
 	case "false":
 	default:
-		faults.Add(name, "is not true or false")
+		faults.Add(name, problem.NotABoolean)
 		return nil
 	}
 	return &value
 }
 
-// ID returns the id in that field, nil when absent or an empty string. Ids may be numbers or strings of digits (decisions, part 1);
-// anything else is a fault of the field, with the message that a record that does not exist gets.
+// ID returns the id in that field, nil when absent or an empty string. Ids may be numbers or strings of digits
+// (decisions, part 1); anything else is a fault of the field, with the message that a record that does not exist
+// gets.
 func (o Object) ID(name string, faults problem.Fields) *int64 {
 	if !o.Has(name) || string(o[name]) == `""` {
 		return nil
 	}
 	id, ok := ParseBodyID(o[name])
 	if !ok {
-		faults.Add(name, "must exist")
+		faults.Add(name, problem.MustExist)
 		return nil
 	}
 	return &id
@@ -155,7 +158,8 @@ func ParseBodyID(raw json.RawMessage) (int64, bool) {
 	return ParseID(text)
 }
 
-// Int returns the whole number in that field, nil when absent; strings of digits count. Anything else is a fault of the field.
+// Int returns the whole number in that field, nil when absent; strings of digits count. Anything else is a fault of
+// the field.
 func (o Object) Int(name string, faults problem.Fields) *int {
 	if !o.Has(name) {
 		return nil
@@ -166,7 +170,7 @@ func (o Object) Int(name string, faults problem.Fields) *int {
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || value > math.MaxInt32 || value < math.MinInt32 {
-		faults.Add(name, "is not a number")
+		faults.Add(name, problem.NotANumber)
 		return nil
 	}
 	number := int(value)

@@ -14,12 +14,12 @@ import (
 type key int
 
 const (
-	routeKey     key = iota // string: the template of the route that was matched
-	neighbourKey            // bool: a neighbour is asking
-	principalKey            // principal.Principal
-	tokenKey                // session.Token
-	requestIDKey            // string
-	ticketKey               // idempotency.Ticket
+	routeKey       key = iota // string: the template of the route that was matched
+	neighbourKey              // bool: a neighbour is asking
+	principalKey              // principal.Principal
+	tokenKey                  // session.Token
+	requestIDKey              // string
+	idempotencyKey            // idempotency.Key
 )
 
 // headerRequestID names a request in the logs; clients may choose it.

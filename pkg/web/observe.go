@@ -17,8 +17,9 @@ import (
 // scope names this package in spans and metrics.
 const scope = "github.com/belfry-schools/belfry/pkg/web"
 
-// observe makes the middleware that gives each request a server span and counts it, by the HTTP semantic conventions. Paths and
-// queries stay out of both: login carries its secret in the query. (contrib's otelfiber writes the query and is frozen.)
+// observe makes the middleware that gives each request a server span and counts it, by the HTTP semantic conventions.
+// Paths and queries stay out of both: login carries its secret in the query. (contrib's otelfiber writes the query
+// and is frozen.)
 func observe(o Options) (fiber.Handler, error) {
 	tracer := o.Tracer.Tracer(scope)
 	duration, err := o.Meter.Meter(scope).Float64Histogram("http.server.request.duration",

@@ -14,8 +14,8 @@ const (
 	maxPage   = 1000
 )
 
-// Page reads which part of a list is asked for: limit records at most, those after the id in after (0: from the start), which is what
-// Next gave before. Malformed when limit is no number from 1 to 1,000 or after is no id.
+// Page reads which part of a list is asked for: limit records at most, those after the id in after (0: from the
+// start), which is what Next gave before. Malformed when limit is no number from 1 to 1,000 or after is no id.
 func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = Limit(c); err != nil {
 		return 0, 0, err

@@ -16,24 +16,24 @@ const (
 	// headerReplayed marks an answer that was given before.
 	headerReplayed = "Idempotency-Replayed"
 
-	// claimMargin is for writes that a store still ends after their request's deadline.
-	claimMargin = 5 * time.Second
-	// settleTimeout bounds how long an answer waits for being remembered.
-	settleTimeout = time.Second
+	// lockMargin is for writes that a store still ends after their request's deadline.
+	lockMargin = 5 * time.Second
+	// keepTimeout bounds how long an answer waits until it is remembered.
+	keepTimeout = time.Second
 )
 
-// repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get its answer again. Only
-// successes are remembered. Two round trips more, none without a key.
+// repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones
+// get its answer again. Only successes are remembered. Two round trips more, none without a key.
 func repeatable(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		ticket, err := readTicket(c)
+		key, err := readKey(c)
 		switch {
 		case err != nil:
 			return err
-		case !ticket.Given():
+		case !key.Given():
 			return c.Next()
 		}
-		answer, claim, err := o.Answers.Begin(c.UserContext(), ticket, o.Timeout+claimMargin)
+		answer, lock, err := o.Answers.Begin(c.UserContext(), key, o.Timeout+lockMargin)
 		if err != nil {
 			return err
 		}
@@ -44,40 +44,41 @@ func repeatable(o Options) fiber.Handler {
 		}
 		done := false
 		defer func() { // also when the handler panics
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), settleTimeout)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), keepTimeout)
 			defer cancel()
-			settle := func() error { return o.Answers.Release(ctx, claim) }
+			end := func() error { return o.Answers.Release(ctx, lock) }
 			if done {
-				settle = func() error {
-					return o.Answers.Keep(ctx, claim, answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body()})
+				end = func() error {
+					return o.Answers.Keep(ctx, lock, answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body()})
 				}
 			}
-			if err := settle(); err != nil { // the claim runs out
+			if err := end(); err != nil { // the lock expires
 				o.Log.WarnContext(ctx, "an answer is not remembered", "route", matchedRoute(c), "request", c.Locals(requestIDKey), "error", err)
 			}
 		}()
-		c.Locals(ticketKey, ticket)
+		c.Locals(idempotencyKey, key)
 		err = c.Next()
 		done = err == nil && c.Response().StatusCode() < fiber.StatusMultipleChoices
 		return err
 	}
 }
 
-// readTicket returns the zero ticket when there is no key.
-func readTicket(c *fiber.Ctx) (idempotency.Ticket, error) {
+// readKey returns the zero Key when there is no header.
+func readKey(c *fiber.Ctx) (idempotency.Key, error) {
 	switch keys := c.Request().Header.PeekAll(headerKey); len(keys) {
 	case 0:
-		return idempotency.Ticket{}, nil
+		return idempotency.Key{}, nil
 	case 1:
-		key := string(keys[0])
-		return idempotency.New(Principal(c).UserID, c.Method()+" "+c.Path(), key, c.Request().Body()), idempotency.CheckKey(key)
+		header := string(keys[0])
+		return idempotency.New(Principal(c).UserID, c.Method()+" "+c.Path(), header, c.Request().Body()), idempotency.CheckKey(header)
 	default:
-		return idempotency.Ticket{}, problem.New(problem.Malformed, "more than one %s", headerKey)
+		return idempotency.Key{}, problem.New(problem.Malformed, "more than one %s", headerKey)
 	}
 }
 
-// Ticket returns what the request can be recognised by when it is repeated; the zero ticket when it has no Idempotency-Key.
-func Ticket(c *fiber.Ctx) idempotency.Ticket {
-	t, _ := c.Locals(ticketKey).(idempotency.Ticket)
-	return t
+// IdempotencyKey returns what the request is recognised by when it is repeated; the zero Key when it has no
+// Idempotency-Key.
+func IdempotencyKey(c *fiber.Ctx) idempotency.Key {
+	k, _ := c.Locals(idempotencyKey).(idempotency.Key)
+	return k
 }

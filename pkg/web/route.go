@@ -35,7 +35,7 @@ type Route struct {
 	Body string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
-	// Repeatable marks a POST that takes an Idempotency-Key; see Ticket.
+	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
 	Repeatable bool
 	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
 	// either.
@@ -83,7 +83,7 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	app.Add(r.Method, r.Path, handlers...)
 }
 
-// admitNeighbour lets requests with the shared token pass. Its answer does not tell a wrong token from none.
+// admitNeighbour lets requests with the shared token pass. A wrong token and none have the same answer.
 func admitNeighbour(o Options) fiber.Handler {
 	want := []byte("Bearer " + o.Token.Reveal())
 	return func(c *fiber.Ctx) error {

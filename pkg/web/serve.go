@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Serve is the route by which the owner of records answers a question of the other services. A body that is not the question's JSON is
-// Malformed.
+// Serve is the route by which the owner of records answers a question of the other services. A body that is not the
+// question's JSON is Malformed.
 func Serve[Q, A any](question neighbour.Question[Q, A], answer func(context.Context, Q) (A, error)) Route {
 	return Route{Method: fiber.MethodPost, Path: question.Path, Access: Neighbour, MaxBody: question.MaxBody, Handler: func(c *fiber.Ctx) error {
 		var q Q

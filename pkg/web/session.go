@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 )
 
-// Sessions is what the listener needs of the session store. Load returns session.ErrNone when there is no such session; any other
-// error means that the store is away.
+// Sessions loads sessions: session.ErrNone when there is no such session; any other error means that the store cannot
+// be reached.
 type Sessions interface {
 	Load(ctx context.Context, token session.Token) (session.Record, error)
 }
@@ -48,7 +48,8 @@ func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) {
 	return session.ParseToken(c.Cookies(k.Name()))
 }
 
-// signIn loads the session, one round trip, and lets only those pass who may use the API (contract 5.8), and admins where asked.
+// signIn loads the session, one round trip, and lets only those pass who may use the API (contract 5.8), and admins
+// where asked.
 func signIn(o Options, admin bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		token, ok := o.Cookies.Token(c)

@@ -1,6 +1,6 @@
-// Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from a
-// table of routes. So limits, the order of the middleware, sessions, and the envelope of every answer (decisions, part 1)
-// are the same everywhere: for unknown paths, wrong methods, bad JSON, bodies too large and panics too.
+// Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from
+// a table of routes. So limits, the order of the middleware, sessions, and the envelope of every answer (decisions,
+// part 1) are the same everywhere: for unknown paths, wrong methods, bad JSON, bodies too large and panics too.
 package web
 
 import (
@@ -50,7 +50,8 @@ type Options struct {
 	Token    settings.Secret // shared by the services; needed for routes for neighbours
 	Answers  *answers.Store  // needed for repeatable routes
 
-	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and answers 503.
+	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and
+	// answers 503.
 	Timeout time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For is believed; none by default.
 	TrustedProxies []netip.Prefix

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clock returns the date and clock time that the zone shows at an instant, as a time in UTC with these fields. First says whether it is
-// the first of the instants at which they are shown, which is the one that they mean where nothing else is said.
+// Clock returns the date and clock time that the zone's clock shows at an instant, as a time in UTC with these fields.
+// First says that the instant is the first at which they are shown; without an offset they mean that one.
 func (z Zone) Clock(t time.Time) (shown time.Time, first bool) {
 	_, offset := t.In(z.loc()).Zone()
 	wall := t.Unix() + int64(offset)
@@ -22,9 +22,10 @@ type ClockChange struct {
 	Summer bool
 }
 
-// ClockChanges returns the first instant's offset as a change that leads from it to itself, then the changes of the offset after it and before
-// to, in order. It looks at each day and then for the second, which doesn't depend on the bounds that the time package gives of a zone (see
-// reach); a zone whose clock changes twice in 24 hours, back to what it was, is not known.
+// ClockChanges returns the changes of the offset between two instants, in order. The first in the list is at from,
+// and leads from the offset there to the same one. A change is looked for day by day and then to the second, since
+// the bounds that the time package returns are not reliable (see reach). Two changes within 24 hours that undo each
+// other would be missed; no zone is known to have had them.
 func (z Zone) ClockChanges(from, to time.Time) []ClockChange {
 	at := func(second int64) (name string, offset int, summer bool) {
 		t := time.Unix(second, 0).In(z.loc())

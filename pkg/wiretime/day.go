@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Day is a calendar day, counted from 1970-01-01 (day 0). It has no zone: which instants belong to it is
-// answered by [Zone.Midnight]. It is stored as a 32-bit integer.
+// Day is a calendar day, counted from 1970-01-01 (day 0). It has no zone; [Zone.Midnight] says when it starts in one.
+// It is stored as a 32-bit integer.
 type Day int32
 
-// The open ends of a membership: a first day before, or a last day after, every real one. They compare as Days do,
-// so an overlap needs no special case.
+// The open ends of a run of days: before, and after, every other day. They compare as days do, so they need no special
+// case.
 const (
 	FirstDay Day = math.MinInt32
 	LastDay  Day = math.MaxInt32
@@ -34,7 +34,7 @@ func dayOfDate(y int, m time.Month, d int) Day {
 	return Day(daysIn(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()))
 }
 
-// String gives YYYY-MM-DD; "open" for FirstDay and LastDay.
+// String returns YYYY-MM-DD; "open" for FirstDay and LastDay.
 func (d Day) String() string {
 	if d == FirstDay || d == LastDay {
 		return "open"
@@ -42,7 +42,7 @@ func (d Day) String() string {
 	return time.Unix(int64(d)*secondsOfDay, 0).UTC().Format(time.DateOnly)
 }
 
-// AddDays moves d by n days; an open end stays open.
+// AddDays returns the day n days after d; an open end stays open.
 func (d Day) AddDays(n int) Day {
 	if d == FirstDay || d == LastDay {
 		return d
@@ -50,7 +50,7 @@ func (d Day) AddDays(n int) Day {
 	return d + Day(n)
 }
 
-// daysIn is how many whole days lie before the instant, rounded down before 1970 as well.
+// daysIn returns the whole days in seconds since 1970, rounded down before 1970 as well.
 func daysIn(seconds int64) int64 {
 	q := seconds / secondsOfDay
 	if seconds%secondsOfDay < 0 {

@@ -19,13 +19,16 @@ func (d Days) Has(day Day) bool { return d.First <= day && day <= d.Last }
 // Overlaps says whether both have a day in common.
 func (d Days) Overlaps(other Days) bool { return d.First <= other.Last && other.First <= d.Last }
 
-// MergeDays returns the same days with overlapping and adjoining runs made one, in order.
+// MergeDays returns the same days in order, with overlapping and adjoining runs made one.
 func MergeDays(runs []Days) []Days {
 	runs = slices.Clone(runs)
-	slices.SortFunc(runs, func(a, b Days) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
+	slices.SortFunc(runs, func(a, b Days) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
+	})
 	merged := runs[:0]
 	for _, r := range runs {
-		if n := len(merged); n > 0 && int64(r.First) <= int64(merged[n-1].Last)+1 { // wider than a Day, which an open end fills
+		// In 64 bits, since one more than an open end is no Day.
+		if n := len(merged); n > 0 && int64(r.First) <= int64(merged[n-1].Last)+1 {
 			merged[n-1].Last = max(merged[n-1].Last, r.Last)
 			continue
 		}
@@ -34,7 +37,7 @@ func MergeDays(runs []Days) []Days {
 	return merged
 }
 
-// IntersectDays returns the days that are in both lists, each of them merged. It takes time linear in their lengths.
+// IntersectDays returns the days that are in both lists, each of them merged.
 func IntersectDays(a, b []Days) []Days {
 	var both []Days
 	for len(a) > 0 && len(b) > 0 {
@@ -50,9 +53,9 @@ func IntersectDays(a, b []Days) []Days {
 	return both
 }
 
-// ParseDays reads the start_date and end_date of a query (contract 4.1 rules 4 to 6, decisions part 3); an empty
-// one counts as not given. Neither: today. Only start: that day. Only end: today to end. The error, a date that is
-// not YYYY-MM-DD or an end before the start, is made to be shown to the client with 400.
+// ParseDays reads the start_date and end_date of a query (contract 4.1 rules 4 to 6, decisions part 3); an empty text
+// is not given. Neither: today. Only start: that day. Only end: today to end. The error, for a date that is not
+// YYYY-MM-DD or an end before the start, may be shown to clients.
 func (z Zone) ParseDays(start, end string, now time.Time) (Days, error) {
 	r := Days{First: z.DayOf(now)}
 	var err error
@@ -76,13 +79,13 @@ func (z Zone) ParseDays(start, end string, now time.Time) (Days, error) {
 	return r, nil
 }
 
-// Bounds are the midnight that starts the first of the days and the midnight that ends the last.
+// Bounds returns the midnight at which the first of the days starts and the one at which the last ends.
 func (z Zone) Bounds(d Days) (from, to time.Time) {
 	return z.Midnight(d.First), z.Midnight(d.Last.AddDays(1))
 }
 
-// Overlaps says whether an event lies between two midnights: it starts before to and ends after from; one of zero length at from is in, at to
-// is out (decisions part 3).
+// Overlaps says whether an event has time between two midnights: it starts before to and ends after from. One of zero
+// length at from does, one at to does not (decisions part 3).
 func Overlaps(starts, ends, from, to time.Time) bool {
 	if !ends.After(starts) {
 		return !starts.Before(from) && starts.Before(to)

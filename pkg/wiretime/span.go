@@ -3,22 +3,25 @@ package wiretime
 import (
 	"strings"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Span is when an event happens. Starts and Ends are UTC instants in whole seconds, Ends exclusive and never before
+// Span is the time of an event. Starts and Ends are UTC instants in whole seconds; Ends is exclusive and never before
 // Starts. An all-day span goes from a midnight of the zone to a later one.
 type Span struct {
 	Starts, Ends time.Time
 	AllDay       bool
 }
 
-// Equal tells whether two spans are the same, whatever location their times carry.
+// Equal says whether two spans are the same, whatever the locations of their times.
 func (s Span) Equal(other Span) bool {
 	return s.Starts.Equal(other.Starts) && s.Ends.Equal(other.Ends) && s.AllDay == other.AllDay
 }
 
-// SpanFields are the time fields of an event in a request body (contract 4.2); nil is a field not given. Set A:
-// AllDayField, StartsAtText, EndsAtText. Set B: AllDay, StartsAt, EndsAt. Fields of both sets together are a fault.
+// SpanFields are the time fields of an event in a request body (contract 4.2); a field that is not given is nil. Set
+// A is AllDayField, StartsAtText and EndsAtText; set B is AllDay, StartsAt and EndsAt. Fields of both sets together
+// are a fault.
 type SpanFields struct {
 	AllDayField  *bool   `json:"all_day_field"`
 	StartsAtText *string `json:"starts_at_text"`
@@ -28,19 +31,8 @@ type SpanFields struct {
 	EndsAt       *string `json:"ends_at"`
 }
 
-// Faults are what is wrong with the fields: field name to messages, as the errors object of a 422 holds them. The
-// names are always starts_at and ends_at, whichever set was used. Nil means no fault.
-type Faults map[string][]string
-
-func (f *Faults) add(field, message string) {
-	if *f == nil {
-		*f = Faults{}
-	}
-	(*f)[field] = append((*f)[field], message)
-}
-
-// The days an event may touch, 1970-01-01 to 2199-12-31. They are counted 0 to 84005, so a day fits five digits and is
-// never negative; the keys that events are found by rely on it.
+// The first and the last day that an event may touch, 1970-01-01 and 2199-12-31. The keys by which events are found
+// rely on it: such a day is never negative and has at most five digits.
 const (
 	minDay Day = 0
 	maxDay Day = 84005
@@ -50,86 +42,86 @@ const (
 	startsAt = "starts_at"
 	endsAt   = "ends_at"
 
-	blank          = "can't be blank"
-	notADate       = "is not a date"
 	outOfBounds    = "must be in the years 1970 to 2199"
 	beforeTheStart = "is before the start"
 	mixedSets      = "can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"
 )
 
-// NewSpan is the span of an event to be created (contract 4.2, decisions part 4).
+// NewSpan returns the span of a new event (contract 4.2, decisions part 4). Faults are by field, starts_at or ends_at,
+// whichever set was used; nil when there is none.
 //
-// Set A, where the service adjusts the end: a missing or blank ends_at_text gives zero length, or one day when
-// all-day. An all-day end is inclusive; clock times of an all-day event are ignored, as it takes the whole days.
+// With set A the service adjusts the end. When ends_at_text is missing or blank, the event has zero length, or one day
+// when it is all-day. An all-day end is inclusive; an all-day event takes whole days, so its clock times are ignored.
 //
-// Set B, stored as given: ends_at is required and exclusive. All-day takes dates and date-times that are midnights in
-// the zone, at least a day apart.
+// With set B the times are stored as given: ends_at is required and exclusive. An all-day event has dates, or
+// date-times that are midnights in the zone, at least a day apart.
 //
 // A bare date in a timed event means its midnight. Days outside 1970 to 2199 are a fault.
-func (z Zone) NewSpan(f SpanFields) (Span, Faults) {
+func (z Zone) NewSpan(f SpanFields) (Span, problem.Fields) {
 	return z.span(f, nil)
 }
 
-// ChangeSpan is the span of a stored event after a PATCH with a subset of the fields; without any field it is old. A
-// field not given keeps its value: moving only the start keeps the end, and is a fault when that is before the new
-// start. Fields given follow the rules of their set, as in NewSpan; a blank ends_at_text asks for the default end.
+// ChangeSpan returns the span of a stored event after a change of some fields; without any it is old. Faults are as
+// those of NewSpan. A field that is not given keeps its value: when only the start moves, the end stays, and that is
+// a fault if it is then before the start. Fields that are given follow the rules of their set, as in NewSpan; a blank
+// ends_at_text asks for the default end.
 //
-// When only the all-day flag changes: a timed event that becomes all-day takes the whole days it touches, in either
-// set, as the times kept were not given with the flag; an all-day event that becomes timed keeps its two midnights.
-func (z Zone) ChangeSpan(old Span, f SpanFields) (Span, Faults) {
+// When only the all-day flag changes, in either set: a timed event that becomes all-day takes the whole days that it
+// touches; an all-day event that becomes timed keeps its two midnights.
+func (z Zone) ChangeSpan(old Span, f SpanFields) (Span, problem.Fields) {
 	if f == (SpanFields{}) {
 		return old, nil
 	}
 	return z.span(f, &old)
 }
 
-// span reads f over the stored span, which is nil for a new event.
-func (z Zone) span(f SpanFields, old *Span) (Span, Faults) {
+// span applies f to the stored span, which is nil for a new event.
+func (z Zone) span(f SpanFields, old *Span) (Span, problem.Fields) {
 	adjusts := f.AllDayField != nil || f.StartsAtText != nil || f.EndsAtText != nil
 	asGiven := f.AllDay != nil || f.StartsAt != nil || f.EndsAt != nil
 	if adjusts && asGiven {
-		return Span{}, Faults{startsAt: {mixedSets}}
+		return Span{}, problem.Fields{startsAt: {mixedSets}}
 	}
-	d := draft{zone: z, adjusts: !asGiven, old: old}
+	d := draft{zone: z, adjusts: !asGiven, old: old, faults: problem.Fields{}}
 	if asGiven {
 		return d.resolve(f.AllDay, f.StartsAt, f.EndsAt)
 	}
 	return d.resolve(f.AllDayField, f.StartsAtText, f.EndsAtText)
 }
 
-// draft is a span in the making.
+// draft is a span that is being read.
 type draft struct {
 	zone    Zone
 	adjusts bool // set A
 	old     *Span
 	span    Span
-	faults  Faults
+	faults  problem.Fields
 }
 
-func (d *draft) resolve(allDay *bool, starts, ends *string) (Span, Faults) {
+func (d *draft) resolve(allDay *bool, starts, ends *string) (Span, problem.Fields) {
 	if allDay != nil {
 		d.span.AllDay = *allDay
 	} else if d.old != nil {
 		d.span.AllDay = d.old.AllDay
 	}
-	startKnown := d.start(starts)
-	endKnown := d.end(ends, startKnown)
-	if startKnown && endKnown {
+	hasStart := d.start(starts)
+	hasEnd := d.end(ends, hasStart)
+	if hasStart && hasEnd {
 		tooEarly := d.span.Ends.Before(d.span.Starts)
 		if d.span.AllDay {
 			tooEarly = !d.span.Ends.After(d.span.Starts)
 		}
 		if tooEarly {
-			d.faults.add(endsAt, beforeTheStart)
+			d.faults.Add(endsAt, beforeTheStart)
 		}
 	}
-	if d.faults != nil {
+	if len(d.faults) > 0 {
 		return Span{}, d.faults
 	}
 	return d.span, nil
 }
 
-// start sets span.Starts and tells whether it could.
+// start sets span.Starts, and says whether it could.
 func (d *draft) start(text *string) bool {
 	if text == nil && d.old != nil {
 		d.span.Starts = d.old.Starts
@@ -139,7 +131,7 @@ func (d *draft) start(text *string) bool {
 		return true
 	}
 	if text == nil || isBlank(*text) {
-		d.faults.add(startsAt, blank)
+		d.faults.Add(startsAt, problem.Blank)
 		return false
 	}
 	m, ok := d.read(startsAt, *text, false)
@@ -150,8 +142,8 @@ func (d *draft) start(text *string) bool {
 	return ok
 }
 
-// end sets span.Ends and tells whether it could. A default end needs the start.
-func (d *draft) end(text *string, startKnown bool) bool {
+// end sets span.Ends, and says whether it could. A default end needs the start.
+func (d *draft) end(text *string, hasStart bool) bool {
 	if text == nil && d.old != nil {
 		d.span.Ends = d.old.Ends
 		if d.span.AllDay {
@@ -161,16 +153,16 @@ func (d *draft) end(text *string, startKnown bool) bool {
 	}
 	if text == nil || isBlank(*text) {
 		if !d.adjusts {
-			d.faults.add(endsAt, blank)
+			d.faults.Add(endsAt, problem.Blank)
 			return false
 		}
-		if startKnown {
+		if hasStart {
 			d.span.Ends = d.span.Starts
 			if d.span.AllDay {
 				d.span.Ends = d.zone.Midnight(d.zone.DayOf(d.span.Starts) + 1)
 			}
 		}
-		return startKnown
+		return hasStart
 	}
 	inclusive := d.adjusts && d.span.AllDay
 	m, ok := d.read(endsAt, *text, !inclusive)
@@ -181,17 +173,16 @@ func (d *draft) end(text *string, startKnown bool) bool {
 	return ok
 }
 
-// read resolves a text that is not blank and reports what is wrong with it. An exclusive end may be the midnight that
-// ends the last day.
+// read reads a text that is not blank, and adds its faults. An exclusive end may be the midnight after the last day.
 func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
 	m, ok := d.zone.parseMoment(text)
 	if !ok || d.span.AllDay && !d.adjusts && !m.at.Equal(d.zone.Midnight(m.day)) {
-		d.faults.add(field, notADate)
+		d.faults.Add(field, problem.NotADate)
 		return moment{}, false
 	}
 	endOfDays := exclusiveEnd && m.at.Equal(d.zone.Midnight(maxDay+1))
 	if m.day < minDay || m.day > maxDay && !endOfDays {
-		d.faults.add(field, outOfBounds)
+		d.faults.Add(field, outOfBounds)
 		return moment{}, false
 	}
 	return m, true

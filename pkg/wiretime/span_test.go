@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // fields reads the time fields of a request body.
@@ -21,7 +23,7 @@ func fields(t testing.TB, body string) SpanFields {
 }
 
 // show writes a span as clients see it, or the faults.
-func show(z Zone, s Span, faults Faults) string {
+func show(z Zone, s Span, faults problem.Fields) string {
 	if faults != nil {
 		var b strings.Builder
 		for _, field := range slices.Sorted(maps.Keys(faults)) {

@@ -23,7 +23,7 @@ func ParseTimeOfDay(text string) (TimeOfDay, error) {
 	return TimeOfDay{minute, true}, nil
 }
 
-// UnmarshalText lets a TimeOfDay be a setting: it is ParseTimeOfDay, and none of an empty text.
+// UnmarshalText makes TimeOfDay a setting: it is ParseTimeOfDay; an empty text is none.
 func (t *TimeOfDay) UnmarshalText(text []byte) (err error) {
 	*t = TimeOfDay{}
 	if len(text) > 0 {
@@ -32,7 +32,7 @@ func (t *TimeOfDay) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// String gives HH:MM, "" for none.
+// String returns HH:MM, "" for none.
 func (t TimeOfDay) String() string {
 	if !t.given {
 		return ""
@@ -43,12 +43,13 @@ func (t TimeOfDay) String() string {
 // Given says whether there is a time.
 func (t TimeOfDay) Given() bool { return t.given }
 
-// At is the instant at which the clock shows the time on a day: one that it skips moves forward by the gap, of two it is the first.
+// At returns the instant at which the clock shows the time on a day. A time that the clock skips moves forward by the
+// length of the gap; of two instants it is the first.
 func (z Zone) At(d Day, t TimeOfDay) time.Time {
 	return z.local(int64(d)*secondsOfDay + int64(t.minute)*60)
 }
 
-// Latest is the latest of all days' instants of the time that is not after now.
+// Latest returns the last instant up to now at which a day has the time.
 func (z Zone) Latest(t TimeOfDay, now time.Time) time.Time {
 	d := z.DayOf(now) + 1
 	for z.At(d, t).After(now) {
@@ -57,7 +58,7 @@ func (z Zone) Latest(t TimeOfDay, now time.Time) time.Time {
 	return z.At(d, t)
 }
 
-// Next is the first of all days' instants of the time that is after now.
+// Next returns the first instant after now at which a day has the time.
 func (z Zone) Next(t TimeOfDay, now time.Time) time.Time {
 	d := z.DayOf(now) - 1
 	for !z.At(d, t).After(now) {

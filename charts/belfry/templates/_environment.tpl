@@ -1,4 +1,4 @@
-{{/* The variables that all services share, secrets apart: NAME: value. */}}
+{{/* The variables that all services share, except secrets, as NAME: value. */}}
 {{- define "belfry.sharedEnvironment" -}}
 {{- $v := .Values -}}
 {{- $env := dict
@@ -13,7 +13,8 @@
   "BELFRY_DRAIN_DELAY" (printf "%ds" (int $v.shutdown.drainSeconds))
   "BELFRY_STOP_DEADLINE" (printf "%ds" (int $v.shutdown.stopSeconds)) -}}
 {{- range $name, $_ := $v.services -}}
-{{- $_ := set $env (printf "BELFRY_%s_URL" (upper $name)) (printf "http://%s-%s:8081" (include "belfry.fullname" $) $name) -}}
+{{- $url := printf "http://%s-%s:8081" (include "belfry.fullname" $) $name -}}
+{{- $_ := set $env (printf "BELFRY_%s_URL" (upper $name)) $url -}}
 {{- end -}}
 {{- with $v.trustedProxies }}{{ $_ := set $env "BELFRY_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
 {{- with $v.allowedOrigins }}{{ $_ := set $env "BELFRY_ALLOWED_ORIGINS" (join "," .) }}{{ end -}}
@@ -25,12 +26,14 @@
 {{- mergeOverwrite $env (deepCopy $v.extraEnv) | toYaml -}}
 {{- end -}}
 
-{{/* A service's own variables, secrets apart: NAME: value. Takes (dict "root" $ "name" "events" "service" VALUES). */}}
+{{/* A service's own variables, except secrets, as NAME: value. Takes
+     (dict "root" $ "name" "events" "service" VALUES). */}}
 {{- define "belfry.ownEnvironment" -}}
 {{- $v := .root.Values -}}
 {{- $env := dict "GOMEMLIMIT" (include "belfry.goMemoryLimit" .service.resources.limits.memory) -}}
 {{- if and $v.telemetry.endpoint (not (hasKey $v.extraEnv "OTEL_RESOURCE_ATTRIBUTES")) -}}
-{{- $_ := set $env "OTEL_RESOURCE_ATTRIBUTES" (printf "service.instance.id=$(POD_NAME),k8s.pod.name=$(POD_NAME),k8s.namespace.name=%s" .root.Release.Namespace) -}}
+{{- $pod := "service.instance.id=$(POD_NAME),k8s.pod.name=$(POD_NAME)" -}}
+{{- $_ := set $env "OTEL_RESOURCE_ATTRIBUTES" (printf "%s,k8s.namespace.name=%s" $pod .root.Release.Namespace) -}}
 {{- end -}}
 {{- if eq .name "events" -}}
 {{- $_ := set $env "BELFRY_CLASH_NOTES_AT" $v.clashNotes.at -}}
@@ -49,18 +52,22 @@
 {{- mergeOverwrite $env (deepCopy .service.extraEnv) | toYaml -}}
 {{- end -}}
 
-{{/* A service's variables from Secrets: NAME: {name, key, optional}. Takes what belfry.ownEnvironment does. */}}
+{{/* A service's variables from Secrets, as NAME: {name, key, optional}. Takes what belfry.ownEnvironment takes. */}}
 {{- define "belfry.secretEnvironment" -}}
 {{- $s := .root.Values.secrets -}}
 {{- $env := dict "MONGODB_URI" $s.mongodbUri "REDIS_URL" $s.redisUrl "BELFRY_INTERNAL_TOKEN" $s.internalToken -}}
-{{- if eq .name "identity" }}{{ $_ := set $env "BOOTSTRAP_ADMIN_UUID" (merge (dict "optional" true) $s.adminUuid) }}{{ end -}}
-{{- if and (eq .name "events") .root.Values.mail.username }}{{ $_ := set $env "BELFRY_SMTP_PASSWORD" $s.smtpPassword }}{{ end -}}
+{{- if eq .name "identity" -}}
+{{- $_ := set $env "BOOTSTRAP_ADMIN_UUID" (merge (dict "optional" true) $s.adminUuid) -}}
+{{- end -}}
+{{- if and (eq .name "events") .root.Values.mail.username -}}
+{{- $_ := set $env "BELFRY_SMTP_PASSWORD" $s.smtpPassword -}}
+{{- end -}}
 {{- mergeOverwrite (deepCopy $env) (deepCopy .root.Values.secretEnv) (deepCopy .service.secretEnv) | toYaml -}}
 {{- end -}}
 
-{{/* The env list of a service's container: each name once, for server-side apply refuses a second. The shared variables come from the
-     ConfigMap, or with "inline" true stand in the list: a hook runs before there is a ConfigMap. Takes (dict "root" $ "name" "events"
-     "service" VALUES "inline" false). */}}
+{{/* The env list of a service's container. Each name is there once, because server-side apply refuses a second. The
+     shared variables come from the ConfigMap. With "inline" true they stand in the list, because a hook runs before
+     there is a ConfigMap. Takes (dict "root" $ "name" "events" "service" VALUES "inline" false). */}}
 {{- define "belfry.environment" -}}
 {{- $plain := include "belfry.ownEnvironment" . | fromYaml -}}
 {{- $shared := include "belfry.sharedEnvironment" .root | fromYaml -}}
@@ -88,10 +95,12 @@
 
 {{/* A reference to an entry of secrets. Takes (dict "root" $ "secret" ENTRY). */}}
 {{- define "belfry.secretKeyRef" -}}
-{name: {{ default .root.Values.secrets.name .secret.name }}, key: {{ .secret.key }}{{ if .secret.optional }}, optional: true{{ end }}}
+{name: {{ default .root.Values.secrets.name .secret.name }}, key: {{ .secret.key }}
+{{- if .secret.optional }}, optional: true{{ end }}}
 {{- end -}}
 
-{{/* Nine tenths of a memory limit in Mi or Gi, as GOMEMLIMIT takes it: the rest is for what Go does not count. */}}
+{{/* Nine tenths of a memory limit in Mi or Gi, in the form of GOMEMLIMIT. The rest is for memory that Go does not
+     count. */}}
 {{- define "belfry.goMemoryLimit" -}}
 {{- $number := regexFind "^[0-9]+" . | int -}}
 {{- printf "%dMiB" (div (mul $number (ternary 1024 1 (hasSuffix "Gi" .)) 9) 10) -}}

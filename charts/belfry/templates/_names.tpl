@@ -1,4 +1,5 @@
-{{/* The name that all objects of the release begin with. It leaves room for a service's name and what Kubernetes appends to pods' names. */}}
+{{/* The name that all objects of the release begin with. It leaves room for a service's name and for the suffix that
+     Kubernetes appends to pods' names. */}}
 {{- define "belfry.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -12,8 +13,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The labels that select all pods of the release; with a component: those of a part. Never changed: Deployments could not be upgraded.
-     Takes (dict "root" $ "component" "events"). */}}
+{{/* The labels that select all pods of the release; with a component, those of the component. Never change them:
+     Deployments could not be upgraded. Takes (dict "root" $ "component" "events"). */}}
 {{- define "belfry.selector" -}}
 app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -22,7 +23,7 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* All labels of an object; takes what belfry.selector does. */}}
+{{/* All labels of an object. Takes what belfry.selector takes. */}}
 {{- define "belfry.labels" -}}
 {{ include "belfry.selector" . }}
 app.kubernetes.io/part-of: belfry
@@ -31,7 +32,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The metadata of an object of a service or other component; takes what belfry.selector does. */}}
+{{/* The metadata of an object of a service or other component. Takes what belfry.selector takes. */}}
 {{- define "belfry.metadata" -}}
 name: {{ include "belfry.fullname" .root }}{{ with .component }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}
@@ -47,7 +48,8 @@ labels:
 {{- if .digest }}@{{ .digest }}{{ else }}:{{ default .root.Chart.AppVersion $image.tag }}{{ end -}}
 {{- end -}}
 
-{{/* A service's values: what is said below services.NAME over defaults. Takes (dict "root" $ "name" "events"), gives YAML. */}}
+{{/* A service's values: those of services.NAME, else those of defaults. Takes (dict "root" $ "name" "events"), returns
+     YAML. */}}
 {{- define "belfry.service" -}}
 {{- $own := index .root.Values.services .name | default dict -}}
 {{- mergeOverwrite (deepCopy .root.Values.defaults) (deepCopy $own) | toYaml -}}

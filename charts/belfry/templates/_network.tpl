@@ -1,4 +1,5 @@
-{{/* A rule of a network policy. Takes (dict "peers" LIST "ports" LIST "direction" "to"); no peers are all of them. */}}
+{{/* A rule of a network policy. Takes (dict "peers" LIST "ports" LIST "direction" "to"); without peers, any
+     peer is allowed. */}}
 {{- define "belfry.opening" -}}
 - ports:
     {{- range .ports }}
@@ -10,7 +11,7 @@
   {{- end }}
 {{- end -}}
 
-{{/* The peers that are components of the release. Takes (dict "root" $ "components" LIST), gives a JSON list. */}}
+{{/* The peers that are components of the release. Takes (dict "root" $ "components" LIST), returns a JSON list. */}}
 {{- define "belfry.peers" -}}
 {{- $peers := list -}}
 {{- range .components -}}
@@ -20,7 +21,7 @@
 {{- toJson $peers -}}
 {{- end -}}
 
-{{/* The openings that every pod needs to look names up. */}}
+{{/* The rules that every pod needs to look up names. */}}
 {{- define "belfry.egressDNS" -}}
 - ports:
     - {protocol: UDP, port: 53}
@@ -31,7 +32,7 @@
   {{- end }}
 {{- end -}}
 
-{{/* The openings to what all services use: names, stores and the collector. */}}
+{{/* The rules for what all services use: name servers, stores and the collector. */}}
 {{- define "belfry.egressShared" -}}
 {{- $policy := .Values.networkPolicy -}}
 {{ include "belfry.egressDNS" . }}

@@ -1,5 +1,5 @@
-{{/* What every pod's spec begins with. Takes (dict "root" $ "account" NAME "service" VALUES); an empty account is the namespace's default, without
-     its token; of the values it takes where the pod may run. */}}
+{{/* The beginning of every pod's spec. Takes (dict "root" $ "account" NAME "service" VALUES). An empty account is the
+     namespace's default, without its token. Of the values it uses those that say where the pod may run. */}}
 {{- define "belfry.podSpec" -}}
 automountServiceAccountToken: false
 {{- with .account }}
@@ -42,7 +42,8 @@ securityContext:
   capabilities: {drop: [ALL]}
 {{- end -}}
 
-{{/* A service's container, without what only serving needs. Takes (dict "root" $ "name" "events" "service" VALUES "inline" false). */}}
+{{/* A service's container, without ports and probes, which only serving needs. Takes
+     (dict "root" $ "name" "events" "service" VALUES "inline" false). */}}
 {{- define "belfry.container" -}}
 name: {{ .name }}
 image: {{ include "belfry.image" (dict "root" .root "name" .name "digest" .service.digest) }}

@@ -4,22 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // The commands on the real services, with a real endpoint.
 func TestWebhooks(t *testing.T) {
 	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
-	var code atomic.Int32
-	code.Store(http.StatusNoContent)
-	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(code.Load())) }))
-	t.Cleanup(endpoint.Close)
+	endpoint := receivers.NewEndpoint(t)
 	webhooks := func(want int, args ...string) (out, errs string) {
 		t.Helper()
 		got, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": system.AdminUUID, "BELFRY_URL": system.URL}, append([]string{"webhooks"}, args...)...)
@@ -30,12 +26,12 @@ func TestWebhooks(t *testing.T) {
 	}
 
 	out, _ := webhooks(exitOK, "add", endpoint.URL, "--kind", "commitment.decided,event.deleted")
-	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{43})\n$`).FindStringSubmatch(out)
+	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{44})\n$`).FindStringSubmatch(out)
 	if added == nil {
 		t.Fatalf("add printed %q", out)
 	}
 	id := added[1]
-	want := fmt.Sprintf("id  active  url                     kinds\n%s   true    %s  commitment.decided event.deleted\n", id, endpoint.URL)
+	want := fmt.Sprintf("id  active  %-*s  kinds\n%s   true    %s  commitment.decided event.deleted\n", len(endpoint.URL), "url", id, endpoint.URL)
 	if out, _ := webhooks(exitOK, "list"); out != want {
 		t.Errorf("list printed\n%s\nwant\n%s", out, want)
 	}
@@ -46,7 +42,7 @@ func TestWebhooks(t *testing.T) {
 	if out, _ := webhooks(exitOK, "test", id); !strings.Contains(out, "webhook.test  -         delivered  1         -") {
 		t.Errorf("test printed\n%s", out)
 	}
-	code.Store(http.StatusTeapot)
+	endpoint.Answer(http.StatusTeapot)
 	if out, errs := webhooks(exitFailure, "test", id); !strings.Contains(out, "failed") || !strings.Contains(errs, "the test was not delivered: answered 418") {
 		t.Errorf("a failing test printed\n%s%s", out, errs)
 	}
@@ -71,7 +67,7 @@ func TestWebhooks(t *testing.T) {
 	if _, errs := webhooks(exitFailure, "change", id, "--endpoint", "https://192.168.0.1/"); !strings.Contains(errs, "url is at an address that is not allowed") {
 		t.Errorf("change to a private address: %s", errs)
 	}
-	if out, _ := webhooks(exitOK, "new-secret", id); !regexp.MustCompile(`^whsec_\S{43}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
+	if out, _ := webhooks(exitOK, "new-secret", id); !regexp.MustCompile(`^whsec_\S{44}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
 		t.Errorf("new-secret printed %q", out)
 	}
 	if out, _ := webhooks(exitOK, "new-secret", id, "--json"); !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {

@@ -19,10 +19,10 @@ const maxReplicas = 8
 
 // config is what a local run can be told. MONGODB_URI and REDIS_URL are read by package stores.
 type config struct {
-	Port      uint16          `envconfig:"PORT" default:"8080" desc:"port of the front door on 127.0.0.1; 0: any that is free"`
+	Port      uint16          `envconfig:"PORT" default:"8080" desc:"port of the front door on 127.0.0.1; 0: any free port"`
 	AdminUUID settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator; generated, kept in .local and printed when unset"`
-	Zone      wiretime.Zone   `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone in which days and local times are meant"`
-	Replicas  int             `envconfig:"REPLICAS" default:"1" desc:"how many of each service run"`
+	Zone      wiretime.Zone   `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone of days and local times"`
+	Replicas  int             `envconfig:"REPLICAS" default:"1" desc:"number of processes of each service"`
 	Dir       string          `envconfig:"LOCAL_DIR" desc:"folder of data, logs and binaries; .local in the checkout when unset"`
 	Database  string          `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds everything"`
 	Demo      bool            `envconfig:"DEMO" default:"true" desc:"load the demo school when there is none; 0: leave an empty school empty"`

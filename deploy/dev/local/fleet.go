@@ -93,8 +93,8 @@ func buildServices(ctx context.Context, root, bin string, log *slog.Logger) erro
 	return progress.Run(ctx, func(format string, values ...any) { log.Info(fmt.Sprintf(format, values...)) }, build)
 }
 
-// internalVariable names the setting that tells where a service listens for the others. One replica answers them all here: spreading
-// internal calls is the cluster's work.
+// internalVariable names the setting that tells where a service listens for the others. One replica answers them
+// all here: spreading internal calls is the cluster's work.
 func internalVariable(service string) string { return "BELFRY_" + strings.ToUpper(service) + "_URL=" }
 
 // chooseAddresses gives each replica its own.
@@ -163,7 +163,8 @@ func (r *replica) launch() {
 		Patience:   endTimeout,
 		FirstPause: firstPause, LongestPause: longestPause, Steady: longestPause,
 		Ended: func(err error, pause time.Duration) {
-			r.log.Warn("ended by itself, starting it again", "service", r.name, "how", err.Error(), "pause", pause.String())
+			r.log.Warn("ended by itself, starting it again",
+				"service", r.name, "how", err.Error(), "pause", pause.String())
 		},
 	})
 }

@@ -18,15 +18,16 @@ type program struct {
 	signal  syscall.Signal // asks it to end in good order
 }
 
-// A program that ended is started again after a pause: the first one at once for a human, then doubled up to the longest, and the
-// first again after it had been up for a while.
+// A program that ended is started again after a pause: the first one at once for a human, then doubled up to the
+// longest, and the first again after it had been up for a while.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 	steady       = 10 * time.Second
 	// tries is how many quick ends in a row mean that a program will not come up.
 	tries = 4
-	// stopPatience is how long a program may take to end in good order before it is killed. The engine gives its clients three seconds.
+	// stopPatience is how long a program may take to end in good order before it is killed. The engine gives its
+	// clients three seconds.
 	stopPatience = 20 * time.Second
 )
 
@@ -43,7 +44,8 @@ func keep(p program, at site) kept {
 		Command: func() *exec.Cmd {
 			command := p.command()
 			command.ExtraFiles = []*os.File{at.lock}
-			// A group of its own: an interrupt from the terminal is for whoever runs the stores, who stops them in order.
+			// A group of its own: an interrupt from the terminal is for whoever runs the stores, who stops them in
+			// order.
 			command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: p.signal}
 			return command
 		},

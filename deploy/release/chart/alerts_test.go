@@ -2,8 +2,6 @@ package chart_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -36,8 +35,7 @@ func rules(t *testing.T) map[string][]string {
 // Alerts ask for metrics, and labels of them, that running services have. Those that Prometheus adds itself are left out.
 func TestAlertsAskForMetricsThatExist(t *testing.T) {
 	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
-	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-	t.Cleanup(endpoint.Close)
+	endpoint := receivers.NewEndpoint(t)
 	admin := system.Admin(t)
 	var made struct{ Webhook struct{ ID int64 } }
 	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Decode(t, &made)

@@ -1,12 +1,15 @@
-# Sourced. Certificate authorities, certificates and the configurations that hold them, for a cluster that lives for an hour.
+# Sourced. Certificate authorities, certificates and the kubeconfigs that name them, for a cluster that lives for an
+# hour.
 
 PKI=$RUN/pki
 
 certificates() {
 	mkdir -p "$PKI"
 	authority ca cluster-ca
-	authority front-ca front-proxy-ca # one of its own: its clients may speak for anybody
-	certificate ca apiserver kube-apiserver "" "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1,IP:$NODE,IP:${SERVICES%.0/*}.1"
+	authority front-ca front-proxy-ca # a separate one: its clients may act as anybody
+	local names=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc
+	names+=,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1,IP:$NODE,IP:${SERVICE_NETWORK%.0/*}.1
+	certificate ca apiserver kube-apiserver "" "$names"
 	certificate ca admin admin system:masters
 	certificate ca controller-manager system:kube-controller-manager
 	certificate ca scheduler system:kube-scheduler
@@ -35,15 +38,18 @@ authority() {
 certificate() {
 	key "$2"
 	openssl req -new -key "$PKI/$2.key" -subj "/CN=$3${4:+/O=$4}" |
-		openssl x509 -req -CA "$PKI/$1.crt" -CAkey "$PKI/$1.key" -CAcreateserial -days 30 -out "$PKI/$2.crt" \
-			-extfile <(echo "extendedKeyUsage=serverAuth,clientAuth"; [ -z "${5:-}" ] || echo "subjectAltName=$5") 2>/dev/null
+		openssl x509 -req -CA "$PKI/$1.crt" -CAkey "$PKI/$1.key" -CAcreateserial -days 30 -out "$PKI/$2.crt" -extfile <(
+			echo "extendedKeyUsage=serverAuth,clientAuth"
+			[ -z "${5:-}" ] || echo "subjectAltName=$5"
+		) 2>/dev/null
 }
 
 kubeconfig() {
 	cat <<-END
 		apiVersion: v1
 		kind: Config
-		clusters: [{name: $NAME, cluster: {server: "https://127.0.0.1:6443", certificate-authority: $PKI/ca.crt}}]
+		clusters:
+		  - {name: $NAME, cluster: {server: "https://127.0.0.1:6443", certificate-authority: $PKI/ca.crt}}
 		users: [{name: $1, user: {client-certificate: $PKI/$1.crt, client-key: $PKI/$1.key}}]
 		contexts: [{name: $NAME, context: {cluster: $NAME, user: $1}}]
 		current-context: $NAME

@@ -1,6 +1,6 @@
 # Sourced. The check of the chart on the cluster: what docs/kubernetes-check.md shows.
 
-ADMIN=$(cat /proc/sys/kernel/random/uuid) # the first administrator's; lives as long as the check
+ADMIN=$(cat /proc/sys/kernel/random/uuid) # the first administrator's, for this check alone
 
 school() { kubectl --namespace school "$@"; }
 
@@ -57,7 +57,8 @@ check_images() {
 	step "building the images, twice, as two versions"
 	local version
 	for version in check-1 check-2; do
-		(cd "$CHECKOUT" && go run ./deploy/release/images -registry belfry.test -version $version -platforms "linux/$(go env GOARCH)" -out ".local/cluster-images/$version") |
+		(cd "$CHECKOUT" && go run ./deploy/release/images -registry belfry.test -version $version \
+			-platforms "linux/$(go env GOARCH)" -out ".local/cluster-images/$version") |
 			while read -r line; do say "$line"; done
 	done
 }
@@ -66,7 +67,8 @@ check_ground() {
 	step "stores, images and belfryctl, as a reader of docs/operate.md has them"
 	stores_up
 	load "$CHECKOUT"/.local/cluster-images/check-{1,2}/*.tar
-	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl ./deploy/verify/conformance
+	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl
+	CGO_ENABLED=0 go test -C "$CHECKOUT" -c -o "$RUN/conformance" ./deploy/verify/conformance
 }
 
 check_install() {
@@ -74,7 +76,8 @@ check_install() {
 	kubectl create namespace school >/dev/null
 	kubectl label namespace school pod-security.kubernetes.io/enforce=restricted >/dev/null
 	school create secret tls belfry-tls --cert="$PKI/ingress.crt" --key="$PKI/ingress.key" >/dev/null
-	school create secret generic belfry --from-literal=mongodb-uri="mongodb://$NODE:27017/" --from-literal=redis-url="redis://$NODE:6379/0" \
+	school create secret generic belfry \
+		--from-literal=mongodb-uri="mongodb://$NODE:27017/" --from-literal=redis-url="redis://$NODE:6379/0" \
 		--from-literal=internal-token="$(openssl rand -hex 32)" --from-literal=admin-uuid="$ADMIN" >/dev/null
 	local began=$SECONDS
 	release install check-1 >/dev/null
@@ -87,7 +90,8 @@ check_install() {
 release() {
 	local verb=$1 tag=$2
 	shift 2
-	helm "$verb" belfry "$CHECKOUT/charts/belfry" --namespace school --values "$HERE/values.yaml" --set image.tag="$tag" --wait --timeout 5m "$@"
+	helm "$verb" belfry "$CHECKOUT/charts/belfry" --namespace school --values "$HERE/values.yaml" \
+		--set image.tag="$tag" --wait --timeout 5m "$@"
 }
 
 check_helm_test() {
@@ -100,36 +104,48 @@ check_school() {
 	"$RUN/belfryctl" demo --pupils 120 --years 1 --out "$RUN/demo" >/dev/null
 	operate import "$RUN/demo" 2>/dev/null | tail -3 | while read -r line; do say "$line"; done
 	login
-	local category staff event
+	local category staff body event
 	category=$(ask /api/eventcategories | jq -er '.eventcategories[0].id')
 	staff=$(operate elements list --type Staff --json | jq -er '.elements[0].id')
-	event=$(ask /api/events -H 'Content-Type: application/json' -d "{\"event\": {\"body\": \"Read under load\", \"eventcategory_id\": \"$category\", \"starts_at_text\": \"2027-05-03 09:30\", \"ends_at_text\": \"2027-05-03 10:30\"}, \"elements\": [\"$staff\"]}" | jq -er .event.id)
+	body=$(jq -n --arg category "$category" --arg staff "$staff" \
+		'{event: {body: "Read under load", eventcategory_id: $category, starts_at_text: "2027-05-03 09:30",
+			ends_at_text: "2027-05-03 10:30"}, elements: [$staff]}')
+	event=$(ask /api/events -H 'Content-Type: application/json' -d "$body" | jq -er .event.id)
 	targets "$event" "$category" "$staff" >"$RUN/targets"
 }
 
-# check_routes: prefixes end at a segment, and what is nobody's is identity's to refuse.
+# check_routes: prefixes end at a segment, and identity refuses the paths of no service.
 check_routes() {
 	step "paths, through Ingress (port $WEB) and HTTPRoute (port $GATEWAY)"
-	local port path owner
+	local port path owner routes=$CHECKOUT/charts/belfry/files/routes.yaml
 	for port in $WEB $GATEWAY; do
 		while read -r path owner; do
 			echo "$path $port $owner $(request_id "$path" "$port")"
-		done < <(sed -n 's/^  - {prefix: \([^,]*\), service: \([a-z]*\)}.*/\1 \2/p' "$CHECKOUT/charts/belfry/files/routes.yaml"
-			printf '%s identity\n' /api/eventsx /api/notesy /notesx /internal/sessions /metrics /readyz)
+		done < <(
+			sed -n 's/^  - {prefix: \([^,]*\), service: \([a-z]*\)}.*/\1 \2/p' "$routes"
+			printf '%s identity\n' /api/eventsx /api/notesy /notesx /internal/sessions /metrics /readyz
+		)
 	done >"$RUN/asked"
 	sleep 2 # a log is read a moment after it is written
 	answered >"$RUN/answered"
-	awk 'NR == FNR {by[$1] = $2; next} by[$4] != $3 {print $1 " at port " $2 " was answered by " by[$4] ", not by " $3}' "$RUN/answered" "$RUN/asked" >"$RUN/astray"
+	awk '
+		NR == FNR {by[$1] = $2; next}
+		by[$4] != $3 {print $1 " at port " $2 " was answered by " by[$4] ", not by " $3}
+	' "$RUN/answered" "$RUN/asked" >"$RUN/astray"
 	[ ! -s "$RUN/astray" ] || fail "$(cat "$RUN/astray")"
-	say "$(wc -l <"$RUN/asked") paths reach the service that owns them; neighbours in name, internal paths, metrics and probes do not get past"
+	say "$(wc -l <"$RUN/asked") paths reach the service that owns them;" \
+		"neighbours in name, internal paths, metrics and probes do not get past"
 }
 
-# check_conformance goes one way after the other: the suite's last check fails logins on purpose, which its neighbour would wait for.
+# check_conformance goes one way after the other: the last test fails logins on purpose, and a run beside it
+# would have to wait.
 check_conformance() {
 	local way
 	for way in "Ingress:$WEB" "HTTPRoute:$GATEWAY"; do
-		step "the contract's conformance suite through the ${way%:*}"
-		inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_UUID="$ADMIN" "$RUN/conformance" --url "https://$HOST:${way#*:}" >"$RUN/log/conformance.log" || fail "the suite: $(cat "$RUN/log/conformance.log")"
+		step "the contract's conformance tests through the ${way%:*}"
+		inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_UUID="$ADMIN" "$RUN/conformance" \
+			-url "https://$HOST:${way#*:}" >"$RUN/log/conformance.log" ||
+			fail "the tests: $(cat "$RUN/log/conformance.log")"
 		say "$(tail -1 "$RUN/log/conformance.log")"
 	done
 	memory_peak
@@ -143,13 +159,16 @@ check_upgrade() {
 	runs check-1
 }
 
-# runs TAG: every pod runs images of the tag, and no other pod is left.
+# runs TAG waits until every pod runs images of the tag and no other pod is left.
 runs() {
 	wait_for 60 only "$1" || fail "not all pods run $1: $(images_running)"
 	say "all pods run $1"
 }
 
-images_running() { school get pods --field-selector status.phase=Running -o jsonpath='{range .items[*]}{.spec.containers[0].image}{"\n"}{end}'; }
+images_running() {
+	school get pods --field-selector status.phase=Running \
+		-o jsonpath='{range .items[*]}{.spec.containers[0].image}{"\n"}{end}'
+}
 
 only() { [ "$(images_running | grep -c ":$1\$")" -eq 8 ] && [ "$(images_running | wc -l)" -eq 8 ]; }
 
@@ -160,7 +179,8 @@ check_disruption() {
 	first=${pods%% *} second=${pods##* }
 	evict "$first" >/dev/null || fail "the first pod of notes could not be evicted"
 	! evict "$second" 2>"$RUN/evict.log" || fail "the second pod of notes was evicted while the first was away"
-	grep -q 'disruption budget' "$RUN/evict.log" || fail "a second eviction failed for another reason: $(cat "$RUN/evict.log")"
+	grep -q 'disruption budget' "$RUN/evict.log" ||
+		fail "a second eviction failed for another reason: $(cat "$RUN/evict.log")"
 	say "a second eviction is refused: $(tail -1 "$RUN/evict.log")"
 	runs check-1
 	under_load "each service's oldest pod deleted, then the node drained" delete_and_drain
@@ -172,11 +192,13 @@ evict() {
 		kubectl create --raw "/api/v1/namespaces/school/pods/$1/eviction" -f -
 }
 
-# delete_and_drain: there is one node, so what is drained is let back at once, while the drain goes on to the pods that it found.
+# delete_and_drain: there is one node, so it is uncordoned at once, while the drain goes on with the pods that it found.
 delete_and_drain() {
-	local service
+	local service oldest
 	for service in "${SERVICES[@]}"; do
-		school delete pod --wait=false "$(school get pods --selector app.kubernetes.io/component=$service --sort-by .metadata.creationTimestamp -o jsonpath='{.items[0].metadata.name}')" >/dev/null
+		oldest=$(school get pods --selector app.kubernetes.io/component="$service" \
+			--sort-by .metadata.creationTimestamp -o jsonpath='{.items[0].metadata.name}')
+		school delete pod --wait=false "$oldest" >/dev/null
 	done
 	school wait --for=condition=Available deployment --all --timeout=90s >/dev/null
 	wait_for 60 only check-1 || return 1
@@ -191,7 +213,8 @@ check_kill() {
 	step "a service's processes killed, without warning"
 	local began service id
 	for service in "${SERVICES[@]}"; do
-		id=$(school get pods --selector app.kubernetes.io/component=$service -o jsonpath='{.items[0].status.containerStatuses[0].containerID}')
+		id=$(school get pods --selector app.kubernetes.io/component="$service" \
+			-o jsonpath='{.items[0].status.containerStatuses[0].containerID}')
 		ctr task kill --signal SIGKILL "${id#containerd://}"
 	done
 	began=$SECONDS
@@ -201,22 +224,29 @@ check_kill() {
 	say "belfryctl check passes"
 }
 
-# restarted COUNT: so many containers were started again, and all are ready.
+# restarted COUNT succeeds when so many containers were restarted and all are ready.
 restarted() {
 	local pods
 	pods=$(school get pods -o json)
-	[ "$(jq '[.items[].status.containerStatuses[0].restartCount] | add' <<<"$pods")" -ge "$1" ] && [ "$(jq '[.items[].status.containerStatuses[0].ready] | all' <<<"$pods")" = true ]
+	[ "$(jq '[.items[].status.containerStatuses[0].restartCount] | add' <<<"$pods")" -ge "$1" ] &&
+		[ "$(jq '[.items[].status.containerStatuses[0].ready] | all' <<<"$pods")" = true ]
 }
 
 check_scaling() {
 	step "autoscaling of elements by its use of the processor"
-	wait_for 120 kubectl top pods --namespace school || fail "there are no metrics: $(kubectl get apiservice v1beta1.metrics.k8s.io)"
-	release upgrade check-1 --set services.elements.autoscaling.enabled=true --set services.elements.autoscaling.maxReplicas=4 --set services.elements.autoscaling.cpuUtilization=50 >/dev/null
+	wait_for 120 kubectl top pods --namespace school ||
+		fail "there are no metrics: $(kubectl get apiservice v1beta1.metrics.k8s.io)"
+	release upgrade check-1 --set services.elements.autoscaling.enabled=true \
+		--set services.elements.autoscaling.maxReplicas=4 \
+		--set services.elements.autoscaling.cpuUtilization=50 >/dev/null
 	grep -A1 /api/elements "$RUN/targets" | grep -v -- -- >"$RUN/targets-elements"
-	inside "$BIN/vegeta-v$VEGETA_VERSION/vegeta" attack -targets="$RUN/targets-elements" -rate=200 -duration=240s -timeout=15s -root-certs="$PKI/ca.crt" -header "Cookie: $(session)" -output=/dev/null &
+	inside "$BIN/vegeta-v$VEGETA_VERSION/vegeta" attack -targets="$RUN/targets-elements" \
+		-rate=200 -duration=240s -timeout=15s -root-certs="$PKI/ca.crt" \
+		-header "Cookie: $(session)" -output=/dev/null &
 	local generator=$! began=$SECONDS
 	wait_for 200 scaled || fail "elements was not scaled: $(school describe horizontalpodautoscaler)"
-	say "from 2 to $(school get deployment belfry-elements -o jsonpath='{.spec.replicas}') pods after $((SECONDS - began)) s: $(school get horizontalpodautoscaler --no-headers)"
+	say "from 2 to $(school get deployment belfry-elements -o jsonpath='{.spec.replicas}') pods" \
+		"after $((SECONDS - began)) s: $(school get horizontalpodautoscaler --no-headers)"
 	memory_peak
 	inside pkill vegeta
 	wait "$generator" || true # it was killed
@@ -229,15 +259,17 @@ check_uninstall() {
 	helm uninstall belfry --namespace school --wait >/dev/null
 	wait_for 60 no_pods || fail "pods are left: $(school get pods)"
 	local left
-	left=$(kubectl api-resources --namespaced --verbs=list -o name | grep -vE 'events|endpoints|endpointslices|pods.metrics|leases' |
-		while read -r kind; do school get "$kind" -o name 2>/dev/null; done | grep -vE 'serviceaccount/default|configmap/kube-root-ca.crt|secret/belfry|secret/belfry-tls' || true)
+	left=$(kubectl api-resources --namespaced --verbs=list -o name |
+		grep -vE 'events|endpoints|endpointslices|pods.metrics|leases' |
+		while read -r kind; do school get "$kind" -o name 2>/dev/null; done |
+		grep -vE 'serviceaccount/default|configmap/kube-root-ca.crt|secret/belfry|secret/belfry-tls' || true)
 	[ -z "$left" ] || fail "uninstalling left $left"
 	say "nothing of the release is left in the namespace but the Secrets that it was given"
 }
 
 no_pods() { [ -z "$(school get pods -o name)" ]; }
 
-# why shows what may explain a failure.
+# why prints what may explain a failure.
 why() {
 	[ -n "${MACHINE:-}" ] && machine_pid >/dev/null || return 0
 	school get pods,jobs 2>&1 || true
@@ -245,13 +277,14 @@ why() {
 	tail -n 5 "$RUN"/log/*.log || true
 }
 
-# write_record LOG COMMIT
+# write_record LOG COMMIT prints the page docs/kubernetes-check.md.
 write_record() {
 	cat <<-END
 		# The chart on a real Kubernetes
 
-		What \`make cluster-test\` printed on $(date -u +%F) at commit $2, as it came. [deploy/verify/cluster](../deploy/verify/cluster/README.md) says how the
-		cluster is made, and what it cannot show. The number at the beginning of a line is the seconds since the start.
+		What \`make cluster-test\` printed on $(date -u +%F) at commit $2, as it came.
+		[deploy/verify/cluster](../deploy/verify/cluster/README.md) says how the cluster is made, and what it cannot
+		show. The number at the beginning of a line is the seconds since the start.
 
 		\`\`\`
 	END
@@ -259,7 +292,8 @@ write_record() {
 	echo '```'
 }
 
-# quick is the part for .ci/run: control plane, node, a pod, and the chart as the apiserver takes it. It never builds, and says why where it does nothing.
+# quick is the part for .ci/run: control plane, node, a pod, and the chart's objects accepted by the apiserver. It never
+# builds the cluster's programs, and where it does nothing it says why.
 quick() {
 	local why
 	why=$(obstacle)
@@ -272,10 +306,12 @@ quick() {
 	fi
 	trap 'machine_down' EXIT
 	up
-	kubectl apply --server-side -f "$(fetched "sigs.k8s.io/gateway-api@v$GATEWAY_API_VERSION")/config/crd/standard" >/dev/null
+	kubectl apply --server-side \
+		-f "$(fetched "sigs.k8s.io/gateway-api@v$GATEWAY_API_VERSION")/config/crd/standard" >/dev/null
 	kubectl run pause --image="$PAUSE_IMAGE" --restart=Never >/dev/null
 	kubectl wait --for=condition=Ready pod/pause --timeout=60s >/dev/null
-	helm template belfry "$CHECKOUT/charts/belfry" --values "$HERE/values.yaml" --kube-version "$KUBERNETES_VERSION" >"$RUN/chart.yaml"
+	helm template belfry "$CHECKOUT/charts/belfry" --values "$HERE/values.yaml" \
+		--kube-version "$KUBERNETES_VERSION" >"$RUN/chart.yaml"
 	kubectl apply --server-side --dry-run=server -f "$RUN/chart.yaml" >"$RUN/accepted"
 	say "a pod runs, and the apiserver accepts the chart's $(wc -l <"$RUN/accepted") objects"
 }

@@ -1,5 +1,5 @@
-# Sourced. docs/operate.md done as it is written, from an empty namespace to a school that is loaded and back: its blocks of commands, in their order, by one
-# shell that knows no more than a reader does.
+# Sourced. Runs docs/operate.md as it is written, from an empty namespace to a loaded school and back: its blocks of
+# commands, in their order, in one shell that knows no more than a reader does.
 
 GUIDE=$CHECKOUT/docs/operate.md
 
@@ -7,14 +7,18 @@ GUIDE=$CHECKOUT/docs/operate.md
 commands() {
 	local section
 	for section in "$@"; do
-		awk -v heading="## $section" '/^## / {wanted = $0 == heading} /^```/ {inside = wanted && $0 == "```sh"; next} inside' "$GUIDE"
+		awk -v heading="## $section" '
+			/^## / {wanted = $0 == heading}
+			/^```/ {inside = wanted && $0 == "```sh"; next}
+			inside' "$GUIDE"
 	done
 }
 
 # values prints the guide's block of values.
 values() { awk '/^```/ {inside = $0 == "```yaml"; next} inside' "$GUIDE"; }
 
-# given makes what the guide leaves to its reader: the host's certificate and address, images in the registry, files of a school.
+# given makes what the guide leaves to its reader: the host's certificate and address, images in the registry, and the
+# files of a school.
 given() {
 	local work=$1 host registry version program
 	mkdir "$work"
@@ -39,11 +43,15 @@ check_guide() {
 	given "$work"
 	commands "Install" "The first administrator" "Load the school" "Change settings" "Uninstall" >"$work/commands"
 	# shellcheck disable=SC2016 # the inner shell expands them
-	inside env MONGODB_URI="mongodb://$NODE:27017/" REDIS_URL="redis://$NODE:6379/0" SSL_CERT_FILE="$PKI/ca.crt" KUBECONFIG="$RUN/admin.kubeconfig" \
-		PATH="$RUN:$KUBERNETES:$BIN/helm-v$HELM_VERSION:$PATH" sh -c 'cd "$1" && exec bash -euo pipefail commands' sh "$work" >"$RUN/log/guide.log" 2>&1 ||
+	inside env MONGODB_URI="mongodb://$NODE:27017/" REDIS_URL="redis://$NODE:6379/0" \
+		SSL_CERT_FILE="$PKI/ca.crt" KUBECONFIG="$RUN/admin.kubeconfig" \
+		PATH="$RUN:$KUBERNETES:$BIN/helm-v$HELM_VERSION:$PATH" \
+		sh -c 'cd "$1" && exec bash -euo pipefail commands' sh "$work" >"$RUN/log/guide.log" 2>&1 ||
 		fail "the guide's commands: $(tail -20 "$RUN/log/guide.log")"
-	[ "$(grep -c '^ok' "$RUN/log/guide.log")" -eq 22 ] || fail "not every step of the two checks of the guide was done: $(cat "$RUN/log/guide.log")"
+	[ "$(grep -c '^ok' "$RUN/log/guide.log")" -eq 22 ] ||
+		fail "not every step of the two checks of the guide was done: $(cat "$RUN/log/guide.log")"
 	say "$(grep -cv '^ ' "$work/commands") commands in $((SECONDS - began)) s; the users then, and what was loaded:"
-	grep -E '^(NUMBER|ID)|Ada King|administrator@|records in' "$RUN/log/guide.log" | while read -r line; do say "  $line"; done
+	grep -E '^(NUMBER|ID)|Ada King|administrator@|records in' "$RUN/log/guide.log" |
+		while read -r line; do say "  $line"; done
 	kubectl delete namespace belfry >/dev/null
 }

@@ -1,8 +1,9 @@
-# Sourced. The machine that the cluster runs on: network, mounts and processes of its own, held by one process. When that ends, the kernel ends every other
-# process of it, undoes its mounts and removes its network, so nothing has to be remembered for that.
+# Sourced. The machine that the cluster runs on: network, mounts and processes of its own, held by one process. When
+# that process ends, the kernel ends all its other processes, undoes its mounts and removes its network. So nothing has
+# to be recorded for the clean-up.
 
 NODE=10.99.0.1
-SERVICES=10.96.0.0/16
+SERVICE_NETWORK=10.96.0.0/16
 PODS=10.244.0.0/16
 FIXED=(/var/lib/cni /var/lib/kubelet) # folders that containerd and the kubelet write to whatever they are told
 
@@ -12,30 +13,34 @@ machine_pid() {
 	pid=$(cat "$RUN/pid" 2>/dev/null) && [ "$(readlink "/proc/$pid/exe")" = "$RUN/pause" ] && echo "$pid"
 }
 
-# inside runs a command in the machine. The file system is the same one, apart from /run, /var/log, /etc/hosts and FIXED.
+# inside runs a command in the machine. The file system is the same, except /run, /var/log, /etc/hosts and FIXED.
 inside() {
 	nsenter --target "$MACHINE" --net --mount --pid -- "$@"
 }
 
-# keep NAME COMMAND... runs a command in the machine until that ends, with its output in log/NAME.log.
+# keep NAME COMMAND... runs a command in the machine until the machine ends, with its output in log/NAME.log.
 keep() {
 	local name=$1
 	shift
 	inside setsid sh -c 'log=$1; shift; exec "$@" >>"$log" 2>&1 </dev/null &' sh "$RUN/log/$name.log" "$@"
 }
 
-# need SECONDS NAME COMMAND... waits for what NAME, started by keep, has to provide.
+# need SECONDS NAME COMMAND... waits until the command succeeds, which needs NAME, started by keep.
 need() {
 	local patience=$1 name=$2
 	shift 2
-	wait_for "$patience" "$@" || fail "$name did not answer within $patience s; the end of its log:"$'\n'"$(tail -5 "$RUN/log/$name.log" 2>/dev/null)"
+	wait_for "$patience" "$@" || fail "$name did not answer within $patience s; the end of its log:"$'\n'"$(
+		tail -5 "$RUN/log/$name.log" 2>/dev/null
+	)"
 }
 
 machine_up() {
 	mkdir -p "$RUN"/{run,log,cni,kubelet,containerd,etcd,images,metrics}
 	chmod 700 "$RUN" "$RUN/etcd"
-	sysctl -e vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes >"$RUN/sysctl" # the kubelet sets them
-	CGO_ENABLED=0 go build -C "$CHECKOUT" -trimpath -ldflags='-s -w' -o "$RUN/" ./deploy/verify/cluster/pause ./deploy/verify/cluster/forward
+	sysctl -e vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
+		kernel.keys.root_maxkeys kernel.keys.root_maxbytes >"$RUN/sysctl" # the kubelet sets them
+	CGO_ENABLED=0 go build -C "$CHECKOUT" -trimpath -ldflags='-s -w' -o "$RUN/" \
+		./deploy/verify/cluster/pause ./deploy/verify/cluster/forward
 	local folder
 	for folder in "${FIXED[@]}"; do
 		mkdir -p "$RUN/fixed$folder"
@@ -56,14 +61,15 @@ machine_up() {
 	wait_for 10 held_by "$outer" || fail "the machine did not start: $(cat "$RUN/log/machine.log")"
 	MACHINE=$(machine_pid)
 	inside ip link set lo up
-	inside ip link add node0 type bridge # there need not be a dummy driver: an empty bridge bears the node's address
+	inside ip link add node0 type bridge # an empty bridge has the node's address: some kernels lack the dummy driver
 	inside ip addr add "$NODE/24" dev node0
 	inside ip link set node0 up
-	inside ip route add default via 10.99.0.254 dev node0 # leads nowhere; some programs ask which address it would leave by
+	# A route to nowhere: some programs look up the source address of the default route.
+	inside ip route add default via 10.99.0.254 dev node0
 	inside sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.route_localnet=1
 }
 
-# held_by notes the process that unshare made once it has become the machine's first.
+# held_by records the process that unshare made, once it is the machine's first process.
 held_by() {
 	local pid
 	pid=$(pgrep -P "$1") && [ "$(readlink "/proc/$pid/exe")" = "$RUN/pause" ] && echo "$pid" >"$RUN/pid"
@@ -78,7 +84,8 @@ machine_down() {
 		wait_for 30 gone "$pid" || fail "the machine's first process, $pid, does not end"
 	fi
 	for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
-		[ ! -d "$hierarchy/$NAME" ] || wait_for 20 remove_groups "$hierarchy/$NAME" || fail "the control groups below $hierarchy/$NAME cannot be removed"
+		[ ! -d "$hierarchy/$NAME" ] || wait_for 20 remove_groups "$hierarchy/$NAME" ||
+			fail "the control groups below $hierarchy/$NAME cannot be removed"
 	done
 	[ ! -f "$RUN/made" ] || xargs rmdir <"$RUN/made"
 	[ ! -f "$RUN/sysctl" ] || sysctl -q -p "$RUN/sysctl" >/dev/null
@@ -87,7 +94,7 @@ machine_down() {
 
 gone() { [ ! -d "/proc/$1" ]; }
 
-# remove_groups: those whose last process has just ended may be busy for a moment.
+# remove_groups fails while any is busy: a group whose last process has just ended may be busy for a moment.
 remove_groups() {
 	find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
 	[ ! -d "$1" ]

@@ -7,10 +7,12 @@ node_up() {
 	kubelet_settings >"$RUN/kubelet.yaml"
 	echo "nameserver $NODE" >"$RUN/resolv.conf"
 	local hierarchy
-	for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do # with version 1 one for each controller, with version 2 one for all
+	# Version 1 has one hierarchy for each controller, version 2 one for all.
+	for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
 		if grep -q " $hierarchy cgroup" /proc/mounts; then mkdir -p "$hierarchy/$NAME"; fi
 	done
-	keep kubelet "$KUBERNETES/kubelet" --config="$RUN/kubelet.yaml" --kubeconfig="$RUN/kubelet.kubeconfig" --root-dir="$RUN/kubelet" --hostname-override=node1 --node-ip="$NODE"
+	keep kubelet "$KUBERNETES/kubelet" --config="$RUN/kubelet.yaml" --kubeconfig="$RUN/kubelet.kubeconfig" \
+		--root-dir="$RUN/kubelet" --hostname-override=node1 --node-ip="$NODE"
 	proxy_settings >"$RUN/proxy.yaml"
 	keep kube-proxy "$KUBERNETES/kube-proxy" --config="$RUN/proxy.yaml"
 	need 90 kubelet kubectl wait --for=condition=Ready node/node1 --timeout=1s
@@ -35,8 +37,8 @@ load() {
 	done
 }
 
-# containerd_settings: restrict_oom_score_adj because the machine's processes may be forbidden to lower theirs; network namespaces below the state folder, so
-# that none is left in /run/netns.
+# containerd_settings: restrict_oom_score_adj, because the machine's processes may be forbidden to lower their score.
+# Network namespaces are below the state folder, so that none is left in /run/netns.
 containerd_settings() {
 	cat <<-END
 		version = 2
@@ -65,13 +67,14 @@ network_settings() {
 	cat <<-END
 		{"cniVersion": "0.4.0", "name": "pods", "plugins": [
 		  {"type": "bridge", "bridge": "cni0", "isGateway": true, "ipMasq": true, "hairpinMode": true,
-		   "ipam": {"type": "host-local", "ranges": [[{"subnet": "${PODS%/*}/24"}]], "routes": [{"dst": "0.0.0.0/0"}], "dataDir": "$RUN/cni-addresses"}},
+		   "ipam": {"type": "host-local", "ranges": [[{"subnet": "${PODS%/*}/24"}]],
+		            "routes": [{"dst": "0.0.0.0/0"}], "dataDir": "$RUN/cni-addresses"}},
 		  {"type": "portmap", "capabilities": {"portMappings": true}}]}
 	END
 }
 
-# kubelet_settings: failCgroupV1 because kernels that start with control groups of version 1 are refused otherwise; a root of its own among the control
-# groups, so that what is left there can be told from others'.
+# kubelet_settings: failCgroupV1, because otherwise the kubelet refuses kernels that start with control groups of
+# version 1. It has its own root among the control groups, so that what is left there can be distinguished from others'.
 kubelet_settings() {
 	cat <<-END
 		apiVersion: kubelet.config.k8s.io/v1beta1
@@ -105,13 +108,14 @@ proxy_settings() {
 	END
 }
 
-# pause_image ARCHIVE: the image of a pod's first container, as docker save would write it.
+# pause_image ARCHIVE writes the image of a pod's first container, in the format of docker save.
 pause_image() {
 	local dir config
 	dir=$(mktemp -d)
 	tar -C "$RUN" --owner=0 --group=0 -cf "$dir/layer.tar" pause
-	printf '{"os":"linux","architecture":"%s","config":{"Entrypoint":["/pause"],"User":"65535:65535"},"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
-		"$(go env GOARCH)" "$(sha256sum "$dir/layer.tar" | cut -d' ' -f1)" >"$dir/config.json"
+	printf '{"os":"linux","architecture":"%s","config":%s,"rootfs":{"type":"layers","diff_ids":["sha256:%s"]}}' \
+		"$(go env GOARCH)" '{"Entrypoint":["/pause"],"User":"65535:65535"}' \
+		"$(sha256sum "$dir/layer.tar" | cut -d' ' -f1)" >"$dir/config.json"
 	config=$(sha256sum "$dir/config.json" | cut -d' ' -f1).json
 	mv "$dir/config.json" "$dir/$config"
 	printf '[{"Config":"%s","RepoTags":["%s"],"Layers":["layer.tar"]}]' "$config" "$PAUSE_IMAGE" >"$dir/manifest.json"

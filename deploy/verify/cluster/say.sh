@@ -1,4 +1,4 @@
-# Sourced. What everything else speaks with.
+# Sourced. Output, failure and waiting, for all other scripts.
 
 # say prints a line with the time since the command began.
 say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
@@ -9,7 +9,7 @@ fail() {
 	exit 1
 }
 
-# need_space GIGABYTES FOLDER
+# need_space GIGABYTES FOLDER fails when the folder's file system has less free space.
 need_space() {
 	local free
 	free=$(df --output=avail -BG "$2" | tail -1 | tr -dc 0-9)

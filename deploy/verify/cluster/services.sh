@@ -1,8 +1,8 @@
-# Sourced. What a cluster is expected to have besides: name service, front door, metrics. They run as processes of the machine, so no images of theirs have
-# to be made; the front door's address is the node's.
+# Sourced. What else a cluster is expected to have: name service, front door, metrics. They run as processes of the
+# machine, so they need no images. The front door's address is the node's.
 
-WEB=443     # the port of the front door's Ingresses
-GATEWAY=8443 # that of its Gateway
+WEB=443      # the port of the front door's Ingresses
+GATEWAY=8443 # the port of its Gateway
 
 services_up() {
 	names_up
@@ -29,8 +29,10 @@ names_up() {
 }
 
 metrics_up() {
-	keep metrics-server "$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" --secure-port=4443 --cert-dir="$RUN/metrics" --metric-resolution=15s \
-		--kubeconfig="$RUN/admin.kubeconfig" --authentication-kubeconfig="$RUN/admin.kubeconfig" --authorization-kubeconfig="$RUN/admin.kubeconfig" \
+	local kubeconfig=$RUN/admin.kubeconfig
+	keep metrics-server "$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" \
+		--secure-port=4443 --cert-dir="$RUN/metrics" --metric-resolution=15s \
+		--kubeconfig="$kubeconfig" --authentication-kubeconfig="$kubeconfig" --authorization-kubeconfig="$kubeconfig" \
 		--kubelet-preferred-address-types=InternalIP --kubelet-certificate-authority="$PKI/ca.crt"
 	kubectl apply -f - >/dev/null <<-END
 		apiVersion: v1
@@ -48,11 +50,18 @@ metrics_up() {
 		apiVersion: apiregistration.k8s.io/v1
 		kind: APIService
 		metadata: {name: v1beta1.metrics.k8s.io}
-		spec: {group: metrics.k8s.io, version: v1beta1, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {name: metrics-server, namespace: kube-system}}
+		spec:
+		  group: metrics.k8s.io
+		  version: v1beta1
+		  groupPriorityMinimum: 100
+		  versionPriority: 100
+		  insecureSkipTLSVerify: true
+		  service: {name: metrics-server, namespace: kube-system}
 	END
 }
 
-# frontdoor_up: strict prefixes, because Traefik's Ingresses let the prefix /api match /apix otherwise; its HTTPRoutes never do.
+# frontdoor_up sets strict prefixes: without them Traefik's Ingresses let the prefix /api match /apix; its HTTPRoutes
+# never do.
 frontdoor_up() {
 	local definitions
 	definitions=$(fetched "sigs.k8s.io/gateway-api@v$GATEWAY_API_VERSION")/config/crd/standard
@@ -76,10 +85,15 @@ frontdoor_up() {
 		spec:
 		  gatewayClassName: traefik
 		  listeners:
-		  - {name: https, protocol: HTTPS, port: $GATEWAY, tls: {certificateRefs: [{name: front}]}, allowedRoutes: {namespaces: {from: All}}}
+		  - name: https
+		    protocol: HTTPS
+		    port: $GATEWAY
+		    tls: {certificateRefs: [{name: front}]}
+		    allowedRoutes: {namespaces: {from: All}}
 	END
 	keep traefik env KUBECONFIG="$RUN/admin.kubeconfig" "$BIN/traefik-v$TRAEFIK_VERSION/traefik" \
-		--entrypoints.web.address="$NODE:$WEB" --entrypoints.web.http.tls --entrypoints.gateway.address="$NODE:$GATEWAY" --entrypoints.traefik.address=127.0.0.1:8099 --ping \
+		--entrypoints.web.address="$NODE:$WEB" --entrypoints.web.http.tls \
+		--entrypoints.gateway.address="$NODE:$GATEWAY" --entrypoints.traefik.address=127.0.0.1:8099 --ping \
 		--providers.kubernetesingress --providers.kubernetesingress.strictprefixmatching --providers.kubernetesgateway \
 		--global.checknewversion=false --global.sendanonymoususage=false --log.level=INFO
 	need 60 traefik inside curl -sf http://127.0.0.1:8099/ping

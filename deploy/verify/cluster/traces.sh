@@ -1,12 +1,13 @@
-# Sourced. What the cluster takes of this machine, and what it could leave on it.
+# Sourced. The memory that the cluster takes, and what it could leave on this machine.
 
-# memory prints what all processes of the cluster take, in MB, shared pages shared out.
+# memory prints the memory of all processes of the cluster, in MB. Shared pages are divided among the processes (PSS).
 memory() {
 	# shellcheck disable=SC2016 # the inner shell expands it
-	inside sh -c 'cat /proc/[0-9]*/smaps_rollup 2>/dev/null; true' | awk '/^Pss:/ {sum += $2} END {printf "%d", sum / 1024}'
+	inside sh -c 'cat /proc/[0-9]*/smaps_rollup 2>/dev/null; true' |
+		awk '/^Pss:/ {sum += $2} END {printf "%d", sum / 1024}'
 }
 
-# memory_peak remembers the most that memory has been.
+# memory_peak stores the highest value of memory so far.
 memory_peak() {
 	local now before
 	now=$(memory)
@@ -20,7 +21,12 @@ traces() {
 	echo "# network"; ip -o link | awk '{print $2}' | sort; ls /run/netns 2>/dev/null || true
 	echo "# packet filter"; { iptables-save 2>/dev/null || true; } | grep -v '^#' || true
 	echo "# control groups"; find /sys/fs/cgroup -maxdepth 3 -type d \( -name '*kube*' -o -name "$NAME*" \)
-	echo "# settings"; sysctl -e vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops kernel.keys.root_maxkeys kernel.keys.root_maxbytes
-	echo "# processes"; pgrep -af "$RUN|containerd|kubelet" | grep -v "^$$ " | cut -d' ' -f2- | grep -v "cluster check" || true
-	echo "# folders"; ls -d "$RUN" /run/containerd /var/lib/containerd /var/lib/kubelet /var/lib/cni /var/log/pods /var/log/containers /etc/cni 2>/dev/null || true
+	echo "# settings"
+	sysctl -e vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
+		kernel.keys.root_maxkeys kernel.keys.root_maxbytes
+	echo "# processes"
+	pgrep -af "$RUN|containerd|kubelet" | grep -v "^$$ " | cut -d' ' -f2- | grep -v "cluster check" || true
+	echo "# folders"
+	ls -d "$RUN" /run/containerd /var/lib/containerd /var/lib/kubelet /var/lib/cni /var/log/pods /var/log/containers \
+		/etc/cni 2>/dev/null || true
 }

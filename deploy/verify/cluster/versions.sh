@@ -14,6 +14,7 @@ BIN=$CACHE/bin # NAME-vVERSION/NAME, as .ci/tools keeps them
 PROGRAMS=(
 	"$KUBERNETES"/{kube-apiserver,kube-controller-manager,kube-scheduler,kubelet,kube-proxy,kubectl}
 	"$BIN/etcd-v$ETCD_VERSION/etcd" "$BIN/coredns-v$COREDNS_VERSION/coredns" "$BIN/traefik-v$TRAEFIK_VERSION/traefik"
-	"$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" "$BIN/helm-v$HELM_VERSION/helm" "$BIN/vegeta-v$VEGETA_VERSION/vegeta"
+	"$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" "$BIN/helm-v$HELM_VERSION/helm"
+	"$BIN/vegeta-v$VEGETA_VERSION/vegeta"
 )
 PACKAGES=(containerd runc containernetworking-plugins iptables iproute2 util-linux procps openssl curl jq)

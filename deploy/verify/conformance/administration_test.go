@@ -13,11 +13,18 @@ func TestAdministration_EveryPathNeedsAdmin(t *testing.T) {
 	proves(t, "administration admin")
 	c := school.As(t, "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged")
 	for _, call := range [][2]string{
-		{"GET", "users"}, {"POST", "users"}, {"GET", "users/1"}, {"PATCH", "users/1"}, {"DELETE", "users/1"}, {"POST", "users/1/uuid"}, {"DELETE", "users/1/sessions"},
-		{"GET", "elements"}, {"POST", "elements"}, {"GET", "elements/1"}, {"PATCH", "elements/1"}, {"DELETE", "elements/1"}, {"GET", "elements/1/members"}, {"POST", "elements/1/members"}, {"DELETE", "elements/1/members/2"},
-		{"GET", "elements/1/administrators"}, {"PUT", "elements/1/administrators/1"}, {"DELETE", "elements/1/administrators/1"}, {"GET", "eventcategories"}, {"POST", "eventcategories"}, {"PATCH", "eventcategories/1"},
-		{"POST", "import/staff"}, {"POST", "import/pupils"}, {"POST", "import/locations"}, {"POST", "import/groups"}, {"POST", "import/properties"}, {"POST", "import/services"}, {"POST", "import/subjects"},
-		{"POST", "import/memberships"}, {"POST", "import/users"}, {"POST", "import/administrators"}, {"POST", "import/eventcategories"}, {"POST", "import/events"}, {"POST", "import/notes"},
+		{"GET", "users"}, {"POST", "users"}, {"GET", "users/1"}, {"PATCH", "users/1"}, {"DELETE", "users/1"},
+		{"POST", "users/1/uuid"}, {"DELETE", "users/1/sessions"},
+		{"GET", "elements"}, {"POST", "elements"}, {"GET", "elements/1"}, {"PATCH", "elements/1"},
+		{"DELETE", "elements/1"}, {"GET", "elements/1/members"}, {"POST", "elements/1/members"},
+		{"DELETE", "elements/1/members/2"},
+		{"GET", "elements/1/administrators"}, {"PUT", "elements/1/administrators/1"},
+		{"DELETE", "elements/1/administrators/1"}, {"GET", "eventcategories"}, {"POST", "eventcategories"},
+		{"PATCH", "eventcategories/1"},
+		{"POST", "import/staff"}, {"POST", "import/pupils"}, {"POST", "import/locations"}, {"POST", "import/groups"},
+		{"POST", "import/properties"}, {"POST", "import/services"}, {"POST", "import/subjects"},
+		{"POST", "import/memberships"}, {"POST", "import/users"}, {"POST", "import/administrators"},
+		{"POST", "import/eventcategories"}, {"POST", "import/events"}, {"POST", "import/notes"},
 	} {
 		c.Do(t, call[0], "/api/admin/"+call[1], nil).Want(t, http.StatusForbidden, forbidden)
 		school.Client().Do(t, call[0], "/api/admin/"+call[1], nil).Want(t, http.StatusUnauthorized, accessDenied)
@@ -25,20 +32,27 @@ func TestAdministration_EveryPathNeedsAdmin(t *testing.T) {
 }
 
 func TestAdministration_Users(t *testing.T) {
-	proves(t, "administration users", "administration created", "administration uuid once", "administration PATCH", "administration invalid", "decisions 2 secret")
+	proves(t, "administration users", "administration created", "administration uuid once", "administration PATCH",
+		"administration invalid", "decisions 2 secret")
 	admin, name := school.Admin(), school.Unique("User")
 	email := strings.ToLower(school.Prefix) + ".new@conformance.invalid"
-	a := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": " " + name + " ", "email": " " + email, "permissions": map[string]any{"can_api": true, "can_su": true}}})
+	a := admin.Post(t, "/api/admin/users",
+		map[string]any{"user": map[string]any{"name": " " + name + " ", "email": " " + email,
+			"permissions": map[string]any{"can_api": true, "can_su": true}}})
 	id := a.Int(t, "user.id")
 	samples := []any{10201, id, "Ann Archer", name, "ann.archer@school.example", email}
-	school.Golden(t, a, http.StatusCreated, "user_created.json", append(samples, "7f3c2a9e-0000-4000-8000-000000000001", a.Text(t, "user.uuid"))...)
+	school.Golden(t, a, http.StatusCreated, "user_created.json",
+		append(samples, "7f3c2a9e-0000-4000-8000-000000000001", a.Text(t, "user.uuid"))...)
 	path := fmt.Sprintf("/api/admin/users/%d", id)
 	school.Golden(t, admin.Get(t, path), http.StatusOK, "user.json", samples...)
-	changed := admin.Patch(t, path, map[string]any{"user": map[string]any{"kind": "pupil", "permissions": map[string]any{"can_su": false}}})
+	changed := admin.Patch(t, path,
+		map[string]any{"user": map[string]any{"kind": "pupil", "permissions": map[string]any{"can_su": false}}})
 	school.Golden(t, changed, http.StatusOK, "user_changed.json", samples...)
-	school.Golden(t, admin.Post(t, "/api/admin/users", wrapped("user")), http.StatusUnprocessableEntity, "user_invalid.json")
+	school.Golden(t, admin.Post(t, "/api/admin/users", wrapped("user")), http.StatusUnprocessableEntity,
+		"user_invalid.json")
 	admin.Post(t, "/api/admin/users", map[string]any{}).WantCode(t, http.StatusBadRequest)
-	given := school.UserWith(t, map[string]any{"uuid": strings.ReplaceAll(school.Unique("chosen"), " ", "-")}, "can_api")
+	given := school.UserWith(t, map[string]any{"uuid": strings.ReplaceAll(school.Unique("chosen"), " ", "-")},
+		"can_api")
 	isUser(t, school.Login(t, given), &given, "after a login with a chosen uuid")
 }
 
@@ -49,7 +63,8 @@ func TestAdministration_ANewUUIDEndsTheOldOneAndAllSessions(t *testing.T) {
 	a := school.Admin().Post(t, userPath(u)+"/uuid", nil)
 	renewed := a.Text(t, "uuid")
 	a.Want(t, http.StatusCreated, fmt.Sprintf(`{"status":"Created","uuid":%q}`, renewed))
-	withinASecond(t, "the session from before the new uuid is 401", func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
+	withinASecond(t, "the session from before the new uuid is 401",
+		func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
 	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
 	u.UUID = renewed
 	isUser(t, school.Login(t, u), &u, "after a login with the new uuid")
@@ -64,7 +79,8 @@ func TestAdministration_DeletingAUserKeepsItsEvents(t *testing.T) {
 	for range 2 { // again is no error
 		school.Admin().Delete(t, userPath(u)).Want(t, http.StatusOK, okBody)
 	}
-	withinASecond(t, "the session of a deleted user is 401", func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
+	withinASecond(t, "the session of a deleted user is 401",
+		func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
 	tryLogin(t, school.Client(), u.UUID).Want(t, http.StatusUnauthorized, accessDenied)
 	school.Admin().Get(t, userPath(u)).Equal(t, "user.active", "false")
 	school.As(t).Get(t, event).Equal(t, "event.owner", u.List())
@@ -79,7 +95,8 @@ func TestAdministration_EndingTheSessionsOfAUser(t *testing.T) {
 	first, second := school.Login(t, u), school.Login(t, u)
 	school.Admin().Delete(t, userPath(u)+"/sessions").Want(t, http.StatusOK, okBody)
 	withinASecond(t, "both sessions are 401", func() bool {
-		return first.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized && second.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized
+		return first.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized &&
+			second.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized
 	})
 	isUser(t, school.Login(t, u), &u, "after a new login")
 }
@@ -89,20 +106,27 @@ func elementAdmin(e Element) string { return fmt.Sprintf("/api/admin/elements/%d
 func TestAdministration_Elements(t *testing.T) {
 	proves(t, "administration elements", "administration created", "administration PATCH", "administration invalid")
 	admin, surname := school.Admin(), school.Unique("Butler")
-	e := school.Element(t, map[string]any{"entity_type": "Pupil", "forename": "Kai", "surname": surname, "tutor_group": "9A", "email": "kai@conformance.invalid", "name": "ignored", "colour": "red"})
+	e := school.Element(t, map[string]any{"entity_type": "Pupil", "forename": "Kai", "surname": surname,
+		"tutor_group": "9A", "email": "kai@conformance.invalid", "name": "ignored", "colour": "red"})
 	a := admin.Get(t, elementAdmin(e))
-	samples := []any{10101, e.ID, 10102, e.EntityID, "Butler", surname, "7f3c2a9e-0000-4000-8000-000000000001", a.Text(t, "element.uuid")}
+	samples := []any{10101, e.ID, 10102, e.EntityID, "Butler", surname, "7f3c2a9e-0000-4000-8000-000000000001",
+		a.Text(t, "element.uuid")}
 	school.Golden(t, a, http.StatusOK, "element_record.json", samples...)
-	changed := admin.Patch(t, elementAdmin(e), map[string]any{"element": map[string]any{"known_as": "Kip", "tutor_group": nil}})
+	changed := admin.Patch(t, elementAdmin(e),
+		map[string]any{"element": map[string]any{"known_as": "Kip", "tutor_group": nil}})
 	school.Golden(t, changed, http.StatusOK, "element_record_changed.json", samples...)
 	c := school.As(t)
 	search(t, c, "namelike", "kip "+surname).Equal(t, "elements.0.id", e.Sent())
 	search(t, c, "name", e.Name).Want(t, http.StatusNotFound, nothing) // by its old name
-	for _, fields := range []map[string]any{{}, {"entity_type": "Ghost", "name": "x"}, {"entity_type": "Location"}, {"entity_type": "Staff", "forename": "A", "surname": "B"}} {
+	for _, fields := range []map[string]any{{}, {"entity_type": "Ghost", "name": "x"}, {"entity_type": "Location"},
+		{"entity_type": "Staff", "forename": "A", "surname": "B"}} {
 		a := admin.Post(t, "/api/admin/elements", map[string]any{"element": fields})
-		equal(t, fmt.Sprint("code, id and valid of ", fields), fmt.Sprint(a.Code, a.At(t, "element.id"), a.At(t, "element.valid"), a.Has("element.errors")), "422nullfalsetrue")
+		equal(t, fmt.Sprint("code, id and valid of ", fields),
+			fmt.Sprint(a.Code, a.At(t, "element.id"), a.At(t, "element.valid"), a.Has("element.errors")),
+			"422nullfalsetrue")
 	}
-	faulty := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{"entity_type": "Staff", "initials": "A", "surname": 5}})
+	faulty := admin.Post(t, "/api/admin/elements",
+		map[string]any{"element": map[string]any{"entity_type": "Staff", "initials": "A", "surname": 5}})
 	faulty.Equal(t, "element.errors", `{"forename":["can't be blank"],"surname":["is not a string"]}`)
 	for _, body := range []string{`{`, `{}`, `{"element":5}`} {
 		admin.Post(t, "/api/admin/elements", body).WantCode(t, http.StatusBadRequest)
@@ -111,8 +135,10 @@ func TestAdministration_Elements(t *testing.T) {
 	given := map[string]any{"entity_type": "Service", "name": school.Unique("Bell"), "uuid": strings.ToUpper(own)}
 	admin.Post(t, "/api/admin/elements", map[string]any{"element": given}).Equal(t, "element.uuid", quoted(own))
 	given["entity_type"] = "Group"
-	admin.Post(t, "/api/admin/elements", map[string]any{"element": given}).Equal(t, "element.errors", `{"uuid":["has already been taken"]}`)
-	faulty = admin.Patch(t, elementAdmin(e), map[string]any{"element": map[string]any{"surname": " ", "entity_type": "Staff"}})
+	admin.Post(t, "/api/admin/elements", map[string]any{"element": given}).Equal(t, "element.errors",
+		`{"uuid":["has already been taken"]}`)
+	faulty = admin.Patch(t, elementAdmin(e),
+		map[string]any{"element": map[string]any{"surname": " ", "entity_type": "Staff"}})
 	faulty.WantCode(t, http.StatusUnprocessableEntity)
 	faulty.Equal(t, "element.errors", `{"entity_type":["can't be changed"],"surname":["can't be blank"]}`)
 	admin.Get(t, elementAdmin(e)).Equal(t, "element.name", quoted("Kip "+surname))
@@ -123,9 +149,11 @@ func TestAdministration_ARetiredElementKeepsItsHistory(t *testing.T) {
 	c, room := school.Booker(t), school.Location(t)
 	school.Event(t, c, nil, room)
 	school.Admin().Delete(t, elementAdmin(room)).Want(t, http.StatusOK, okBody)
-	c.Get(t, "/api/elements?name="+strings.ReplaceAll(room.Name, " ", "%20")).Want(t, http.StatusNotFound, `{"status":"Not found","elements":[]}`)
+	c.Get(t, "/api/elements?name="+strings.ReplaceAll(room.Name, " ", "%20")).Want(t, http.StatusNotFound,
+		`{"status":"Not found","elements":[]}`)
 	c.Get(t, fmt.Sprintf("/api/elements/%d", room.ID)).Equal(t, "element.current", "false")
-	equal(t, "its commitments", c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)).Len(t, "commitments"), 1)
+	equal(t, "its commitments", c.Get(t,
+		fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)).Len(t, "commitments"), 1)
 	school.Admin().Patch(t, elementAdmin(room), wrapped("element", "current", true)).WantCode(t, http.StatusOK)
 	c.Get(t, "/api/elements?name="+strings.ReplaceAll(room.Name, " ", "%20")).WantCode(t, http.StatusOK)
 }
@@ -138,15 +166,18 @@ func memberText(e Element, first, last string) string {
 		}
 		return quoted(s)
 	}
-	return fmt.Sprintf(`{"element_id":%d,"element":%s,"first_day":%s,"last_day":%s,"valid":true}`, e.ID, e.List(), day(first), day(last))
+	return fmt.Sprintf(`{"element_id":%d,"element":%s,"first_day":%s,"last_day":%s,"valid":true}`, e.ID, e.List(),
+		day(first), day(last))
 }
 
 func TestAdministration_Members(t *testing.T) {
-	proves(t, "administration members", "administration overlaps", "administration own member", "administration last before first")
+	proves(t, "administration members", "administration overlaps", "administration own member",
+		"administration last before first")
 	admin, year, set, pupil, other := school.Admin(), school.Group(t), school.Group(t), school.Pupil(t), school.Pupil(t)
 	path := elementAdmin(set) + "/members"
 	list := func(query string, entries ...string) {
-		admin.Get(t, path+query).Want(t, http.StatusOK, `{"status":"OK","members":[`+strings.Join(entries, ",")+`],"next":null}`)
+		admin.Get(t, path+query).Want(t, http.StatusOK,
+			`{"status":"OK","members":[`+strings.Join(entries, ",")+`],"next":null}`)
 	}
 	school.Member(t, set, pupil, "2026-05-04", "2026-05-08")
 	school.Member(t, set, pupil, "2026-05-06", "2026-05-10")
@@ -168,10 +199,12 @@ func TestAdministration_Members(t *testing.T) {
 		span   map[string]any
 		errors string
 	}{
-		"the group itself":      {map[string]any{"element_id": year.ID}, `{"element_id":["is the group itself"]}`},
-		"last before first day": {map[string]any{"element_id": pupil.ID, "first_day": "2026-05-04", "last_day": "2026-05-03"}, `{"last_day":["is before first_day"]}`},
-		"no date":               {map[string]any{"element_id": pupil.ID, "first_day": "2026-02-29"}, `{"first_day":["is not a date"]}`},
-		"no element":            {map[string]any{"element_id": int64(noSuchID)}, `{"element_id":["must exist"]}`},
+		"the group itself": {map[string]any{"element_id": year.ID}, `{"element_id":["is the group itself"]}`},
+		"last before first day": {map[string]any{"element_id": pupil.ID, "first_day": "2026-05-04",
+			"last_day": "2026-05-03"}, `{"last_day":["is before first_day"]}`},
+		"no date": {map[string]any{"element_id": pupil.ID, "first_day": "2026-02-29"},
+			`{"first_day":["is not a date"]}`},
+		"no element": {map[string]any{"element_id": int64(noSuchID)}, `{"element_id":["must exist"]}`},
 	} {
 		a := admin.Post(t, path, map[string]any{"members": []any{c.span}})
 		equal(t, "code and errors of "+what, fmt.Sprint(a.Code, a.At(t, "members.0.errors")), "422"+c.errors)
@@ -184,7 +217,8 @@ func TestAdministration_EndingAMembership(t *testing.T) {
 	admin, set, pupil := school.Admin(), school.Group(t), school.Pupil(t)
 	path := fmt.Sprintf("%s/members/%d", elementAdmin(set), pupil.ID)
 	list := func(entries ...string) {
-		admin.Get(t, elementAdmin(set)+"/members").Want(t, http.StatusOK, `{"status":"OK","members":[`+strings.Join(entries, ",")+`],"next":null}`)
+		admin.Get(t, elementAdmin(set)+"/members").Want(t, http.StatusOK,
+			`{"status":"OK","members":[`+strings.Join(entries, ",")+`],"next":null}`)
 	}
 	school.Member(t, set, pupil, "2026-05-04", "2026-05-08")
 	admin.Delete(t, path+"?from=2026-05-06").Want(t, http.StatusOK, okBody)
@@ -216,7 +250,8 @@ func TestAdministration_AdministratorsControlAnElement(t *testing.T) {
 	one := fmt.Sprintf("%s/%d", path, u.ID)
 	admin.Get(t, path).Want(t, http.StatusOK, `{"status":"OK","administrators":[],"next":null}`)
 	c := school.Booker(t)
-	for _, step := range []struct{ method, status string }{{"PUT", "requested"}, {"PUT", "requested"}, {"DELETE", "uncontrolled"}} {
+	for _, step := range []struct{ method, status string }{{"PUT", "requested"}, {"PUT", "requested"},
+		{"DELETE", "uncontrolled"}} {
 		answer, listed := okBody, ""
 		if step.method == "PUT" {
 			answer, listed = `{"status":"OK","administrator":`+u.List()+`}`, u.List()
@@ -227,41 +262,54 @@ func TestAdministration_AdministratorsControlAnElement(t *testing.T) {
 		admin.Get(t, elementAdmin(calendar)).Equal(t, "element.controlled", fmt.Sprint(step.method == "PUT"))
 	}
 	admin.Delete(t, one).WantCode(t, http.StatusNotFound)
-	admin.Put(t, fmt.Sprintf("%s/%d", path, noSuchID), nil).Want(t, http.StatusNotFound, missing("Not found", "User", noSuchID))
+	admin.Put(t, fmt.Sprintf("%s/%d", path, noSuchID), nil).Want(t, http.StatusNotFound,
+		missing("Not found", "User", noSuchID))
 }
 
 func TestAdministration_Categories(t *testing.T) {
 	proves(t, "administration categories", "administration created", "administration PATCH", "administration invalid")
 	admin, name := school.Admin(), school.Unique("Trip")
-	a := admin.Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": map[string]any{"name": name, "pecking_order": 30, "busy": true}})
+	a := admin.Post(t, "/api/admin/eventcategories",
+		map[string]any{"eventcategory": map[string]any{"name": name, "pecking_order": 30, "busy": true}})
 	id := a.Int(t, "eventcategory.id")
 	school.Golden(t, a, http.StatusCreated, "eventcategory_created.json", 10401, id, "Trip", name)
 	path := fmt.Sprintf("/api/admin/eventcategories/%d", id)
 	changed := admin.Patch(t, path, wrapped("eventcategory", "privileged", true))
-	equal(t, "code, pecking_order, busy and privileged after a change", fmt.Sprint(changed.Code, changed.At(t, "eventcategory.pecking_order"), changed.At(t, "eventcategory.busy"), changed.At(t, "eventcategory.privileged")), "20030truetrue")
+	equal(t, "code, pecking_order, busy and privileged after a change",
+		fmt.Sprint(changed.Code, changed.At(t, "eventcategory.pecking_order"), changed.At(t, "eventcategory.busy"),
+			changed.At(t, "eventcategory.privileged")), "20030truetrue")
 	for _, fields := range []map[string]any{{"name": name}, {"name": " "}, {}} {
 		a := admin.Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": fields})
-		equal(t, fmt.Sprint("code, id, valid and faulty fields of ", fields), fmt.Sprint(a.Code, a.At(t, "eventcategory.id"), a.At(t, "eventcategory.valid"), a.Keys(t, "eventcategory.errors")), "422nullfalsename")
+		equal(t, fmt.Sprint("code, id, valid and faulty fields of ", fields),
+			fmt.Sprint(a.Code, a.At(t, "eventcategory.id"), a.At(t, "eventcategory.valid"),
+				a.Keys(t, "eventcategory.errors")), "422nullfalsename")
 	}
-	admin.Patch(t, fmt.Sprintf("/api/admin/eventcategories/%d", noSuchID), wrapped("eventcategory")).Want(t, http.StatusNotFound, missing("Not found", "EventCategory", noSuchID))
+	admin.Patch(t, fmt.Sprintf("/api/admin/eventcategories/%d", noSuchID), wrapped("eventcategory")).Want(t,
+		http.StatusNotFound, missing("Not found", "EventCategory", noSuchID))
 }
 
 func TestAdministration_UnknownIDs(t *testing.T) {
 	proves(t, "administration unknown")
 	admin := school.Admin()
 	for _, call := range [][3]string{
-		{"GET", "users", "User"}, {"PATCH", "users", "User"}, {"DELETE", "users", "User"}, {"GET", "elements", "Element"}, {"PATCH", "elements", "Element"}, {"DELETE", "elements", "Element"},
+		{"GET", "users", "User"}, {"PATCH", "users", "User"}, {"DELETE", "users", "User"},
+		{"GET", "elements", "Element"}, {"PATCH", "elements", "Element"}, {"DELETE", "elements", "Element"},
 	} {
-		admin.Do(t, call[0], fmt.Sprintf("/api/admin/%s/%d", call[1], noSuchID), map[string]any{strings.TrimSuffix(call[1], "s"): map[string]any{}}).Want(t, http.StatusNotFound, missing("Not found", call[2], noSuchID))
+		admin.Do(t, call[0], fmt.Sprintf("/api/admin/%s/%d", call[1], noSuchID),
+			map[string]any{strings.TrimSuffix(call[1], "s"): map[string]any{}}).Want(t, http.StatusNotFound,
+			missing("Not found", call[2], noSuchID))
 		for _, id := range []string{"0", "01", "-1", "+1", "1.0", "x", "9223372036854775808", "%201"} {
 			admin.Do(t, call[0], "/api/admin/"+call[1]+"/"+id, nil).Want(t, http.StatusNotFound, notFound)
 		}
 	}
-	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", noSuchID), nil).Want(t, http.StatusNotFound, missing("Not found", "User", noSuchID))
-	admin.Delete(t, fmt.Sprintf("/api/admin/users/%d/sessions", noSuchID)).Want(t, http.StatusNotFound, missing("Not found", "User", noSuchID))
+	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", noSuchID), nil).Want(t, http.StatusNotFound,
+		missing("Not found", "User", noSuchID))
+	admin.Delete(t, fmt.Sprintf("/api/admin/users/%d/sessions", noSuchID)).Want(t, http.StatusNotFound,
+		missing("Not found", "User", noSuchID))
 }
 
-// TestAdministration_ListsArePaged walks lists that others may add to meanwhile, from just before what the test has made.
+// TestAdministration_ListsArePaged walks lists that others may add to meanwhile, from just before what the test has
+// made.
 func TestAdministration_ListsArePaged(t *testing.T) {
 	proves(t, "administration lists")
 	admin := school.Admin()
@@ -270,7 +318,8 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 		made["users"] = append(made["users"], school.UserWith(t, nil).ID)
 		made["elements"] = append(made["elements"], school.Location(t).ID)
 	}
-	for things, ids := range map[string][]int64{"users": made["users"], "elements": made["elements"], "eventcategories": {school.Category.ID, school.Privileged.ID}} {
+	for things, ids := range map[string][]int64{"users": made["users"], "elements": made["elements"],
+		"eventcategories": {school.Category.ID, school.Privileged.ID}} {
 		after, found := min(ids[0], ids[len(ids)-1])-1, 0
 		for found < len(ids) {
 			path := "/api/admin/" + things + "?limit=1"
@@ -295,7 +344,8 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 		for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "after=-1"} {
 			admin.Get(t, "/api/admin/"+things+"?"+query).WantCode(t, http.StatusBadRequest)
 		}
-		admin.Get(t, fmt.Sprintf("/api/admin/%s?limit=1000&after=%d", things, noSuchID)).Want(t, http.StatusOK, `{"status":"OK","`+things+`":[],"next":null}`)
+		admin.Get(t, fmt.Sprintf("/api/admin/%s?limit=1000&after=%d", things, noSuchID)).Want(t, http.StatusOK,
+			`{"status":"OK","`+things+`":[],"next":null}`)
 	}
 }
 
@@ -304,15 +354,19 @@ func TestAdministration_ImportingAgainChangesNothing(t *testing.T) {
 	key, name := school.Unique("room"), school.Unique("Hall")
 	record := map[string]any{"key": key, "name": name}
 	answer := func(created, updated, unchanged, failed int, records ...string) string {
-		return fmt.Sprintf(`{"status":"OK","created":%d,"updated":%d,"unchanged":%d,"failed":%d,"records":[%s]}`, created, updated, unchanged, failed, strings.Join(records, ","))
+		return fmt.Sprintf(`{"status":"OK","created":%d,"updated":%d,"unchanged":%d,"failed":%d,"records":[%s]}`,
+			created, updated, unchanged, failed, strings.Join(records, ","))
 	}
 	const path = "/api/admin/import/locations"
-	school.ImportBatch(t, path+"?dry_run=true", record).Want(t, http.StatusOK, answer(1, 0, 0, 0, fmt.Sprintf(`{"index":0,"key":%q,"result":"created"}`, key)))
+	school.ImportBatch(t, path+"?dry_run=true", record).Want(t, http.StatusOK,
+		answer(1, 0, 0, 0, fmt.Sprintf(`{"index":0,"key":%q,"result":"created"}`, key)))
 	id := school.Import(t, "locations", record)[key]
-	school.ImportBatch(t, path, record).Want(t, http.StatusOK, answer(0, 0, 1, 0, fmt.Sprintf(`{"index":0,"key":%q,"result":"unchanged","id":%d}`, key, id)))
+	school.ImportBatch(t, path, record).Want(t, http.StatusOK,
+		answer(0, 0, 1, 0, fmt.Sprintf(`{"index":0,"key":%q,"result":"unchanged","id":%d}`, key, id)))
 	record["name"] = name + " II"
 	school.ImportBatch(t, path, record, map[string]any{"key": key + "x"}).Want(t, http.StatusOK, answer(0, 1, 0, 1,
-		fmt.Sprintf(`{"index":0,"key":%q,"result":"updated","id":%d}`, key, id), fmt.Sprintf(`{"index":1,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}`, key+"x")))
+		fmt.Sprintf(`{"index":0,"key":%q,"result":"updated","id":%d}`, key, id),
+		fmt.Sprintf(`{"index":1,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}`, key+"x")))
 	school.Admin().Get(t, fmt.Sprintf("/api/admin/elements/%d", id)).Equal(t, "element.name", quoted(name+" II"))
 }
 
@@ -326,7 +380,9 @@ func TestAdministration_LimitsOfABatch(t *testing.T) {
 	a := school.ImportBatch(t, path, many...)
 	equal(t, "code of 1,001 records is not 200", a.Code != http.StatusOK, true)
 	key := school.Unique("subject")
-	a = school.Admin().Do(t, http.MethodPost, path, fmt.Sprintf("{\"key\":%q,\"name\":\"x\"}\n{\n", key), "Content-Type", "application/x-ndjson")
+	a = school.Admin().Do(t, http.MethodPost, path, fmt.Sprintf("{\"key\":%q,\"name\":\"x\"}\n{\n", key),
+		"Content-Type", "application/x-ndjson")
 	equal(t, "code and status of a malformed line", fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
-	school.Admin().Get(t, "/api/admin/elements?key=Subject:"+strings.ReplaceAll(key, " ", "%20")).Want(t, http.StatusOK, `{"status":"OK","elements":[],"next":null}`)
+	school.Admin().Get(t, "/api/admin/elements?key=Subject:"+strings.ReplaceAll(key, " ", "%20")).Want(t, http.StatusOK,
+		`{"status":"OK","elements":[],"next":null}`)
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // flags of a category, in the order of the contract.
-var flags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow", "compactable", "privileged", "clash_check", "busy", "timetable"}
+var flags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow", "compactable",
+	"privileged", "clash_check", "busy", "timetable"}
 
 // category makes a category with a name of its own and those fields besides, and returns its id.
 func (s *School) category(t *testing.T, fields map[string]any) int64 {
@@ -19,7 +20,8 @@ func (s *School) category(t *testing.T, fields map[string]any) int64 {
 	for name, value := range fields {
 		all[name] = value
 	}
-	return s.Admin().Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": all}).Must(t, http.StatusCreated).Int(t, "eventcategory.id")
+	return s.Admin().Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": all}).Must(t,
+		http.StatusCreated).Int(t, "eventcategory.id")
 }
 
 func categoryPath(id int64) string { return fmt.Sprintf("/api/eventcategories/%d", id) }
@@ -31,7 +33,8 @@ func TestPart2_7_ListForm(t *testing.T) {
 	a := c.Get(t, "/api/eventcategories").Must(t, http.StatusOK)
 	equal(t, "keys", a.Keys(t, ""), "status,eventcategories")
 	equal(t, "the status", a.Text(t, "status"), "OK")
-	equal(t, "the last entry, which is the newest, is there", strings.Contains(a.Body, fmt.Sprintf(`{"id":%d,"name":%s,"valid":true}`, id, quoted(name))), true)
+	equal(t, "the last entry, which is the newest, is there",
+		strings.Contains(a.Body, fmt.Sprintf(`{"id":%d,"name":%s,"valid":true}`, id, quoted(name))), true)
 	for i := range a.Len(t, "eventcategories") {
 		equal(t, "keys of an entry", a.Keys(t, fmt.Sprintf("eventcategories.%d", i)), "id,name,valid")
 	}
@@ -41,9 +44,11 @@ func TestPart2_7_DetailForm(t *testing.T) {
 	proves(t, "2.7 detail", "4.4 GET eventcategory", "decisions 1 key order")
 	c, name := school.As(t, "privileged"), school.Unique("Lesson")
 	id := school.category(t, map[string]any{
-		"name": name, "pecking_order": 20, "publish": true, "unimportant": true, "can_borrow": true, "clash_check": true, "timetable": true,
+		"name": name, "pecking_order": 20, "publish": true, "unimportant": true, "can_borrow": true,
+		"clash_check": true, "timetable": true,
 	})
-	school.Golden(t, c.Get(t, categoryPath(id)), http.StatusOK, "eventcategory.json", "70001", id, "Sample lesson", name)
+	school.Golden(t, c.Get(t, categoryPath(id)), http.StatusOK, "eventcategory.json", "70001", id, "Sample lesson",
+		name)
 	for _, flag := range flags { // each by itself, so that no two are mixed up
 		a := c.Get(t, categoryPath(school.category(t, map[string]any{flag: true})))
 		for _, other := range flags {
@@ -56,14 +61,16 @@ func TestPart4_4_PrivilegedUsersGetALongerList(t *testing.T) {
 	proves(t, "4.4 privileged", "decisions 7 privileged list")
 	entry := fmt.Sprintf(`{"id":%d,"name":%q,"valid":true}`, school.Privileged.ID, school.Privileged.Name)
 	ordinary := fmt.Sprintf(`{"id":%d,"name":%q,"valid":true}`, school.Category.ID, school.Category.Name)
-	for permission, want := range map[string]bool{"": false, "edit_all_events": false, "can_su": false, "privileged": true, "admin": true} {
+	for permission, want := range map[string]bool{"": false, "edit_all_events": false, "can_su": false,
+		"privileged": true, "admin": true} {
 		c := school.As(t)
 		if permission != "" {
 			c = school.As(t, permission)
 		}
 		a := c.Get(t, "/api/eventcategories").Must(t, http.StatusOK)
 		equal(t, "the privileged category is listed with permission "+permission, strings.Contains(a.Body, entry), want)
-		equal(t, "the ordinary category is listed with permission "+permission, strings.Contains(a.Body, ordinary), true)
+		equal(t, "the ordinary category is listed with permission "+permission, strings.Contains(a.Body, ordinary),
+			true)
 	}
 }
 
@@ -71,7 +78,8 @@ func TestDecisionsPart7_ListedByID(t *testing.T) {
 	proves(t, "decisions 7 order")
 	school.category(t, map[string]any{"name": school.Unique("Z")})
 	school.category(t, map[string]any{"name": school.Unique("A"), "pecking_order": -1})
-	list := decode[struct{ EventCategories []struct{ ID int64 } }](t, school.As(t, "privileged").Get(t, "/api/eventcategories")).EventCategories
+	list := decode[struct{ EventCategories []struct{ ID int64 } }](t,
+		school.As(t, "privileged").Get(t, "/api/eventcategories")).EventCategories
 	equal(t, "at least those of the run are listed", len(list) >= 4, true)
 	last := int64(0)
 	for _, entry := range list {
@@ -83,11 +91,13 @@ func TestDecisionsPart7_ListedByID(t *testing.T) {
 func TestDecisionsPart7_DetailOfAPrivilegedCategory(t *testing.T) {
 	proves(t, "decisions 7 privileged detail", "decisions 1 403")
 	path := categoryPath(school.Privileged.ID)
-	for _, c := range []*servicetest.Client{school.As(t), school.As(t, "can_add_events", "can_add_notes", "edit_all_events", "can_su")} {
+	for _, c := range []*servicetest.Client{school.As(t),
+		school.As(t, "can_add_events", "can_add_notes", "edit_all_events", "can_su")} {
 		c.Get(t, path).Want(t, http.StatusForbidden, forbidden)
 	}
 	for _, permission := range []string{"privileged", "admin"} {
-		equal(t, "the detail with "+permission, school.As(t, permission).Get(t, path).Must(t, http.StatusOK).At(t, "eventcategory.privileged"), true)
+		equal(t, "the detail with "+permission,
+			school.As(t, permission).Get(t, path).Must(t, http.StatusOK).At(t, "eventcategory.privileged"), true)
 	}
 }
 

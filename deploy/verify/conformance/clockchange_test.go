@@ -18,7 +18,8 @@ func (s *School) clockChange(t *testing.T, forward bool) clockChange {
 	for {
 		_, end := at.ZoneBounds()
 		if end.IsZero() || end.Year() > 2019 {
-			t.Skipf("the clock of %s is not set %s in 2019", s.Zone, map[bool]string{true: "forward", false: "back"}[forward])
+			t.Skipf("the clock of %s is not set %s in 2019", s.Zone,
+				map[bool]string{true: "forward", false: "back"}[forward])
 		}
 		_, before := end.Add(-time.Second).In(s.Zone).Zone()
 		_, after := end.In(s.Zone).Zone()

@@ -11,15 +11,19 @@ import (
 )
 
 func TestPart2_2_CommitmentInAListing(t *testing.T) {
-	proves(t, "2.2 fields", "2.2 element in a listing", "2.2 event", "2.3 fields", "2.3 commitments and requests", "4.1 rule 7", "4.1 rule 8", "4.1 GET commitments", "2.3 times")
+	proves(t, "2.2 fields", "2.2 element in a listing", "2.2 event", "2.3 fields", "2.3 commitments and requests",
+		"4.1 rule 7", "4.1 rule 8", "4.1 GET commitments", "2.3 times")
 	c, pupil := school.Booker(t), school.Pupil(t)
 	set := school.Group(t, pupil)
 	exam := school.Event(t, c, map[string]any{"body": school.Unique("Exam")}, pupil)
-	trip := school.Event(t, c, map[string]any{"body": school.Unique("Trip"), "all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-12"}, set)
+	trip := school.Event(t, c, map[string]any{"body": school.Unique("Trip"), "all_day": true, "starts_at": "2019-04-10",
+		"ends_at": "2019-04-12"}, set)
 	school.Golden(t, on(t, c, pupil, "start_date=2019-04-10"), http.StatusOK, "element_commitments.json",
 		"10002", set.ID, "Sample set", set.Name, "20002", set.EntityID,
-		"30001", exam.Int(t, "event.commitments.0.id"), "40001", exam.Int(t, "event.id"), "Sample exam", exam.Text(t, "event.body"),
-		"30002", trip.Int(t, "event.commitments.0.id"), "40002", trip.Int(t, "event.id"), "Sample trip", trip.Text(t, "event.body"))
+		"30001", exam.Int(t, "event.commitments.0.id"), "40001", exam.Int(t, "event.id"), "Sample exam",
+		exam.Text(t, "event.body"),
+		"30002", trip.Int(t, "event.commitments.0.id"), "40002", trip.Int(t, "event.id"), "Sample trip",
+		trip.Text(t, "event.body"))
 	on(t, c, pupil, "start_date=2019-04-12").Want(t, http.StatusOK, `{"status":"OK","commitments":[]}`)
 }
 
@@ -27,16 +31,21 @@ func TestPart2_3_StaffAndLocationsOnlyWhenIncluded(t *testing.T) {
 	proves(t, "2.3 staff and locations", "4.1 rule 9")
 	c, set := school.Booker(t), school.Group(t)
 	one, other, field := school.Staff(t), school.Staff(t), school.Location(t)
-	hall := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall"), "short_name": "H1"})
+	hall := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall"),
+		"short_name": "H1"})
 	lesson := school.Event(t, c, map[string]any{"body": school.Unique("Lesson")}, one, hall, set, other, field)
-	school.Golden(t, on(t, c, set, "start_date=2019-04-10&include=staff,locations"), http.StatusOK, "element_commitments_include.json",
-		"30001", lesson.Int(t, "event.commitments.2.id"), "40001", lesson.Int(t, "event.id"), "Sample lesson", lesson.Text(t, "event.body"),
+	school.Golden(t, on(t, c, set, "start_date=2019-04-10&include=staff,locations"), http.StatusOK,
+		"element_commitments_include.json",
+		"30001", lesson.Int(t, "event.commitments.2.id"), "40001", lesson.Int(t, "event.id"), "Sample lesson",
+		lesson.Text(t, "event.body"),
 		"JRS", one.Initials(), "XYZ", other.Initials(), "Sample field", field.Name)
 	for include, keys := range map[string]string{
-		"": "id,body,starts_at,ends_at,all_day,valid", "&include=staff": "id,body,starts_at,ends_at,all_day,staff,valid",
+		"":                   "id,body,starts_at,ends_at,all_day,valid",
+		"&include=staff":     "id,body,starts_at,ends_at,all_day,staff,valid",
 		"&include=locations": "id,body,starts_at,ends_at,all_day,locations,valid",
 	} {
-		equal(t, "keys with "+include, on(t, c, set, "start_date=2019-04-10"+include).Keys(t, "commitments.0.event"), keys)
+		equal(t, "keys with "+include, on(t, c, set, "start_date=2019-04-10"+include).Keys(t, "commitments.0.event"),
+			keys)
 	}
 }
 
@@ -95,7 +104,8 @@ func TestPart4_1_Rule09_IncludeAddsStaffAndLocations(t *testing.T) {
 	proves(t, "4.1 rule 9", "decisions 3 include")
 	c, set := school.Booker(t), school.Group(t)
 	inside, one, other := school.Staff(t), school.Staff(t), school.Staff(t)
-	hall := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall"), "short_name": "H1"})
+	hall := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall"),
+		"short_name": "H1"})
 	school.Member(t, set, inside, "", "") // committed through a group only
 	id := school.book(t, c, "lesson", "2019-04-10 09:00", "2019-04-10 10:00", other, hall, set)
 	b := decode[booked](t, add(t, c, id, one).Must(t, http.StatusOK))
@@ -105,7 +115,8 @@ func TestPart4_1_Rule09_IncludeAddsStaffAndLocations(t *testing.T) {
 		staff = one.Initials() + "," + other.Initials()
 	}
 	for query, want := range map[string]string{
-		"staff": staff + " -| -", "locations": "- H1|- ", "staff,locations": staff + " H1| ", "locations,staff": staff + " H1| ",
+		"staff": staff + " -| -", "locations": "- H1|- ", "staff,locations": staff + " H1| ",
+		"locations,staff":            staff + " H1| ",
 		"locations,unknown,%20staff": staff + " H1| ", "unknown": "- -|- -", "": "- -|- -", "STAFF": "- -|- -",
 	} {
 		for _, e := range []Element{set, inside} { // directly, and through the group
@@ -135,20 +146,25 @@ func TestDecisionsPart3_BadDatesAreBadRequests(t *testing.T) {
 	c, group := school.As(t), school.ResourceGroup(t)
 	for _, listing := range []string{"/commitments?", "/requests?"} {
 		for _, query := range []string{
-			"start_date=2019-02-29", "start_date=10-04-2019", "start_date=2019-4-1", "start_date=today", "start_date=2019-04-10T10:00", "start_date=20190410",
-			"start_date=2019-04-31", "start_date=2019-13-01", "end_date=2019-00-10", "start_date=%202019-04-10", "start_date=2019-04-10&end_date=x",
-			"start_date=2019-04-10&end_date=2019-04-09", "end_date=2000-01-01", "start_date=+2019-04-10", "start_date=02019-04-10", "start_date=0000-01-01",
+			"start_date=2019-02-29", "start_date=10-04-2019", "start_date=2019-4-1", "start_date=today",
+			"start_date=2019-04-10T10:00", "start_date=20190410",
+			"start_date=2019-04-31", "start_date=2019-13-01", "end_date=2019-00-10", "start_date=%202019-04-10",
+			"start_date=2019-04-10&end_date=x",
+			"start_date=2019-04-10&end_date=2019-04-09", "end_date=2000-01-01", "start_date=+2019-04-10",
+			"start_date=02019-04-10", "start_date=0000-01-01",
 		} {
 			a := c.Get(t, elementPath(group)+listing+query)
 			a.WantCode(t, http.StatusBadRequest)
 			equal(t, "the status of "+query, a.Text(t, "status"), "Bad request")
 		}
-		equal(t, "29 February of a leap year", c.Get(t, elementPath(group)+listing+"start_date=2020-02-29").Code, http.StatusOK)
+		equal(t, "29 February of a leap year", c.Get(t, elementPath(group)+listing+"start_date=2020-02-29").Code,
+			http.StatusOK)
 	}
 	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=x", noSuchID)).WantCode(t, http.StatusBadRequest)
 }
 
-// TestDecisionsPart3_EventsThatTouchTheRange: an event is in when it starts before the midnight that ends the range and ends after the one that starts it.
+// TestDecisionsPart3_EventsThatTouchTheRange: an event is in when it starts before the midnight that ends the range
+// and ends after the one that starts it.
 func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
 	proves(t, "decisions 3 range", "2.3 end")
 	c, e := school.Booker(t), school.Staff(t)
@@ -160,10 +176,14 @@ func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
 	school.book(t, c, "at the end", "2019-04-10 23:59", "2019-04-11 00:00", e)
 	school.book(t, c, "out of", "2019-04-10 23:59:59", "2019-04-12 00:00", e)
 	school.book(t, c, "after", "2019-04-11 00:00", "2019-04-11 01:00", e)
-	school.Event(t, c, map[string]any{"body": "whole days", "all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-11"}, e)
-	school.Event(t, c, map[string]any{"body": "day after", "all_day": true, "starts_at": "2019-04-11", "ends_at": "2019-04-12"}, e)
-	school.Event(t, c, map[string]any{"body": "day before", "all_day": true, "starts_at": "2019-04-08", "ends_at": "2019-04-09"}, e)
-	equal(t, "9 to 10 April", listed(t, on(t, c, e, "start_date=2019-04-09&end_date=2019-04-10")), "years, over, into, at the start, whole days, at the end, out of")
+	school.Event(t, c, map[string]any{"body": "whole days", "all_day": true, "starts_at": "2019-04-10",
+		"ends_at": "2019-04-11"}, e)
+	school.Event(t, c, map[string]any{"body": "day after", "all_day": true, "starts_at": "2019-04-11",
+		"ends_at": "2019-04-12"}, e)
+	school.Event(t, c, map[string]any{"body": "day before", "all_day": true, "starts_at": "2019-04-08",
+		"ends_at": "2019-04-09"}, e)
+	equal(t, "9 to 10 April", listed(t, on(t, c, e, "start_date=2019-04-09&end_date=2019-04-10")),
+		"years, over, into, at the start, whole days, at the end, out of")
 	equal(t, "10 April", listed(t, on(t, c, e, "start_date=2019-04-10")), "years, over, whole days, at the end, out of")
 	equal(t, "15 April", listed(t, on(t, c, e, "start_date=2019-04-15")), "years, over")
 	equal(t, "1 to 30 April", listed(t, on(t, c, e, "start_date=2019-04-01&end_date=2019-04-30")),
@@ -173,14 +193,17 @@ func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
 func TestDecisionsPart3_EventsOfNoLength(t *testing.T) {
 	proves(t, "decisions 3 zero length")
 	c, e := school.Booker(t), school.Staff(t)
-	for _, at := range []string{"2019-04-09 23:59", "2019-04-10 00:00", "2019-04-10 12:00", "2019-04-11 00:00", "2019-04-12 00:00"} {
+	for _, at := range []string{"2019-04-09 23:59", "2019-04-10 00:00", "2019-04-10 12:00", "2019-04-11 00:00",
+		"2019-04-12 00:00"} {
 		school.book(t, c, at, at, at, e)
 	}
 	equal(t, "10 April", listed(t, on(t, c, e, "start_date=2019-04-10")), "2019-04-10 00:00, 2019-04-10 12:00")
-	equal(t, "10 to 11 April", listed(t, on(t, c, e, "start_date=2019-04-10&end_date=2019-04-11")), "2019-04-10 00:00, 2019-04-10 12:00, 2019-04-11 00:00")
+	equal(t, "10 to 11 April", listed(t, on(t, c, e, "start_date=2019-04-10&end_date=2019-04-11")),
+		"2019-04-10 00:00, 2019-04-10 12:00, 2019-04-11 00:00")
 }
 
-// TestDecisionsPart3_DaysOf23And25Hours: the days on which the clock changes end where the next ones begin, after 23 or 25 hours.
+// TestDecisionsPart3_DaysOf23And25Hours: the days on which the clock changes end where the next ones begin, after
+// 23 or 25 hours.
 func TestDecisionsPart3_DaysOf23And25Hours(t *testing.T) {
 	proves(t, "decisions 3 range", "decisions 4 days")
 	c, e := school.Booker(t), school.Staff(t)
@@ -190,8 +213,10 @@ func TestDecisionsPart3_DaysOf23And25Hours(t *testing.T) {
 		school.book(t, c, "first minute", date(day)+" 00:00", date(day)+" 00:01", e)
 		school.book(t, c, "last minute", date(day)+" 23:59", date(next)+" 00:00", e)
 		school.book(t, c, "next day", date(next)+" 00:00", date(next)+" 00:01", e)
-		school.Event(t, c, map[string]any{"body": "all day", "all_day_field": true, "starts_at_text": date(day), "ends_at_text": nil}, e)
-		equal(t, "the day of the change", listed(t, on(t, c, e, "start_date="+date(day))), "first minute, all day, last minute")
+		school.Event(t, c, map[string]any{"body": "all day", "all_day_field": true, "starts_at_text": date(day),
+			"ends_at_text": nil}, e)
+		equal(t, "the day of the change", listed(t, on(t, c, e, "start_date="+date(day))),
+			"first minute, all day, last minute")
 		equal(t, "the day after it", listed(t, on(t, c, e, "start_date="+date(next))), "next day")
 	}
 }
@@ -204,23 +229,26 @@ func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 	k := school.Login(t, keeper)
 	want := []string{}
 	for i, status := range []string{"requested", "confirmed", "rejected", "noted"} {
-		a := school.Event(t, c, map[string]any{"body": status, "starts_at_text": fmt.Sprintf("2019-04-10 1%d:00", i), "ends_at_text": nil}, calendar)
+		a := school.Event(t, c, map[string]any{"body": status, "starts_at_text": fmt.Sprintf("2019-04-10 1%d:00", i),
+			"ends_at_text": nil}, calendar)
 		if status != "requested" {
 			decide(t, k, a.Int(t, "event.commitments.0.id"), status).Must(t, http.StatusOK)
 		}
 		want = append(want, status)
 	}
-	school.Event(t, k, map[string]any{"body": "uncontrolled", "starts_at_text": "2019-04-10 19:00", "ends_at_text": nil}, calendar)
+	school.Event(t, k, map[string]any{"body": "uncontrolled", "starts_at_text": "2019-04-10 19:00",
+		"ends_at_text": nil}, calendar)
 	want = append(want, "uncontrolled")
 	got := []string{}
-	for _, commitment := range decode[struct{ Commitments []struct{ Status string } }](t, on(t, c, calendar, "start_date=2019-04-10")).Commitments {
+	for _, commitment := range decode[struct{ Commitments []struct{ Status string } }](t,
+		on(t, c, calendar, "start_date=2019-04-10")).Commitments {
 		got = append(got, commitment.Status)
 	}
 	equal(t, "the statuses listed", got, want)
 }
 
-// TestDecisionsPart3_OrderIsStartEndCommitment: those of the same times are in order of their commitments' ids, which is neither that of the events' ids nor, as replicas
-// number from blocks of their own, that of their making.
+// TestDecisionsPart3_OrderIsStartEndCommitment: those of the same times are in order of their commitments' ids,
+// which is neither that of the events' ids nor, as replicas number from blocks of their own, that of their making.
 func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
 	proves(t, "decisions 3 order of commitments")
 	c, pupil := school.Booker(t), school.Pupil(t)
@@ -240,16 +268,21 @@ func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
 	for i, id := range commitments {
 		equal(t, "a commitment of the same times", a.At(t, fmt.Sprintf("commitments.%d.id", i)), id)
 	}
-	equal(t, "the titles", strings.ReplaceAll(listed(t, a), fmt.Sprintf("@%d", set.ID), ""), "same, same, same, same, same, same, long, late")
+	equal(t, "the titles", strings.ReplaceAll(listed(t, a), fmt.Sprintf("@%d", set.ID), ""),
+		"same, same, same, same, same, same, long, late")
 }
 
 func TestDecisionsPart3_RequestsOfAResourceGroup(t *testing.T) {
 	proves(t, "decisions 3 requests", "4.1 GET requests", "2.4 fields")
 	c, buses := school.Booker(t), school.ResourceGroup(t)
-	a := school.Event(t, c, map[string]any{"body": school.Unique("Fixture"), "starts_at": "2019-04-10 13:30", "ends_at": "2019-04-10 17:00"}, buses, buses)
-	school.Golden(t, c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10"), http.StatusOK, "element_requests.json",
-		"50001", a.Int(t, "event.requests.0.id"), "40001", a.Int(t, "event.id"), "Sample fixture", a.Text(t, "event.body"))
-	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-11").Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
+	a := school.Event(t, c, map[string]any{"body": school.Unique("Fixture"), "starts_at": "2019-04-10 13:30",
+		"ends_at": "2019-04-10 17:00"}, buses, buses)
+	school.Golden(t, c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10"), http.StatusOK,
+		"element_requests.json",
+		"50001", a.Int(t, "event.requests.0.id"), "40001", a.Int(t, "event.id"), "Sample fixture",
+		a.Text(t, "event.body"))
+	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-11").Want(t, http.StatusOK,
+		`{"status":"OK","requests":[]}`)
 }
 
 func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
@@ -258,7 +291,8 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 	school.days(t, c, buses, "09", "10", "11", "12")
 	school.book(t, c, "today", date(began)+" 10:00", date(began)+" 11:00", buses)
 	for query, want := range map[string]string{
-		"": "today", "?start_date=2019-04-10": "10", "?start_date=2019-04-10&end_date=2019-04-11": "10, 11", "?end_date=" + date(began): "today",
+		"": "today", "?start_date=2019-04-10": "10", "?start_date=2019-04-10&end_date=2019-04-11": "10, 11",
+		"?end_date=" + date(began): "today",
 	} {
 		titles := []string{}
 		for _, r := range decode[struct {
@@ -274,11 +308,13 @@ func TestDecisionsPart3_RequestsHaveTheDatesOfCommitments(t *testing.T) {
 func TestDecisionsPart3_RequestsOfOthers(t *testing.T) {
 	proves(t, "decisions 3 requests of others", "decisions 1 405 requests", "2.4 resource groups")
 	c := school.Booker(t)
-	for _, e := range []Element{school.Group(t), school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t)} {
+	for _, e := range []Element{school.Group(t), school.Staff(t), school.Pupil(t), school.Location(t),
+		school.Property(t)} {
 		a := c.Get(t, elementPath(e)+"/requests")
 		a.WantCode(t, http.StatusMethodNotAllowed)
 		equal(t, "the status", a.Text(t, "status"), "Method not allowed")
 		equal(t, "Allow is there", a.Header.Get("Allow") != "", true)
 	}
-	equal(t, "requests of an event with other elements", school.Event(t, c, nil, school.Group(t), school.Staff(t), school.Property(t)).At(t, "event.requests"), "[]")
+	equal(t, "requests of an event with other elements",
+		school.Event(t, c, nil, school.Group(t), school.Staff(t), school.Property(t)).At(t, "event.requests"), "[]")
 }

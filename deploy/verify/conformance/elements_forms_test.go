@@ -14,11 +14,14 @@ func elementPath(e Element) string { return fmt.Sprintf("/api/elements/%d", e.ID
 func TestPart2_1_ListForm(t *testing.T) {
 	proves(t, "2.1 list", "4.1 GET elements?name", "decisions 1 key order")
 	c, e := school.As(t), school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Hall")})
-	school.Golden(t, search(t, c, "name", e.Name), http.StatusOK, "element_search.json", "10001", e.ID, "Sample Hall", e.Name, "20001", e.EntityID)
-	school.Golden(t, search(t, c, "namelike", e.Name), http.StatusOK, "element_search.json", "10001", e.ID, "Sample Hall", e.Name, "20001", e.EntityID)
+	school.Golden(t, search(t, c, "name", e.Name), http.StatusOK, "element_search.json", "10001", e.ID, "Sample Hall",
+		e.Name, "20001", e.EntityID)
+	school.Golden(t, search(t, c, "namelike", e.Name), http.StatusOK, "element_search.json", "10001", e.ID,
+		"Sample Hall", e.Name, "20001", e.EntityID)
 }
 
-// wantDetail makes an element of the fields, with a uuid, and compares its detail with a golden file; the samples are further ones.
+// wantDetail makes an element of the fields, with a uuid, and compares its detail with a golden file; the samples
+// are further ones.
 func (s *School) wantDetail(t *testing.T, c *servicetest.Client, file string, fields map[string]any, samples ...any) {
 	t.Helper()
 	id := uuid.NewString()
@@ -29,23 +32,30 @@ func (s *School) wantDetail(t *testing.T, c *servicetest.Client, file string, fi
 }
 
 func TestPart2_1_DetailOfEachType(t *testing.T) {
-	proves(t, "2.1 detail", "2.1 types", "2.1 staff", "2.1 resource group", "4.1 GET element", "decisions 3 types", "decisions 3 uuid", "decisions 3 staff", "decisions 3 pupil", "decisions 3 group", "decisions 3 property")
+	proves(t, "2.1 detail", "2.1 types", "2.1 staff", "2.1 resource group", "4.1 GET element", "decisions 3 types",
+		"decisions 3 uuid", "decisions 3 staff", "decisions 3 pupil", "decisions 3 group", "decisions 3 property")
 	c := school.As(t)
 	initials, surname := school.Staff(t).Initials()+"X", school.Unique("Smith")
 	school.wantDetail(t, c, "element_staff.json", map[string]any{
-		"entity_type": "Staff", "initials": initials, "forename": "John", "surname": surname, "title": "Mr", "email": "jrs@school.example",
+		"entity_type": "Staff", "initials": initials, "forename": "John", "surname": surname, "title": "Mr",
+		"email": "jrs@school.example",
 	}, "JRS", initials, "Sample", surname)
 	school.wantDetail(t, c, "element_pupil.json", map[string]any{
-		"entity_type": "Pupil", "forename": "Ann", "surname": surname, "known_as": "Nan", "year_group": "Year 9", "house_name": "Red", "tutor_group": "9A",
+		"entity_type": "Pupil", "forename": "Ann", "surname": surname, "known_as": "Nan", "year_group": "Year 9",
+		"house_name": "Red", "tutor_group": "9A",
 		"email": "ann@school.example",
 	}, "Sample", surname)
 	set := school.Unique("Set")
-	school.wantDetail(t, c, "element_group.json", map[string]any{"entity_type": "Group", "name": set, "description": "Teaching group"}, "Sample set", set)
-	school.wantDetail(t, c, "element_group_without.json", map[string]any{"entity_type": "Group", "name": set}, "Sample set", set)
+	school.wantDetail(t, c, "element_group.json",
+		map[string]any{"entity_type": "Group", "name": set, "description": "Teaching group"}, "Sample set", set)
+	school.wantDetail(t, c, "element_group_without.json", map[string]any{"entity_type": "Group", "name": set},
+		"Sample set", set)
 	calendar := school.Unique("Calendar")
-	school.wantDetail(t, c, "element_property.json", map[string]any{"entity_type": "Property", "name": calendar, "make_public": true}, "Sample calendar", calendar)
+	school.wantDetail(t, c, "element_property.json",
+		map[string]any{"entity_type": "Property", "name": calendar, "make_public": true}, "Sample calendar", calendar)
 	thing := school.Unique("Thing")
-	for file, entityType := range map[string]string{"element_location.json": "Location", "element_service.json": "Service", "element_subject.json": "Subject"} {
+	for file, entityType := range map[string]string{"element_location.json": "Location",
+		"element_service.json": "Service", "element_subject.json": "Subject"} {
 		school.wantDetail(t, c, file, map[string]any{"entity_type": entityType, "name": thing}, "Sample thing", thing)
 	}
 
@@ -53,14 +63,17 @@ func TestPart2_1_DetailOfEachType(t *testing.T) {
 	id := uuid.NewString()
 	group := school.Element(t, map[string]any{"entity_type": "Group", "name": buses, "resource": true, "uuid": id})
 	school.withMembers(t, group, []Element{school.Property(t), school.Property(t), school.Property(t)})
-	school.Golden(t, c.Get(t, elementPath(group)), http.StatusOK, "element_resource_group.json", "6fa0f0e0-3b7a-4d1c-9a65-0f7d7a1c0001", id,
+	school.Golden(t, c.Get(t, elementPath(group)), http.StatusOK, "element_resource_group.json",
+		"6fa0f0e0-3b7a-4d1c-9a65-0f7d7a1c0001", id,
 		"10001", group.ID, "20001", group.EntityID, "Sample minibuses", buses)
 }
 
 func TestPart2_1_EntityIDIsAnIntegerOfTheType(t *testing.T) {
 	proves(t, "2.1 entity_id", "decisions 1 types")
 	c := school.As(t)
-	for _, pair := range [][2]Element{{school.Location(t), school.Location(t)}, {school.Staff(t), school.Staff(t)}, {school.Pupil(t), school.Pupil(t)}, {school.Group(t), school.ResourceGroup(t)}, {school.Property(t), school.Property(t)}} {
+	for _, pair := range [][2]Element{{school.Location(t), school.Location(t)}, {school.Staff(t), school.Staff(t)},
+		{school.Pupil(t), school.Pupil(t)}, {school.Group(t), school.ResourceGroup(t)}, {school.Property(t),
+			school.Property(t)}} {
 		for _, e := range pair {
 			equal(t, "entity_id in the detail", c.Get(t, elementPath(e)).At(t, "element.entity_id"), e.EntityID)
 			equal(t, "entity_id in the search", search(t, c, "name", e.Name).At(t, "elements.0.entity_id"), e.EntityID)
@@ -74,10 +87,14 @@ func TestDecisionsPart3_AFieldWithoutAValueIsNull(t *testing.T) {
 	proves(t, "decisions 3 null")
 	c := school.As(t)
 	initials, surname := school.Staff(t).Initials()+"X", school.Unique("Smith")
-	school.wantDetail(t, c, "element_staff_without.json", map[string]any{"entity_type": "Staff", "initials": initials, "forename": "John", "surname": surname}, "JRS", initials, "Sample", surname)
-	school.wantDetail(t, c, "element_pupil_without.json", map[string]any{"entity_type": "Pupil", "forename": "Ann", "surname": surname}, "Sample", surname)
+	school.wantDetail(t, c, "element_staff_without.json",
+		map[string]any{"entity_type": "Staff", "initials": initials, "forename": "John", "surname": surname}, "JRS",
+		initials, "Sample", surname)
+	school.wantDetail(t, c, "element_pupil_without.json",
+		map[string]any{"entity_type": "Pupil", "forename": "Ann", "surname": surname}, "Sample", surname)
 	calendar := school.Unique("Calendar")
-	school.wantDetail(t, c, "element_property_without.json", map[string]any{"entity_type": "Property", "name": calendar}, "Sample calendar", calendar)
+	school.wantDetail(t, c, "element_property_without.json",
+		map[string]any{"entity_type": "Property", "name": calendar}, "Sample calendar", calendar)
 }
 
 func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
@@ -90,7 +107,8 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 		fields map[string]any
 		name   string
 	}{
-		{map[string]any{"entity_type": "Staff", "initials": "ÁB", "forename": "Áine", "title": "Dr"}, "ÁB - Áine " + surname},
+		{map[string]any{"entity_type": "Staff", "initials": "ÁB", "forename": "Áine", "title": "Dr"},
+			"ÁB - Áine " + surname},
 		{map[string]any{"entity_type": "Pupil", "forename": "Áine"}, "Áine " + surname},
 		{map[string]any{"entity_type": "Pupil", "forename": "Áine", "known_as": "Annie"}, "Annie " + surname},
 		{map[string]any{"entity_type": "Pupil", "forename": "Áine", "tutor_group": "9A"}, "Áine " + surname + " (9A)"},
@@ -104,13 +122,15 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting: distinct people and things that are current and, today, in the group or in a group that is in it, cycles included.
+// TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting: distinct people and things that are current and,
+// today, in the group or in a group that is in it, cycles included.
 func TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting(t *testing.T) {
 	proves(t, "decisions 3 group", "2.1 resource group")
 	c, began := school.As(t), school.today()
 	day := func(n int) string { return date(began.AddDate(0, 0, n)) }
 	whole, year, set := school.Group(t), school.Group(t), school.Group(t)
-	both, left, early, gone, last, first := school.Pupil(t), school.Pupil(t), school.Pupil(t), school.Pupil(t), school.Pupil(t), school.Staff(t)
+	both, left, early, gone, last, first := school.Pupil(t), school.Pupil(t), school.Pupil(t), school.Pupil(t),
+		school.Pupil(t), school.Staff(t)
 	school.withMembers(t, whole, []Element{year, school.Location(t)})
 	school.withMembers(t, year, []Element{set, both, gone, school.Group(t)})
 	school.withMembers(t, set, []Element{both, whole}) // whole is in itself, by a cycle
@@ -131,7 +151,8 @@ func TestPart4_1_MissingElementIsAnExceptionBody(t *testing.T) {
 	proves(t, "4.1 GET element", "decisions 1 exception types", "decisions 1 404 records")
 	c := school.As(t)
 	for _, path := range []string{"", "/commitments", "/requests"} {
-		c.Get(t, fmt.Sprintf("/api/elements/%d%s", noSuchID, path)).Want(t, http.StatusNotFound, missing("Not found", "Element", noSuchID))
+		c.Get(t, fmt.Sprintf("/api/elements/%d%s", noSuchID, path)).Want(t, http.StatusNotFound,
+			missing("Not found", "Element", noSuchID))
 	}
 }
 

@@ -18,7 +18,8 @@ func TestPart4_1_Rule07_ThroughAGroupWhichElementShows(t *testing.T) {
 	equal(t, "of the pupil", listed(t, a), fmt.Sprintf("trip@%d, trip, trip@%d", set.ID, year.ID))
 	equal(t, "element", a.At(t, "commitments.0.element"), set.List())
 	equal(t, "element of the group around it", a.At(t, "commitments.2.element"), year.List())
-	equal(t, "event", a.At(t, "commitments.0.event"), school.summary(t, id, "trip", "2019-04-10 09:00", "2019-04-10 10:00", false))
+	equal(t, "event", a.At(t, "commitments.0.event"),
+		school.summary(t, id, "trip", "2019-04-10 09:00", "2019-04-10 10:00", false))
 	equal(t, "of the set", listed(t, on(t, c, set, "start_date=2019-04-10")), fmt.Sprintf("trip, trip@%d", year.ID))
 	equal(t, "of somebody else", listed(t, on(t, c, stranger, "start_date=2019-04-10")), "")
 }
@@ -27,7 +28,8 @@ func TestPart4_1_Rule08_DirectCommitmentsLeaveElementOut(t *testing.T) {
 	proves(t, "4.1 rule 8", "2.2 element in a listing")
 	c, room := school.Booker(t), school.Location(t)
 	school.Event(t, c, nil, room)
-	equal(t, "keys of a direct commitment", on(t, c, room, "start_date=2019-04-10").Keys(t, "commitments.0"), "id,status,event,valid")
+	equal(t, "keys of a direct commitment", on(t, c, room, "start_date=2019-04-10").Keys(t, "commitments.0"),
+		"id,status,event,valid")
 }
 
 func TestDecisionsPart3_FirstAndLastDayAreIncluded(t *testing.T) {
@@ -39,11 +41,13 @@ func TestDecisionsPart3_FirstAndLastDayAreIncluded(t *testing.T) {
 	school.Member(t, until, pupil, "", "2019-04-11")
 	for i, group := range []Element{set, from, until} {
 		for day := 8; day <= 14; day++ {
-			school.book(t, c, fmt.Sprintf("%02d", day), fmt.Sprintf("2019-04-%02d 1%d:00", day, i), fmt.Sprintf("2019-04-%02d 1%d:30", day, i), group)
+			school.book(t, c, fmt.Sprintf("%02d", day), fmt.Sprintf("2019-04-%02d 1%d:00", day, i),
+				fmt.Sprintf("2019-04-%02d 1%d:30", day, i), group)
 		}
 	}
 	for day, groups := range map[string][]Element{
-		"08": {until}, "09": {until}, "10": {set, until}, "11": {set, from, until}, "12": {set, from}, "13": {from}, "14": {from},
+		"08": {until}, "09": {until}, "10": {set, until}, "11": {set, from, until}, "12": {set, from}, "13": {from},
+		"14": {from},
 	} {
 		want := []string{}
 		for _, g := range groups {
@@ -53,7 +57,8 @@ func TestDecisionsPart3_FirstAndLastDayAreIncluded(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart3_NestedMembershipsAreIntersected: along a chain of groups a day counts when every membership covers it; by two chains, when one of them does.
+// TestDecisionsPart3_NestedMembershipsAreIntersected: along a chain of groups a day counts when every membership
+// covers it; by two chains, when one of them does.
 func TestDecisionsPart3_NestedMembershipsAreIntersected(t *testing.T) {
 	proves(t, "decisions 3 through a group", "decisions 3 nesting")
 	c, pupil, set, other, year := school.Booker(t), school.Pupil(t), school.Group(t), school.Group(t), school.Group(t)
@@ -62,7 +67,8 @@ func TestDecisionsPart3_NestedMembershipsAreIntersected(t *testing.T) {
 	school.Member(t, other, pupil, "2019-04-13", "")
 	school.Member(t, year, other, "", "2019-04-14")
 	school.days(t, c, year, "08", "09", "10", "11", "12", "13", "14", "15")
-	equal(t, "8 to 15 April", listed(t, on(t, c, pupil, "start_date=2019-04-08&end_date=2019-04-15")), strings.ReplaceAll("10@G, 11@G, 13@G, 14@G", "G", fmt.Sprint(year.ID)))
+	equal(t, "8 to 15 April", listed(t, on(t, c, pupil, "start_date=2019-04-08&end_date=2019-04-15")),
+		strings.ReplaceAll("10@G, 11@G, 13@G, 14@G", "G", fmt.Sprint(year.ID)))
 	outer, chain := pupil, []Element{}
 	for range 12 {
 		group := school.Group(t, outer)
@@ -70,8 +76,10 @@ func TestDecisionsPart3_NestedMembershipsAreIntersected(t *testing.T) {
 		outer = group
 	}
 	school.book(t, c, "assembly", "2019-05-10 09:00", "2019-05-10 10:00", outer)
-	equal(t, "through 12 groups", listed(t, on(t, c, pupil, "start_date=2019-05-10")), fmt.Sprintf("assembly@%d", outer.ID))
-	equal(t, "of a group in the middle", listed(t, on(t, c, chain[5], "start_date=2019-05-10")), fmt.Sprintf("assembly@%d", outer.ID))
+	equal(t, "through 12 groups", listed(t, on(t, c, pupil, "start_date=2019-05-10")),
+		fmt.Sprintf("assembly@%d", outer.ID))
+	equal(t, "of a group in the middle", listed(t, on(t, c, chain[5], "start_date=2019-05-10")),
+		fmt.Sprintf("assembly@%d", outer.ID))
 }
 
 func TestDecisionsPart3_AMembershipCountsOnADayOfTheEventInTheRange(t *testing.T) {
@@ -84,8 +92,10 @@ func TestDecisionsPart3_AMembershipCountsOnADayOfTheEventInTheRange(t *testing.T
 	school.book(t, c, "begins after", "2019-04-11 00:00", "2019-04-11 12:00", set)
 	camp := fmt.Sprintf("reaches it@%d, camp@%d", set.ID, set.ID)
 	for query, want := range map[string]string{
-		"start_date=2019-04-10": camp, "start_date=2019-04-01&end_date=2019-04-30": camp, "start_date=2019-04-10&end_date=2019-04-11": camp,
-		"start_date=2019-04-09": "", "start_date=2019-04-11&end_date=2019-04-12": "", "start_date=2019-04-08&end_date=2019-04-09": "",
+		"start_date=2019-04-10": camp, "start_date=2019-04-01&end_date=2019-04-30": camp,
+		"start_date=2019-04-10&end_date=2019-04-11": camp,
+		"start_date=2019-04-09":                     "", "start_date=2019-04-11&end_date=2019-04-12": "",
+		"start_date=2019-04-08&end_date=2019-04-09": "",
 	} {
 		equal(t, query, listed(t, on(t, c, pupil, query)), want)
 	}
@@ -105,8 +115,9 @@ func TestDecisionsPart3_CyclesAreHarmless(t *testing.T) {
 	equal(t, "of the group itself", listed(t, on(t, c, d, "start_date=2019-04-10")), "x")
 }
 
-// TestDecisionsPart3_MembershipAgainstAnObviousModel draws groups that nest at random, with memberships of random days, books each group on each day, and compares a pupil's
-// days with a walk from group to group. The seed is in what it says when it fails.
+// TestDecisionsPart3_MembershipAgainstAnObviousModel draws groups that nest at random, with memberships of random
+// days, books each group on each day, and compares a pupil's days with a walk from group to group. The seed is in
+// what it says when it fails.
 func TestDecisionsPart3_MembershipAgainstAnObviousModel(t *testing.T) {
 	proves(t, "decisions 3 through a group", "decisions 3 nesting", "decisions 3 membership")
 	const groups, days = 5, 6
@@ -134,7 +145,8 @@ func TestDecisionsPart3_MembershipAgainstAnObviousModel(t *testing.T) {
 	}
 	for group := 1; group < len(all); group++ {
 		for n := range days {
-			school.book(t, c, "x", fmt.Sprintf("%s 1%d:00", day(n), group), fmt.Sprintf("%s 1%d:30", day(n), group), all[group])
+			school.book(t, c, "x", fmt.Sprintf("%s 1%d:00", day(n), group), fmt.Sprintf("%s 1%d:30", day(n), group),
+				all[group])
 		}
 	}
 	whole := []string{}
@@ -154,7 +166,9 @@ func TestDecisionsPart3_MembershipAgainstAnObviousModel(t *testing.T) {
 			}
 		}
 		whole = append(whole, want...)
-		equal(t, fmt.Sprintf("seed %d, day %d", seed, n), listed(t, on(t, c, pupil, "start_date="+day(n))), strings.Join(want, ", "))
+		equal(t, fmt.Sprintf("seed %d, day %d", seed, n), listed(t, on(t, c, pupil, "start_date="+day(n))),
+			strings.Join(want, ", "))
 	}
-	equal(t, fmt.Sprintf("seed %d, all days", seed), listed(t, on(t, c, pupil, "start_date="+day(0)+"&end_date="+day(days-1))), strings.Join(whole, ", "))
+	equal(t, fmt.Sprintf("seed %d, all days", seed),
+		listed(t, on(t, c, pupil, "start_date="+day(0)+"&end_date="+day(days-1))), strings.Join(whole, ", "))
 }

@@ -39,11 +39,16 @@ func TestPart4_1_Rule01_ValuesAreURLEncoded(t *testing.T) {
 	c := school.As(t)
 	e := school.Element(t, map[string]any{"entity_type": "Location", "name": school.Unique("Größe & Co. +5% / \"B\"")})
 	want := fmt.Sprintf(`{"status":"OK","elements":[%s]}`, e.List())
-	c.Get(t, "/api/elements?name="+url.QueryEscape(e.Name)).Want(t, http.StatusOK, want)                                 // a space is +
-	c.Get(t, "/api/elements?name="+strings.ReplaceAll(url.QueryEscape(e.Name), "+", "%20")).Want(t, http.StatusOK, want) // a space is %20
-	c.Get(t, "/api/elements?name="+url.PathEscape(e.Name)).WantCode(t, http.StatusNotFound)                              // its & and + are not escaped
-	c.Get(t, "/api/elements?namelike="+url.QueryEscape(e.Name[1:])).Want(t, http.StatusOK, want)                         // a part; with most of the prefix, for another run's element has the rest
-	c.Get(t, "/api/elements?x=1&name="+url.QueryEscape(e.Name)+"&namelike=none").Want(t, http.StatusOK, want)            // among others
+	// a space is +
+	c.Get(t, "/api/elements?name="+url.QueryEscape(e.Name)).Want(t, http.StatusOK, want)
+	// a space is %20
+	c.Get(t, "/api/elements?name="+strings.ReplaceAll(url.QueryEscape(e.Name), "+", "%20")).Want(t, http.StatusOK, want)
+	// its & and + are not escaped
+	c.Get(t, "/api/elements?name="+url.PathEscape(e.Name)).WantCode(t, http.StatusNotFound)
+	// a part; with most of the prefix, for another run's element has the rest
+	c.Get(t, "/api/elements?namelike="+url.QueryEscape(e.Name[1:])).Want(t, http.StatusOK, want)
+	// among others
+	c.Get(t, "/api/elements?x=1&name="+url.QueryEscape(e.Name)+"&namelike=none").Want(t, http.StatusOK, want)
 	c.Get(t, "/api/elements?namelike="+url.QueryEscape(e.Name)+"%ff").WantCode(t, http.StatusBadRequest)
 	c.Get(t, "/api/elements?name="+url.QueryEscape(e.Name)+"%ff").WantCode(t, http.StatusBadRequest) // no UTF-8
 }
@@ -51,7 +56,9 @@ func TestPart4_1_Rule01_ValuesAreURLEncoded(t *testing.T) {
 func TestPart4_1_Rule01_NamesInAnyScript(t *testing.T) {
 	proves(t, "4.1 rule 1", "4.1 GET elements?name", "4.1 GET elements?namelike")
 	c := school.As(t)
-	for _, name := range []string{"数学 一", "Ελληνικά", "ქართული", "עברית", "हिन्दी", "🚌 bus", "Zoë", "O'Brien", `back\slash`, "a;b", "<b>&amp;</b>", "line\u2028separator", "a+b", "a&b=c", "100% sure", "a/b?c#d", `"quoted" \ <b>`} {
+	for _, name := range []string{"数学 一", "Ελληνικά", "ქართული", "עברית", "हिन्दी", "🚌 bus", "Zoë", "O'Brien",
+		`back\slash`, "a;b", "<b>&amp;</b>", "line\u2028separator", "a+b", "a&b=c", "100% sure", "a/b?c#d",
+		`"quoted" \ <b>`} {
 		e := school.subject(t, school.Unique(name))
 		want := fmt.Sprintf(`{"status":"OK","elements":[%s]}`, e.List())
 		search(t, c, "name", e.Name).Want(t, http.StatusOK, want)
@@ -70,8 +77,10 @@ func TestPart4_1_Rule02_NothingFoundIsNotFound(t *testing.T) {
 func TestPart4_1_NamelikeIsAPartInAnyLetterCase(t *testing.T) {
 	proves(t, "4.1 GET elements?namelike", "decisions 3 namelike case")
 	c, e := school.As(t), school.subject(t, school.Unique("Mathematics"))
-	for _, part := range []string{e.Name, strings.ToUpper(e.Name), strings.ToLower(e.Name), e.Name[2:], e.Name[:len(e.Name)-1]} {
-		equal(t, "namelike="+part, strings.Contains("|"+found(t, search(t, c, "namelike", part))+"|", "|"+e.Name+"|"), true)
+	for _, part := range []string{e.Name, strings.ToUpper(e.Name), strings.ToLower(e.Name), e.Name[2:],
+		e.Name[:len(e.Name)-1]} {
+		equal(t, "namelike="+part, strings.Contains("|"+found(t, search(t, c, "namelike", part))+"|", "|"+e.Name+"|"),
+			true)
 	}
 	search(t, c, "namelike", e.Name+"s").Want(t, http.StatusNotFound, nothing)
 }
@@ -82,10 +91,12 @@ func TestPart8_NamelikeGivesAtMost100(t *testing.T) {
 	records, names := []map[string]any{}, []string{}
 	for i := range 103 {
 		names = append(names, fmt.Sprintf("%s %03d", name, i))
-		records = append(records, map[string]any{"key": fmt.Sprintf("%s %d", name, i), "name": fmt.Sprintf("%s %03d", name, 102-i)})
+		records = append(records, map[string]any{"key": fmt.Sprintf("%s %d", name, i),
+			"name": fmt.Sprintf("%s %03d", name, 102-i)})
 	}
 	school.Import(t, "subjects", records...)
-	equal(t, "103 hits by namelike", found(t, search(t, c, "namelike", name).Must(t, http.StatusOK)), strings.Join(names[:100], "|"))
+	equal(t, "103 hits by namelike", found(t, search(t, c, "namelike", name).Must(t, http.StatusOK)),
+		strings.Join(names[:100], "|"))
 }
 
 func TestDecisionsPart3_NeitherParameterIsOKAndEmpty(t *testing.T) {
@@ -103,20 +114,24 @@ func TestDecisionsPart3_NameWinsOverNamelike(t *testing.T) {
 		a := c.Get(t, "/api/elements?"+fmt.Sprintf(query, url.QueryEscape(one.Name), url.QueryEscape(other.Name)))
 		equal(t, "both parameters", found(t, a), one.Name)
 	}
-	c.Get(t, "/api/elements?name="+url.QueryEscape(school.Unique("none"))+"&namelike="+url.QueryEscape(other.Name)).Want(t, http.StatusNotFound, nothing)
-	equal(t, "an empty name", found(t, c.Get(t, "/api/elements?name=&namelike="+url.QueryEscape(other.Name))), other.Name)
+	c.Get(t, "/api/elements?name="+url.QueryEscape(school.Unique("none"))+"&namelike="+
+		url.QueryEscape(other.Name)).Want(t, http.StatusNotFound, nothing)
+	equal(t, "an empty name", found(t, c.Get(t, "/api/elements?name=&namelike="+url.QueryEscape(other.Name))),
+		other.Name)
 }
 
 func TestDecisionsPart3_SearchCoversCurrentElementsOnly(t *testing.T) {
 	proves(t, "decisions 3 current")
 	c, e := school.As(t), school.subject(t, school.Unique("Latin"))
-	never := school.Element(t, map[string]any{"entity_type": "Subject", "name": school.Unique("Greek"), "current": false})
+	never := school.Element(t, map[string]any{"entity_type": "Subject", "name": school.Unique("Greek"),
+		"current": false})
 	search(t, c, "name", e.Name).WantCode(t, http.StatusOK)
 	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", e.ID)).Must(t, http.StatusOK)
 	for _, gone := range []Element{e, never} {
 		search(t, c, "name", gone.Name).Want(t, http.StatusNotFound, nothing)
 		search(t, c, "namelike", gone.Name).Want(t, http.StatusNotFound, nothing)
-		equal(t, "the detail's current", c.Get(t, fmt.Sprintf("/api/elements/%d", gone.ID)).Must(t, http.StatusOK).At(t, "element.current"), "false")
+		equal(t, "the detail's current",
+			c.Get(t, fmt.Sprintf("/api/elements/%d", gone.ID)).Must(t, http.StatusOK).At(t, "element.current"), "false")
 	}
 }
 
@@ -142,7 +157,8 @@ func TestDecisionsPart3_NameIsExactToTheLetter(t *testing.T) {
 	proves(t, "decisions 3 name", "4.1 GET elements?name")
 	c, e := school.As(t), school.subject(t, school.Unique("Café"))
 	search(t, c, "name", e.Name).Want(t, http.StatusOK, fmt.Sprintf(`{"status":"OK","elements":[%s]}`, e.List()))
-	for _, other := range []string{strings.ToLower(e.Name), strings.ToUpper(e.Name), e.Name[:len(e.Name)-1], e.Name + " ", " " + e.Name, strings.Replace(e.Name, "é", "e", 1)} {
+	for _, other := range []string{strings.ToLower(e.Name), strings.ToUpper(e.Name), e.Name[:len(e.Name)-1],
+		e.Name + " ", " " + e.Name, strings.Replace(e.Name, "é", "e", 1)} {
 		search(t, c, "name", other).Want(t, http.StatusNotFound, nothing)
 	}
 }
@@ -154,7 +170,8 @@ func TestDecisionsPart3_NamelikeIsLiteral(t *testing.T) {
 		school.subject(t, name+ending)
 	}
 	for part, ending := range map[string]string{
-		"100%": "100% a", "x_y": "x_y", "p.q": "p.q", "p*": "p*q", `r\s`: `r\s`, "^t": "^t$", "[u]": "[u]", "100 ": "100 a",
+		"100%": "100% a", "x_y": "x_y", "p.q": "p.q", "p*": "p*q", `r\s`: `r\s`, "^t": "^t$", "[u]": "[u]",
+		"100 ": "100 a",
 	} {
 		equal(t, "namelike="+name+part, found(t, search(t, c, "namelike", name+part)), name+ending)
 	}
@@ -167,7 +184,8 @@ func TestDecisionsPart3_NamelikeFoldsLettersAsUnicodeDoes(t *testing.T) {
 	proves(t, "decisions 3 namelike case")
 	c, name := school.As(t), school.Unique("")
 	for ending, parts := range map[string][]string{
-		"ÉCOLE": {"école", "École", "E\u0301cole"}, "Straße": {"STRASSE", "straße"}, "ΣΊΣΥΦΟΣ": {"σίσυφος"}, "Ёлка": {"ёЛКА"},
+		"ÉCOLE": {"école", "École", "E\u0301cole"}, "Straße": {"STRASSE", "straße"}, "ΣΊΣΥΦΟΣ": {"σίσυφος"},
+		"Ёлка": {"ёЛКА"},
 	} {
 		e := school.subject(t, name+ending)
 		for _, part := range parts {

@@ -10,7 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// TestPart1_EveryAnswerIsJSONWithAStatus asks for other types, in ways that succeed and that fail, of each service and of none.
+// TestPart1_EveryAnswerIsJSONWithAStatus asks for other types, in ways that succeed and that fail, of each service
+// and of none.
 func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 	proves(t, "1 json", "1 status", "decisions 1 envelope", "decisions 1 accept")
 	c := school.Booker(t)
@@ -19,14 +20,20 @@ func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"GET", "/api/elements", nil}, {"GET", "/api/elements?name=" + school.Prefix, nil}, {"GET", fmt.Sprintf("/api/elements/%d", noSuchID), nil},
-		{"GET", fmt.Sprintf("/api/events/%d", event), nil}, {"GET", "/api/eventcategories", nil}, {"POST", "/api/events", "{"}, {"POST", "/api/events", map[string]any{"event": map[string]any{}}},
-		{"DELETE", "/api/commitments/1x", nil}, {"GET", "/notes/0", nil}, {"GET", "/sessions/1/whoami", nil}, {"GET", "/api/users", nil},
-		{"GET", "/", nil}, {"GET", "/api", nil}, {"GET", "/index.html", nil}, {"GET", "/api/admin/users", nil}, {"PUT", "/api/login", nil},
+		{"GET", "/api/elements", nil}, {"GET", "/api/elements?name=" + school.Prefix, nil},
+		{"GET", fmt.Sprintf("/api/elements/%d", noSuchID), nil},
+		{"GET", fmt.Sprintf("/api/events/%d", event), nil}, {"GET", "/api/eventcategories", nil},
+		{"POST", "/api/events", "{"}, {"POST", "/api/events", map[string]any{"event": map[string]any{}}},
+		{"DELETE", "/api/commitments/1x", nil}, {"GET", "/notes/0", nil}, {"GET", "/sessions/1/whoami", nil},
+		{"GET", "/api/users", nil},
+		{"GET", "/", nil}, {"GET", "/api", nil}, {"GET", "/index.html", nil}, {"GET", "/api/admin/users", nil},
+		{"PUT", "/api/login", nil},
 	} {
 		for _, accept := range []string{"application/json", "text/html", "application/xml;q=1, */*;q=0", ""} {
 			a := c.Do(t, call.method, call.path, call.body, "Accept", accept)
-			equal(t, a.Request+" with Accept "+accept+": Content-Type", strings.ToLower(strings.ReplaceAll(a.Header.Get("Content-Type"), " ", "")), "application/json;charset=utf-8")
+			equal(t, a.Request+" with Accept "+accept+": Content-Type",
+				strings.ToLower(strings.ReplaceAll(a.Header.Get("Content-Type"), " ", "")),
+				"application/json;charset=utf-8")
 			if keys := a.Keys(t, ""); keys != "status" && !strings.HasPrefix(keys, "status,") {
 				t.Errorf("%s\n  expected: status as the first key\n  got:      %s", a.Request, a.Body)
 			}
@@ -36,24 +43,34 @@ func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 }
 
 func TestPart7_2_TheExceptionBody(t *testing.T) {
-	proves(t, "7.2 body", "7.2 note", "7.2 commitment", "7.1 Bad request", "7.1 Not found", "decisions 1 exception", "decisions 1 exception types", "decisions 1 404 records", "decisions 1 400 commitment")
+	proves(t, "7.2 body", "7.2 note", "7.2 commitment", "7.1 Bad request", "7.1 Not found", "decisions 1 exception",
+		"decisions 1 exception types", "decisions 1 404 records", "decisions 1 400 commitment")
 	c, admin := school.Booker(t), school.Admin()
 	for _, call := range []struct {
 		client               *servicetest.Client
 		method, path, record string
 		body                 any
 	}{
-		{c, "GET", "/api/events/%d", "Event", nil}, {c, "DELETE", "/api/events/%d", "Event", nil}, {c, "PATCH", "/api/events/%d", "Event", wrapped("event")}, {c, "PUT", "/api/events/%d", "Event", wrapped("event")},
-		{c, "POST", "/api/events/%d/add", "Event", map[string]any{"elements": []string{}}}, {c, "GET", "/api/events/%d/notes", "Event", nil}, {c, "POST", "/api/events/%d/notes", "Event", wrapped("note")},
+		{c, "GET", "/api/events/%d", "Event", nil}, {c, "DELETE", "/api/events/%d", "Event", nil},
+		{c, "PATCH", "/api/events/%d", "Event", wrapped("event")},
+		{c, "PUT", "/api/events/%d", "Event", wrapped("event")},
+		{c, "POST", "/api/events/%d/add", "Event", map[string]any{"elements": []string{}}},
+		{c, "GET", "/api/events/%d/notes", "Event", nil}, {c, "POST", "/api/events/%d/notes", "Event", wrapped("note")},
 		{c, "PATCH", "/api/commitments/%d", "Commitment", wrapped("commitment", "status", "confirmed")},
-		{c, "DELETE", "/api/requests/%d", "Request", nil}, {c, "PATCH", "/api/requests/%d", "Request", wrapped("request", "quantity", 1)},
-		{c, "GET", "/notes/%d", "Note", nil}, {c, "GET", "/api/notes/%d", "Note", nil}, {c, "PUT", "/api/notes/%d", "Note", wrapped("note")}, {c, "DELETE", "/notes/%d", "Note", nil},
-		{c, "GET", "/api/elements/%d", "Element", nil}, {c, "GET", "/api/elements/%d/commitments", "Element", nil}, {c, "GET", "/api/elements/%d/requests", "Element", nil},
-		{c, "GET", "/api/eventcategories/%d", "EventCategory", nil}, {admin, "GET", "/api/admin/users/%d", "User", nil}, {admin, "GET", "/api/admin/elements/%d", "Element", nil},
+		{c, "DELETE", "/api/requests/%d", "Request", nil},
+		{c, "PATCH", "/api/requests/%d", "Request", wrapped("request", "quantity", 1)},
+		{c, "GET", "/notes/%d", "Note", nil}, {c, "GET", "/api/notes/%d", "Note", nil},
+		{c, "PUT", "/api/notes/%d", "Note", wrapped("note")}, {c, "DELETE", "/notes/%d", "Note", nil},
+		{c, "GET", "/api/elements/%d", "Element", nil}, {c, "GET", "/api/elements/%d/commitments", "Element", nil},
+		{c, "GET", "/api/elements/%d/requests", "Element", nil},
+		{c, "GET", "/api/eventcategories/%d", "EventCategory", nil}, {admin, "GET", "/api/admin/users/%d", "User", nil},
+		{admin, "GET", "/api/admin/elements/%d", "Element", nil},
 	} {
-		call.client.Do(t, call.method, fmt.Sprintf(call.path, noSuchID), call.body).Want(t, http.StatusNotFound, missing("Not found", call.record, noSuchID))
+		call.client.Do(t, call.method, fmt.Sprintf(call.path, noSuchID), call.body).Want(t, http.StatusNotFound,
+			missing("Not found", call.record, noSuchID))
 	}
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", noSuchID)).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", noSuchID))
+	c.Delete(t, fmt.Sprintf("/api/commitments/%d", noSuchID)).Want(t, http.StatusBadRequest,
+		missing("Bad request", "Commitment", noSuchID))
 }
 
 // wrapped is a body with a wrapper object and one field.
@@ -72,20 +89,27 @@ func TestDecisionsPart1_UnknownPaths(t *testing.T) {
 	element := fmt.Sprintf("/api/elements/%d", e.ID)
 	c.Get(t, element).WantCode(t, http.StatusOK)
 	for _, path := range []string{
-		"/", "/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/", "/API/elements", "/api/Elements", strings.Replace(element, "elements", "Elements", 1),
-		element + "/members", "/api/login/", "/api/Login", "/whoami", "/sessions", "/sessions/1", "/api/sessions", "/notes", "/api/notes", "/events/1", "/api/events/1/commitments", "/api/commitments/1/x",
-		"/api/eventcategories/", "/api/admin", "/api/admin/", "/api/admin/nothing", "/api/elementsx", "/internal/facts", "/metrics", "/readyz",
+		"/", "/api", "/api/", "/nothing", "/api/nothing", "/elements", element + "/", "/api/elements/", "/API/elements",
+		"/api/Elements", strings.Replace(element, "elements", "Elements", 1),
+		element + "/members", "/api/login/", "/api/Login", "/whoami", "/sessions", "/sessions/1", "/api/sessions",
+		"/notes", "/api/notes", "/events/1", "/api/events/1/commitments", "/api/commitments/1/x",
+		"/api/eventcategories/", "/api/admin", "/api/admin/", "/api/admin/nothing", "/api/elementsx", "/internal/facts",
+		"/metrics", "/readyz",
 	} {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)
 	}
 }
 
-// TestDecisionsPart1_IDsInPaths leaves %31 to the services' own tests: a front door may make 1 of it, for the two are one address (RFC 3986, 6.2.2.2).
+// TestDecisionsPart1_IDsInPaths leaves %31 to the services' own tests: a front door may make 1 of it, for the two
+// are one address (RFC 3986, 6.2.2.2).
 func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 	proves(t, "decisions 1 ids in paths")
 	c, e := school.Booker(t), school.Location(t)
-	for _, id := range []string{"x", "0x1", "1x", "01", fmt.Sprint("0", e.ID), fmt.Sprint("+", e.ID), fmt.Sprint("-", e.ID), fmt.Sprint("%20", e.ID), fmt.Sprint(e.ID, "%20"), "1.0", "1e3", "١", "9223372036854775808", "99999999999999999999"} {
-		for _, path := range []string{"/api/elements/%s", "/api/elements/%s/commitments", "/api/events/%s", "/api/eventcategories/%s", "/api/notes/%s", "/notes/%s"} {
+	for _, id := range []string{"x", "0x1", "1x", "01", fmt.Sprint("0", e.ID), fmt.Sprint("+", e.ID),
+		fmt.Sprint("-", e.ID), fmt.Sprint("%20", e.ID), fmt.Sprint(e.ID,
+			"%20"), "1.0", "1e3", "١", "9223372036854775808", "99999999999999999999"} {
+		for _, path := range []string{"/api/elements/%s", "/api/elements/%s/commitments", "/api/events/%s",
+			"/api/eventcategories/%s", "/api/notes/%s", "/notes/%s"} {
 			c.Get(t, fmt.Sprintf(path, id)).Want(t, http.StatusNotFound, notFound)
 		}
 		c.Delete(t, "/api/commitments/"+id).Want(t, http.StatusNotFound, notFound)
@@ -96,9 +120,11 @@ func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 func TestDecisionsPart1_IDsInBodies(t *testing.T) {
 	proves(t, "decisions 1 ids in bodies")
 	c, staff, room := school.Booker(t), school.Staff(t), school.Location(t)
-	for _, form := range []func(int64) any{func(id int64) any { return id }, func(id int64) any { return fmt.Sprint(id) }} {
+	for _, form := range []func(int64) any{func(id int64) any { return id },
+		func(id int64) any { return fmt.Sprint(id) }} {
 		a := c.Post(t, "/api/events", map[string]any{"event": map[string]any{
-			"body": "x", "event_category_id": form(school.Category.ID), "organiser_id": form(staff.ID), "starts_at_text": "2019-04-10 09:00",
+			"body": "x", "event_category_id": form(school.Category.ID), "organiser_id": form(staff.ID),
+			"starts_at_text": "2019-04-10 09:00",
 		}, "elements": []any{form(room.ID)}}).Must(t, http.StatusOK)
 		a.Equal(t, "failures", "[]")
 		a.Equal(t, "event.commitments.0.element", room.List())
@@ -110,10 +136,16 @@ func TestDecisionsPart1_WrongMethods(t *testing.T) {
 	proves(t, "decisions 1 405")
 	c := school.As(t)
 	for path, call := range map[string][2]string{
-		"/api/elements": {"POST", "GET, HEAD"}, "/api/elements/1": {"DELETE", "GET, HEAD"}, "/api/elements/1/commitments": {"PUT", "GET, HEAD"}, "/api/events": {"GET", "POST"},
-		"/api/events/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/api/events/1/add": {"GET", "POST"}, "/api/events/1/notes": {"DELETE", "GET, HEAD, POST"},
-		"/api/notes/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/notes/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/api/eventcategories": {"DELETE", "GET, HEAD"},
-		"/api/login": {"POST", "GET, HEAD"}, "/api/logout": {"DELETE", "GET, HEAD"}, "/api/users": {"POST", "GET, HEAD"}, "/api/sessions/1": {"GET", "PUT"}, "/sessions/1/whoami": {"PUT", "GET, HEAD"},
+		"/api/elements": {"POST", "GET, HEAD"}, "/api/elements/1": {"DELETE", "GET, HEAD"},
+		"/api/elements/1/commitments": {"PUT", "GET, HEAD"}, "/api/events": {"GET", "POST"},
+		"/api/events/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/api/events/1/add": {"GET", "POST"},
+		"/api/events/1/notes":  {"DELETE", "GET, HEAD, POST"},
+		"/api/notes/1":         {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
+		"/notes/1":             {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
+		"/api/eventcategories": {"DELETE", "GET, HEAD"},
+		"/api/login":           {"POST", "GET, HEAD"}, "/api/logout": {"DELETE", "GET, HEAD"},
+		"/api/users": {"POST", "GET, HEAD"}, "/api/sessions/1": {"GET", "PUT"},
+		"/sessions/1/whoami":     {"PUT", "GET, HEAD"},
 		"/api/sessions/1/revert": {"POST", "PUT"},
 	} {
 		a := c.Do(t, call[0], path, nil)
@@ -125,12 +157,15 @@ func TestDecisionsPart1_WrongMethods(t *testing.T) {
 func TestDecisionsPart1_RequestsOfWhatIsNoResourceGroup(t *testing.T) {
 	proves(t, "decisions 1 405 requests")
 	c := school.As(t)
-	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t), school.Group(t)} {
+	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t),
+		school.Group(t)} {
 		a := c.Get(t, fmt.Sprintf("/api/elements/%d/requests", e.ID))
-		equal(t, "code and status for a "+e.EntityType, fmt.Sprint(a.Code, a.At(t, "status")), `405"Method not allowed"`)
+		equal(t, "code and status for a "+e.EntityType, fmt.Sprint(a.Code, a.At(t, "status")),
+			`405"Method not allowed"`)
 		equal(t, "it has Allow", a.Header["Allow"] != nil, true)
 	}
-	c.Get(t, fmt.Sprintf("/api/elements/%d/requests", school.ResourceGroup(t).ID)).Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
+	c.Get(t, fmt.Sprintf("/api/elements/%d/requests", school.ResourceGroup(t).ID)).Want(t, http.StatusOK,
+		`{"status":"OK","requests":[]}`)
 }
 
 func TestDecisionsPart1_BodiesThatCannotBeRead(t *testing.T) {
@@ -140,10 +175,13 @@ func TestDecisionsPart1_BodiesThatCannotBeRead(t *testing.T) {
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	note := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event), wrapped("note")).Int(t, "note.id")
 	for _, call := range [][3]string{
-		{"POST", "/api/events", "event"}, {"PATCH", fmt.Sprintf("/api/events/%d", event), "event"}, {"POST", fmt.Sprintf("/api/events/%d/notes", event), "note"},
+		{"POST", "/api/events", "event"}, {"PATCH", fmt.Sprintf("/api/events/%d", event), "event"},
+		{"POST", fmt.Sprintf("/api/events/%d/notes", event), "note"},
 		{"PUT", fmt.Sprintf("/api/notes/%d", note), "note"}, {"PUT", "/api/sessions/1", "session"},
 	} {
-		for _, body := range []string{"", "{", `{"` + call[2] + `":`, `{"` + call[2] + `":{}} x`, `{"` + call[2] + `":{}}{}`, "null", "[]", `"` + call[2] + `"`, "{}", `{"` + call[2] + `":null}`, `{"` + call[2] + `":5}`, `{"` + strings.ToUpper(call[2]) + `":{}}`, "{\"" + call[2] + "\":{\"a\":\"\xff\"}}"} {
+		for _, body := range []string{"", "{", `{"` + call[2] + `":`, `{"` + call[2] + `":{}} x`,
+			`{"` + call[2] + `":{}}{}`, "null", "[]", `"` + call[2] + `"`, "{}", `{"` + call[2] + `":null}`, `{"` +
+				call[2] + `":5}`, `{"` + strings.ToUpper(call[2]) + `":{}}`, "{\"" + call[2] + "\":{\"a\":\"\xff\"}}"} {
 			a := c.Do(t, call[0], call[1], body)
 			equal(t, a.Request+" with "+body, fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
 		}
@@ -165,11 +203,14 @@ func TestDecisionsPart1_BadDatesInAQuery(t *testing.T) {
 	proves(t, "decisions 1 400 dates")
 	c, e := school.As(t), school.ResourceGroup(t)
 	for _, list := range []string{"commitments", "requests"} {
-		for _, query := range []string{"start_date=2019-02-29", "start_date=10/04/2019", "start_date=2019-4-1", "end_date=tomorrow", "start_date=2019-04-10T00:00", "start_date=2019-04-11&end_date=2019-04-10", "start_date=0000-00-00"} {
+		for _, query := range []string{"start_date=2019-02-29", "start_date=10/04/2019", "start_date=2019-4-1",
+			"end_date=tomorrow", "start_date=2019-04-10T00:00", "start_date=2019-04-11&end_date=2019-04-10",
+			"start_date=0000-00-00"} {
 			a := c.Get(t, fmt.Sprintf("/api/elements/%d/%s?%s", e.ID, list, query))
 			equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `400"Bad request"`)
 		}
-		c.Get(t, fmt.Sprintf("/api/elements/%d/%s?start_date=2020-02-29&end_date=2020-02-29", e.ID, list)).Want(t, http.StatusOK, `{"status":"OK","`+list+`":[]}`)
+		c.Get(t, fmt.Sprintf("/api/elements/%d/%s?start_date=2020-02-29&end_date=2020-02-29", e.ID, list)).Want(t,
+			http.StatusOK, `{"status":"OK","`+list+`":[]}`)
 	}
 }
 
@@ -177,18 +218,22 @@ func TestDecisionsPart1_UnknownFieldsAreIgnored(t *testing.T) {
 	proves(t, "decisions 1 unknown fields")
 	c := school.Booker(t)
 	a := c.Post(t, "/api/events", map[string]any{"event": map[string]any{
-		"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10", "all_day_field": true, "colour": "red", "id": 5, "owner_id": 1, "valid": false,
+		"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10", "all_day_field": true,
+		"colour": "red", "id": 5, "owner_id": 1, "valid": false,
 	}, "elements": []any{}, "extra": map[string]any{"a": []int{1}}}).Must(t, http.StatusOK)
 	equal(t, "the id is the service's", a.Int(t, "event.id") != 5 || a.Has("event.colour"), true)
 	equal(t, "keys", a.Keys(t, "event"), "id,body,starts_at,ends_at,all_day,commitments,requests,valid")
-	c.Patch(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")), map[string]any{"event": map[string]any{"colour": "blue"}, "more": 1}).WantCode(t, http.StatusOK)
+	c.Patch(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")),
+		map[string]any{"event": map[string]any{"colour": "blue"}, "more": 1}).WantCode(t, http.StatusOK)
 }
 
 func TestDecisionsPart1_MediaTypes(t *testing.T) {
 	proves(t, "decisions 1 415")
 	c := school.Booker(t)
 	path := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
-	for contentType, code := range map[string]int{"application/json": 200, "application/json; charset=utf-8": 200, "Application/JSON": 200, "": 200, "text/plain": 415, "application/x-www-form-urlencoded": 415, "application/xml": 415} {
+	for contentType, code := range map[string]int{"application/json": 200, "application/json; charset=utf-8": 200,
+		"Application/JSON": 200, "": 200, "text/plain": 415, "application/x-www-form-urlencoded": 415,
+		"application/xml": 415} {
 		a := c.Do(t, http.MethodPatch, path, `{"event":{}}`, "Content-Type", contentType)
 		equal(t, "code of a body declared as "+contentType, a.Code, code)
 		if code != http.StatusOK {
@@ -214,18 +259,26 @@ func TestDecisionsPart1_NoOrADeadSessionIsAccessDenied(t *testing.T) {
 	held := dead.Copy()
 	dead.Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
 	none, nonsense := school.Client(), school.Client()
-	unknown := *held.SessionCookie() //nolint:gosec // a copy of the cookie as the server set it
+	unknown := *held.SessionCookie()
 	unknown.Value = strings.Repeat("A", len(unknown.Value))
 	nonsense.SetSessionCookie(&unknown)
 	for what, c := range map[string]*servicetest.Client{"none": none, "dead": held, "nonsense": nonsense} {
 		for _, call := range [][2]string{
-			{"GET", "/api/elements"}, {"GET", "/api/elements/1"}, {"GET", "/api/elements/1/commitments"}, {"GET", "/api/elements/1/requests"}, {"POST", "/api/events"}, {"GET", "/api/events/1"}, {"POST", "/api/events/1/add"},
-			{"PATCH", "/api/events/1"}, {"DELETE", "/api/events/1"}, {"DELETE", "/api/commitments/1"}, {"PATCH", "/api/commitments/1"}, {"DELETE", "/api/requests/1"}, {"GET", "/api/events/1/notes"}, {"POST", "/api/events/1/notes"},
-			{"GET", "/api/notes/1"}, {"GET", "/notes/1"}, {"PUT", "/api/notes/1"}, {"DELETE", "/notes/1"}, {"GET", "/api/eventcategories"}, {"GET", "/api/eventcategories/1"}, {"GET", "/api/users"}, {"PUT", "/api/sessions/1"},
-			{"PUT", "/api/sessions/1/revert"}, {"GET", "/sessions/1/whoami"}, {"GET", "/api/admin/users"}, {"POST", "/api/admin/elements"}, {"POST", "/api/admin/import/staff"}, {"GET", "/api/admin/eventcategories"},
+			{"GET", "/api/elements"}, {"GET", "/api/elements/1"}, {"GET", "/api/elements/1/commitments"},
+			{"GET", "/api/elements/1/requests"}, {"POST", "/api/events"}, {"GET", "/api/events/1"},
+			{"POST", "/api/events/1/add"},
+			{"PATCH", "/api/events/1"}, {"DELETE", "/api/events/1"}, {"DELETE", "/api/commitments/1"},
+			{"PATCH", "/api/commitments/1"}, {"DELETE", "/api/requests/1"}, {"GET", "/api/events/1/notes"},
+			{"POST", "/api/events/1/notes"},
+			{"GET", "/api/notes/1"}, {"GET", "/notes/1"}, {"PUT", "/api/notes/1"}, {"DELETE", "/notes/1"},
+			{"GET", "/api/eventcategories"}, {"GET", "/api/eventcategories/1"}, {"GET", "/api/users"},
+			{"PUT", "/api/sessions/1"},
+			{"PUT", "/api/sessions/1/revert"}, {"GET", "/sessions/1/whoami"}, {"GET", "/api/admin/users"},
+			{"POST", "/api/admin/elements"}, {"POST", "/api/admin/import/staff"}, {"GET", "/api/admin/eventcategories"},
 		} {
 			a := c.Do(t, call[0], call[1], nil)
-			equal(t, "session "+what+": "+a.Request, fmt.Sprint(a.Code, " ", a.Body), fmt.Sprint(http.StatusUnauthorized, " ", accessDenied))
+			equal(t, "session "+what+": "+a.Request, fmt.Sprint(a.Code, " ", a.Body),
+				fmt.Sprint(http.StatusUnauthorized, " ", accessDenied))
 		}
 	}
 }
@@ -236,16 +289,23 @@ func TestDecisionsPart1_OneTextForEveryForbidden(t *testing.T) {
 	owner, c := school.Booker(t), school.As(t)
 	calendar := school.Controlled(t)
 	a := school.Event(t, owner, nil, calendar, school.ResourceGroup(t))
-	event, commitment := fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")), fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))
+	event, commitment := fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")),
+		fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))
 	note := owner.Post(t, event+"/notes", wrapped("note")).Int(t, "note.id")
 	for _, call := range []struct {
 		method, path string
 		body         any
 	}{
-		{"POST", "/api/events", wrapped("event")}, {"PATCH", event, wrapped("event", "body", "")}, {"DELETE", event, nil}, {"POST", event + "/add", map[string]any{"elements": []string{"1"}}},
-		{"POST", event + "/notes", wrapped("note")}, {"DELETE", commitment, nil}, {"PATCH", commitment, wrapped("commitment", "status", "confirmed")}, {"DELETE", fmt.Sprintf("/api/requests/%d", a.Int(t, "event.requests.0.id")), nil},
-		{"PUT", fmt.Sprintf("/api/notes/%d", note), wrapped("note")}, {"DELETE", fmt.Sprintf("/notes/%d", note), nil}, {"GET", fmt.Sprintf("/api/eventcategories/%d", school.Privileged.ID), nil},
-		{"GET", "/api/users?email=a@b.example", nil}, {"PUT", "/api/sessions/1", wrapped("session")}, {"GET", "/api/admin/users", nil}, {"POST", "/api/admin/elements", wrapped("element")}, {"POST", "/api/admin/import/events", nil},
+		{"POST", "/api/events", wrapped("event")}, {"PATCH", event, wrapped("event", "body", "")},
+		{"DELETE", event, nil}, {"POST", event + "/add", map[string]any{"elements": []string{"1"}}},
+		{"POST", event + "/notes", wrapped("note")}, {"DELETE", commitment, nil},
+		{"PATCH", commitment, wrapped("commitment", "status", "confirmed")},
+		{"DELETE", fmt.Sprintf("/api/requests/%d", a.Int(t, "event.requests.0.id")), nil},
+		{"PUT", fmt.Sprintf("/api/notes/%d", note), wrapped("note")}, {"DELETE", fmt.Sprintf("/notes/%d", note), nil},
+		{"GET", fmt.Sprintf("/api/eventcategories/%d", school.Privileged.ID), nil},
+		{"GET", "/api/users?email=a@b.example", nil}, {"PUT", "/api/sessions/1", wrapped("session")},
+		{"GET", "/api/admin/users", nil}, {"POST", "/api/admin/elements", wrapped("element")},
+		{"POST", "/api/admin/import/events", nil},
 	} {
 		c.Do(t, call.method, call.path, call.body).Want(t, http.StatusForbidden, forbidden)
 	}
@@ -255,12 +315,16 @@ func TestDecisionsPart1_AnInvalidRecordComesBack(t *testing.T) {
 	proves(t, "decisions 1 422")
 	c := school.Booker(t)
 	a := c.Post(t, "/api/events", wrapped("event"))
-	a.Want(t, http.StatusUnprocessableEntity, `{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,"all_day":false,"valid":false,"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
+	a.Want(t, http.StatusUnprocessableEntity,
+		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,"all_day":false,"valid":false,`+
+			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
 	made := school.Event(t, c, map[string]any{"body": "Lesson"})
-	a = c.Patch(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id")), wrapped("event", "organiser_id", school.Location(t).ID))
+	a = c.Patch(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id")),
+		wrapped("event", "organiser_id", school.Location(t).ID))
 	a.Equal(t, "event.id", made.At(t, "event.id"))
 	a.Equal(t, "event.errors", `{"organiser_id":["must be a staff element"]}`)
-	equal(t, "code, status and keys", fmt.Sprint(a.Code, a.At(t, "status"), a.Keys(t, "event")), `422"Unprocessable entity"id,body,starts_at,ends_at,all_day,valid,errors`)
+	equal(t, "code, status and keys", fmt.Sprint(a.Code, a.At(t, "status"), a.Keys(t, "event")),
+		`422"Unprocessable entity"id,body,starts_at,ends_at,all_day,valid,errors`)
 }
 
 func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
@@ -269,8 +333,10 @@ func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	note := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event), wrapped("note")).Int(t, "note.id")
 	for _, path := range []string{
-		"/api/elements", fmt.Sprintf("/api/elements/%d", e.ID), fmt.Sprintf("/api/elements/%d/commitments", e.ID), fmt.Sprintf("/api/elements/%d/requests", e.ID), fmt.Sprintf("/api/events/%d", event),
-		fmt.Sprintf("/api/events/%d/notes", event), fmt.Sprintf("/notes/%d", note), fmt.Sprintf("/api/notes/%d", note), "/api/eventcategories", fmt.Sprintf("/api/eventcategories/%d", school.Category.ID),
+		"/api/elements", fmt.Sprintf("/api/elements/%d", e.ID), fmt.Sprintf("/api/elements/%d/commitments", e.ID),
+		fmt.Sprintf("/api/elements/%d/requests", e.ID), fmt.Sprintf("/api/events/%d", event),
+		fmt.Sprintf("/api/events/%d/notes", event), fmt.Sprintf("/notes/%d", note), fmt.Sprintf("/api/notes/%d", note),
+		"/api/eventcategories", fmt.Sprintf("/api/eventcategories/%d", school.Category.ID),
 		"/sessions/1/whoami", fmt.Sprintf("/api/events/%d", noSuchID), "/nothing",
 	} {
 		got, head := c.Get(t, path), c.Do(t, http.MethodHead, path, nil)
@@ -302,17 +368,24 @@ func TestDecisionsPart1_CodesOfSuccess(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		{"GET", "/api/elements?name=" + strings.ReplaceAll(room.Name, " ", "%20"), nil}, {"GET", fmt.Sprintf("/api/elements/%d", room.ID), nil}, {"GET", fmt.Sprintf("/api/elements/%d/commitments", room.ID), nil},
-		{"GET", event, nil}, {"POST", event + "/add", map[string]any{"elements": []string{}}}, {"PATCH", event, wrapped("event")}, {"GET", event + "/notes", nil}, {"GET", path, nil}, {"PUT", path, wrapped("note")}, {"DELETE", path, nil},
-		{"DELETE", fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")), nil}, {"DELETE", event, nil}, {"GET", "/api/eventcategories", nil}, {"GET", "/api/users", nil}, {"PUT", revertPath, map[string]any{}},
+		{"GET", "/api/elements?name=" + strings.ReplaceAll(room.Name, " ", "%20"), nil},
+		{"GET", fmt.Sprintf("/api/elements/%d", room.ID), nil},
+		{"GET", fmt.Sprintf("/api/elements/%d/commitments", room.ID), nil},
+		{"GET", event, nil}, {"POST", event + "/add", map[string]any{"elements": []string{}}},
+		{"PATCH", event, wrapped("event")}, {"GET", event + "/notes", nil}, {"GET", path, nil},
+		{"PUT", path, wrapped("note")}, {"DELETE", path, nil},
+		{"DELETE", fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")), nil}, {"DELETE", event, nil},
+		{"GET", "/api/eventcategories", nil}, {"GET", "/api/users", nil}, {"PUT", revertPath, map[string]any{}},
 		{"GET", "/sessions/1/whoami", nil}, {"GET", "/api/logout", nil},
 	} {
 		a := c.Do(t, call.method, call.path, call.body)
 		equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `200"OK"`)
 	}
 	for path, body := range map[string]any{
-		"/api/admin/elements": map[string]any{"element": map[string]any{"entity_type": "Service", "name": school.Unique("Bell")}},
-		"/api/admin/users":    map[string]any{"user": map[string]any{"name": school.Unique("User"), "email": "x@conformance.invalid"}},
+		"/api/admin/elements": map[string]any{"element": map[string]any{"entity_type": "Service",
+			"name": school.Unique("Bell")}},
+		"/api/admin/users": map[string]any{"user": map[string]any{"name": school.Unique("User"),
+			"email": "x@conformance.invalid"}},
 	} {
 		a := school.Admin().Post(t, path, body)
 		equal(t, a.Request, fmt.Sprint(a.Code, a.At(t, "status")), `201"Created"`)
@@ -323,13 +396,18 @@ func TestDecisionsPart1_EmptyListsAndTypes(t *testing.T) {
 	proves(t, "decisions 1 empty lists", "decisions 1 types")
 	c, group := school.Booker(t), school.ResourceGroup(t)
 	a := school.Event(t, c, nil)
-	equal(t, "empty lists of a new event", a.At(t, "event.commitments")+a.At(t, "event.requests")+a.At(t, "failures"), "[][][]")
-	c.Get(t, fmt.Sprintf("/api/events/%d/notes", a.Int(t, "event.id"))).Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
-	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments", group.ID)).Want(t, http.StatusOK, `{"status":"OK","commitments":[]}`)
+	equal(t, "empty lists of a new event", a.At(t, "event.commitments")+a.At(t, "event.requests")+a.At(t, "failures"),
+		"[][][]")
+	c.Get(t, fmt.Sprintf("/api/events/%d/notes", a.Int(t, "event.id"))).Want(t, http.StatusOK,
+		`{"status":"OK","notes":[]}`)
+	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments", group.ID)).Want(t, http.StatusOK,
+		`{"status":"OK","commitments":[]}`)
 	c.Get(t, fmt.Sprintf("/api/elements/%d/requests", group.ID)).Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
-	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t), school.Property(t)} {
+	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t),
+		school.Property(t)} {
 		got := c.Get(t, "/api/elements?name="+strings.ReplaceAll(e.Name, " ", "%20"))
-		equal(t, "types of entity_id and valid of a "+e.EntityType, kind(got.At(t, "elements.0.entity_id"))+" "+kind(got.At(t, "elements.0.valid")), "number boolean")
+		equal(t, "types of entity_id and valid of a "+e.EntityType,
+			kind(got.At(t, "elements.0.entity_id"))+" "+kind(got.At(t, "elements.0.valid")), "number boolean")
 	}
 }
 

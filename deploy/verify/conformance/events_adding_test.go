@@ -9,7 +9,8 @@ import (
 
 func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 	proves(t, "4.2 rule 2", "decisions 4 elements")
-	c, made := school.Booker(t), []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t), school.Property(t)}
+	c, made := school.Booker(t), []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t),
+		school.Property(t)}
 	slices.Reverse(made)
 	ids := []int64{}
 	for _, e := range made {
@@ -22,17 +23,21 @@ func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 	for i := range rising[1:] {
 		equal(t, "a later entry has a greater id", rising[i+1].ID > rising[i].ID, true)
 	}
-	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10"}, "elements": ids}).Must(t, http.StatusOK)
+	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "x",
+		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10"}, "elements": ids}).Must(t, http.StatusOK)
 	equal(t, "ids as numbers", decode[booked](t, a).elements(), ids) // decisions, part 1
 }
 
 func TestPart4_2_Rule03_AnOrdinaryElementYieldsACommitment(t *testing.T) {
 	proves(t, "4.2 rule 3", "3.1 uncontrolled", "decisions 4 one minibus", "2.4 resource groups")
-	c, bus := school.Booker(t), school.Element(t, map[string]any{"entity_type": "Service", "name": school.Unique("Minibus")})
+	c, bus := school.Booker(t), school.Element(t,
+		map[string]any{"entity_type": "Service", "name": school.Unique("Minibus")})
 	school.ResourceGroup(t, bus)
-	all := []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t), school.Property(t), school.Element(t, map[string]any{"entity_type": "Subject", "name": school.Unique("Maths")}), bus}
+	all := []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Group(t), school.Property(t),
+		school.Element(t, map[string]any{"entity_type": "Subject", "name": school.Unique("Maths")}), bus}
 	a := school.Event(t, c, nil, all...)
-	equal(t, "statuses", statuses(t, a), "uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled")
+	equal(t, "statuses", statuses(t, a),
+		"uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled uncontrolled")
 	equal(t, "requests", a.At(t, "event.requests"), "[]")
 	for i, e := range all {
 		equal(t, "element", a.At(t, fmt.Sprintf("event.commitments.%d.element", i)), e.List())
@@ -45,34 +50,41 @@ func TestPart4_2_Rule04_AResourceGroupYieldsARequest(t *testing.T) {
 	school.Administrator(t, rooms, school.User(t)) // controlled or not
 	a := school.Event(t, c, nil, rooms, buses)
 	equal(t, "commitments", a.At(t, "event.commitments"), "[]")
-	equal(t, "requests", a.At(t, "event.requests"), fmt.Sprintf(`[{"id":%d,"quantity":1,"num_allocated":0,"element":%s,"valid":true},{"id":%d,"quantity":1,"num_allocated":0,"element":%s,"valid":true}]`,
-		a.Int(t, "event.requests.0.id"), rooms.List(), a.Int(t, "event.requests.1.id"), buses.List()))
+	equal(t, "requests", a.At(t, "event.requests"),
+		fmt.Sprintf(`[{"id":%d,"quantity":1,"num_allocated":0,"element":%s,"valid":true},`+
+			`{"id":%d,"quantity":1,"num_allocated":0,"element":%s,"valid":true}]`,
+			a.Int(t, "event.requests.0.id"), rooms.List(), a.Int(t, "event.requests.1.id"), buses.List()))
 }
 
 func TestPart4_2_Rule05_RepeatedResourceGroupRaisesQuantity(t *testing.T) {
 	proves(t, "4.2 rule 5")
 	c, buses, room := school.Booker(t), school.ResourceGroup(t), school.Location(t)
 	a := school.Event(t, c, nil, buses, room, buses)
-	request := fmt.Sprintf(`[{"id":%d,"quantity":%%d,"num_allocated":0,"element":%s,"valid":true}]`, a.Int(t, "event.requests.0.id"), buses.List())
+	request := fmt.Sprintf(`[{"id":%d,"quantity":%%d,"num_allocated":0,"element":%s,"valid":true}]`,
+		a.Int(t, "event.requests.0.id"), buses.List())
 	equal(t, "failures", a.At(t, "failures"), "[]")
 	equal(t, "requests after creating with the group twice", a.At(t, "event.requests"), fmt.Sprintf(request, 2))
 	a = add(t, c, a.Int(t, "event.id"), buses).Must(t, http.StatusOK)
 	equal(t, "requests after adding it once more", a.At(t, "event.requests"), fmt.Sprintf(request, 3))
 	equal(t, "failures", a.At(t, "failures"), "[]")
-	equal(t, "requests as get shows them", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.requests"), fmt.Sprintf(request, 3))
+	equal(t, "requests as get shows them", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.requests"),
+		fmt.Sprintf(request, 3))
 }
 
 func TestPart4_2_Rule06_StatusStaysWhenAdditionsFail(t *testing.T) {
 	proves(t, "4.2 rule 6", "7.3 partial failures")
 	c, room := school.Booker(t), school.Location(t)
 	a := c.Post(t, "/api/events", map[string]any{
-		"event":    map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
+		"event": map[string]any{"body": "x", "event_category_id": school.Category.ID,
+			"starts_at_text": "2019-04-10 09:00"},
 		"elements": []string{"nobody", room.Sent(), room.Sent()},
 	}).Must(t, http.StatusOK)
 	equal(t, "the status of create", a.Text(t, "status"), "Created")
-	equal(t, "the failures of create", decode[booked](t, a).failures(), fmt.Sprintf("0 nobody Hash, 2 %d Commitment", room.ID))
+	equal(t, "the failures of create", decode[booked](t, a).failures(),
+		fmt.Sprintf("0 nobody Hash, 2 %d Commitment", room.ID))
 	equal(t, "what was added", decode[booked](t, a).elements(), []int64{room.ID})
-	a = c.Post(t, eventPath(a.Int(t, "event.id"))+"/add", map[string]any{"elements": []string{room.Sent()}}).Must(t, http.StatusOK)
+	a = c.Post(t, eventPath(a.Int(t, "event.id"))+"/add", map[string]any{"elements": []string{room.Sent()}}).Must(t,
+		http.StatusOK)
 	equal(t, "the status of add when all fail", a.Text(t, "status"), "OK")
 	equal(t, "the failures of add", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment", room.ID))
 }
@@ -82,10 +94,13 @@ func TestPart4_2_Rule07_EachFailedAdditionIsOnceInFailures(t *testing.T) {
 	c, room, staff, buses := school.Booker(t), school.Location(t), school.Staff(t), school.ResourceGroup(t)
 	none := fmt.Sprint(noSuchID)
 	a := c.Post(t, "/api/events", map[string]any{
-		"event":    map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"},
-		"elements": []string{none, room.Sent(), "", room.Sent(), buses.Sent(), none, staff.Sent(), room.Sent(), buses.Sent()},
+		"event": map[string]any{"body": "x", "event_category_id": school.Category.ID,
+			"starts_at_text": "2019-04-10 09:00"},
+		"elements": []string{none, room.Sent(), "", room.Sent(), buses.Sent(), none, staff.Sent(), room.Sent(),
+			buses.Sent()},
 	}).Must(t, http.StatusOK)
-	equal(t, "failures", decode[booked](t, a).failures(), fmt.Sprintf("0 %[1]s Hash, 2  Hash, 3 %[2]d Commitment, 5 %[1]s Hash, 7 %[2]d Commitment", none, room.ID))
+	equal(t, "failures", decode[booked](t, a).failures(),
+		fmt.Sprintf("0 %[1]s Hash, 2  Hash, 3 %[2]d Commitment, 5 %[1]s Hash, 7 %[2]d Commitment", none, room.ID))
 	equal(t, "added", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
 	equal(t, "keys of a failure", a.Keys(t, "failures.0"), "index,element_id,item_type,item")
 	equal(t, "failures when all succeed", school.Event(t, c, nil, room, staff).At(t, "failures"), "[]")
@@ -95,7 +110,8 @@ func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
 	proves(t, "4.2 rule 8", "2.8 record", "2.2 errors")
 	c, calendar := school.Booker(t), school.Controlled(t)
 	failure := func(index int) string {
-		return fmt.Sprintf(`[{"index":%d,"element_id":"%d","item_type":"Commitment","item":{"id":null,"status":"requested","element":%s,"valid":false,"errors":{"element_id":["has already been taken"]}}}]`,
+		return fmt.Sprintf(`[{"index":%d,"element_id":"%d","item_type":"Commitment",`+
+			`"item":{"id":null,"status":"requested","element":%s,"valid":false,"errors":{"element_id":["has already been taken"]}}}]`,
 			index, calendar.ID, calendar.List())
 	}
 	a := school.Event(t, c, nil, calendar, calendar)
@@ -103,7 +119,8 @@ func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
 	equal(t, "failures of add", add(t, c, a.Int(t, "event.id"), calendar).At(t, "failures"), failure(0))
 	equal(t, "commitments", c.Get(t, eventPath(a.Int(t, "event.id"))).Len(t, "event.commitments"), 1)
 	c.Delete(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))).Must(t, http.StatusOK)
-	equal(t, "failures of add once it is off the event", add(t, c, a.Int(t, "event.id"), calendar).At(t, "failures"), "[]")
+	equal(t, "failures of add once it is off the event", add(t, c, a.Int(t, "event.id"), calendar).At(t, "failures"),
+		"[]")
 }
 
 func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
@@ -113,8 +130,10 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 		sent any
 		text string
 	}{
-		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"nobody", "nobody"}, {"", ""}, {" ", " "}, {"-1", "-1"}, {"01", "01"}, {"1.0", "1.0"}, {"0", "0"}, {0, "0"},
-		{"9223372036854775808", "9223372036854775808"}, {"Größe \u2028", "Größe \u2028"}, {1.5, "1.5"}, {true, "true"}, {nil, "null"}, {[]any{1, "a"}, `[1,"a"]`}, {map[string]any{"id": 1}, `{"id":1}`},
+		{noSuchID, "9223372036854775807"}, {"9223372036854775807", "9223372036854775807"}, {"nobody", "nobody"},
+		{"", ""}, {" ", " "}, {"-1", "-1"}, {"01", "01"}, {"1.0", "1.0"}, {"0", "0"}, {0, "0"},
+		{"9223372036854775808", "9223372036854775808"}, {"Größe \u2028", "Größe \u2028"}, {1.5, "1.5"}, {true, "true"},
+		{nil, "null"}, {[]any{1, "a"}, `[1,"a"]`}, {map[string]any{"id": 1}, `{"id":1}`},
 	}
 	elements, want := []any{}, ""
 	for i, v := range values {
@@ -122,9 +141,11 @@ func TestPart4_2_Rule09_AnIDOfNothingFailsAsHash(t *testing.T) {
 		if i > 0 {
 			want += ","
 		}
-		want += fmt.Sprintf(`{"index":%d,"element_id":%s,"item_type":"Hash","item":{"status":"Not found"}}`, i, quoted(v.text))
+		want += fmt.Sprintf(`{"index":%d,"element_id":%s,"item_type":"Hash","item":{"status":"Not found"}}`, i,
+			quoted(v.text))
 	}
-	a := c.Post(t, eventPath(school.Event(t, c, nil).Int(t, "event.id"))+"/add", map[string]any{"elements": elements}).Must(t, http.StatusOK)
+	a := c.Post(t, eventPath(school.Event(t, c, nil).Int(t, "event.id"))+"/add",
+		map[string]any{"elements": elements}).Must(t, http.StatusOK)
 	equal(t, "failures", a.At(t, "failures"), "["+want+"]")
 	equal(t, "commitments", a.At(t, "event.commitments"), "[]")
 }
@@ -140,12 +161,14 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	equal(t, "one bare number on add", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
 	a = c.Post(t, path, map[string]any{"elements": "nobody"}).Must(t, http.StatusOK)
 	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 nobody Hash")
-	for _, body := range []any{map[string]any{}, map[string]any{"elements": nil}, map[string]any{"elements": true}, map[string]any{"element": []string{}}} {
+	for _, body := range []any{map[string]any{}, map[string]any{"elements": nil}, map[string]any{"elements": true},
+		map[string]any{"element": []string{}}} {
 		a := c.Post(t, path, body)
 		a.WantCode(t, http.StatusBadRequest)
 		equal(t, "the status", a.Text(t, "status"), "Bad request")
 	}
-	c.Post(t, "/api/events", map[string]any{"event": event, "elements": map[string]any{}}).WantCode(t, http.StatusBadRequest)
+	c.Post(t, "/api/events", map[string]any{"event": event, "elements": map[string]any{}}).WantCode(t,
+		http.StatusBadRequest)
 }
 
 func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
@@ -155,11 +178,13 @@ func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
 	a := c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1000)}).Must(t, http.StatusOK)
 	equal(t, "the quantity of 1,000", a.Int(t, "event.requests.0.quantity"), 1000)
 	c.Post(t, path, map[string]any{"elements": slices.Repeat([]string{buses.Sent()}, 1001)}).
-		Want(t, http.StatusUnprocessableEntity, `{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
+		Want(t, http.StatusUnprocessableEntity,
+			`{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
 	event := map[string]any{"body": "x", "event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}
 	many := c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1001)})
 	wantInvalid(t, many, "null", `{"elements":["has more than 1000 entries"]}`)
-	a = c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1000)}).Must(t, http.StatusOK)
+	a = c.Post(t, "/api/events", map[string]any{"event": event, "elements": slices.Repeat([]string{"x"}, 1000)}).Must(t,
+		http.StatusOK)
 	equal(t, "the failures of 1,000", a.Len(t, "failures"), 1000)
 }
 
@@ -169,14 +194,18 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 	a := school.Event(t, c, nil, slices.Repeat([]Element{buses}, 1000)...)
 	equal(t, "failures of 1,000", a.At(t, "failures"), "[]")
 	a = add(t, c, a.Int(t, "event.id"), buses).Must(t, http.StatusOK)
-	equal(t, "the failure of one more", a.At(t, "failures"), school.golden(t, "event_request_failure.json", "10001", buses.ID, "Sample minibuses", buses.Name, "20001", buses.EntityID))
+	equal(t, "the failure of one more", a.At(t, "failures"),
+		school.golden(t, "event_request_failure.json", "10001", buses.ID, "Sample minibuses", buses.Name, "20001",
+			buses.EntityID))
 	equal(t, "the quantity", a.Int(t, "event.requests.0.quantity"), 1000)
 }
 
-// TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: who or what is no longer current can still be put onto an event, as past events have to stay correctable (api-decisions).
+// TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: who or what is no longer current can still be put onto an event,
+// as past events have to stay correctable (api-decisions).
 func TestPart4_2_Rule03_ElementsOfThePastCanBeAdded(t *testing.T) {
 	proves(t, "4.2 rule 3")
 	c, staff := school.Booker(t), school.Staff(t)
 	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", staff.ID)).Must(t, http.StatusOK)
-	equal(t, "the element", school.Event(t, c, map[string]any{"organiser_id": staff.ID}, staff).At(t, "event.commitments.0.element"), staff.List())
+	equal(t, "the element", school.Event(t, c, map[string]any{"organiser_id": staff.ID}, staff).At(t,
+		"event.commitments.0.element"), staff.List())
 }

@@ -22,28 +22,34 @@ func TestDecisionsPart5_TheQuantityOfARequest(t *testing.T) {
 	made := school.Event(t, c, nil, buses)
 	id := made.Int(t, "event.requests.0.id")
 	a := c.Patch(t, requestPath(id), quantity(3))
-	school.Golden(t, a, http.StatusOK, "request_changed.json", "50001", id, "10001", buses.ID, "Sample minibuses", buses.Name, "20001", buses.EntityID)
+	school.Golden(t, a, http.StatusOK, "request_changed.json", "50001", id, "10001", buses.ID, "Sample minibuses",
+		buses.Name, "20001", buses.EntityID)
 	school.Login(t, driver).Patch(t, requestPath(id), quantity("1000")).WantCode(t, http.StatusOK)
 	for _, n := range []any{0, -1, 1001, 1.5, "many", nil, true} {
 		a := c.Patch(t, requestPath(id), quantity(n))
 		equal(t, "quantity "+jsonText(n), fmt.Sprint(a.Code, " ", a.Keys(t, "request.errors")), "422 quantity")
 		equal(t, "its id and valid", a.At(t, "request.id")+" "+a.At(t, "request.valid"), fmt.Sprintf("%d false", id))
 	}
-	for message, n := range map[string]any{"must be at least 1": 0, "must be at most 1000": 1001, "is not a number": "many", "can't be blank": nil} {
+	for message, n := range map[string]any{"must be at least 1": 0, "must be at most 1000": 1001,
+		"is not a number": "many", "can't be blank": nil} {
 		c.Patch(t, requestPath(id), quantity(n)).Equal(t, "request.errors", `{"quantity":["`+message+`"]}`)
 	}
 	teacher, elsewhere := school.Staff(t), school.User(t)
 	school.Administrator(t, school.ResourceGroup(t), elsewhere)
-	c.Patch(t, eventPath(made.Int(t, "event.id")), map[string]any{"event": map[string]any{"organiser_id": teacher.ID}}).Must(t, http.StatusOK)
+	c.Patch(t, eventPath(made.Int(t, "event.id")),
+		map[string]any{"event": map[string]any{"organiser_id": teacher.ID}}).Must(t, http.StatusOK)
 	organiser := school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")
-	for _, other := range []*servicetest.Client{school.Login(t, organiser), school.Login(t, elsewhere), school.As(t), school.As(t, "can_add_events"), school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api"))} {
+	for _, other := range []*servicetest.Client{school.Login(t, organiser), school.Login(t, elsewhere), school.As(t),
+		school.As(t, "can_add_events"), school.Login(t,
+			school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api"))} {
 		other.Patch(t, requestPath(id), quantity(1)).Want(t, http.StatusForbidden, forbidden)
 	}
 	equal(t, "the quantity", c.Get(t, eventPath(made.Int(t, "event.id"))).At(t, "event.requests.0.quantity"), 1000)
 	for _, body := range []string{`{}`, `{"request":null}`, `{"quantity":2}`, `{`} {
 		c.Do(t, http.MethodPatch, requestPath(id), body).WantCode(t, http.StatusBadRequest)
 	}
-	c.Patch(t, requestPath(noSuchID), quantity(1)).Want(t, http.StatusNotFound, missing("Not found", "Request", noSuchID))
+	c.Patch(t, requestPath(noSuchID), quantity(1)).Want(t, http.StatusNotFound,
+		missing("Not found", "Request", noSuchID))
 }
 
 func TestDecisionsPart5_DeletingARequest(t *testing.T) {
@@ -53,7 +59,8 @@ func TestDecisionsPart5_DeletingARequest(t *testing.T) {
 	id := made.Int(t, "event.requests.0.id")
 	c.Delete(t, requestPath(id)).Want(t, http.StatusOK, `{"status":"OK"}`)
 	a := c.Get(t, eventPath(made.Int(t, "event.id")))
-	equal(t, "what is left", a.At(t, "event.requests")+a.At(t, "event.commitments"), "[]"+made.At(t, "event.commitments"))
+	equal(t, "what is left", a.At(t, "event.requests")+a.At(t, "event.commitments"),
+		"[]"+made.At(t, "event.commitments"))
 	for range 2 {
 		c.Delete(t, requestPath(id)).Want(t, http.StatusNotFound, missing("Not found", "Request", id))
 	}
@@ -92,32 +99,44 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 	made := school.Event(t, c, nil, g.group, g.group, g.buses[3]) // two asked for, one taken directly
 	request := made.Int(t, "event.requests.0.id")
 	form := func(allocated int) string {
-		return fmt.Sprintf(`[{"id":%d,"quantity":2,"num_allocated":%d,"element":%s,"valid":true}]`, request, allocated, g.group.List())
+		return fmt.Sprintf(`[{"id":%d,"quantity":2,"num_allocated":%d,"element":%s,"valid":true}]`, request, allocated,
+			g.group.List())
 	}
 	a := allocate(t, g.client, request, g.buses[0]).Must(t, http.StatusOK)
-	equal(t, "keys of the answer", a.Keys(t, "")+": "+a.Keys(t, "event"), "status,event,failures: id,body,starts_at,ends_at,all_day,commitments,requests,valid")
+	equal(t, "keys of the answer", a.Keys(t, "")+": "+a.Keys(t, "event"),
+		"status,event,failures: id,body,starts_at,ends_at,all_day,commitments,requests,valid")
 	equal(t, "the status", a.Text(t, "status"), "OK")
-	equal(t, "the commitment", a.At(t, "event.commitments.1"), fmt.Sprintf(`{"id":%d,"status":"uncontrolled","element":%s,"valid":true}`, a.Int(t, "event.commitments.1.id"), g.buses[0].List()))
+	equal(t, "the commitment", a.At(t, "event.commitments.1"),
+		fmt.Sprintf(`{"id":%d,"status":"uncontrolled","element":%s,"valid":true}`, a.Int(t, "event.commitments.1.id"),
+			g.buses[0].List()))
 	equal(t, "the request", a.At(t, "event.requests"), form(1))
 
 	a = g.client.Post(t, requestPath(request)+"/allocations", map[string]any{
-		"elements": []any{g.buses[0].Sent(), "nobody", stranger.ID, g.buses[3].ID, g.buses[1].Sent(), g.buses[2].Sent()},
+		"elements": []any{g.buses[0].Sent(), "nobody", stranger.ID, g.buses[3].ID, g.buses[1].Sent(),
+			g.buses[2].Sent()},
 	}).Must(t, http.StatusOK)
 	b := decode[booked](t, a)
-	equal(t, "failures", b.failures(), fmt.Sprintf("0 %d Commitment, 1 nobody Hash, 2 %d Commitment, 3 %d Commitment, 5 %d Commitment", g.buses[0].ID, stranger.ID, g.buses[3].ID, g.buses[2].ID))
+	equal(t, "failures", b.failures(),
+		fmt.Sprintf("0 %d Commitment, 1 nobody Hash, 2 %d Commitment, 3 %d Commitment, 5 %d Commitment", g.buses[0].ID,
+			stranger.ID, g.buses[3].ID, g.buses[2].ID))
 	for _, i := range []int{0, 3} {
-		equal(t, "of what is on the event", a.At(t, fmt.Sprintf("failures.%d.item.errors", i)), `{"element_id":["has already been taken"]}`)
+		equal(t, "of what is on the event", a.At(t, fmt.Sprintf("failures.%d.item.errors", i)),
+			`{"element_id":["has already been taken"]}`)
 	}
 	for _, i := range []int{0, 2, 3, 4} {
-		equal(t, "id and valid of a failed one", a.At(t, fmt.Sprintf("failures.%d.item.id", i))+" "+a.At(t, fmt.Sprintf("failures.%d.item.valid", i)), "null false")
+		equal(t, "id and valid of a failed one",
+			a.At(t, fmt.Sprintf("failures.%d.item.id", i))+" "+a.At(t, fmt.Sprintf("failures.%d.item.valid", i)),
+			"null false")
 	}
 	equal(t, "committed", b.elements(), []int64{g.buses[3].ID, g.buses[0].ID, g.buses[1].ID})
 	equal(t, "the request", c.Get(t, eventPath(made.Int(t, "event.id"))).At(t, "event.requests"), form(2))
 	equal(t, "the minibus's day", listed(t, on(t, c, g.buses[1], "start_date=2019-04-10")), made.Text(t, "event.body"))
-	equal(t, "the listing of the group", g.client.Get(t, elementPath(g.group)+"/requests?start_date=2019-04-10").At(t, "requests.0.num_allocated"), 2)
+	equal(t, "the listing of the group",
+		g.client.Get(t, elementPath(g.group)+"/requests?start_date=2019-04-10").At(t, "requests.0.num_allocated"), 2)
 }
 
-// TestDecisionsPart5_MembersByTheDayOfTheEvent: what counts is who or what is in the group on the day of the event, not today; directly or through a group in it.
+// TestDecisionsPart5_MembersByTheDayOfTheEvent: what counts is who or what is in the group on the day of the event,
+// not today; directly or through a group in it.
 func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	proves(t, "decisions 5 allocate")
 	c, g := school.Booker(t), school.garage(t, 0)
@@ -130,9 +149,11 @@ func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	school.Member(t, g.group, gone, "", "")
 	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d", gone.ID)).Must(t, http.StatusOK)
 	made := school.Event(t, c, nil, g.group, g.group, g.group, g.group, g.group)
-	a := allocate(t, g.client, made.Int(t, "event.requests.0.id"), before, then, after, nested, gone).Must(t, http.StatusOK)
+	a := allocate(t, g.client, made.Int(t, "event.requests.0.id"), before, then, after, nested, gone).Must(t,
+		http.StatusOK)
 	equal(t, "allocated", decode[booked](t, a).elements(), []int64{then.ID, nested.ID})
-	equal(t, "failures", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment, 2 %d Commitment, 4 %d Commitment", before.ID, after.ID, gone.ID))
+	equal(t, "failures", decode[booked](t, a).failures(),
+		fmt.Sprintf("0 %d Commitment, 2 %d Commitment, 4 %d Commitment", before.ID, after.ID, gone.ID))
 }
 
 func TestDecisionsPart5_OnlyAdministratorsOfTheGroupAllocate(t *testing.T) {
@@ -142,7 +163,8 @@ func TestDecisionsPart5_OnlyAdministratorsOfTheGroupAllocate(t *testing.T) {
 	request := made.Int(t, "event.requests.0.id")
 	elsewhere := school.garage(t, 1)
 	for role, c := range map[string]*servicetest.Client{
-		"owner": school.Login(t, owner), "admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"), "stranger": school.As(t), "administrator of another group": elsewhere.client,
+		"owner": school.Login(t, owner), "admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"),
+		"stranger": school.As(t), "administrator of another group": elsewhere.client,
 	} {
 		a := allocate(t, c, request, g.buses[0])
 		equal(t, "allocating by "+role, fmt.Sprint(a.Code, " ", a.Body), "403 "+forbidden)
@@ -151,8 +173,10 @@ func TestDecisionsPart5_OnlyAdministratorsOfTheGroupAllocate(t *testing.T) {
 		g.client.Do(t, http.MethodPost, requestPath(request)+"/allocations", body).WantCode(t, http.StatusBadRequest)
 	}
 	allocate(t, g.client, noSuchID, g.buses[0]).Want(t, http.StatusNotFound, missing("Not found", "Request", noSuchID))
-	equal(t, "allocated so far", school.Admin().Get(t, eventPath(made.Int(t, "event.id"))).At(t, "event.requests.0.num_allocated"), 0)
-	a := g.client.Post(t, requestPath(request)+"/allocations", map[string]any{"elements": g.buses[1].ID}) // one bare id, as for add
+	equal(t, "allocated so far", school.Admin().Get(t, eventPath(made.Int(t, "event.id"))).At(t,
+		"event.requests.0.num_allocated"), 0)
+	// one bare id, as for add
+	a := g.client.Post(t, requestPath(request)+"/allocations", map[string]any{"elements": g.buses[1].ID})
 	equal(t, "allocated by the administrator", a.Must(t, http.StatusOK).At(t, "event.requests.0.num_allocated"), 1)
 }
 
@@ -162,11 +186,14 @@ func TestDecisionsPart5_DeletingAnAllocationLowersNumAllocated(t *testing.T) {
 	made := school.Event(t, c, nil, g.group, g.group, g.group)
 	path, request := eventPath(made.Int(t, "event.id")), made.Int(t, "event.requests.0.id")
 	a := allocate(t, g.client, request, g.buses...).Must(t, http.StatusOK)
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))).Want(t, http.StatusOK, `{"status":"OK"}`)
+	c.Delete(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id"))).Want(t, http.StatusOK,
+		`{"status":"OK"}`)
 	equal(t, "num_allocated", c.Get(t, path).At(t, "event.requests.0.num_allocated"), 2)
 	below := c.Patch(t, requestPath(request), quantity(1))
-	equal(t, "a quantity below num_allocated", fmt.Sprint(below.Code, " ", below.Keys(t, "request.errors")), "422 quantity")
-	equal(t, "a quantity of num_allocated", c.Patch(t, requestPath(request), quantity(2)).Must(t, http.StatusOK).At(t, "request.num_allocated"), 2)
+	equal(t, "a quantity below num_allocated", fmt.Sprint(below.Code, " ", below.Keys(t, "request.errors")),
+		"422 quantity")
+	equal(t, "a quantity of num_allocated",
+		c.Patch(t, requestPath(request), quantity(2)).Must(t, http.StatusOK).At(t, "request.num_allocated"), 2)
 	c.Delete(t, requestPath(request)).Want(t, http.StatusOK, `{"status":"OK"}`)
 	a = c.Get(t, path)
 	equal(t, "after the request is deleted", a.At(t, "event.commitments")+a.At(t, "event.requests"), "[][]")
@@ -180,7 +207,8 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 	request := made.Int(t, "event.requests.0.id")
 	succeeded := 0
 	for _, a := range atOnce(t, 40, func(i int) (string, string, any) {
-		return http.MethodPost, requestPath(request) + "/allocations", map[string]any{"elements": sent(g.buses[i%len(g.buses)])}
+		return http.MethodPost, requestPath(request) +
+			"/allocations", map[string]any{"elements": sent(g.buses[i%len(g.buses)])}
 	}, g.client, school.Login(t, g.driver)) {
 		if len(decode[booked](t, a.Must(t, http.StatusOK)).Failures) == 0 {
 			succeeded++
@@ -191,31 +219,38 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 	for _, id := range b.elements() {
 		distinct[id] = true
 	}
-	equal(t, "successes, num_allocated, commitments, minibuses", fmt.Sprint(succeeded, b.Event.Requests[0].NumAllocated, len(b.Event.Commitments), len(distinct)), "4 4 4 4")
+	equal(t, "successes, num_allocated, commitments, minibuses",
+		fmt.Sprint(succeeded, b.Event.Requests[0].NumAllocated, len(b.Event.Commitments), len(distinct)), "4 4 4 4")
 }
 
 func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	proves(t, "decisions 5 inbox")
-	c, keeper, calendar, hall := school.Booker(t), school.User(t, "can_add_events"), school.Property(t), school.Location(t)
+	c, keeper, calendar, hall := school.Booker(t), school.User(t, "can_add_events"), school.Property(t),
+		school.Location(t)
 	school.Administrator(t, calendar, keeper)
 	school.Administrator(t, hall, keeper)
 	k := school.Login(t, keeper)
 	list := func(query string) servicetest.Answer { return k.Get(t, "/api/commitments"+query) }
 	list("?status=requested").Want(t, http.StatusOK, `{"status":"OK","commitments":[],"next":null}`)
 	made := map[string]servicetest.Answer{}
-	for title, starts := range map[string]string{"third": "2019-04-12 09:00", "first": "2019-04-10 09:00", "second": "2019-04-11 09:00"} {
-		made[title] = school.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": starts}, calendar, school.Controlled(t), school.Staff(t))
+	for title, starts := range map[string]string{"third": "2019-04-12 09:00", "first": "2019-04-10 09:00",
+		"second": "2019-04-11 09:00"} {
+		made[title] = school.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": starts},
+			calendar, school.Controlled(t), school.Staff(t))
 	}
 	school.Event(t, k, map[string]any{"body": "own"}, calendar) // uncontrolled: nothing to decide
 	a := list("?status=requested").Must(t, http.StatusOK)
 	equal(t, "requested", listed(t, a), strings.ReplaceAll("first@C, second@C, third@C", "C", calendar.Sent()))
 	first := made["first"]
-	equal(t, "the first", a.At(t, "commitments.0"), fmt.Sprintf(`{"id":%d,"status":"requested","element":%s,"event":%s,"valid":true}`,
-		first.Int(t, "event.commitments.0.id"), calendar.List(), school.summary(t, first.Int(t, "event.id"), "first", "2019-04-10 09:00", "2019-04-10 09:00", false)))
+	equal(t, "the first", a.At(t, "commitments.0"),
+		fmt.Sprintf(`{"id":%d,"status":"requested","element":%s,"event":%s,"valid":true}`,
+			first.Int(t, "event.commitments.0.id"), calendar.List(),
+			school.summary(t, first.Int(t, "event.id"), "first", "2019-04-10 09:00", "2019-04-10 09:00", false)))
 	decide(t, k, made["second"].Int(t, "event.commitments.0.id"), "noted").Must(t, http.StatusOK)
 	decide(t, k, made["third"].Int(t, "event.commitments.0.id"), "rejected").Must(t, http.StatusOK)
 	for query, want := range map[string]string{
-		"?status=requested": "first", "?status=noted": "second", "?status=rejected": "third", "?status=confirmed": "", "?status=requested,noted": "first, second",
+		"?status=requested": "first", "?status=noted": "second", "?status=rejected": "third", "?status=confirmed": "",
+		"?status=requested,noted":                    "first, second",
 		"?status=requested,noted,rejected,confirmed": "first, second, third",
 	} {
 		equal(t, query, strings.ReplaceAll(listed(t, list(query)), "@"+calendar.Sent(), ""), want)
@@ -223,12 +258,16 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	page := list("?status=requested,noted,rejected&limit=2").Must(t, http.StatusOK)
 	equal(t, "the first page", strings.ReplaceAll(listed(t, page), "@"+calendar.Sent(), ""), "first, second")
 	page = list("?status=requested,noted,rejected&limit=2&after="+page.Text(t, "next")).Must(t, http.StatusOK)
-	equal(t, "the last page", strings.ReplaceAll(listed(t, page), "@"+calendar.Sent(), "")+" "+page.At(t, "next"), "third null")
-	for _, query := range []string{"?status=maybe", "?status=requested&limit=0", "?status=requested&limit=1001", "?status=requested&limit=x", "?status=requested&after=x"} {
+	equal(t, "the last page", strings.ReplaceAll(listed(t, page), "@"+calendar.Sent(), "")+" "+page.At(t, "next"),
+		"third null")
+	for _, query := range []string{"?status=maybe", "?status=requested&limit=0", "?status=requested&limit=1001",
+		"?status=requested&limit=x", "?status=requested&after=x"} {
 		list(query).WantCode(t, http.StatusBadRequest)
 	}
-	for _, other := range []*servicetest.Client{c, school.As(t, "admin"), school.As(t)} { // who decides nothing has an empty one
-		other.Get(t, "/api/commitments?status=requested,noted,rejected").Want(t, http.StatusOK, `{"status":"OK","commitments":[],"next":null}`)
+	// who decides nothing has an empty one
+	for _, other := range []*servicetest.Client{c, school.As(t, "admin"), school.As(t)} {
+		other.Get(t, "/api/commitments?status=requested,noted,rejected").Want(t, http.StatusOK,
+			`{"status":"OK","commitments":[],"next":null}`)
 	}
 	c.Delete(t, eventPath(first.Int(t, "event.id"))).Must(t, http.StatusOK)
 	equal(t, "after the event is deleted", listed(t, list("?status=requested")), "")
@@ -241,16 +280,20 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 		return g.client.Get(t, "/api/requests?status=outstanding"+query)
 	}
 	list("").Want(t, http.StatusOK, `{"status":"OK","requests":[],"next":null}`)
-	later := school.Event(t, c, map[string]any{"body": "later", "starts_at": "2019-04-11 09:00", "ends_at": "2019-04-11 10:00"}, g.group)
+	later := school.Event(t, c, map[string]any{"body": "later", "starts_at": "2019-04-11 09:00",
+		"ends_at": "2019-04-11 10:00"}, g.group)
 	sooner := school.Event(t, c, map[string]any{"body": "sooner"}, g.group, g.group, school.ResourceGroup(t))
 	form := func(made servicetest.Answer, quantity, allocated int, title, starts, ends string) string {
-		return fmt.Sprintf(`{"id":%d,"quantity":%d,"num_allocated":%d,"element":%s,"event":%s,"valid":true}`, made.Int(t, "event.requests.0.id"), quantity, allocated, g.group.List(),
+		return fmt.Sprintf(`{"id":%d,"quantity":%d,"num_allocated":%d,"element":%s,"event":%s,"valid":true}`,
+			made.Int(t, "event.requests.0.id"), quantity, allocated, g.group.List(),
 			school.summary(t, made.Int(t, "event.id"), title, starts, ends, false))
 	}
 	last := form(later, 1, 0, "later", "2019-04-11 09:00", "2019-04-11 10:00")
-	equal(t, "outstanding", list("").At(t, "requests"), "["+form(sooner, 2, 0, "sooner", "2019-04-10 09:00", "2019-04-10 10:00")+","+last+"]")
+	equal(t, "outstanding", list("").At(t, "requests"),
+		"["+form(sooner, 2, 0, "sooner", "2019-04-10 09:00", "2019-04-10 10:00")+","+last+"]")
 	allocate(t, g.client, sooner.Int(t, "event.requests.0.id"), g.buses[0]).Must(t, http.StatusOK)
-	equal(t, "one of two allocated", list("").At(t, "requests.0"), form(sooner, 2, 1, "sooner", "2019-04-10 09:00", "2019-04-10 10:00"))
+	equal(t, "one of two allocated", list("").At(t, "requests.0"),
+		form(sooner, 2, 1, "sooner", "2019-04-10 09:00", "2019-04-10 10:00"))
 	page := list("&limit=1").Must(t, http.StatusOK)
 	equal(t, "the first page", page.Len(t, "requests"), 1)
 	equal(t, "the second page", list("&limit=1&after="+page.Text(t, "next")).At(t, "requests"), "["+last+"]")
@@ -259,7 +302,8 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 	c.Patch(t, requestPath(sooner.Int(t, "event.requests.0.id")), quantity(3)).Must(t, http.StatusOK)
 	equal(t, "one more asked for", list("").Len(t, "requests"), 2)
 	for _, other := range []*servicetest.Client{c, school.As(t, "admin")} {
-		other.Get(t, "/api/requests?status=outstanding").Want(t, http.StatusOK, `{"status":"OK","requests":[],"next":null}`)
+		other.Get(t, "/api/requests?status=outstanding").Want(t, http.StatusOK,
+			`{"status":"OK","requests":[],"next":null}`)
 	}
 	g.client.Get(t, "/api/requests?status=maybe").WantCode(t, http.StatusBadRequest)
 }

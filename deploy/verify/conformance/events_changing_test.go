@@ -15,16 +15,23 @@ func TestPart4_2_Rule10_PatchChangesTheBasicFieldsAlone(t *testing.T) {
 	a := school.Event(t, c, map[string]any{"organiser_id": one.ID}, room)
 	id, path := a.Int(t, "event.id"), eventPath(a.Int(t, "event.id"))
 	change := map[string]any{
-		"body": "changed", "organiser_id": other.Sent(), "event_category_id": school.category(t, nil), "all_day": true, "starts_at": "2019-04-11", "ends_at": "2019-04-13",
-		"id": 1, "owner_id": 1, "owner": map[string]any{"id": 1}, "elements": []string{one.Sent()}, "commitments": []any{}, "requests": []any{}, "valid": false, "nonsense": "x",
+		"body": "changed", "organiser_id": other.Sent(), "event_category_id": school.category(t, nil), "all_day": true,
+		"starts_at": "2019-04-11", "ends_at": "2019-04-13",
+		"id": 1, "owner_id": 1, "owner": map[string]any{"id": 1}, "elements": []string{one.Sent()},
+		"commitments": []any{}, "requests": []any{}, "valid": false, "nonsense": "x",
 	}
 	got := c.Patch(t, path, map[string]any{"event": change, "elements": []string{one.Sent()}}).Must(t, http.StatusOK)
 	equal(t, "the answer is as GET's", got.Body, c.Get(t, path).Body)
-	equal(t, "the summary", strings.HasPrefix(got.At(t, "event"), strings.TrimSuffix(school.summary(t, id, "changed", "2019-04-11 00:00", "2019-04-13 00:00", true), `"valid":true}`)), true)
+	equal(t, "the summary", strings.HasPrefix(got.At(t, "event"),
+		strings.TrimSuffix(school.summary(t, id, "changed", "2019-04-11 00:00", "2019-04-13 00:00", true),
+			`"valid":true}`)), true)
 	equal(t, "the organiser", got.At(t, "event.organiser"), other.List())
 	equal(t, "the commitments", got.At(t, "event.commitments"), a.At(t, "event.commitments"))
-	equal(t, "the event that is found", listed(t, on(t, c, room, "start_date=2019-04-10"))+listed(t, on(t, c, room, "start_date=2019-04-12")), "changed")
-	equal(t, "the organiser taken away", c.Patch(t, path, map[string]any{"event": map[string]any{"organiser_id": nil}}).Has("event.organiser"), false)
+	equal(t, "the event that is found",
+		listed(t, on(t, c, room, "start_date=2019-04-10"))+listed(t, on(t, c, room, "start_date=2019-04-12")),
+		"changed")
+	equal(t, "the organiser taken away",
+		c.Patch(t, path, map[string]any{"event": map[string]any{"organiser_id": nil}}).Has("event.organiser"), false)
 }
 
 func TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues(t *testing.T) {
@@ -34,10 +41,13 @@ func TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues(t *testing.T) {
 	path := eventPath(a.Int(t, "event.id"))
 	whole := c.Get(t, path).Body
 	c.Patch(t, path, map[string]any{"event": map[string]any{}}).Want(t, http.StatusOK, whole)
-	c.Patch(t, path, map[string]any{"event": map[string]any{"body": "second"}}).Want(t, http.StatusOK, strings.Replace(whole, `"first"`, `"second"`, 1))
+	c.Patch(t, path, map[string]any{"event": map[string]any{"body": "second"}}).Want(t, http.StatusOK,
+		strings.Replace(whole, `"first"`, `"second"`, 1))
 	c.Patch(t, path, map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
-	got := c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": school.category(t, nil)}}).Must(t, http.StatusOK)
-	equal(t, "all but the start", got.At(t, "event.body")+got.At(t, "event.ends_at")+got.At(t, "event.organiser"), `"second"`+quoted(school.Wire(t, "2019-04-10 10:00"))+staff.List())
+	got := c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": school.category(t,
+		nil)}}).Must(t, http.StatusOK)
+	equal(t, "all but the start", got.At(t, "event.body")+got.At(t, "event.ends_at")+got.At(t, "event.organiser"),
+		`"second"`+quoted(school.Wire(t, "2019-04-10 10:00"))+staff.List())
 	for _, body := range []string{`{}`, `{"event":null}`, `{"event":[]}`, `{"body":"x"}`, `{"event":{}`, `[]`} {
 		c.Do(t, http.MethodPatch, path, body).WantCode(t, http.StatusBadRequest)
 	}
@@ -54,17 +64,25 @@ func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 		allDay       bool
 		errors       string
 	}{
-		{"only the start", map[string]any{"starts_at": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00", false, ""},
-		{"only the start, set A", map[string]any{"starts_at_text": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00", false, ""},
-		{"only the end", map[string]any{"ends_at": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false, ""},
-		{"only the end, set A", map[string]any{"ends_at_text": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false, ""},
+		{"only the start", map[string]any{"starts_at": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00",
+			false, ""},
+		{"only the start, set A", map[string]any{"starts_at_text": "2019-04-10 08:00"}, "2019-04-10 08:00",
+			"2019-04-10 10:00", false, ""},
+		{"only the end", map[string]any{"ends_at": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false,
+			""},
+		{"only the end, set A", map[string]any{"ends_at_text": "2019-04-10 12:00"}, "2019-04-10 09:00",
+			"2019-04-10 12:00", false, ""},
 		{"a blank end, set A", map[string]any{"ends_at_text": ""}, "2019-04-10 09:00", "2019-04-10 09:00", false, ""},
-		{"both", map[string]any{"starts_at": "2019-06-10 08:00", "ends_at": "2019-06-10 09:00"}, "2019-06-10 08:00", "2019-06-10 09:00", false, ""},
+		{"both", map[string]any{"starts_at": "2019-06-10 08:00", "ends_at": "2019-06-10 09:00"}, "2019-06-10 08:00",
+			"2019-06-10 09:00", false, ""},
 		{"all-day", map[string]any{"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true, ""},
 		{"all-day, set A", map[string]any{"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true, ""},
-		{"all-day to another day", map[string]any{"all_day_field": true, "starts_at_text": "2019-04-08", "ends_at_text": "2019-04-09"}, "2019-04-08 00:00", "2019-04-10 00:00", true, ""},
-		{"the start after the end", map[string]any{"starts_at": "2019-04-10 11:00"}, "", "", false, `{"ends_at":["is before the start"]}`},
-		{"the end before the start", map[string]any{"ends_at_text": "2019-04-10 08:59"}, "", "", false, `{"ends_at":["is before the start"]}`},
+		{"all-day to another day", map[string]any{"all_day_field": true, "starts_at_text": "2019-04-08",
+			"ends_at_text": "2019-04-09"}, "2019-04-08 00:00", "2019-04-10 00:00", true, ""},
+		{"the start after the end", map[string]any{"starts_at": "2019-04-10 11:00"}, "", "", false,
+			`{"ends_at":["is before the start"]}`},
+		{"the end before the start", map[string]any{"ends_at_text": "2019-04-10 08:59"}, "", "", false,
+			`{"ends_at":["is before the start"]}`},
 		{"no date", map[string]any{"starts_at": "then"}, "", "", false, `{"starts_at":["is not a date"]}`},
 		{"a blank start", map[string]any{"starts_at_text": ""}, "", "", false, `{"starts_at":["can't be blank"]}`},
 	} {
@@ -76,7 +94,8 @@ func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 			step.starts, step.ends = "2019-04-10 09:00", "2019-04-10 10:00"
 		}
 		a = c.Get(t, path)
-		equal(t, step.name, a.Text(t, "event.starts_at")+" "+a.Text(t, "event.ends_at")+" "+a.At(t, "event.all_day"), fmt.Sprintf("%s %s %t", school.Wire(t, step.starts), school.Wire(t, step.ends), step.allDay))
+		equal(t, step.name, a.Text(t, "event.starts_at")+" "+a.Text(t, "event.ends_at")+" "+a.At(t, "event.all_day"),
+			fmt.Sprintf("%s %s %t", school.Wire(t, step.starts), school.Wire(t, step.ends), step.allDay))
 	}
 }
 
@@ -88,8 +107,10 @@ func TestDecisionsPart4_PutIsPatch(t *testing.T) {
 	want := strings.Replace(c.Get(t, path).Body, `"first"`, `"second"`, 1)
 	c.Put(t, path, map[string]any{"event": map[string]any{"body": "second"}}).Want(t, http.StatusOK, want)
 	c.Get(t, path).Want(t, http.StatusOK, want)
-	wantInvalid(t, c.Put(t, path, map[string]any{"event": map[string]any{"body": ""}}), made.At(t, "event.id"), `{"body":["can't be blank"]}`)
-	school.As(t).Put(t, path, map[string]any{"event": map[string]any{"body": "third"}}).Want(t, http.StatusForbidden, forbidden)
+	wantInvalid(t, c.Put(t, path, map[string]any{"event": map[string]any{"body": ""}}), made.At(t, "event.id"),
+		`{"body":["can't be blank"]}`)
+	school.As(t).Put(t, path, map[string]any{"event": map[string]any{"body": "third"}}).Want(t, http.StatusForbidden,
+		forbidden)
 	c.Put(t, path, map[string]any{}).WantCode(t, http.StatusBadRequest)
 }
 
@@ -102,21 +123,27 @@ func TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt(t *testing.T) {
 	note := c.Post(t, path+"/notes", map[string]any{"note": map[string]any{"contents": "x"}}).Int(t, "note.id")
 	kept := school.book(t, c, "kept", "2019-04-10 11:00", "2019-04-10 12:00", room)
 	c.Delete(t, path).Want(t, http.StatusOK, `{"status":"OK"}`)
-	for _, gone := range []servicetest.Answer{c.Get(t, path), c.Delete(t, path), c.Get(t, path+"/notes"), add(t, c, id, room), c.Patch(t, path, map[string]any{"event": map[string]any{}})} {
+	for _, gone := range []servicetest.Answer{c.Get(t, path), c.Delete(t, path), c.Get(t, path+"/notes"),
+		add(t, c, id, room), c.Patch(t, path, map[string]any{"event": map[string]any{}})} {
 		gone.Want(t, http.StatusNotFound, missing("Not found", "Event", id))
 	}
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", commitment)).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", commitment))
-	c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment), map[string]any{"commitment": map[string]any{"status": "confirmed"}}).
+	c.Delete(t, fmt.Sprintf("/api/commitments/%d", commitment)).Want(t, http.StatusBadRequest,
+		missing("Bad request", "Commitment", commitment))
+	c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment),
+		map[string]any{"commitment": map[string]any{"status": "confirmed"}}).
 		Want(t, http.StatusNotFound, missing("Not found", "Commitment", commitment))
-	c.Delete(t, fmt.Sprintf("/api/requests/%d", request)).Want(t, http.StatusNotFound, missing("Not found", "Request", request))
+	c.Delete(t, fmt.Sprintf("/api/requests/%d", request)).Want(t, http.StatusNotFound,
+		missing("Not found", "Request", request))
 	c.Get(t, fmt.Sprintf("/api/notes/%d", note)).Want(t, http.StatusNotFound, missing("Not found", "Note", note))
 	equal(t, "the room's day", listed(t, on(t, c, room, "start_date=2019-04-10")), "kept")
-	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10").Want(t, http.StatusOK, `{"status":"OK","requests":[]}`)
+	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10").Want(t, http.StatusOK,
+		`{"status":"OK","requests":[]}`)
 	c.Get(t, eventPath(kept)).WantCode(t, http.StatusOK)
 }
 
 func TestPart4_2_Rule12_DeletingACommitment(t *testing.T) {
-	proves(t, "4.2 rule 12", "4.2 DELETE commitment", "7.1 Bad request", "7.2 commitment", "7.2 body", "decisions 1 400 commitment")
+	proves(t, "4.2 rule 12", "4.2 DELETE commitment", "7.1 Bad request", "7.2 commitment", "7.2 body",
+		"decisions 1 400 commitment")
 	c, room, staff := school.Booker(t), school.Location(t), school.Staff(t)
 	a := school.Event(t, c, nil, room, staff)
 	commitment := a.Int(t, "event.commitments.0.id")
@@ -127,10 +154,12 @@ func TestPart4_2_Rule12_DeletingACommitment(t *testing.T) {
 	for range 2 {
 		c.Delete(t, path).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", commitment))
 	}
-	c.Delete(t, fmt.Sprintf("/api/commitments/%d", noSuchID)).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", noSuchID))
+	c.Delete(t, fmt.Sprintf("/api/commitments/%d", noSuchID)).Want(t, http.StatusBadRequest,
+		missing("Bad request", "Commitment", noSuchID))
 }
 
-// decided is an event with four commitments to a controlled element each: requested, confirmed, rejected and noted. Its owner is the booker.
+// decided is an event with four commitments to a controlled element each: requested, confirmed, rejected and noted.
+// Its owner is the booker.
 func (s *School) decided(t *testing.T, booker *servicetest.Client, keeper User) servicetest.Answer {
 	t.Helper()
 	elements := []Element{}
@@ -151,18 +180,21 @@ func (s *School) decided(t *testing.T, booker *servicetest.Client, keeper User) 
 
 func TestDecisionsPart4_RetimingAsksForApprovalAgain(t *testing.T) {
 	proves(t, "decisions 4 re-approval")
-	const decided, again = "requested confirmed rejected noted uncontrolled", "requested requested requested requested uncontrolled"
+	const decided = "requested confirmed rejected noted uncontrolled"
+	const again = "requested requested requested requested uncontrolled"
 	for name, change := range map[string]struct {
 		fields map[string]any
 		want   string
 	}{
-		"set A, another start":       {map[string]any{"starts_at_text": "2019-04-10 09:30"}, again},
-		"set B, another end":         {map[string]any{"ends_at": "2019-04-10 10:30"}, again},
-		"set A, all-day":             {map[string]any{"all_day_field": true}, again},
-		"set B, all-day":             {map[string]any{"all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-11"}, again},
-		"a title":                    {map[string]any{"body": "another"}, decided},
-		"nothing":                    {map[string]any{}, decided},
-		"the times that it has":      {map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}, decided},
+		"set A, another start": {map[string]any{"starts_at_text": "2019-04-10 09:30"}, again},
+		"set B, another end":   {map[string]any{"ends_at": "2019-04-10 10:30"}, again},
+		"set A, all-day":       {map[string]any{"all_day_field": true}, again},
+		"set B, all-day": {map[string]any{"all_day": true, "starts_at": "2019-04-10",
+			"ends_at": "2019-04-11"}, again},
+		"a title": {map[string]any{"body": "another"}, decided},
+		"nothing": {map[string]any{}, decided},
+		"the times that it has": {map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"},
+			decided},
 		"a change that is not valid": {map[string]any{"starts_at": "2019-04-10 09:30", "body": ""}, decided},
 	} {
 		c := school.Booker(t)
@@ -179,8 +211,12 @@ func TestDecisionsPart4_RetimingByTheElementsAdministratorKeepsTheStatus(t *test
 	other := school.Property(t)
 	school.Administrator(t, other, school.User(t))
 	path := eventPath(school.decided(t, school.Booker(t), keeper).Int(t, "event.id"))
-	a := school.Login(t, keeper).Patch(t, path, map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
-	equal(t, "re-timed by the elements' administrator", statuses(t, a), "requested confirmed rejected noted uncontrolled")
-	a = school.Admin().Patch(t, path, map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:15"}}).Must(t, http.StatusOK)
-	equal(t, "re-timed by an admin, who administers none of them", statuses(t, a), "requested requested requested requested uncontrolled")
+	a := school.Login(t, keeper).Patch(t, path,
+		map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
+	equal(t, "re-timed by the elements' administrator", statuses(t, a),
+		"requested confirmed rejected noted uncontrolled")
+	a = school.Admin().Patch(t, path, map[string]any{"event": map[string]any{"starts_at": "2019-04-10 09:15"}}).Must(t,
+		http.StatusOK)
+	equal(t, "re-timed by an admin, who administers none of them", statuses(t, a),
+		"requested requested requested requested uncontrolled")
 }

@@ -12,24 +12,28 @@ import (
 // decide moves a commitment to a status.
 func decide(t *testing.T, c *servicetest.Client, commitment int64, status string) servicetest.Answer {
 	t.Helper()
-	return c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment), map[string]any{"commitment": map[string]any{"status": status}})
+	return c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment),
+		map[string]any{"commitment": map[string]any{"status": status}})
 }
 
 func TestPart3_1_ControlledIsRequestedUnlessTheCallerAdministersIt(t *testing.T) {
-	proves(t, "3.1 requested", "3.1 uncontrolled", "decisions 5 controlled", "decisions 5 requested", "decisions 8 not implied")
+	proves(t, "3.1 requested", "3.1 uncontrolled", "decisions 5 controlled", "decisions 5 requested",
+		"decisions 8 not implied")
 	keeper, other, calendar := school.User(t, "can_add_events"), school.User(t, "can_add_events"), school.Property(t)
 	k, c := school.Login(t, keeper), school.Login(t, other)
 	equal(t, "without an administrator", statuses(t, school.Event(t, c, nil, calendar)), "uncontrolled")
 	school.Administrator(t, calendar, keeper)
 	made := school.Event(t, c, nil, calendar)
 	equal(t, "with one", statuses(t, made), "requested")
-	equal(t, "by an admin, who is none of them", statuses(t, school.Event(t, school.As(t, "admin"), nil, calendar)), "requested")
+	equal(t, "by an admin, who is none of them", statuses(t, school.Event(t, school.As(t, "admin"), nil, calendar)),
+		"requested")
 	equal(t, "by its administrator", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
 	school.Administrator(t, calendar, other)
 	equal(t, "by its second administrator", statuses(t, school.Event(t, c, nil, calendar)), "uncontrolled")
 	equal(t, "what was requested before", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "requested")
 	for _, u := range []User{keeper, other} {
-		school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, u.ID)).Must(t, http.StatusOK)
+		school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, u.ID)).Must(t,
+			http.StatusOK)
 	}
 	equal(t, "with none any more", statuses(t, school.Event(t, k, nil, calendar)), "uncontrolled")
 	added := school.Event(t, c, nil)
@@ -45,22 +49,29 @@ func TestPart3_1_ADecisionByTheElementsAdministrator(t *testing.T) {
 	for _, status := range []string{"confirmed", "rejected", "noted"} {
 		made := school.Event(t, c, nil, calendar)
 		id := made.Int(t, "event.commitments.0.id")
-		a := k.Patch(t, fmt.Sprintf("/api/commitments/%d", id), map[string]any{"commitment": map[string]any{"status": status, "reason": "Größe <b>"}})
-		a.Want(t, http.StatusOK, strings.Replace(school.golden(t, "commitment_decided.json", "30001", id, "10001", calendar.ID, "Sample calendar", calendar.Name, "20001", calendar.EntityID,
-			"40001", made.Int(t, "event.id"), "Sample concert", made.Text(t, "event.body")), `"confirmed"`, quoted(status), 1))
+		a := k.Patch(t, fmt.Sprintf("/api/commitments/%d", id),
+			map[string]any{"commitment": map[string]any{"status": status, "reason": "Größe <b>"}})
+		a.Want(t, http.StatusOK, strings.Replace(school.golden(t, "commitment_decided.json", "30001", id, "10001",
+			calendar.ID, "Sample calendar", calendar.Name, "20001", calendar.EntityID,
+			"40001", made.Int(t, "event.id"), "Sample concert",
+			made.Text(t, "event.body")), `"confirmed"`, quoted(status), 1))
 		equal(t, "as the event shows it", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), status)
-		equal(t, "as the listing shows it", decode[struct{ Commitments []struct{ Status string } }](t, on(t, c, calendar, "start_date=2019-04-10")).Commitments[0].Status, status)
+		equal(t, "as the listing shows it",
+			decode[struct{ Commitments []struct{ Status string } }](t,
+				on(t, c, calendar, "start_date=2019-04-10")).Commitments[0].Status, status)
 		c.Delete(t, eventPath(made.Int(t, "event.id"))).Must(t, http.StatusOK)
 	}
 }
 
 // moves are the statuses that each status may become by a decision.
 var moves = map[string]string{
-	"requested": "confirmed rejected noted", "noted": "confirmed rejected requested", "rejected": "confirmed noted requested", "confirmed": "rejected requested", "uncontrolled": "",
+	"requested": "confirmed rejected noted", "noted": "confirmed rejected requested",
+	"rejected": "confirmed noted requested", "confirmed": "rejected requested", "uncontrolled": "",
 }
 
 func TestDecisionsPart5_EveryMove(t *testing.T) {
-	proves(t, "decisions 5 transitions", "decisions 5 uncontrolled", "decisions 5 illegal", "decisions 1 409 transition")
+	proves(t, "decisions 5 transitions", "decisions 5 uncontrolled", "decisions 5 illegal",
+		"decisions 1 409 transition")
 	c, keeper, calendar := school.Booker(t), school.User(t, "can_add_events"), school.Property(t)
 	school.Administrator(t, calendar, keeper)
 	k := school.Login(t, keeper)
@@ -77,24 +88,28 @@ func TestDecisionsPart5_EveryMove(t *testing.T) {
 			}
 			a := decide(t, k, id, to)
 			if strings.Contains(" "+allowed+" ", " "+to+" ") {
-				equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "200 "+to)
+				equal(t, from+" to "+to, fmt.Sprint(a.Code, " ",
+					statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "200 "+to)
 				continue
 			}
-			equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", a.Text(t, "status"), " ", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "409 Conflict "+from)
+			equal(t, from+" to "+to, fmt.Sprint(a.Code, " ", a.Text(t, "status"), " ",
+				statuses(t, c.Get(t, eventPath(made.Int(t, "event.id"))))), "409 Conflict "+from)
 		}
 	}
 }
 
 func TestDecisionsPart5_OthersMayNotDecide(t *testing.T) {
 	proves(t, "decisions 5 others", "decisions 8 not implied")
-	owner, keeper, calendar, teacher := school.User(t, "can_add_events"), school.User(t), school.Property(t), school.Staff(t)
+	owner, keeper, calendar, teacher := school.User(t, "can_add_events"), school.User(t), school.Property(t),
+		school.Staff(t)
 	school.Administrator(t, calendar, keeper)
 	made := school.Event(t, school.Login(t, owner), map[string]any{"organiser_id": teacher.ID}, calendar)
 	id := made.Int(t, "event.commitments.0.id")
 	elsewhere := school.User(t)
 	school.Administrator(t, school.Property(t), elsewhere)
 	for role, c := range map[string]*servicetest.Client{
-		"owner": school.Login(t, owner), "admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"), "administrator of another element": school.Login(t, elsewhere), "stranger": school.As(t),
+		"owner": school.Login(t, owner), "admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"),
+		"administrator of another element": school.Login(t, elsewhere), "stranger": school.As(t),
 		"organiser": school.Login(t, school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")),
 	} {
 		for _, status := range []string{"confirmed", "requested", "maybe"} {
@@ -103,8 +118,10 @@ func TestDecisionsPart5_OthersMayNotDecide(t *testing.T) {
 		}
 	}
 	equal(t, "the commitment", statuses(t, school.Admin().Get(t, eventPath(made.Int(t, "event.id")))), "requested")
-	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, keeper.ID)).Must(t, http.StatusOK)
-	decide(t, school.Login(t, keeper), id, "confirmed").Want(t, http.StatusForbidden, forbidden) // no administrator any more
+	school.Admin().Delete(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", calendar.ID, keeper.ID)).Must(t,
+		http.StatusOK)
+	// no administrator any more
+	decide(t, school.Login(t, keeper), id, "confirmed").Want(t, http.StatusForbidden, forbidden)
 }
 
 func TestDecisionsPart5_ADecisionThatCannotBeRead(t *testing.T) {
@@ -124,5 +141,6 @@ func TestDecisionsPart5_ADecisionThatCannotBeRead(t *testing.T) {
 	}
 	equal(t, "the commitment", statuses(t, c.Get(t, eventPath(made.Int(t, "event.id")))), "requested")
 	decide(t, k, noSuchID, "confirmed").Want(t, http.StatusNotFound, missing("Not found", "Commitment", noSuchID))
-	k.Patch(t, "/api/commitments/0", map[string]any{"commitment": map[string]any{"status": "confirmed"}}).WantCode(t, http.StatusNotFound)
+	k.Patch(t, "/api/commitments/0", map[string]any{"commitment": map[string]any{"status": "confirmed"}}).WantCode(t,
+		http.StatusNotFound)
 }

@@ -21,7 +21,8 @@ func TestPart4_2_Rule08_100ParallelAddsOfOneElement(t *testing.T) {
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	failed := 0
-	for _, a := range atOnce(t, parallelism, func(int) (string, string, any) { return posting(event, calendar) }, c, school.Login(t, u)) {
+	for _, a := range atOnce(t, parallelism, func(int) (string, string, any) { return posting(event, calendar) }, c,
+		school.Login(t, u)) {
 		b := decode[booked](t, a.Must(t, http.StatusOK))
 		equal(t, "commitments in an answer", b.elements(), []int64{calendar.ID})
 		if len(b.Failures) > 0 {
@@ -40,7 +41,8 @@ func TestPart4_2_Rule05_100ParallelAddsOfOneResourceGroup(t *testing.T) {
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	quantities := []int{}
-	for _, a := range atOnce(t, parallelism, func(int) (string, string, any) { return posting(event, buses) }, c, school.Login(t, u)) {
+	for _, a := range atOnce(t, parallelism, func(int) (string, string, any) { return posting(event, buses) }, c,
+		school.Login(t, u)) {
 		b := decode[booked](t, a.Must(t, http.StatusOK))
 		equal(t, "failures", len(b.Failures), 0)
 		equal(t, "requests", len(b.Event.Requests), 1)
@@ -61,7 +63,8 @@ func TestPart4_2_Rule10_ParallelPatchAndAddLoseNothing(t *testing.T) {
 	u, staff := school.User(t, "can_add_events"), school.Staff(t)
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	added := []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t), school.Property(t), school.Controlled(t), school.Staff(t), school.Location(t), school.ResourceGroup(t), school.ResourceGroup(t)}
+	added := []Element{school.Staff(t), school.Location(t), school.Pupil(t), school.Group(t), school.Property(t),
+		school.Controlled(t), school.Staff(t), school.Location(t), school.ResourceGroup(t), school.ResourceGroup(t)}
 	answers := atOnce(t, 40, func(i int) (string, string, any) {
 		change := map[string]any{"body": fmt.Sprint("title ", i)}
 		switch {
@@ -125,17 +128,20 @@ func TestPart4_3_Rule02_ParallelChangesOfANoteLoseNothing(t *testing.T) {
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	id := addNote(t, c, event, map[string]any{"contents": "a"})
-	changes := []map[string]any{{"contents": "*b*"}, {"visible_guest": true}, {"visible_staff": false}, {"visible_pupil": true}}
+	changes := []map[string]any{{"contents": "*b*"}, {"visible_guest": true}, {"visible_staff": false},
+		{"visible_pupil": true}}
 	for _, a := range atOnce(t, 20, func(i int) (string, string, any) {
 		return http.MethodPut, notePaths(id)[i%2], map[string]any{"note": changes[i%len(changes)]}
 	}, c) {
 		equal(t, "a change's code", a.Code, http.StatusOK)
 	}
 	a := c.Get(t, notePaths(id)[0])
-	equal(t, "the note", fmt.Sprint(a.Text(t, "note.formatted_contents"), a.At(t, "note.visible_guest"), a.At(t, "note.visible_staff"), a.At(t, "note.visible_pupil")), "<p><em>b</em></p>\ntruefalsetrue")
+	equal(t, "the note", fmt.Sprint(a.Text(t, "note.formatted_contents"), a.At(t, "note.visible_guest"),
+		a.At(t, "note.visible_staff"), a.At(t, "note.visible_pupil")), "<p><em>b</em></p>\ntruefalsetrue")
 }
 
-// TestDecisionsPart5_OfParallelDecisionsEachIsLegal: of many decisions for one status at once, one is a move and the others find it made.
+// TestDecisionsPart5_OfParallelDecisionsEachIsLegal: of many decisions for one status at once, one is a move and
+// the others find it made.
 func TestDecisionsPart5_OfParallelDecisionsEachIsLegal(t *testing.T) {
 	proves(t, "decisions 5 transitions", "decisions 5 illegal")
 	keeper, calendar := school.User(t), school.Property(t)

@@ -8,9 +8,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// TestDecisionsPart4_WhoMayDoWhatToAnEvent tries every call that changes an event as every role, each on an event of its own.
+// TestDecisionsPart4_WhoMayDoWhatToAnEvent tries every call that changes an event as every role, each on an event
+// of its own.
 func TestDecisionsPart4_WhoMayDoWhatToAnEvent(t *testing.T) {
-	proves(t, "decisions 4 edit rights", "decisions 4 adding and deleting", "decisions 4 organiser deletes", "decisions 4 administrator deletes", "decisions 4 403", "4.2 rule 10", "4.2 rule 11", "5 rule 11")
+	proves(t, "decisions 4 edit rights", "decisions 4 adding and deleting", "decisions 4 organiser deletes",
+		"decisions 4 administrator deletes", "decisions 4 403", "4.2 rule 10", "4.2 rule 11", "5 rule 11")
 	owner, teacher := school.User(t, "can_add_events"), school.Staff(t)
 	keeper, driver := school.User(t, "can_add_events"), school.User(t)
 	calendar, buses := school.Property(t), school.ResourceGroup(t)
@@ -18,12 +20,14 @@ func TestDecisionsPart4_WhoMayDoWhatToAnEvent(t *testing.T) {
 	school.Administrator(t, buses, driver)
 	everythingElse := []string{"can_api", "can_su", "can_add_events", "can_add_notes", "privileged"}
 	roles := map[string]*servicetest.Client{
-		"admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"), "owner": school.Login(t, owner), "keeper": school.Login(t, keeper), "driver": school.Login(t, driver),
+		"admin": school.As(t, "admin"), "editor": school.As(t, "edit_all_events"), "owner": school.Login(t, owner),
+		"keeper": school.Login(t, keeper), "driver": school.Login(t, driver),
 		"organiser": school.Login(t, school.UserWith(t, map[string]any{"element_id": teacher.ID}, "can_api")),
 		"stranger":  school.Login(t, school.UserWith(t, nil, everythingElse...)),
-		"member":    school.Login(t, school.UserWith(t, map[string]any{"element_id": school.Staff(t).ID}, everythingElse...)),
-		"pupil":     school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, everythingElse...)),
-		"guest":     school.Login(t, school.UserWith(t, map[string]any{"kind": "guest"}, everythingElse...)),
+		"member": school.Login(t, school.UserWith(t, map[string]any{"element_id": school.Staff(t).ID},
+			everythingElse...)),
+		"pupil": school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, everythingElse...)),
+		"guest": school.Login(t, school.UserWith(t, map[string]any{"kind": "guest"}, everythingElse...)),
 	}
 	editors := map[string]bool{"admin": true, "editor": true, "owner": true}
 	with := func(more string) map[string]bool {
@@ -46,7 +50,8 @@ func TestDecisionsPart4_WhoMayDoWhatToAnEvent(t *testing.T) {
 		"DELETE event": {func(c *servicetest.Client, made servicetest.Answer) servicetest.Answer {
 			return c.Delete(t, eventPath(made.Int(t, "event.id")))
 		}, editors},
-		"DELETE the commitment of the calendar": {func(c *servicetest.Client, made servicetest.Answer) servicetest.Answer {
+		"DELETE the commitment of the calendar": {func(c *servicetest.Client,
+			made servicetest.Answer) servicetest.Answer {
 			return c.Delete(t, fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id")))
 		}, with("keeper")},
 		"DELETE another commitment": {func(c *servicetest.Client, made servicetest.Answer) servicetest.Answer {
@@ -57,7 +62,8 @@ func TestDecisionsPart4_WhoMayDoWhatToAnEvent(t *testing.T) {
 		}, with("driver")},
 	} {
 		for role, c := range roles {
-			made := school.Event(t, roles["owner"], map[string]any{"organiser_id": teacher.ID}, calendar, teacher, buses)
+			made := school.Event(t, roles["owner"], map[string]any{"organiser_id": teacher.ID}, calendar, teacher,
+				buses)
 			path := eventPath(made.Int(t, "event.id"))
 			before := c.Get(t, path).Must(t, http.StatusOK).Body // everybody may read
 			a := call.do(c, made)
@@ -74,12 +80,14 @@ func TestDecisionsPart4_WhoMayDoWhatToAnEvent(t *testing.T) {
 func TestDecisionsPart4_CreatingNeedsCanAddEvents(t *testing.T) {
 	proves(t, "decisions 4 can_add_events", "decisions 4 403")
 	room := school.Location(t)
-	for _, c := range []*servicetest.Client{school.As(t), school.As(t, "edit_all_events", "privileged", "can_su", "can_add_notes")} {
+	for _, c := range []*servicetest.Client{school.As(t),
+		school.As(t, "edit_all_events", "privileged", "can_su", "can_add_notes")} {
 		school.TryEvent(t, c, nil, room).Want(t, http.StatusForbidden, forbidden)
 	}
 	equal(t, "what came of them", listed(t, on(t, school.As(t), room, "start_date=2019-04-10")), "")
 	for _, kind := range []string{"staff", "pupil", "guest"} {
-		school.Event(t, school.Login(t, school.UserWith(t, map[string]any{"kind": kind}, "can_api", "can_add_events")), nil)
+		school.Event(t, school.Login(t, school.UserWith(t, map[string]any{"kind": kind}, "can_api", "can_add_events")),
+			nil)
 	}
 	school.Event(t, school.As(t, "admin"), nil) // it implies every other permission
 }
@@ -89,7 +97,8 @@ func TestDecisionsPart4_APrivilegedCategoryNeedsPrivileged(t *testing.T) {
 	exam := map[string]any{"event_category_id": school.Privileged.ID}
 	c := school.As(t, "can_add_events", "edit_all_events")
 	school.TryEvent(t, c, exam).Want(t, http.StatusForbidden, forbidden)
-	school.TryEvent(t, c, map[string]any{"event_category_id": nil, "eventcategory_id": fmt.Sprint(school.Privileged.ID)}).Want(t, http.StatusForbidden, forbidden)
+	school.TryEvent(t, c, map[string]any{"event_category_id": nil,
+		"eventcategory_id": fmt.Sprint(school.Privileged.ID)}).Want(t, http.StatusForbidden, forbidden)
 	path := eventPath(school.Event(t, c, nil).Int(t, "event.id"))
 	c.Patch(t, path, map[string]any{"event": exam}).Want(t, http.StatusForbidden, forbidden)
 	c.Put(t, path, map[string]any{"event": exam}).Want(t, http.StatusForbidden, forbidden)
@@ -98,7 +107,8 @@ func TestDecisionsPart4_APrivilegedCategoryNeedsPrivileged(t *testing.T) {
 		school.Event(t, c, exam)
 		c.Patch(t, path, map[string]any{"event": exam}).WantCode(t, http.StatusOK)
 	}
-	c.Patch(t, path, map[string]any{"event": map[string]any{"body": "x"}}).WantCode(t, http.StatusOK) // it has the category already, and the change names none
+	// it has the category already, and the change names none
+	c.Patch(t, path, map[string]any{"event": map[string]any{"body": "x"}}).WantCode(t, http.StatusOK)
 }
 
 func TestDecisionsPart4_TheCallerBecomesOwner(t *testing.T) {
@@ -109,7 +119,8 @@ func TestDecisionsPart4_TheCallerBecomesOwner(t *testing.T) {
 	equal(t, "the owner", school.Admin().Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.owner"), u.List())
 }
 
-// TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement: who organises is decided by the event as it is when it is asked.
+// TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement: who organises is decided by the event as it is when it
+// is asked.
 func TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement(t *testing.T) {
 	proves(t, "decisions 4 organiser deletes", "decisions 8 kinds")
 	c, one, other, room := school.Booker(t), school.Staff(t), school.Staff(t), school.Location(t)
@@ -117,8 +128,11 @@ func TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement(t *testing.T) {
 	made := school.Event(t, c, map[string]any{"organiser_id": other.ID}, room, one)
 	commitment := fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id"))
 	organiser.Delete(t, commitment).Want(t, http.StatusForbidden, forbidden) // committed, but not the organiser
-	c.Patch(t, eventPath(made.Int(t, "event.id")), map[string]any{"event": map[string]any{"organiser_id": one.ID}}).Must(t, http.StatusOK)
+	c.Patch(t, eventPath(made.Int(t, "event.id")),
+		map[string]any{"event": map[string]any{"organiser_id": one.ID}}).Must(t, http.StatusOK)
 	organiser.Delete(t, commitment).Want(t, http.StatusOK, `{"status":"OK"}`)
 	nobody := school.Event(t, c, nil, room)
-	school.As(t).Delete(t, fmt.Sprintf("/api/commitments/%d", nobody.Int(t, "event.commitments.0.id"))).Want(t, http.StatusForbidden, forbidden) // no organiser is nobody's
+	// no organiser is nobody's
+	school.As(t).Delete(t, fmt.Sprintf("/api/commitments/%d", nobody.Int(t, "event.commitments.0.id"))).Want(t,
+		http.StatusForbidden, forbidden)
 }

@@ -12,15 +12,20 @@ import (
 )
 
 func TestPart4_2_AnEventWithoutElements(t *testing.T) {
-	proves(t, "4.2 POST events", "4.2 body", "2.3 fields", "2.3 commitments and requests", "decisions 1 escapes", "decisions 1 empty lists")
+	proves(t, "4.2 POST events", "4.2 body", "2.3 fields", "2.3 commitments and requests", "decisions 1 escapes",
+		"decisions 1 empty lists")
 	c := school.Booker(t)
 	body := school.Unique("Lesson <i>&\u2028 Größe")
-	a := school.Event(t, c, map[string]any{"body": body, "all_day_field": true, "starts_at_text": "2019-04-10", "ends_at_text": nil})
+	a := school.Event(t, c, map[string]any{"body": body, "all_day_field": true, "starts_at_text": "2019-04-10",
+		"ends_at_text": nil})
 	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body)
-	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": body, "event_category_id": school.Category.ID, "all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-11"}})
-	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body) // the key left out
+	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": body,
+		"event_category_id": school.Category.ID, "all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-11"}})
+	// the key left out
+	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body)
 	a = add(t, c, a.Int(t, "event.id"))
-	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body, "Created", "OK")
+	school.Golden(t, a, http.StatusOK, "event_empty.json", "40001", a.Int(t, "event.id"), "Sample lesson", body,
+		"Created", "OK")
 }
 
 func TestPart2_3_OwnerAndOrganiserOnlyInGet(t *testing.T) {
@@ -31,10 +36,12 @@ func TestPart2_3_OwnerAndOrganiserOnlyInGet(t *testing.T) {
 	path := eventPath(a.Int(t, "event.id"))
 	equal(t, "keys on create", a.Keys(t, "event"), short)
 	equal(t, "keys on add", add(t, c, a.Int(t, "event.id"), staff).Keys(t, "event"), short)
-	equal(t, "keys on get", school.As(t).Get(t, path).Keys(t, "event"), "id,body,starts_at,ends_at,all_day,commitments,requests,owner,organiser,valid")
+	equal(t, "keys on get", school.As(t).Get(t, path).Keys(t, "event"),
+		"id,body,starts_at,ends_at,all_day,commitments,requests,owner,organiser,valid")
 	equal(t, "the organiser", c.Get(t, path).At(t, "event.organiser"), staff.List())
 	a = school.Event(t, c, nil)
-	equal(t, "keys on get without an organiser", c.Get(t, eventPath(a.Int(t, "event.id"))).Keys(t, "event"), "id,body,starts_at,ends_at,all_day,commitments,requests,owner,valid")
+	equal(t, "keys on get without an organiser", c.Get(t, eventPath(a.Int(t, "event.id"))).Keys(t, "event"),
+		"id,body,starts_at,ends_at,all_day,commitments,requests,owner,valid")
 }
 
 func TestPart2_8_NoAnswerShowsTheCategory(t *testing.T) {
@@ -42,7 +49,9 @@ func TestPart2_8_NoAnswerShowsTheCategory(t *testing.T) {
 	c, room := school.Booker(t), school.Location(t)
 	a := school.Event(t, c, nil, room)
 	path := eventPath(a.Int(t, "event.id"))
-	for _, a := range []servicetest.Answer{a, c.Get(t, path), add(t, c, a.Int(t, "event.id"), school.Staff(t)), c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": school.Category.ID}}), on(t, c, room, "start_date=2019-04-10")} {
+	for _, a := range []servicetest.Answer{a, c.Get(t, path), add(t, c, a.Int(t, "event.id"), school.Staff(t)),
+		c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": school.Category.ID}}), on(t, c,
+			room, "start_date=2019-04-10")} {
 		equal(t, a.Request+" shows a category", strings.Contains(a.Must(t, http.StatusOK).Body, "category"), false)
 	}
 }
@@ -60,7 +69,8 @@ func TestPart3_1_OnlyTheFiveStatuses(t *testing.T) {
 		equal(t, "after the decision", statuses(t, c.Get(t, path)), status+" uncontrolled")
 	}
 	a = school.Event(t, c, nil)
-	equal(t, "added", statuses(t, add(t, c, a.Int(t, "event.id"), calendar, school.Location(t))), "requested uncontrolled")
+	equal(t, "added", statuses(t, add(t, c, a.Int(t, "event.id"), calendar, school.Location(t))),
+		"requested uncontrolled")
 }
 
 // statuses are those of an event's commitments.
@@ -83,17 +93,22 @@ func wantInvalid(t *testing.T, a servicetest.Answer, id, errors string) {
 	equal(t, a.Request+": the status", a.Text(t, "status"), "Unprocessable entity")
 	equal(t, a.Request+": the event's id", a.At(t, "event.id"), id)
 	equal(t, a.Request+": the event's errors", a.At(t, "event.errors"), errors)
-	equal(t, a.Request+": the event ends with valid and errors", strings.HasSuffix(a.Keys(t, "event"), ",valid,errors"), true)
+	equal(t, a.Request+": the event ends with valid and errors", strings.HasSuffix(a.Keys(t, "event"), ",valid,errors"),
+		true)
 	equal(t, a.Request+": the event is valid", a.At(t, "event.valid"), false)
 }
 
 func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
-	proves(t, "4.2 rule 1", "decisions 1 422", "decisions 4 errors body", "decisions 4 errors category", "decisions 4 errors starts_at", "decisions 4 no start")
+	proves(t, "4.2 rule 1", "decisions 1 422", "decisions 4 errors body", "decisions 4 errors category",
+		"decisions 4 errors starts_at", "decisions 4 no start")
 	c, room := school.Booker(t), school.Location(t)
-	c.Post(t, "/api/events", map[string]any{"event": map[string]any{}}).Want(t, http.StatusUnprocessableEntity, `{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
-		`"all_day":false,"valid":false,"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
+	c.Post(t, "/api/events", map[string]any{"event": map[string]any{}}).Want(t, http.StatusUnprocessableEntity,
+		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
+			`"all_day":false,"valid":false,`+
+			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
 	for field, errors := range map[string]string{
-		"body": `{"body":["can't be blank"]}`, "event_category_id": `{"event_category_id":["can't be blank"]}`, "starts_at_text": `{"starts_at":["can't be blank"]}`,
+		"body": `{"body":["can't be blank"]}`, "event_category_id": `{"event_category_id":["can't be blank"]}`,
+		"starts_at_text": `{"starts_at":["can't be blank"]}`,
 	} {
 		for _, value := range []any{nil, "", " "} {
 			if field == "event_category_id" && value == " " {
@@ -114,11 +129,13 @@ func TestPart4_2_CategoryAndOrganiserAreStringsOrIntegers(t *testing.T) {
 			equal(t, "the organiser", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.organiser"), staff.List())
 		}
 	}
-	// It is the element's id, not the entity's: that of a member of staff whose element has another id is nobody's, or somebody else's.
+	// It is the element's id, not the entity's: that of a member of staff whose element has another id is nobody's,
+	// or somebody else's.
 	if staff.EntityID != staff.ID {
 		a := school.TryEvent(t, c, map[string]any{"organiser_id": staff.EntityID})
 		if a.Code == http.StatusOK {
-			equal(t, "the organiser by entity id is the member of staff", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.organiser") == staff.List(), false)
+			equal(t, "the organiser by entity id is the member of staff",
+				c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.organiser") == staff.List(), false)
 		}
 	}
 }
@@ -132,14 +149,17 @@ func TestDecisionsPart4_BothSpellingsOfTheCategory(t *testing.T) {
 	a := school.TryEvent(t, c, map[string]any{"event_category_id": one, "eventcategory_id": other})
 	a.WantCode(t, http.StatusUnprocessableEntity)
 	equal(t, "the field that is wrong", a.Keys(t, "event.errors"), "event_category_id")
-	wantInvalid(t, school.TryEvent(t, c, map[string]any{"event_category_id": nil, "eventcategory_id": noSuchID}), "null", `{"event_category_id":["must exist"]}`)
+	wantInvalid(t, school.TryEvent(t, c, map[string]any{"event_category_id": nil, "eventcategory_id": noSuchID}),
+		"null", `{"event_category_id":["must exist"]}`)
 	path := eventPath(school.Event(t, c, nil).Int(t, "event.id"))
 	c.Patch(t, path, map[string]any{"event": map[string]any{"eventcategory_id": other}}).WantCode(t, http.StatusOK)
-	c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": one, "eventcategory_id": other}}).WantCode(t, http.StatusUnprocessableEntity)
+	c.Patch(t, path, map[string]any{"event": map[string]any{"event_category_id": one,
+		"eventcategory_id": other}}).WantCode(t, http.StatusUnprocessableEntity)
 }
 
 func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
-	proves(t, "decisions 4 errors body", "decisions 4 errors category", "decisions 4 errors organiser", "decisions 1 422")
+	proves(t, "decisions 4 errors body", "decisions 4 errors category", "decisions 4 errors organiser",
+		"decisions 1 422")
 	c, room, pupil, group := school.Booker(t), school.Location(t), school.Pupil(t), school.Group(t)
 	for _, fault := range []struct {
 		field  string
@@ -163,19 +183,24 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 		fields map[string]any
 		errors string
 	}{
-		{map[string]any{"starts_at": "2019-04-10", "starts_at_text": "2019-04-10"}, `{"starts_at":["can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"]}`},
+		{map[string]any{"starts_at": "2019-04-10", "starts_at_text": "2019-04-10"},
+			`{"starts_at":["can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"]}`},
 		{map[string]any{"starts_at_text": 20190410}, `{"starts_at":["is not a date"]}`},
 		{map[string]any{"ends_at_text": "later"}, `{"ends_at":["is not a date"]}`},
 		{map[string]any{"all_day_field": "maybe"}, `{"all_day":["is not true or false"]}`},
-		{map[string]any{"all_day": true, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-11"}, `{"starts_at":["is not a date"]}`},
-		{map[string]any{"all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-10"}, `{"ends_at":["is before the start"]}`},
+		{map[string]any{"all_day": true, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-11"},
+			`{"starts_at":["is not a date"]}`},
+		{map[string]any{"all_day": true, "starts_at": "2019-04-10", "ends_at": "2019-04-10"},
+			`{"ends_at":["is before the start"]}`},
 		{map[string]any{"body": 7}, `{"body":["is not a string"]}`},
 		{map[string]any{"body": strings.Repeat("é", 4097)}, `{"body":["is too long (maximum is 4096 characters)"]}`},
 	} {
 		wantInvalid(t, school.TryEvent(t, c, fault.fields), "null", fault.errors)
 	}
-	all := school.TryEvent(t, c, map[string]any{"body": "", "event_category_id": noSuchID, "organiser_id": room.ID, "starts_at_text": "x"})
-	wantInvalid(t, all, "null", `{"body":["can't be blank"],"event_category_id":["must exist"],"organiser_id":["must be a staff element"],"starts_at":["is not a date"]}`)
+	all := school.TryEvent(t, c, map[string]any{"body": "", "event_category_id": noSuchID, "organiser_id": room.ID,
+		"starts_at_text": "x"})
+	wantInvalid(t, all, "null", `{"body":["can't be blank"],"event_category_id":["must exist"],`+
+		`"organiser_id":["must be a staff element"],"starts_at":["is not a date"]}`)
 	made := school.Event(t, c, map[string]any{"body": "stays"})
 	path := eventPath(made.Int(t, "event.id"))
 	a := c.Patch(t, path, map[string]any{"event": map[string]any{"body": " ", "organiser_id": room.ID}})
@@ -186,7 +211,8 @@ func TestDecisionsPart4_ErrorsUseTheNamesOfTheAPI(t *testing.T) {
 func TestDecisionsPart4_BodyHas1To4096CharactersAfterTrimming(t *testing.T) {
 	proves(t, "decisions 4 body length", "decisions 4 errors body")
 	c := school.Booker(t)
-	for _, body := range []string{"x", strings.Repeat("x", 4096), strings.Repeat("é", 4096), strings.Repeat("🚌", 4096)} {
+	for _, body := range []string{"x", strings.Repeat("x", 4096), strings.Repeat("é", 4096),
+		strings.Repeat("🚌", 4096)} {
 		a := school.Event(t, c, map[string]any{"body": " \t\n" + body + "\n "})
 		equal(t, "the title", c.Get(t, eventPath(a.Int(t, "event.id"))).Text(t, "event.body") == body, true)
 	}

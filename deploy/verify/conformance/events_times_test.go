@@ -14,7 +14,8 @@ import (
 // span says of an event's answer when it is.
 func span(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
-	return a.Text(t, "event.starts_at") + " to " + a.Text(t, "event.ends_at") + map[string]string{"true": ", all-day", "false": ""}[a.At(t, "event.all_day")]
+	return a.Text(t, "event.starts_at") + " to " + a.Text(t, "event.ends_at") +
+		map[string]string{"true": ", all-day", "false": ""}[a.At(t, "event.all_day")]
 }
 
 // wire is an instant as the deployment must write it.
@@ -61,39 +62,65 @@ func only(fields map[string]any) map[string]any {
 }
 
 func TestPart4_2_SetA_Defaults(t *testing.T) {
-	proves(t, "4.2 set A all_day_field", "4.2 set A starts_at_text", "4.2 set A ends_at_text timed", "4.2 set A ends_at_text all-day", "decisions 4 set A timed", "decisions 4 set A all-day")
+	proves(t, "4.2 set A all_day_field", "4.2 set A starts_at_text", "4.2 set A ends_at_text timed",
+		"4.2 set A ends_at_text all-day", "decisions 4 set A timed", "decisions 4 set A all-day")
 	school.wantSpans(t, []spanCase{
-		{"timed, no end", map[string]any{"starts_at_text": "2019-04-10 09:00"}, "2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, a blank end", map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": ""}, "2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, flag false", map[string]any{"starts_at_text": "2019-04-10 09:00", "all_day_field": false}, "2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, an end", map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-11 08:15"}, "2019-04-10 09:00", "2019-04-11 08:15", false},
-		{"timed, a bare date", map[string]any{"starts_at_text": "2019-04-10"}, "2019-04-10 00:00", "2019-04-10 00:00", false},
-		{"timed, bare dates", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12"}, "2019-04-10 00:00", "2019-04-12 00:00", false},
-		{"all-day, no end", map[string]any{"starts_at_text": "2019-04-10", "all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, a blank end", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "", "all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, the same end", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-10", "all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, an end included", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12", "all_day_field": true}, "2019-04-10 00:00", "2019-04-13 00:00", true},
-		{"all-day, clock times", map[string]any{"starts_at_text": "2019-04-10 13:00", "ends_at_text": "2019-04-11 08:00", "all_day_field": true}, "2019-04-10 00:00", "2019-04-12 00:00", true},
-		{"all-day, a clock time, no end", map[string]any{"starts_at_text": "2019-04-10 13:00", "all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, over a month and a year", map[string]any{"starts_at_text": "2018-12-31", "ends_at_text": "2019-02-28", "all_day_field": true}, "2018-12-31 00:00", "2019-03-01 00:00", true},
+		{"timed, no end", map[string]any{"starts_at_text": "2019-04-10 09:00"}, "2019-04-10 09:00", "2019-04-10 09:00",
+			false},
+		{"timed, a blank end", map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": ""},
+			"2019-04-10 09:00", "2019-04-10 09:00", false},
+		{"timed, flag false", map[string]any{"starts_at_text": "2019-04-10 09:00", "all_day_field": false},
+			"2019-04-10 09:00", "2019-04-10 09:00", false},
+		{"timed, an end", map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-11 08:15"},
+			"2019-04-10 09:00", "2019-04-11 08:15", false},
+		{"timed, a bare date", map[string]any{"starts_at_text": "2019-04-10"}, "2019-04-10 00:00", "2019-04-10 00:00",
+			false},
+		{"timed, bare dates", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12"},
+			"2019-04-10 00:00", "2019-04-12 00:00", false},
+		{"all-day, no end", map[string]any{"starts_at_text": "2019-04-10", "all_day_field": true}, "2019-04-10 00:00",
+			"2019-04-11 00:00", true},
+		{"all-day, a blank end", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "",
+			"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
+		{"all-day, the same end", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-10",
+			"all_day_field": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
+		{"all-day, an end included", map[string]any{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-12",
+			"all_day_field": true}, "2019-04-10 00:00", "2019-04-13 00:00", true},
+		{"all-day, clock times", map[string]any{"starts_at_text": "2019-04-10 13:00",
+			"ends_at_text": "2019-04-11 08:00", "all_day_field": true}, "2019-04-10 00:00", "2019-04-12 00:00", true},
+		{"all-day, a clock time, no end", map[string]any{"starts_at_text": "2019-04-10 13:00", "all_day_field": true},
+			"2019-04-10 00:00", "2019-04-11 00:00", true},
+		{"all-day, over a month and a year",
+			map[string]any{"starts_at_text": "2018-12-31", "ends_at_text": "2019-02-28", "all_day_field": true},
+			"2018-12-31 00:00", "2019-03-01 00:00", true},
 	})
 }
 
 func TestPart4_2_SetB_StoredAsGiven(t *testing.T) {
 	proves(t, "4.2 set B all_day", "4.2 set B starts_at", "4.2 set B ends_at", "decisions 4 set B all-day", "2.3 end")
 	school.wantSpans(t, []spanCase{
-		{"timed", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}, "2019-04-10 09:00", "2019-04-10 10:00", false},
-		{"timed, flag false", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "all_day": false}, "2019-04-10 09:00", "2019-04-10 10:00", false},
-		{"timed, no length", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 09:00"}, "2019-04-10 09:00", "2019-04-10 09:00", false},
-		{"timed, midnight to midnight", map[string]any{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11 00:00"}, "2019-04-10 00:00", "2019-04-11 00:00", false},
-		{"timed, bare dates", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-11"}, "2019-04-10 00:00", "2019-04-11 00:00", false},
-		{"all-day, the end excluded", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-12", "all_day": true}, "2019-04-10 00:00", "2019-04-12 00:00", true},
-		{"all-day, midnights", map[string]any{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11T00:00:00", "all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
-		{"all-day, midnights with their offset", map[string]any{"starts_at": school.Wire(t, "2019-04-10 00:00"), "ends_at": school.Wire(t, "2019-04-11 00:00"), "all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
+		{"timed", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}, "2019-04-10 09:00",
+			"2019-04-10 10:00", false},
+		{"timed, flag false", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00",
+			"all_day": false}, "2019-04-10 09:00", "2019-04-10 10:00", false},
+		{"timed, no length", map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 09:00"},
+			"2019-04-10 09:00", "2019-04-10 09:00", false},
+		{"timed, midnight to midnight", map[string]any{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11 00:00"},
+			"2019-04-10 00:00", "2019-04-11 00:00", false},
+		{"timed, bare dates", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-11"}, "2019-04-10 00:00",
+			"2019-04-11 00:00", false},
+		{"all-day, the end excluded", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-12",
+			"all_day": true}, "2019-04-10 00:00", "2019-04-12 00:00", true},
+		{"all-day, midnights", map[string]any{"starts_at": "2019-04-10 00:00", "ends_at": "2019-04-11T00:00:00",
+			"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
+		{"all-day, midnights with their offset",
+			map[string]any{"starts_at": school.Wire(t, "2019-04-10 00:00"),
+				"ends_at": school.Wire(t, "2019-04-11 00:00"),
+				"all_day": true}, "2019-04-10 00:00", "2019-04-11 00:00", true},
 	})
 	c := school.Booker(t) // what was read can be written again
 	a := school.Event(t, c, map[string]any{"starts_at": "2019-04-10 09:00:01", "ends_at": "2019-04-10 10:00:59"})
-	again := school.Event(t, c, map[string]any{"starts_at": a.Text(t, "event.starts_at"), "ends_at": a.Text(t, "event.ends_at")})
+	again := school.Event(t, c, map[string]any{"starts_at": a.Text(t, "event.starts_at"),
+		"ends_at": a.Text(t, "event.ends_at")})
 	equal(t, "times as they were read", span(t, again), span(t, a))
 }
 
@@ -102,12 +129,14 @@ func TestPart4_2_TheSetsAreNeverMixed(t *testing.T) {
 	c := school.Booker(t)
 	path := eventPath(school.Event(t, c, nil).Int(t, "event.id"))
 	before := c.Get(t, path).Body
-	setA := map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 10:00", "all_day_field": false}
+	setA := map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 10:00",
+		"all_day_field": false}
 	setB := map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "all_day": false}
 	for a, one := range setA {
 		for b, other := range setB {
 			mixed := map[string]any{a: one, b: other}
-			answers := []servicetest.Answer{c.Patch(t, path, map[string]any{"event": mixed}), school.TryEvent(t, c, only(mixed))}
+			answers := []servicetest.Answer{c.Patch(t, path, map[string]any{"event": mixed}),
+				school.TryEvent(t, c, only(mixed))}
 			for _, answer := range answers {
 				answer.WantCode(t, http.StatusUnprocessableEntity)
 			}
@@ -121,15 +150,19 @@ func TestDecisionsPart4_SetBNeedsAnEnd(t *testing.T) {
 	proves(t, "decisions 4 set B end", "4.2 set B ends_at")
 	c := school.Booker(t)
 	for _, end := range []any{nil, "", " "} {
-		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": end})), "null", `{"ends_at":["can't be blank"]}`)
-		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at": "2019-04-10", "ends_at": end, "all_day": true})), "null", `{"ends_at":["can't be blank"]}`)
+		wantInvalid(t, school.TryEvent(t, c, only(map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": end})),
+			"null", `{"ends_at":["can't be blank"]}`)
+		wantInvalid(t, school.TryEvent(t, c,
+			only(map[string]any{"starts_at": "2019-04-10", "ends_at": end,
+				"all_day": true})), "null", `{"ends_at":["can't be blank"]}`)
 	}
 }
 
 func TestDecisionsPart4_NeitherStart(t *testing.T) {
 	proves(t, "decisions 4 no start")
 	c := school.Booker(t)
-	for _, fields := range []map[string]any{{}, {"ends_at_text": "2019-04-10"}, {"ends_at": "2019-04-10"}, {"all_day_field": true}, {"starts_at_text": nil}, {"starts_at_text": "  "}} {
+	for _, fields := range []map[string]any{{}, {"ends_at_text": "2019-04-10"}, {"ends_at": "2019-04-10"},
+		{"all_day_field": true}, {"starts_at_text": nil}, {"starts_at_text": "  "}} {
 		a := school.TryEvent(t, c, only(fields))
 		a.WantCode(t, http.StatusUnprocessableEntity)
 		equal(t, jsonText(fields), a.At(t, "event.errors.starts_at"), `["can't be blank"]`)
@@ -137,7 +170,8 @@ func TestDecisionsPart4_NeitherStart(t *testing.T) {
 }
 
 func TestDecisionsPart4_FormsOfDates(t *testing.T) {
-	proves(t, "decisions 4 date forms", "decisions 4 fractions", "decisions 4 local time", "decisions 4 output", "2.3 times")
+	proves(t, "decisions 4 date forms", "decisions 4 fractions", "decisions 4 local time", "decisions 4 output",
+		"2.3 times")
 	c := school.Booker(t)
 	at := func(hour, minute, second int) string {
 		return school.wire(time.Date(2019, 4, 10, hour, minute, second, 0, school.Zone))
@@ -146,18 +180,24 @@ func TestDecisionsPart4_FormsOfDates(t *testing.T) {
 		return school.wire(time.Date(2019, 4, 10, hour, minute, 0, 0, time.UTC))
 	}
 	for text, want := range map[string]string{
-		"2019-04-10": at(0, 0, 0), "2019-04-10 09:05": at(9, 5, 0), "2019-04-10T09:05": at(9, 5, 0), "2019-04-10 09:05:59": at(9, 5, 59), "2019-04-10T09:05:59": at(9, 5, 59),
+		"2019-04-10": at(0, 0, 0), "2019-04-10 09:05": at(9, 5, 0), "2019-04-10T09:05": at(9, 5, 0),
+		"2019-04-10 09:05:59": at(9, 5, 59), "2019-04-10T09:05:59": at(9, 5, 59),
 		"2019-04-10 00:00:00": at(0, 0, 0), "2019-04-10 23:59:59": at(23, 59, 59),
-		"2019-04-10 09:05:59.9": at(9, 5, 59), "2019-04-10T09:05:59.999": at(9, 5, 59), "2019-04-10T09:05:59.999999999": at(9, 5, 59), "2019-04-10 09:05:00.000": at(9, 5, 0),
-		"2019-04-10T09:05Z": utc(9, 5), "2019-04-10 09:05Z": utc(9, 5), "2019-04-10T09:05:00.123Z": utc(9, 5), "2019-04-10 09:05+00:00": utc(9, 5), "2019-04-10 09:05-00:00": utc(9, 5),
-		"2019-04-10T09:05:00+02:00": utc(7, 5), "2019-04-10 09:05-05:30": utc(14, 35), "2019-04-10T09:05:00.000+05:45": utc(3, 20), "2019-04-11T01:00+14:00": utc(11, 0),
+		"2019-04-10 09:05:59.9": at(9, 5, 59), "2019-04-10T09:05:59.999": at(9, 5, 59),
+		"2019-04-10T09:05:59.999999999": at(9, 5, 59), "2019-04-10 09:05:00.000": at(9, 5, 0),
+		"2019-04-10T09:05Z": utc(9, 5), "2019-04-10 09:05Z": utc(9, 5), "2019-04-10T09:05:00.123Z": utc(9, 5),
+		"2019-04-10 09:05+00:00": utc(9, 5), "2019-04-10 09:05-00:00": utc(9, 5),
+		"2019-04-10T09:05:00+02:00": utc(7, 5), "2019-04-10 09:05-05:30": utc(14, 35),
+		"2019-04-10T09:05:00.000+05:45": utc(3, 20), "2019-04-11T01:00+14:00": utc(11, 0),
 	} {
-		equal(t, "set A, "+text, school.TryEvent(t, c, only(map[string]any{"starts_at_text": text})).Must(t, http.StatusOK).Text(t, "event.starts_at"), want)
+		equal(t, "set A, "+text, school.TryEvent(t, c, only(map[string]any{"starts_at_text": text})).Must(t,
+			http.StatusOK).Text(t, "event.starts_at"), want)
 		a := school.TryEvent(t, c, map[string]any{"starts_at": text, "ends_at": text}).Must(t, http.StatusOK)
 		equal(t, "set B, "+text, a.Text(t, "event.starts_at")+" "+a.Text(t, "event.ends_at"), want+" "+want)
 	}
 	for _, day := range []string{"1970-01-01", "2000-02-29", "2096-02-29", "2038-01-20", "2199-12-30"} {
-		a := school.TryEvent(t, c, map[string]any{"starts_at": day + " 12:00", "ends_at": day + " 13:00"}).Must(t, http.StatusOK)
+		a := school.TryEvent(t, c, map[string]any{"starts_at": day + " 12:00", "ends_at": day + " 13:00"}).Must(t,
+			http.StatusOK)
 		equal(t, day, span(t, a), school.spans(t, day+" 12:00", day+" 13:00", false))
 	}
 }
@@ -166,20 +206,28 @@ func TestDecisionsPart4_WhatIsNoDate(t *testing.T) {
 	proves(t, "decisions 4 bad dates", "decisions 4 errors starts_at")
 	c := school.Booker(t)
 	for _, value := range []any{
-		"2019-02-30", "2019-02-29", "2019-04-31", "2019-13-01", "2019-00-10", "2019-04-00", "1900-02-29", "10/04/2019", "10.4.2019", "2019-4-10", "19-04-10", "20190410", "2019-W15", "tomorrow", "now",
-		"2019-04-10 9:00", "2019-04-10 24:00", "2019-04-10 25:00", "2019-04-10 09:60", "2019-04-10 09:00:60", "2019-04-10 09", "2019-04-10 09:00:", "2019-04-10 09:00:00.", "2019-04-10  09:00",
-		"2019-04-10_09:00", "2019-04-10 09:00 Z", "2019-04-10 09:00z", "2019-04-10 09:00+1", "2019-04-10 09:00+0100", "2019-04-10 09:00+24:00", "2019-04-10 09:00 +01:00", "2019-04-10 09:00 UTC",
-		"2019-04-10Z", "2019-04-10 09:00am", " 2019-04-10", "2019-04-10 ", "٢٠١٩-٠٤-١٠", "2019−04−10", "0", 20190410, 1554883200, true, []any{"2019-04-10"}, map[string]any{"date": "2019-04-10"},
+		"2019-02-30", "2019-02-29", "2019-04-31", "2019-13-01", "2019-00-10", "2019-04-00", "1900-02-29", "10/04/2019",
+		"10.4.2019", "2019-4-10", "19-04-10", "20190410", "2019-W15", "tomorrow", "now",
+		"2019-04-10 9:00", "2019-04-10 24:00", "2019-04-10 25:00", "2019-04-10 09:60", "2019-04-10 09:00:60",
+		"2019-04-10 09", "2019-04-10 09:00:", "2019-04-10 09:00:00.", "2019-04-10  09:00",
+		"2019-04-10_09:00", "2019-04-10 09:00 Z", "2019-04-10 09:00z", "2019-04-10 09:00+1", "2019-04-10 09:00+0100",
+		"2019-04-10 09:00+24:00", "2019-04-10 09:00 +01:00", "2019-04-10 09:00 UTC",
+		"2019-04-10Z", "2019-04-10 09:00am", " 2019-04-10", "2019-04-10 ", "٢٠١٩-٠٤-١٠", "2019−04−10", "0", 20190410,
+		1554883200, true, []any{"2019-04-10"}, map[string]any{"date": "2019-04-10"},
 	} {
 		text := jsonText(value)
 		a := school.TryEvent(t, c, only(map[string]any{"starts_at_text": value}))
-		equal(t, "set A, start "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")), `422 {"starts_at":["is not a date"]}`)
+		equal(t, "set A, start "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")),
+			`422 {"starts_at":["is not a date"]}`)
 		a = school.TryEvent(t, c, only(map[string]any{"starts_at_text": "2019-04-10 09:00", "ends_at_text": value}))
-		equal(t, "set A, end "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")), `422 {"ends_at":["is not a date"]}`)
+		equal(t, "set A, end "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")),
+			`422 {"ends_at":["is not a date"]}`)
 		a = school.TryEvent(t, c, only(map[string]any{"starts_at": value, "ends_at": value}))
-		equal(t, "set B, both "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")), `422 {"ends_at":["is not a date"],"starts_at":["is not a date"]}`)
+		equal(t, "set B, both "+text, fmt.Sprint(a.Code, " ", a.At(t, "event.errors")),
+			`422 {"ends_at":["is not a date"],"starts_at":["is not a date"]}`)
 	}
-	for _, day := range []string{"1969-12-31", "2200-01-02", "9999-12-31", "0001-01-01"} { // event days lie in 1970 to 2199 (api-decisions)
+	// event days lie in 1970 to 2199 (api-decisions)
+	for _, day := range []string{"1969-12-31", "2200-01-02", "9999-12-31", "0001-01-01"} {
 		a := school.TryEvent(t, c, only(map[string]any{"starts_at_text": day}))
 		a.WantCode(t, http.StatusUnprocessableEntity)
 		equal(t, "the field of "+day, a.Keys(t, "event.errors"), "starts_at")
@@ -190,10 +238,15 @@ func TestDecisionsPart4_EndBeforeStart(t *testing.T) {
 	proves(t, "decisions 4 reversed", "decisions 4 errors ends_at")
 	c := school.Booker(t)
 	for _, fields := range []map[string]any{
-		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 08:59"}, {"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10"},
-		{"starts_at_text": "2019-04-10 09:00:01", "ends_at_text": "2019-04-10 09:00"}, {"starts_at_text": "2019-04-10T09:00Z", "ends_at_text": "2019-04-10T10:00+02:00"},
-		{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-09", "all_day_field": true}, {"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-09 23:00", "all_day_field": true},
-		{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 08:59"}, {"starts_at": "2019-04-10", "ends_at": "2019-04-09", "all_day": true}, {"starts_at": "2019-04-10", "ends_at": "2019-04-10", "all_day": true},
+		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 08:59"},
+		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10"},
+		{"starts_at_text": "2019-04-10 09:00:01", "ends_at_text": "2019-04-10 09:00"},
+		{"starts_at_text": "2019-04-10T09:00Z", "ends_at_text": "2019-04-10T10:00+02:00"},
+		{"starts_at_text": "2019-04-10", "ends_at_text": "2019-04-09", "all_day_field": true},
+		{"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-09 23:00", "all_day_field": true},
+		{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 08:59"},
+		{"starts_at": "2019-04-10", "ends_at": "2019-04-09", "all_day": true},
+		{"starts_at": "2019-04-10", "ends_at": "2019-04-10", "all_day": true},
 	} {
 		wantInvalid(t, school.TryEvent(t, c, only(fields)), "null", `{"ends_at":["is before the start"]}`)
 	}
@@ -205,7 +258,8 @@ func TestDecisionsPart4_SetBAllDayTakesMidnights(t *testing.T) {
 	elsewhere := time.Date(2019, 4, 10, 0, 30, 0, 0, school.Zone).UTC().Format("2006-01-02T15:04Z")
 	for field, other := range map[string]string{"starts_at": "ends_at", "ends_at": "starts_at"} {
 		for _, text := range []string{"2019-04-10 09:00", "2019-04-10 00:00:01", elsewhere} {
-			fields := map[string]any{"all_day": true, field: text, other: map[string]string{"ends_at": "2019-04-12", "starts_at": "2019-04-08"}[other]}
+			fields := map[string]any{"all_day": true, field: text,
+				other: map[string]string{"ends_at": "2019-04-12", "starts_at": "2019-04-08"}[other]}
 			a := school.TryEvent(t, c, only(fields))
 			a.WantCode(t, http.StatusUnprocessableEntity)
 			equal(t, "the field of "+text, a.Keys(t, "event.errors"), field)
@@ -247,8 +301,10 @@ func TestDecisionsPart4_OfTwoTimesInTheOverlapTheFirst(t *testing.T) {
 	school.wantStart(t, c, local(repeated.Add(change.length())), change.at.Add(change.length()))
 	second := change.at.Add(change.length() / 2) // the second is meant by its offset
 	school.wantStart(t, c, second.In(school.Zone).Format("2006-01-02T15:04:05-07:00"), second)
-	hour := school.Event(t, c, map[string]any{"starts_at": local(repeated.Add(-time.Second)), "ends_at": local(repeated.Add(change.length()))})
-	equal(t, "from before to after it", span(t, hour), school.wire(change.at.Add(-change.length()-time.Second))+" to "+school.wire(change.at.Add(change.length())))
+	hour := school.Event(t, c, map[string]any{"starts_at": local(repeated.Add(-time.Second)),
+		"ends_at": local(repeated.Add(change.length()))})
+	equal(t, "from before to after it", span(t, hour),
+		school.wire(change.at.Add(-change.length()-time.Second))+" to "+school.wire(change.at.Add(change.length())))
 }
 
 func TestDecisionsPart4_DaysOf23And25Hours(t *testing.T) {
@@ -277,22 +333,31 @@ func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
 	school.NeedsLondon(t)
 	c := school.Booker(t)
 	for text, want := range map[string]string{
-		"2019-03-31 00:59": "2019-03-31T00:59:00.000+00:00", "2019-03-31 01:00": "2019-03-31T02:00:00.000+01:00", "2019-03-31 01:30": "2019-03-31T02:30:00.000+01:00",
-		"2019-03-31 02:00": "2019-03-31T02:00:00.000+01:00", "2019-10-27 00:59": "2019-10-27T00:59:00.000+01:00", "2019-10-27 01:00": "2019-10-27T01:00:00.000+01:00",
-		"2019-10-27 01:59:59": "2019-10-27T01:59:59.000+01:00", "2019-10-27 02:00": "2019-10-27T02:00:00.000+00:00", "2019-10-27T01:30Z": "2019-10-27T01:30:00.000+00:00",
-		"2019-10-27T01:30+01:00": "2019-10-27T01:30:00.000+01:00", "2019-01-15 12:00": "2019-01-15T12:00:00.000+00:00", "2019-07-15T12:00Z": "2019-07-15T13:00:00.000+01:00",
-		"1970-06-01 12:00": "1970-06-01T12:00:00.000+01:00", // all of 1970 was an hour ahead
+		"2019-03-31 00:59": "2019-03-31T00:59:00.000+00:00", "2019-03-31 01:00": "2019-03-31T02:00:00.000+01:00",
+		"2019-03-31 01:30": "2019-03-31T02:30:00.000+01:00",
+		"2019-03-31 02:00": "2019-03-31T02:00:00.000+01:00", "2019-10-27 00:59": "2019-10-27T00:59:00.000+01:00",
+		"2019-10-27 01:00":    "2019-10-27T01:00:00.000+01:00",
+		"2019-10-27 01:59:59": "2019-10-27T01:59:59.000+01:00", "2019-10-27 02:00": "2019-10-27T02:00:00.000+00:00",
+		"2019-10-27T01:30Z":      "2019-10-27T01:30:00.000+00:00",
+		"2019-10-27T01:30+01:00": "2019-10-27T01:30:00.000+01:00", "2019-01-15 12:00": "2019-01-15T12:00:00.000+00:00",
+		"2019-07-15T12:00Z": "2019-07-15T13:00:00.000+01:00",
+		"1970-06-01 12:00":  "1970-06-01T12:00:00.000+01:00", // all of 1970 was an hour ahead
 	} {
-		equal(t, text, school.Event(t, c, only(map[string]any{"starts_at_text": text})).Text(t, "event.starts_at"), want)
+		equal(t, text, school.Event(t, c, only(map[string]any{"starts_at_text": text})).Text(t, "event.starts_at"),
+			want)
 	}
 	for day, want := range map[string]string{
-		"2019-03-31": "2019-03-31T00:00:00.000+00:00 to 2019-04-01T00:00:00.000+01:00, all-day", "2019-10-27": "2019-10-27T00:00:00.000+01:00 to 2019-10-28T00:00:00.000+00:00, all-day",
+		"2019-03-31": "2019-03-31T00:00:00.000+00:00 to 2019-04-01T00:00:00.000+01:00, all-day",
+		"2019-10-27": "2019-10-27T00:00:00.000+01:00 to 2019-10-28T00:00:00.000+00:00, all-day",
 	} {
-		equal(t, day, span(t, school.Event(t, c, only(map[string]any{"starts_at_text": day, "all_day_field": true}))), want)
+		equal(t, day, span(t, school.Event(t, c, only(map[string]any{"starts_at_text": day, "all_day_field": true}))),
+			want)
 	}
 	room := school.Location(t) // the 25 hours of 27 October
-	for i, at := range []string{"2019-10-26T22:59Z", "2019-10-26T23:00Z", "2019-10-27T00:30Z", "2019-10-27T01:30Z", "2019-10-27T23:59Z", "2019-10-28T00:00Z"} {
+	for i, at := range []string{"2019-10-26T22:59Z", "2019-10-26T23:00Z", "2019-10-27T00:30Z", "2019-10-27T01:30Z",
+		"2019-10-27T23:59Z", "2019-10-28T00:00Z"} {
 		school.book(t, c, fmt.Sprint(i), at, at, room)
 	}
-	equal(t, "27 October", strings.Join(slices.Sorted(strings.SplitSeq(listed(t, on(t, c, room, "start_date=2019-10-27")), ", ")), ", "), "1, 2, 3, 4")
+	equal(t, "27 October", strings.Join(slices.Sorted(strings.SplitSeq(listed(t,
+		on(t, c, room, "start_date=2019-10-27")), ", ")), ", "), "1, 2, 3, 4")
 }

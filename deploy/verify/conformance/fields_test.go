@@ -20,21 +20,26 @@ type outing struct {
 	withSamples            []any
 }
 
-// newOuting creates an event with a teacher, a controlled calendar, a resource group twice, the teacher once more, and ids of nothing.
+// newOuting creates an event with a teacher, a controlled calendar, a resource group twice, the teacher once more,
+// and ids of nothing.
 func (s *School) newOuting(t *testing.T) outing {
 	t.Helper()
-	o := outing{owner: s.User(t, "can_add_events", "can_add_notes"), teacher: s.Staff(t), calendar: s.Controlled(t), bus: s.ResourceGroup(t), title: s.Unique("Bletchley Park")}
+	o := outing{owner: s.User(t, "can_add_events", "can_add_notes"), teacher: s.Staff(t), calendar: s.Controlled(t),
+		bus: s.ResourceGroup(t), title: s.Unique("Bletchley Park")}
 	o.client = s.Login(t, o.owner)
 	o.answer = o.client.Post(t, "/api/events", map[string]any{
 		"event": map[string]any{
-			"body": o.title, "event_category_id": strconv.FormatInt(s.Category.ID, 10), "organiser_id": o.teacher.Sent(),
+			"body": o.title, "event_category_id": strconv.FormatInt(s.Category.ID, 10),
+			"organiser_id":   o.teacher.Sent(),
 			"starts_at_text": "2019-04-10 09:00", "ends_at_text": "2019-04-10 16:30",
 		},
-		"elements": []any{o.teacher.Sent(), o.calendar.Sent(), o.bus.Sent(), o.bus.Sent(), o.teacher.Sent(), strconv.Itoa(noSuchID), "minibus <3>"},
+		"elements": []any{o.teacher.Sent(), o.calendar.Sent(), o.bus.Sent(), o.bus.Sent(), o.teacher.Sent(),
+			strconv.Itoa(noSuchID), "minibus <3>"},
 	}).Must(t, http.StatusOK)
 	o.withSamples = []any{
 		10001, o.answer.Int(t, "event.id"), "Bletchley Park", o.title,
-		10011, o.answer.Int(t, "event.commitments.0.id"), 10012, o.answer.Int(t, "event.commitments.1.id"), 10021, o.answer.Int(t, "event.requests.0.id"),
+		10011, o.answer.Int(t, "event.commitments.0.id"), 10012, o.answer.Int(t, "event.commitments.1.id"), 10021,
+		o.answer.Int(t, "event.requests.0.id"),
 		10101, o.teacher.ID, 10102, o.teacher.EntityID, "HGO - Hannah Gordon", o.teacher.Name,
 		10103, o.calendar.ID, 10104, o.calendar.EntityID, "Public Calendar", o.calendar.Name,
 		10105, o.bus.ID, 10106, o.bus.EntityID, "Minibuses", o.bus.Name,
@@ -51,7 +56,10 @@ func (o outing) path(t *testing.T) string {
 func (o outing) samples(more ...any) []any { return append(append([]any{}, o.withSamples...), more...) }
 
 func TestPart2_3_ANewEvent(t *testing.T) {
-	proves(t, "2.3 fields", "2.3 times", "2.3 commitments and requests", "2.2 fields", "2.2 element in an event", "2.2 event", "2.4 fields", "2.8 fields", "2.8 index", "2.8 element_id", "2.8 record", "2.8 hash", "2.2 errors", "4.2 POST events", "3.1 only two", "3.1 uncontrolled", "3.1 requested", "3.2 start", "7.1 Created", "7.3 partial failures", "decisions 1 key order", "decisions 1 200")
+	proves(t, "2.3 fields", "2.3 times", "2.3 commitments and requests", "2.2 fields", "2.2 element in an event",
+		"2.2 event", "2.4 fields", "2.8 fields", "2.8 index", "2.8 element_id", "2.8 record", "2.8 hash", "2.2 errors",
+		"4.2 POST events", "3.1 only two", "3.1 uncontrolled", "3.1 requested", "3.2 start", "7.1 Created",
+		"7.3 partial failures", "decisions 1 key order", "decisions 1 200")
 	o := school.newOuting(t)
 	school.Golden(t, o.answer, http.StatusOK, "outing_created.json", o.samples(9223372036854775807, int64(noSuchID))...)
 }
@@ -60,32 +68,43 @@ func TestPart2_3_AnEventThatIsAddedTo(t *testing.T) {
 	proves(t, "2.3 fields", "4.2 POST add", "3.1 only two", "7.1 OK", "7.1 Not found")
 	o := school.newOuting(t)
 	room := school.Location(t)
-	a := o.client.Post(t, o.path(t)+"/add", map[string]any{"elements": []any{room.Sent(), o.bus.Sent(), o.calendar.Sent(), "12.5"}}).Must(t, http.StatusOK)
-	school.Golden(t, a, http.StatusOK, "outing_added.json", o.samples(10013, a.Int(t, "event.commitments.2.id"), 10107, room.ID, 10108, room.EntityID, "Great Hall", room.Name)...)
+	a := o.client.Post(t, o.path(t)+"/add",
+		map[string]any{"elements": []any{room.Sent(), o.bus.Sent(), o.calendar.Sent(), "12.5"}}).Must(t, http.StatusOK)
+	school.Golden(t, a, http.StatusOK, "outing_added.json",
+		o.samples(10013, a.Int(t, "event.commitments.2.id"), 10107, room.ID, 10108, room.EntityID, "Great Hall",
+			room.Name)...)
 	a = o.client.Post(t, o.path(t)+"/add", map[string]any{"elements": []any{}})
 	a.WantCode(t, http.StatusOK)
 	a.Equal(t, "failures", "[]")
 }
 
 func TestPart2_3_AnEventFetched(t *testing.T) {
-	proves(t, "2.3 fields", "2.3 owner", "2.3 organiser", "2.8 category", "4.2 GET event", "decisions 4 owner form", "decisions 4 organiser form")
+	proves(t, "2.3 fields", "2.3 owner", "2.3 organiser", "2.8 category", "4.2 GET event", "decisions 4 owner form",
+		"decisions 4 organiser form")
 	o := school.newOuting(t)
-	school.Golden(t, o.client.Get(t, o.path(t)), http.StatusOK, "outing_fetched.json", o.samples(10201, o.owner.ID, "Ann Archer", o.owner.Name, "ann.archer@school.example", o.owner.Email)...)
+	school.Golden(t, o.client.Get(t, o.path(t)), http.StatusOK, "outing_fetched.json",
+		o.samples(10201, o.owner.ID, "Ann Archer", o.owner.Name, "ann.archer@school.example", o.owner.Email)...)
 }
 
 func TestPart2_3_AnEventWithoutOwnerAndOrganiser(t *testing.T) {
 	proves(t, "2.3 owner", "2.3 organiser", "decisions 4 left out", "decisions 1 empty lists")
 	key := school.Unique("event")
-	id := school.Import(t, "events", map[string]any{"key": key, "body": "Term ends", "category": school.Category.Name, "starts_at": "2019-12-13", "ends_at": "2019-12-14", "all_day": true})[key]
-	school.Golden(t, school.As(t).Get(t, fmt.Sprintf("/api/events/%d", id)), http.StatusOK, "event_of_nobody.json", 10001, id)
+	id := school.Import(t, "events",
+		map[string]any{"key": key, "body": "Term ends", "category": school.Category.Name, "starts_at": "2019-12-13",
+			"ends_at": "2019-12-14", "all_day": true})[key]
+	school.Golden(t, school.As(t).Get(t, fmt.Sprintf("/api/events/%d", id)), http.StatusOK, "event_of_nobody.json",
+		10001, id)
 }
 
 func TestPart2_3_AnInvalidEvent(t *testing.T) {
 	proves(t, "2.3 fields", "decisions 1 422")
 	c := school.Booker(t)
-	school.Golden(t, c.Post(t, "/api/events", map[string]any{"event": map[string]any{"organiser_id": school.Pupil(t).ID, "starts_at": "2019-02-29", "ends_at": "2019-03-01"}}), http.StatusUnprocessableEntity, "event_refused.json")
+	school.Golden(t, c.Post(t, "/api/events",
+		map[string]any{"event": map[string]any{"organiser_id": school.Pupil(t).ID, "starts_at": "2019-02-29",
+			"ends_at": "2019-03-01"}}), http.StatusUnprocessableEntity, "event_refused.json")
 	a := school.Event(t, c, map[string]any{"body": "Lesson"})
-	changed := c.Patch(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")), map[string]any{"event": map[string]any{"body": " ", "ends_at_text": "2019-04-09 10:00"}})
+	changed := c.Patch(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id")),
+		map[string]any{"event": map[string]any{"body": " ", "ends_at_text": "2019-04-09 10:00"}})
 	school.Golden(t, changed, http.StatusUnprocessableEntity, "event_change_refused.json", 10001, a.Int(t, "event.id"))
 }
 
@@ -99,16 +118,21 @@ func TestPart2_2_ACommitmentDecided(t *testing.T) {
 	for status, why := range map[string]string{"confirmed": "", "rejected": "the hall is shut", "noted": "who pays?"} {
 		a := school.Event(t, booker, nil, calendar)
 		a.Equal(t, "event.commitments.0.status", `"requested"`)
-		c.Patch(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")), map[string]any{"commitment": map[string]any{"status": status, "reason": why}}).Must(t, http.StatusOK).Equal(t, "commitment.status", strconv.Quote(status))
-		booker.Get(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id"))).Equal(t, "event.commitments.0.status", strconv.Quote(status))
+		c.Patch(t, fmt.Sprintf("/api/commitments/%d", a.Int(t, "event.commitments.0.id")),
+			map[string]any{"commitment": map[string]any{"status": status, "reason": why}}).Must(t,
+			http.StatusOK).Equal(t, "commitment.status", strconv.Quote(status))
+		booker.Get(t, fmt.Sprintf("/api/events/%d", a.Int(t, "event.id"))).Equal(t, "event.commitments.0.status",
+			strconv.Quote(status))
 	}
-	c.Patch(t, path, map[string]any{"commitment": map[string]any{"status": "postponed"}}).WantCode(t, http.StatusUnprocessableEntity)
+	c.Patch(t, path, map[string]any{"commitment": map[string]any{"status": "postponed"}}).WantCode(t,
+		http.StatusUnprocessableEntity)
 }
 
 func TestPart2_4_OnlyResourceGroupsHaveRequests(t *testing.T) {
 	proves(t, "2.4 resource groups")
 	c := school.Booker(t)
-	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t), school.Group(t, school.Pupil(t))} {
+	for _, e := range []Element{school.Staff(t), school.Pupil(t), school.Location(t), school.Property(t),
+		school.Group(t, school.Pupil(t))} {
 		a := school.Event(t, c, nil, e)
 		a.Equal(t, "event.requests", "[]")
 		a.Equal(t, "event.commitments.0.element", e.List())
@@ -123,10 +147,14 @@ func TestPart2_5_NotesOfAnEventAndOfTheSystem(t *testing.T) {
 	proves(t, "2.5 fields", "2.5 owner", "2.5 system notes", "2.5 parent", "4.3 GET notes of an event")
 	owner := school.User(t, "can_add_notes")
 	key, note := school.Unique("event"), school.Unique("note")
-	event := school.Import(t, "events", map[string]any{"key": key, "body": "Lesson", "category": school.Category.Name, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})[key]
-	system := school.Import(t, "notes", map[string]any{"key": note, "event": key, "contents": "2 of 9A are away."})[note]
+	event := school.Import(t, "events",
+		map[string]any{"key": key, "body": "Lesson", "category": school.Category.Name, "starts_at": "2019-04-10 09:00",
+			"ends_at": "2019-04-10 10:00"})[key]
+	system := school.Import(t, "notes",
+		map[string]any{"key": note, "event": key, "contents": "2 of 9A are away."})[note]
 	c := school.Login(t, owner)
-	school.Golden(t, c.Get(t, fmt.Sprintf("/api/events/%d/notes", event)), http.StatusOK, "notes_of_the_system.json", 10301, system)
+	school.Golden(t, c.Get(t, fmt.Sprintf("/api/events/%d/notes", event)), http.StatusOK, "notes_of_the_system.json",
+		10301, system)
 	other := fmt.Sprintf("/api/events/%d/notes", school.Event(t, school.Booker(t), nil).Int(t, "event.id"))
 	own := c.Post(t, other, wrapped("note", "contents", "In the library."))
 	own.Equal(t, "note.owner", owner.List())
@@ -137,8 +165,12 @@ func TestPart2_5_AnInvalidNote(t *testing.T) {
 	proves(t, "2.5 fields", "decisions 1 422")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	a := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event), map[string]any{"note": map[string]any{"contents": 5, "visible_staff": "perhaps"}})
-	equal(t, "id, valid and errors of an invalid note", a.At(t, "note.id")+a.At(t, "note.valid")+strings.Join(strings.Split(a.Keys(t, "note.errors"), ","), " "), "nullfalsecontents visible_staff")
-	equal(t, "its keys", a.Keys(t, "note"), "id,contents,visible_guest,visible_staff,visible_pupil,formatted_contents,owner,valid,errors")
+	a := c.Post(t, fmt.Sprintf("/api/events/%d/notes", event),
+		map[string]any{"note": map[string]any{"contents": 5, "visible_staff": "perhaps"}})
+	equal(t, "id, valid and errors of an invalid note",
+		a.At(t, "note.id")+a.At(t, "note.valid")+strings.Join(strings.Split(a.Keys(t, "note.errors"), ","), " "),
+		"nullfalsecontents visible_staff")
+	equal(t, "its keys", a.Keys(t, "note"),
+		"id,contents,visible_guest,visible_staff,visible_pupil,formatted_contents,owner,valid,errors")
 	a.WantCode(t, http.StatusUnprocessableEntity)
 }

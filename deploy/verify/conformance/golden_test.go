@@ -18,9 +18,10 @@ import (
 //go:embed testdata/golden/*.json
 var goldens embed.FS
 
-// Golden fails the test unless the answer has the code and, byte for byte, the golden file's text without its indentation, once each
-// sample in it, an id or a name, is replaced by what it stands for here. Samples come in pairs: the sample, the value. Times in the file
-// are those of Europe/London and are expected with the offset of the deployment's zone.
+// Golden fails the test unless the answer has the code and, byte for byte, the golden file's text without its
+// indentation, once each sample in it, an id or a name, is replaced by what it stands for here. Samples come in
+// pairs: the sample, the value. Times in the file are those of Europe/London and are expected with the offset of
+// the deployment's zone.
 func (s *School) Golden(t *testing.T, a servicetest.Answer, code int, file string, samples ...any) {
 	t.Helper()
 	a.Want(t, code, s.golden(t, file, samples...))

@@ -22,10 +22,11 @@ import (
 // unusable is the exit code of a run that could not check the deployment; 1 is that of a broken rule.
 const unusable = 2
 
-const help = `The conformance tests check a deployment of Belfry against its contract, rule by rule, as a client sees it.
+const help = `The conformance tests check a deployment of Belfry against its contract, rule by rule,
+as a client sees it.
 
-They log in as an administrator (BELFRY_UUID or -uuid-file), make what they need under names of their own, and put it away
-when they end. Without an address, in a checkout, they start the services themselves.
+They log in as an administrator (BELFRY_UUID or -uuid-file), make what they need under names of their own,
+and put it away when they end. Without an address, in a checkout, they start the services themselves.
 
   BELFRY_UUID=… go test ./deploy/verify/conformance -url http://127.0.0.1:8080
   go test -c -o conformance ./deploy/verify/conformance      # the same, for where no checkout is
@@ -49,7 +50,7 @@ var school *School
 
 func TestMain(m *testing.M) {
 	var d deployment
-	flag.StringVar(&d.url, "url", os.Getenv("BELFRY_URL"), "`address` of the deployment (default: BELFRY_URL)")
+	flag.StringVar(&d.url, "url", "", "`address` of the deployment (default: services started for the run)")
 	flag.StringVar(&d.uuidFile, "uuid-file", "", "`file` with the administrator's uuid (default: BELFRY_UUID)")
 	flag.StringVar(&d.zone, "timezone", "Europe/London", "time `zone` of the deployment, its BELFRY_TIMEZONE")
 	flag.BoolVar(&d.documented, "documented", true, "hold every exchange to the interface's document")
@@ -101,10 +102,11 @@ func (d deployment) check(m *testing.M, rule string) int {
 	o := servicetest.ClientOptions{URL: strings.TrimSuffix(d.url, "/"), Undocumented: !d.documented}
 	if d.url == "" {
 		if _, err := checkout.Root(); err != nil {
-			return refuse(errors.New("an address is needed: set -url or BELFRY_URL; -help says more"))
+			return refuse(errors.New("an address is needed: set -url; -help says more"))
 		}
 		r := &run{m: m, options: o, zone: zone}
-		return servicetest.Run(r, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })
+		return servicetest.Run(r, servicetest.Options{Replicas: 2},
+			func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })
 	}
 	uuid := os.Getenv("BELFRY_UUID")
 	if d.uuidFile != "" {
@@ -137,7 +139,8 @@ type run struct {
 func (r *run) Run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 128, IdleConnTimeout: time.Minute}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 128,
+		IdleConnTimeout: time.Minute}
 	s, err := openSchool(ctx, r.options, transport, r.uuid, r.zone)
 	if err != nil {
 		return refuse(err)

@@ -23,7 +23,8 @@ func addNote(t *testing.T, c *servicetest.Client, event int64, fields map[string
 }
 
 func TestPart2_5_FormsOfANote(t *testing.T) {
-	proves(t, "2.5 fields", "2.5 formatted_contents", "2.5 owner", "2.5 parent", "4.3 POST note", "4.3 GET note", "4.3 PUT note", "4.3 GET notes of an event", "decisions 1 key order", "decisions 1 escapes")
+	proves(t, "2.5 fields", "2.5 formatted_contents", "2.5 owner", "2.5 parent", "4.3 POST note", "4.3 GET note",
+		"4.3 PUT note", "4.3 GET notes of an event", "decisions 1 key order", "decisions 1 escapes")
 	u := school.User(t, "can_add_events", "can_add_notes")
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil)
@@ -35,7 +36,8 @@ func TestPart2_5_FormsOfANote(t *testing.T) {
 	samples = append(samples, "40001", event.Int(t, "event.id"), "Sample trip", event.Text(t, "event.body"))
 	for _, path := range notePaths(a.Int(t, "note.id")) {
 		school.Golden(t, c.Get(t, path), http.StatusOK, "note.json", samples...)
-		school.Golden(t, c.Put(t, path, map[string]any{"note": map[string]any{}}), http.StatusOK, "note.json", samples...)
+		school.Golden(t, c.Put(t, path, map[string]any{"note": map[string]any{}}), http.StatusOK, "note.json",
+			samples...)
 		school.Golden(t, c.Put(t, path, contents), http.StatusOK, "note.json", samples...)
 		school.Golden(t, c.Patch(t, path, contents), http.StatusOK, "note.json", samples...)
 	}
@@ -46,7 +48,8 @@ func TestPart2_5_FormsOfANote(t *testing.T) {
 func (s *School) systemNote(t *testing.T, title string, fields map[string]any) (event, note int64) {
 	t.Helper()
 	key := s.Unique("key")
-	event = s.Import(t, "events", map[string]any{"key": key, "body": title, "category": s.Category.Name, "starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})[key]
+	event = s.Import(t, "events", map[string]any{"key": key, "body": title, "category": s.Category.Name,
+		"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"})[key]
 	row := map[string]any{"key": key, "event": key}
 	for name, value := range fields {
 		row[name] = value
@@ -57,12 +60,16 @@ func (s *School) systemNote(t *testing.T, title string, fields map[string]any) (
 func TestPart2_5_NotesOfTheSystem(t *testing.T) {
 	proves(t, "2.5 system notes", "2.5 owner", "decisions 6 system notes")
 	title := school.Unique("Trip")
-	event, note := school.systemNote(t, title, map[string]any{"contents": "Bring *boots*\nand <b>hats</b>.\n\nSee [map](/map)."})
+	event, note := school.systemNote(t, title,
+		map[string]any{"contents": "Bring *boots*\nand <b>hats</b>.\n\nSee [map](/map)."})
 	for _, c := range []*servicetest.Client{school.Booker(t), school.As(t, "admin")} {
 		for _, path := range notePaths(note) {
-			school.Golden(t, c.Get(t, path), http.StatusOK, "note_of_the_system.json", "80001", note, "40001", event, "Sample trip", title)
-			c.Put(t, path, map[string]any{"note": map[string]any{"contents": "x"}}).Want(t, http.StatusForbidden, forbidden)
-			c.Patch(t, path, map[string]any{"note": map[string]any{"contents": "x"}}).Want(t, http.StatusForbidden, forbidden)
+			school.Golden(t, c.Get(t, path), http.StatusOK, "note_of_the_system.json", "80001", note, "40001", event,
+				"Sample trip", title)
+			c.Put(t, path, map[string]any{"note": map[string]any{"contents": "x"}}).Want(t, http.StatusForbidden,
+				forbidden)
+			c.Patch(t, path, map[string]any{"note": map[string]any{"contents": "x"}}).Want(t, http.StatusForbidden,
+				forbidden)
 			c.Delete(t, path).Want(t, http.StatusForbidden, forbidden)
 		}
 	}
@@ -76,14 +83,20 @@ func TestPart4_3_Defaults(t *testing.T) {
 	proves(t, "4.3 defaults")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	for _, sent := range []map[string]any{{"contents": "x"}, {}, {"contents": "x", "visible_guest": nil, "visible_staff": nil, "visible_pupil": nil}} {
+	for _, sent := range []map[string]any{{"contents": "x"}, {},
+		{"contents": "x", "visible_guest": nil, "visible_staff": nil, "visible_pupil": nil}} {
 		a := c.Get(t, notePaths(addNote(t, c, event, sent))[0])
-		equal(t, "guest, staff, pupil", a.At(t, "note.visible_guest")+" "+a.At(t, "note.visible_staff")+" "+a.At(t, "note.visible_pupil"), "false true false")
+		equal(t, "guest, staff, pupil",
+			a.At(t, "note.visible_guest")+" "+a.At(t, "note.visible_staff")+" "+a.At(t, "note.visible_pupil"),
+			"false true false")
 	}
 	for i := range 8 {
 		guest, staff, pupil := i&1 > 0, i&2 > 0, i&4 > 0
-		a := c.Get(t, notePaths(addNote(t, c, event, map[string]any{"visible_guest": guest, "visible_staff": staff, "visible_pupil": pupil}))[0])
-		equal(t, "guest, staff, pupil", a.At(t, "note.visible_guest")+" "+a.At(t, "note.visible_staff")+" "+a.At(t, "note.visible_pupil"), fmt.Sprintf("%t %t %t", guest, staff, pupil))
+		a := c.Get(t, notePaths(addNote(t, c, event,
+			map[string]any{"visible_guest": guest, "visible_staff": staff, "visible_pupil": pupil}))[0])
+		equal(t, "guest, staff, pupil",
+			a.At(t, "note.visible_guest")+" "+a.At(t, "note.visible_staff")+" "+a.At(t, "note.visible_pupil"),
+			fmt.Sprintf("%t %t %t", guest, staff, pupil))
 	}
 }
 
@@ -92,7 +105,8 @@ func TestPart4_3_Rule01_CreatingNeedsPermissionOnAnyEvent(t *testing.T) {
 	owner := school.Booker(t)
 	event := school.Event(t, owner, nil).Int(t, "event.id")
 	body := map[string]any{"note": map[string]any{"contents": "x"}}
-	for _, c := range []*servicetest.Client{school.As(t), school.As(t, "can_add_events", "edit_all_events", "privileged", "can_su")} {
+	for _, c := range []*servicetest.Client{school.As(t),
+		school.As(t, "can_add_events", "edit_all_events", "privileged", "can_su")} {
 		c.Post(t, notesPath(event), body).Want(t, http.StatusForbidden, forbidden)
 	}
 	mine := school.Event(t, school.As(t, "can_add_events"), nil) // nor to one's own event
@@ -100,7 +114,8 @@ func TestPart4_3_Rule01_CreatingNeedsPermissionOnAnyEvent(t *testing.T) {
 	owner.Get(t, notesPath(event)).Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
 	for _, kind := range []string{"staff", "pupil", "guest"} { // on anybody's event
 		u := school.UserWith(t, map[string]any{"kind": kind}, "can_api", "can_add_notes")
-		equal(t, "the owner", school.Login(t, u).Post(t, notesPath(event), body).Must(t, http.StatusOK).At(t, "note.owner"), u.List())
+		equal(t, "the owner", school.Login(t, u).Post(t, notesPath(event), body).Must(t, http.StatusOK).At(t,
+			"note.owner"), u.List())
 	}
 	addNote(t, school.As(t, "admin"), event, map[string]any{}) // it implies every other permission
 }
@@ -117,13 +132,16 @@ func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
 		{map[string]any{}, `"a" <p>a</p> true false false`},
 		{map[string]any{"visible_pupil": true}, `"a" <p>a</p> true false true`},
 		{map[string]any{"contents": "*b*"}, `"*b*" <p><em>b</em></p> true false true`},
-		{map[string]any{"contents": nil, "visible_guest": "false", "id": 1, "owner": nil, "owner_id": 1, "event_id": 1, "formatted_contents": "x", "parent": nil}, `"*b*" <p><em>b</em></p> false false true`},
+		{map[string]any{"contents": nil, "visible_guest": "false", "id": 1, "owner": nil, "owner_id": 1, "event_id": 1,
+			"formatted_contents": "x", "parent": nil}, `"*b*" <p><em>b</em></p> false false true`},
 		{map[string]any{"contents": "", "visible_staff": true}, `""  false true true`},
 	} {
 		for _, path := range notePaths(id) {
 			a := c.Put(t, path, map[string]any{"note": step.change}).Must(t, http.StatusOK)
 			html := strings.TrimSuffix(a.Text(t, "note.formatted_contents"), "\n")
-			equal(t, "after "+jsonText(step.change), fmt.Sprint(a.At(t, "note.contents"), " ", html, " ", a.At(t, "note.visible_guest"), " ", a.At(t, "note.visible_staff"), " ", a.At(t, "note.visible_pupil")), step.want)
+			equal(t, "after "+jsonText(step.change),
+				fmt.Sprint(a.At(t, "note.contents"), " ", html, " ", a.At(t, "note.visible_guest"), " ",
+					a.At(t, "note.visible_staff"), " ", a.At(t, "note.visible_pupil")), step.want)
 			equal(t, "as get shows it", c.Get(t, path).Body, a.Body)
 		}
 	}
@@ -138,9 +156,12 @@ func TestPart4_3_Rule03_OnlyTheOwnerUpdatesAndDeletes(t *testing.T) {
 		client *servicetest.Client
 		code   int
 	}{
-		"staff": {school.Booker(t), http.StatusForbidden}, "admin": {school.As(t, "admin"), http.StatusForbidden}, "editor": {school.As(t, "edit_all_events", "can_add_notes"), http.StatusForbidden},
-		"pupil": {school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api", "can_add_notes", "edit_all_events")), http.StatusNotFound},
-		"guest": {school.Login(t, school.UserWith(t, map[string]any{"kind": "guest"}, "can_api", "can_add_notes")), http.StatusNotFound},
+		"staff": {school.Booker(t), http.StatusForbidden}, "admin": {school.As(t, "admin"), http.StatusForbidden},
+		"editor": {school.As(t, "edit_all_events", "can_add_notes"), http.StatusForbidden},
+		"pupil": {school.Login(t, school.UserWith(t, map[string]any{"kind": "pupil"}, "can_api", "can_add_notes",
+			"edit_all_events")), http.StatusNotFound},
+		"guest": {school.Login(t, school.UserWith(t, map[string]any{"kind": "guest"}, "can_api", "can_add_notes")),
+			http.StatusNotFound},
 	}
 	for role, other := range others {
 		body := forbidden
@@ -150,7 +171,8 @@ func TestPart4_3_Rule03_OnlyTheOwnerUpdatesAndDeletes(t *testing.T) {
 		for _, path := range notePaths(id) {
 			change := map[string]any{"note": map[string]any{"contents": "b"}}
 			unreadable := map[string]any{"note": map[string]any{"contents": 5}} // who may comes before what
-			for _, a := range []servicetest.Answer{other.client.Put(t, path, unreadable), other.client.Put(t, path, change), other.client.Patch(t, path, change), other.client.Delete(t, path)} {
+			for _, a := range []servicetest.Answer{other.client.Put(t, path, unreadable),
+				other.client.Put(t, path, change), other.client.Patch(t, path, change), other.client.Delete(t, path)} {
 				equal(t, a.Request+" by "+role, fmt.Sprint(a.Code, " ", a.Body), fmt.Sprint(other.code, " ", body))
 			}
 		}
@@ -173,7 +195,8 @@ func TestPart4_3_Rule04_DeletingADeletedNoteIsNotFound(t *testing.T) {
 			c.Delete(t, path).Want(t, http.StatusNotFound, missing("Not found", "Note", id))
 		}
 		c.Get(t, path).Want(t, http.StatusNotFound, missing("Not found", "Note", id))
-		c.Put(t, path, map[string]any{"note": map[string]any{}}).Want(t, http.StatusNotFound, missing("Not found", "Note", id))
+		c.Put(t, path, map[string]any{"note": map[string]any{}}).Want(t, http.StatusNotFound,
+			missing("Not found", "Note", id))
 	}
 	c.Get(t, notesPath(event)).Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
 	c.Delete(t, notePaths(noSuchID)[1]).Want(t, http.StatusNotFound, missing("Not found", "Note", noSuchID))
@@ -187,13 +210,16 @@ func TestDecisionsPart6_BothPathsServeEveryMethod(t *testing.T) {
 		id := addNote(t, c, event, map[string]any{"contents": "a"})
 		path, other := notePaths(id)[i], notePaths(id)[1-i]
 		equal(t, "GET", c.Get(t, path).Must(t, http.StatusOK).Body, c.Get(t, other).Body)
-		equal(t, "PUT", c.Put(t, path, map[string]any{"note": map[string]any{"contents": "b"}}).Must(t, http.StatusOK).Body, c.Get(t, other).Body)
-		equal(t, "PATCH", c.Patch(t, path, map[string]any{"note": map[string]any{"contents": "c"}}).Must(t, http.StatusOK).Body, c.Get(t, other).Body)
+		equal(t, "PUT", c.Put(t, path, map[string]any{"note": map[string]any{"contents": "b"}}).Must(t,
+			http.StatusOK).Body, c.Get(t, other).Body)
+		equal(t, "PATCH", c.Patch(t, path, map[string]any{"note": map[string]any{"contents": "c"}}).Must(t,
+			http.StatusOK).Body, c.Get(t, other).Body)
 		equal(t, "the contents", c.Get(t, other).Text(t, "note.contents"), "c")
 		c.Delete(t, path).Want(t, http.StatusOK, `{"status":"OK"}`)
 		c.Get(t, other).WantCode(t, http.StatusNotFound)
 	}
-	for _, path := range []string{"/notes/0", "/api/notes/0", "/notes/01", "/notes/x", "/api/notes/-1", "/notes/9223372036854775808"} {
+	for _, path := range []string{"/notes/0", "/api/notes/0", "/notes/01", "/notes/x", "/api/notes/-1",
+		"/notes/9223372036854775808"} {
 		c.Get(t, path).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
 		c.Delete(t, path).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
 	}
@@ -203,16 +229,20 @@ func TestDecisionsPart6_ContentsMayBeEmptyAndHave65536Characters(t *testing.T) {
 	proves(t, "decisions 6 contents", "decisions 1 422")
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
-	for _, contents := range []string{"", "x", strings.Repeat("x", 65536), strings.Repeat("é", 65536), strings.Repeat("🚌", 65536)} {
+	for _, contents := range []string{"", "x", strings.Repeat("x", 65536), strings.Repeat("é", 65536),
+		strings.Repeat("🚌", 65536)} {
 		id := addNote(t, c, event, map[string]any{"contents": contents})
-		equal(t, "contents come back as they were sent", c.Get(t, notePaths(id)[0]).Text(t, "note.contents") == contents, true)
+		equal(t, "contents come back as they were sent",
+			c.Get(t, notePaths(id)[0]).Text(t, "note.contents") == contents, true)
 	}
 	id := addNote(t, c, event, map[string]any{"contents": "stays"})
 	for _, contents := range []any{strings.Repeat("x", 65537), strings.Repeat("é", 65537), 7, true, []any{"x"}} {
 		a := c.Post(t, notesPath(event), map[string]any{"note": map[string]any{"contents": contents}})
-		equal(t, "on create", fmt.Sprint(a.Code, " ", a.At(t, "note.id"), " ", a.At(t, "note.valid"), " ", a.Keys(t, "note.errors")), "422 null false contents")
+		equal(t, "on create", fmt.Sprint(a.Code, " ", a.At(t, "note.id"), " ", a.At(t, "note.valid"), " ",
+			a.Keys(t, "note.errors")), "422 null false contents")
 		a = c.Put(t, notePaths(id)[0], map[string]any{"note": map[string]any{"contents": contents}})
-		equal(t, "on update", fmt.Sprint(a.Code, " ", a.At(t, "note.id"), " ", a.At(t, "note.valid"), " ", a.Keys(t, "note.errors")), fmt.Sprintf("422 %d false contents", id))
+		equal(t, "on update", fmt.Sprint(a.Code, " ", a.At(t, "note.id"), " ", a.At(t, "note.valid"), " ",
+			a.Keys(t, "note.errors")), fmt.Sprintf("422 %d false contents", id))
 	}
 	equal(t, "the note that was not changed", c.Get(t, notePaths(id)[0]).Text(t, "note.contents"), "stays")
 	equal(t, "notes of the event", c.Get(t, notesPath(event)).Len(t, "notes"), 6)
@@ -223,7 +253,8 @@ func TestDecisionsPart1_NotesWithoutAnObject(t *testing.T) {
 	c := school.Booker(t)
 	event := school.Event(t, c, nil).Int(t, "event.id")
 	id := addNote(t, c, event, map[string]any{"contents": "a"})
-	for _, body := range []string{``, `{}`, `{"note":null}`, `{"note":[]}`, `{"note":"a"}`, `{"contents":"b"}`, `[]`, `{"note":{}} x`} {
+	for _, body := range []string{``, `{}`, `{"note":null}`, `{"note":[]}`, `{"note":"a"}`, `{"contents":"b"}`, `[]`,
+		`{"note":{}} x`} {
 		for _, path := range notePaths(id) {
 			c.Do(t, http.MethodPut, path, body).WantCode(t, http.StatusBadRequest)
 			c.Do(t, http.MethodPatch, path, body).WantCode(t, http.StatusBadRequest)

@@ -73,7 +73,8 @@ func (b booked) failures() string {
 	return strings.Join(texts, ", ")
 }
 
-// listed are the titles of the events in a listing of commitments, in its order; one through a group has that group's id behind an @.
+// listed are the titles of the events in a listing of commitments, in its order; one through a group has that
+// group's id behind an @.
 func listed(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
 	titles := []string{}
@@ -102,7 +103,8 @@ func on(t *testing.T, c *servicetest.Client, e Element, query string) servicetes
 	return c.Get(t, path).Must(t, 200)
 }
 
-// book makes an event of that title by set B, from one local time to another, and returns its id. The elements are all added.
+// book makes an event of that title by set B, from one local time to another, and returns its id. The elements are
+// all added.
 func (s *School) book(t *testing.T, c *servicetest.Client, title, starts, ends string, elements ...Element) int64 {
 	t.Helper()
 	a := s.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": ends}, elements...)
@@ -132,12 +134,14 @@ func eventPath(id int64) string { return fmt.Sprintf("/api/events/%d", id) }
 // summary is an event summary, byte for byte; the times are local.
 func (s *School) summary(t *testing.T, id int64, title, starts, ends string, allDay bool) string {
 	t.Helper()
-	return fmt.Sprintf(`{"id":%d,"body":%s,"starts_at":%q,"ends_at":%q,"all_day":%t,"valid":true}`, id, quoted(title), s.Wire(t, starts), s.Wire(t, ends), allDay)
+	return fmt.Sprintf(`{"id":%d,"body":%s,"starts_at":%q,"ends_at":%q,"all_day":%t,"valid":true}`, id, quoted(title),
+		s.Wire(t, starts), s.Wire(t, ends), allDay)
 }
 
 // missing is the exception body, byte for byte.
 func missing(status, record string, id int64) string {
-	return fmt.Sprintf(`{"status":%q,"exception":"RecordNotFound","message":"Couldn't find %s with 'id'=%d"}`, status, record, id)
+	return fmt.Sprintf(`{"status":%q,"exception":"RecordNotFound","message":"Couldn't find %s with 'id'=%d"}`, status,
+		record, id)
 }
 
 const forbidden = `{"status":"Forbidden"}`

@@ -15,7 +15,8 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 	c, room := school.Login(t, owner), school.Location(t)
 	event := func(title string) map[string]any {
 		return map[string]any{
-			"event":    map[string]any{"body": title, "event_category_id": strconv.FormatInt(school.Category.ID, 10), "starts_at_text": "2019-04-10 09:00"},
+			"event": map[string]any{"body": title, "event_category_id": strconv.FormatInt(school.Category.ID, 10),
+				"starts_at_text": "2019-04-10 09:00"},
 			"elements": []string{room.Sent()},
 		}
 	}
@@ -30,10 +31,13 @@ func TestDecisionsPart1_AnIdempotencyKeyReusedWithAnotherBody(t *testing.T) {
 	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID))
 	equal(t, "events made of three requests", list.Len(t, "commitments"), 1)
 	c.Do(t, http.MethodPost, "/api/events", event("Assembly")).WantCode(t, http.StatusOK)
-	equal(t, "events after one without the key", c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)).Len(t, "commitments"), 2)
+	equal(t, "events after one without the key",
+		c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)).Len(t, "commitments"), 2)
 	note := eventPath(first.Int(t, "event.id")) + "/notes"
-	c.Do(t, http.MethodPost, note, wrapped("note"), "Idempotency-Key", key).WantCode(t, http.StatusOK) // of another path
-	c.Do(t, http.MethodPost, note, wrapped("note", "contents", "x"), "Idempotency-Key", key).WantCode(t, http.StatusConflict)
+	// of another path
+	c.Do(t, http.MethodPost, note, wrapped("note"), "Idempotency-Key", key).WantCode(t, http.StatusOK)
+	c.Do(t, http.MethodPost, note, wrapped("note", "contents", "x"), "Idempotency-Key", key).WantCode(t,
+		http.StatusConflict)
 }
 
 func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
@@ -49,7 +53,9 @@ func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 	for _, call := range []struct {
 		method, path string
 		body         any
-	}{{"PATCH", path, wrapped("event", "body", "Third")}, {"PUT", path, wrapped("event", "body", "Third")}, {"DELETE", path, nil}, {"POST", path + "/add", map[string]any{"elements": []string{school.Location(t).Sent()}}}} {
+	}{{"PATCH", path, wrapped("event", "body", "Third")}, {"PUT", path, wrapped("event", "body", "Third")},
+		{"DELETE", path, nil}, {"POST", path + "/add",
+			map[string]any{"elements": []string{school.Location(t).Sent()}}}} {
 		a := c.Do(t, call.method, call.path, call.body, "If-Match", first)
 		equal(t, a.Request+" with the first ETag", fmt.Sprint(a.Code, a.At(t, "status")), `412"Precondition failed"`)
 	}
@@ -64,7 +70,8 @@ func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 	c.Do(t, http.MethodDelete, path, nil, "If-Match", got.Header.Get("ETag")).Want(t, http.StatusOK, okBody)
 }
 
-// TestAdministration_AuditTellsWhoDidWhatToWhichRecord makes, changes and deletes one record of each service and reads what each tells of it.
+// TestAdministration_AuditTellsWhoDidWhatToWhichRecord makes, changes and deletes one record of each service and
+// reads what each tells of it.
 func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
 	proves(t, "administration audit")
 	owner := school.User(t, "can_add_events", "can_add_notes")
@@ -91,13 +98,15 @@ func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
 		equal(t, "entries of "+r.record, a.Len(t, "entries"), len(r.actions))
 		for i, action := range r.actions {
 			entry := fmt.Sprintf("entries.%d.", i)
-			equal(t, "action, record of entry "+strconv.Itoa(i), a.Text(t, entry+"action")+" "+a.Text(t, entry+"record"), action+" "+r.record)
+			equal(t, "action, record of entry "+strconv.Itoa(i),
+				a.Text(t, entry+"action")+" "+a.Text(t, entry+"record"), action+" "+r.record)
 			if action != "login" {
 				equal(t, "who did it", a.Int(t, entry+"user_id"), r.by)
 			}
 		}
 		c.Get(t, "/api/admin/audit/"+r.service).Want(t, http.StatusForbidden, forbidden)
-		school.Admin().Delete(t, "/api/admin/audit/"+r.service).WantCode(t, http.StatusMethodNotAllowed) // it is only added to
+		// it is only added to
+		school.Admin().Delete(t, "/api/admin/audit/"+r.service).WantCode(t, http.StatusMethodNotAllowed)
 	}
 }
 

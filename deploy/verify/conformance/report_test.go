@@ -16,8 +16,8 @@ var outcome report
 // others are the tests of the run that have not ended, but for the one that comes last.
 var others sync.WaitGroup
 
-// proves says which rules a test proves, for the coverage page reads it; the test is reported under the part of the first one. It
-// lets the test run beside others, and skips it when -rule chooses none of its rules.
+// proves says which rules a test proves, for the coverage page reads it; the test is reported under the part of the
+// first one. It lets the test run beside others, and skips it when -rule chooses none of its rules.
 func proves(t *testing.T, rules ...string) {
 	t.Helper()
 	begin(t, rules)

@@ -28,7 +28,8 @@ const closeTimeout = 2 * time.Minute
 
 var errInterrupted = errors.New("interrupted")
 
-// School is what all tests of one run share: the deployment, its administrator, and the run's own prefix of names and keys.
+// School is what all tests of one run share: the deployment, its administrator, and the run's own prefix of names
+// and keys.
 type School struct {
 	Prefix     string         // of every name and key that the run makes, such as "Cf3k7q2m"
 	Zone       *time.Location // of the deployment
@@ -55,12 +56,14 @@ func newPrefix() string {
 }
 
 // openSchool logs the administrator in and makes what the tests share. The error says why the deployment can't be used.
-func openSchool(ctx context.Context, o servicetest.ClientOptions, transport http.RoundTripper, uuid string, zone *time.Location) (*School, error) {
+func openSchool(ctx context.Context, o servicetest.ClientOptions, transport http.RoundTripper, uuid string,
+	zone *time.Location) (*School, error) {
 	base, err := url.Parse(o.URL)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.User != nil {
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" ||
+		base.User != nil {
 		return nil, errors.New("the address must look like https://belfry.school.example")
 	}
-	made := &ledger{next: transport, stopped: make(chan struct{})}
+	made := &ledger{next: transport, base: strings.TrimSuffix(base.Path, "/"), stopped: make(chan struct{})}
 	o.Transport = made
 	s := &School{Prefix: newPrefix(), Zone: zone, options: o, admin: servicetest.Connect(o), made: made}
 	a, err := patiently(ctx, func() (servicetest.Answer, error) {
@@ -82,9 +85,11 @@ func openSchool(ctx context.Context, o servicetest.ClientOptions, transport http
 
 func (s *School) makeCategories(ctx context.Context) error {
 	s.Category.Name, s.Privileged.Name = s.Prefix+" Lesson", s.Prefix+" Exam"
-	lines := fmt.Sprintf(`{"key":%[1]q,"name":%[1]q,"pecking_order":10}`+"\n"+`{"key":%[2]q,"name":%[2]q,"pecking_order":20,"privileged":true}`+"\n",
+	lines := fmt.Sprintf(`{"key":%[1]q,"name":%[1]q,"pecking_order":10}`+"\n"+
+		`{"key":%[2]q,"name":%[2]q,"pecking_order":20,"privileged":true}`+"\n",
 		s.Category.Name, s.Privileged.Name)
-	a, err := s.admin.Send(ctx, http.MethodPost, "/api/admin/import/eventcategories", lines, "Content-Type", "application/x-ndjson")
+	a, err := s.admin.Send(ctx, http.MethodPost, "/api/admin/import/eventcategories", lines, "Content-Type",
+		"application/x-ndjson")
 	if err != nil {
 		return err
 	}
@@ -92,7 +97,8 @@ func (s *School) makeCategories(ctx context.Context) error {
 		Failed  int
 		Records []struct{ ID int64 }
 	}
-	if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || a.Code != http.StatusOK || reply.Failed > 0 || len(reply.Records) != 2 {
+	if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || a.Code != http.StatusOK || reply.Failed > 0 ||
+		len(reply.Records) != 2 {
 		return fmt.Errorf("import of eventcategories: %d %s", a.Code, a.Body)
 	}
 	s.Category.ID, s.Privileged.ID = reply.Records[0].ID, reply.Records[1].ID
@@ -109,7 +115,8 @@ func (s *School) unlessInterrupted(t *testing.T) {
 	}
 }
 
-// close deletes the run's events, retires its elements and deactivates its users. It returns what could not be put away.
+// close deletes the run's events, retires its elements and deactivates its users. It returns what could not be put
+// away.
 func (s *School) close() error {
 	s.made.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
@@ -122,7 +129,8 @@ func (s *School) close() error {
 	work.SetLimit(4)
 	var mu sync.Mutex
 	var faults []error
-	for path, ids := range map[string][]int64{"/api/events/": s.made.events, "/api/admin/elements/": s.made.elements, "/api/admin/users/": s.made.users} {
+	for path, ids := range map[string][]int64{"/api/events/": s.made.events, "/api/admin/elements/": s.made.elements,
+		"/api/admin/users/": s.made.users} {
 		for _, id := range ids {
 			work.Go(func() error {
 				a, err := admin.Send(ctx, http.MethodDelete, path+strconv.FormatInt(id, 10), nil)
@@ -144,6 +152,7 @@ func (s *School) close() error {
 // ledger is the way of all clients to the deployment. It notes what answers say was made.
 type ledger struct {
 	next     http.RoundTripper
+	base     string        // path of the deployment's address, mostly ""
 	underway sync.RWMutex  // held for reading by each request
 	stopped  chan struct{} // closed when nothing more may be sent
 
@@ -181,7 +190,7 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	if r.Method == http.MethodPost && answer.StatusCode/100 == 2 {
-		l.note(r.URL.Path, body)
+		l.note(strings.TrimPrefix(r.URL.Path, l.base), body)
 	}
 	return answer, nil
 }
@@ -234,15 +243,16 @@ func tryLogin(t *testing.T, c *servicetest.Client, uuid string, headers ...strin
 // tryLoginAt is tryLogin by a path with its query.
 func tryLoginAt(t *testing.T, c *servicetest.Client, path string, headers ...string) servicetest.Answer {
 	t.Helper()
-	a, err := patiently(t.Context(), func() (servicetest.Answer, error) { return c.Try(t, http.MethodGet, path, nil, headers...) })
+	a, err := patiently(t.Context(),
+		func() (servicetest.Answer, error) { return c.Try(t, http.MethodGet, path, nil, headers...) })
 	if err != nil {
 		t.Fatalf("login: %v", err)
 	}
 	return a
 }
 
-// patiently sends a login again when it is answered 429, for three minutes at most: while the limit on failed logins holds for this
-// address, which several runs share, it waits as it is told.
+// patiently sends a login again when it is answered 429, for three minutes at most: while the limit on failed
+// logins holds for this address, which several runs share, it waits as it is told.
 func patiently(ctx context.Context, login func() (servicetest.Answer, error)) (servicetest.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()

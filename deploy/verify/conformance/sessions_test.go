@@ -67,7 +67,8 @@ func TestPart3_3_Row3_LogoutAlwaysLogsOut(t *testing.T) {
 	held = c.Copy()
 	c.Get(t, "/api/logout").Want(t, http.StatusOK, okBody)
 	isUser(t, held, nil, "with the switched session's cookie from before the logout")
-	school.Client().Do(t, http.MethodGet, "/api/logout", nil, "Cookie", servicetest.SessionCookie+"=nonsense").Want(t, http.StatusOK, okBody)
+	school.Client().Do(t, http.MethodGet, "/api/logout", nil, "Cookie", servicetest.SessionCookie+"=nonsense").Want(t,
+		http.StatusOK, okBody)
 }
 
 func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
@@ -79,7 +80,8 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 		c.Get(t, path).Want(t, http.StatusOK, want)
 		school.Client().Get(t, path).Want(t, http.StatusUnauthorized, accessDenied)
 	}
-	for _, path := range []string{"/sessions/x/whoami", "/sessions/01/whoami", "/api/sessions/-1/whoami", "/sessions/1/whoami/"} {
+	for _, path := range []string{"/sessions/x/whoami", "/sessions/01/whoami", "/api/sessions/-1/whoami",
+		"/sessions/1/whoami/"} {
 		c.Get(t, path).Want(t, http.StatusNotFound, notFound)
 	}
 	su := school.As(t, "can_su")
@@ -91,7 +93,8 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 }
 
 func TestPart4_5_UsersByEmail(t *testing.T) {
-	proves(t, "4.5 users", "5 rule 6", "2.6 fields", "decisions 2 users case", "decisions 2 users no match", "decisions 2 users without email", "decisions 1 404 search")
+	proves(t, "4.5 users", "5 rule 6", "2.6 fields", "decisions 2 users case", "decisions 2 users no match",
+		"decisions 2 users without email", "decisions 1 404 search")
 	c := school.As(t, "can_su")
 	first := school.User(t)
 	second := school.UserWith(t, map[string]any{"email": strings.ToUpper(first.Email)})
@@ -104,10 +107,13 @@ func TestPart4_5_UsersByEmail(t *testing.T) {
 	for _, email := range []string{"nobody." + first.Email, first.Email[1:], "%25", "%00", ".*", first.Email + "%00"} {
 		c.Get(t, "/api/users?email="+email).Want(t, http.StatusNotFound, `{"status":"Not found","users":[]}`)
 	}
-	c.Get(t, "/api/users?email=%ff").Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"email is not UTF-8"}`)
+	c.Get(t, "/api/users?email=%ff").Want(t, http.StatusBadRequest,
+		`{"status":"Bad request","message":"email is not UTF-8"}`)
 	c.Do(t, http.MethodHead, "/api/users", nil).Want(t, http.StatusOK, "")
-	sample := school.UserWith(t, map[string]any{"name": "O'Neill <Head> & Co", "email": strings.ToLower(school.Prefix) + ".sample@conformance.invalid"})
-	school.Golden(t, c.Get(t, "/api/users?email="+sample.Email), http.StatusOK, "users.json", 10001, sample.ID, "head@school.example", sample.Email)
+	sample := school.UserWith(t, map[string]any{"name": "O'Neill <Head> & Co",
+		"email": strings.ToLower(school.Prefix) + ".sample@conformance.invalid"})
+	school.Golden(t, c.Get(t, "/api/users?email="+sample.Email), http.StatusOK, "users.json", 10001, sample.ID,
+		"head@school.example", sample.Email)
 }
 
 func TestPart5_Rule04_LoginEndsTheSessionThatCameWithIt(t *testing.T) {
@@ -153,9 +159,11 @@ func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
 
 func TestDecisionsPart2_WhoMayLogIn(t *testing.T) {
 	proves(t, "decisions 2 who may log in")
-	inactive, without := school.UserWith(t, map[string]any{"active": false}, "can_api"), school.UserWith(t, nil, "can_su", "can_add_events")
+	inactive, without := school.UserWith(t, map[string]any{"active": false}, "can_api"),
+		school.UserWith(t, nil, "can_su", "can_add_events")
 	var first string
-	for what, uuid := range map[string]string{"nobody": badUUID, "an inactive user": inactive.UUID, "a user without can_api": without.UUID} {
+	for what, uuid := range map[string]string{"nobody": badUUID, "an inactive user": inactive.UUID,
+		"a user without can_api": without.UUID} {
 		a := tryLogin(t, school.Client(), uuid)
 		a.Want(t, http.StatusUnauthorized, accessDenied)
 		for _, name := range []string{"Date", "X-Request-Id"} { // which differ in every answer
@@ -177,7 +185,8 @@ func TestDecisionsPart2_TakingCanAPIEndsSessions(t *testing.T) {
 	c := school.Login(t, u)
 	c.Get(t, "/api/users").Want(t, http.StatusOK, `{"status":"OK","users":[]}`)
 	school.change(t, u, map[string]any{"permissions": map[string]any{"can_api": false}})
-	withinASecond(t, "a session of a user without can_api is 401", func() bool { return c.Get(t, "/api/users").Code == http.StatusUnauthorized })
+	withinASecond(t, "a session of a user without can_api is 401",
+		func() bool { return c.Get(t, "/api/users").Code == http.StatusUnauthorized })
 }
 
 func TestDecisionsPart2_DeactivatingEndsSessions(t *testing.T) {
@@ -189,7 +198,8 @@ func TestDecisionsPart2_DeactivatingEndsSessions(t *testing.T) {
 		u := school.User(t)
 		c := school.Login(t, u)
 		end(u)
-		withinASecond(t, "a session of a user who was "+how+" is 401", func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
+		withinASecond(t, "a session of a user who was "+how+" is 401",
+			func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
 	}
 }
 
@@ -199,9 +209,11 @@ func TestDecisionsPart2_OtherPermissionsLimitSessions(t *testing.T) {
 	c := school.Login(t, u)
 	school.Event(t, c, nil)
 	school.change(t, u, map[string]any{"permissions": map[string]any{"can_add_events": false}})
-	withinASecond(t, "creating without can_add_events is 403", func() bool { return school.TryEvent(t, c, nil).Code == http.StatusForbidden })
+	withinASecond(t, "creating without can_add_events is 403",
+		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusForbidden })
 	school.change(t, u, map[string]any{"permissions": map[string]any{"can_add_events": true}})
-	withinASecond(t, "creating with can_add_events again is 200", func() bool { return school.TryEvent(t, c, nil).Code == http.StatusOK })
+	withinASecond(t, "creating with can_add_events again is 200",
+		func() bool { return school.TryEvent(t, c, nil).Code == http.StatusOK })
 }
 
 func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
@@ -212,12 +224,16 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	event := fmt.Sprintf("/api/events/%d", id)
 	for _, call := range [][2]string{
 		{http.MethodGet, "/api/login?uuid=" + u.UUID}, {http.MethodGet, "/api/logout"},
-		{http.MethodPost, "/api/events"}, {http.MethodPost, event + "/add"}, {http.MethodPatch, event}, {http.MethodDelete, event}, {http.MethodPost, event + "/notes"},
-		{http.MethodPut, "/api/sessions/1"}, {http.MethodPut, "/api/sessions/1/revert"}, {http.MethodDelete, "/notes/1"}, {http.MethodPut, "/api/notes/1"},
-		{http.MethodDelete, "/api/commitments/1"}, {http.MethodPost, "/api/admin/users"}, {http.MethodPost, "/api/admin/elements"},
+		{http.MethodPost, "/api/events"}, {http.MethodPost, event + "/add"}, {http.MethodPatch, event},
+		{http.MethodDelete, event}, {http.MethodPost, event + "/notes"},
+		{http.MethodPut, "/api/sessions/1"}, {http.MethodPut, "/api/sessions/1/revert"},
+		{http.MethodDelete, "/notes/1"}, {http.MethodPut, "/api/notes/1"},
+		{http.MethodDelete, "/api/commitments/1"}, {http.MethodPost, "/api/admin/users"},
+		{http.MethodPost, "/api/admin/elements"},
 	} {
 		for _, headers := range [][]string{
-			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://elsewhere.example"}, {"Origin", "null"},
+			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://elsewhere.example"}, {"Origin", "null"},
 			{"Sec-Fetch-Site", "same-origin", "Origin", "https://elsewhere.example"},
 		} {
 			c.Do(t, call[0], call[1], map[string]any{}, headers...).Want(t, http.StatusForbidden, forbidden)
@@ -227,11 +243,13 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	c.Do(t, http.MethodGet, event, nil, "Sec-Fetch-Site", "cross-site").WantCode(t, http.StatusOK)
 	c.Do(t, http.MethodGet, event, nil, "Origin", "https://elsewhere.example").WantCode(t, http.StatusOK)
 	for _, site := range []string{"same-origin", "none"} {
-		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Sec-Fetch-Site", site).WantCode(t, http.StatusOK)
+		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Sec-Fetch-Site", site).WantCode(t,
+			http.StatusOK)
 	}
 }
 
-// TestDecisionsPart2_TenFailedLoginsInAMinute comes last and alone: for up to a minute after it, nobody can log in from this address.
+// TestDecisionsPart2_TenFailedLoginsInAMinute comes last and alone: for up to a minute after it, nobody can log in
+// from this address.
 func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
 	provesLast(t, "decisions 2 limit", "decisions 1 429")
 	u := school.User(t)
@@ -240,7 +258,8 @@ func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
 		if a.Code == http.StatusTooManyRequests {
 			a.Want(t, http.StatusTooManyRequests, `{"status":"Too many requests"}`)
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-			equal(t, "Retry-After "+a.Header.Get("Retry-After")+" is 1 to 60 seconds", err == nil && seconds >= 1 && seconds <= 60, true)
+			equal(t, "Retry-After "+a.Header.Get("Retry-After")+" is 1 to 60 seconds",
+				err == nil && seconds >= 1 && seconds <= 60, true)
 			break
 		}
 		a.Want(t, http.StatusUnauthorized, accessDenied)

@@ -12,8 +12,8 @@ import (
 // revertPath is the path of a revert.
 const revertPath = "/api/sessions/1/revert"
 
-// switched logs a new user with can_su in, switches to a new user without can_api, and returns both, the client, and one with the cookie
-// from before the switch.
+// switched logs a new user with can_su in, switches to a new user without can_api, and returns both, the client,
+// and one with the cookie from before the switch.
 func (s *School) switched(t *testing.T) (original, effective User, c, before *servicetest.Client) {
 	t.Helper()
 	original, effective = s.User(t, "can_su"), s.UserWith(t, nil)
@@ -31,7 +31,8 @@ func TestPart3_3_Row4_SwitchMakesANewSession(t *testing.T) {
 	isUser(t, before, nil, "with the cookie from before the switch")
 	original := school.User(t, "can_su")
 	c = school.Login(t, original)
-	c.Put(t, "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": effective.ID}}).Want(t, http.StatusOK, okBody)
+	c.Put(t, "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": effective.ID}}).Want(t,
+		http.StatusOK, okBody)
 	isUser(t, c, &effective, "after a switch by a number")
 }
 
@@ -69,8 +70,9 @@ func TestPart3_3_Row7_RevertReturnsToTheOriginalUser(t *testing.T) {
 	equal(t, "the cookie is a new one", c.Cookie(t) != before.Cookie(t), true)
 	isUser(t, c, &original, "after the revert")
 	isUser(t, before, nil, "with the switched session's cookie")
-	c.Put(t, "/api/sessions/1", switchTo(school.User(t))).Want(t, http.StatusOK, okBody) // so it is not switched any more
-	c.Put(t, revertPath, nil).Want(t, http.StatusOK, okBody)                             // without a body
+	// so it is not switched any more
+	c.Put(t, "/api/sessions/1", switchTo(school.User(t))).Want(t, http.StatusOK, okBody)
+	c.Put(t, revertPath, nil).Want(t, http.StatusOK, okBody) // without a body
 	isUser(t, c, &original, "after the revert without a body")
 }
 
@@ -85,7 +87,8 @@ func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
 	isUser(t, c, &u, "after forbidden calls")
 }
 
-// TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides has an original user who may do everything but administer, and effective ones who may do little.
+// TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides has an original user who may do everything but administer,
+// and effective ones who may do little.
 func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
 	proves(t, "5 rule 8 rest", "5 rule 11")
 	original := school.User(t, "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged")
@@ -119,11 +122,14 @@ func TestPart5_Rule08_WhileSwitchedTheOriginalUsersCanAPICounts(t *testing.T) {
 	original, effective, c, _ := school.switched(t)
 	isUser(t, c, &effective, "as one without can_api, while switched") // the original user's counts
 	school.change(t, original, map[string]any{"permissions": map[string]any{"can_api": false}})
-	withinASecond(t, "the switched session is 401 when the original user loses can_api", func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
+	withinASecond(t, "the switched session is 401 when the original user loses can_api",
+		func() bool { return c.Get(t, "/sessions/1/whoami").Code == http.StatusUnauthorized })
 }
 
 func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
-	proves(t, "decisions 2 switch no id", "decisions 2 switch unknown", "decisions 2 switch self", "decisions 2 switch admin", "decisions 2 switch inactive", "decisions 2 switch order", "decisions 2 switch can_su")
+	proves(t, "decisions 2 switch no id", "decisions 2 switch unknown", "decisions 2 switch self",
+		"decisions 2 switch admin", "decisions 2 switch inactive", "decisions 2 switch order",
+		"decisions 2 switch can_su")
 	su, plain := school.User(t, "can_su"), school.User(t)
 	admin, inactive := school.User(t, "admin"), school.UserWith(t, map[string]any{"active": false})
 	inactiveAdmin := school.UserWith(t, map[string]any{"active": false}, "admin")

@@ -22,7 +22,8 @@ type Element struct {
 
 // List is the element's list form, byte for byte.
 func (e Element) List() string {
-	return fmt.Sprintf(`{"id":%d,"name":%s,"entity_type":%q,"entity_id":%d,"valid":true}`, e.ID, quoted(e.Name), e.EntityType, e.EntityID)
+	return fmt.Sprintf(`{"id":%d,"name":%s,"entity_type":%q,"entity_id":%d,"valid":true}`, e.ID, quoted(e.Name),
+		e.EntityType, e.EntityID)
 }
 
 // Sent is the element's id as the contract's clients send it: a string.
@@ -51,13 +52,15 @@ func (s *School) Unique(word string) string {
 	return fmt.Sprintf("%s %s %d", s.Prefix, word, s.count.Add(1))
 }
 
-// Admin returns a client of the administrator that the run was given. Tests must not log it out or switch it: see Login.
+// Admin returns a client of the administrator that the run was given. Tests must not log it out or switch it: see
+// Login.
 func (s *School) Admin() *servicetest.Client { return s.admin.Copy() }
 
 // Client returns a client that is not signed in.
 func (s *School) Client() *servicetest.Client { return servicetest.Connect(s.options) }
 
-// Import sends records of one kind as one batch as the administrator, ends the test unless all succeed, and returns their ids by key.
+// Import sends records of one kind as one batch as the administrator, ends the test unless all succeed, and returns
+// their ids by key.
 func (s *School) Import(t *testing.T, kind string, records ...map[string]any) map[string]int64 {
 	t.Helper()
 	a := s.ImportBatch(t, "/api/admin/import/"+kind, records...).Must(t, http.StatusOK)
@@ -96,14 +99,16 @@ func (s *School) ImportBatch(t *testing.T, path string, records ...map[string]an
 func (s *School) Element(t *testing.T, fields map[string]any) Element {
 	t.Helper()
 	a := s.Admin().Post(t, "/api/admin/elements", map[string]any{"element": fields}).Must(t, http.StatusCreated)
-	return Element{a.Int(t, "element.id"), a.Text(t, "element.name"), a.Text(t, "element.entity_type"), a.Int(t, "element.entity_id")}
+	return Element{a.Int(t, "element.id"), a.Text(t, "element.name"), a.Text(t, "element.entity_type"),
+		a.Int(t, "element.entity_id")}
 }
 
 // Staff makes a member of staff whose initials are unique in the run.
 func (s *School) Staff(t *testing.T) Element {
 	t.Helper()
 	initials := strings.ToUpper(s.Prefix[2:]) + strconv.FormatInt(s.count.Add(1), 10)
-	return s.Element(t, map[string]any{"entity_type": "Staff", "initials": initials, "forename": "Ann", "surname": s.Prefix})
+	return s.Element(t, map[string]any{"entity_type": "Staff", "initials": initials, "forename": "Ann",
+		"surname": s.Prefix})
 }
 
 // Initials are those of a member of staff.
@@ -141,7 +146,8 @@ func (s *School) Group(t *testing.T, members ...Element) Element {
 // ResourceGroup makes a resource group with members that are in it on every day.
 func (s *School) ResourceGroup(t *testing.T, members ...Element) Element {
 	t.Helper()
-	return s.withMembers(t, s.Element(t, map[string]any{"entity_type": "Group", "name": s.Unique("Minibuses"), "resource": true}), members)
+	return s.withMembers(t, s.Element(t,
+		map[string]any{"entity_type": "Group", "name": s.Unique("Minibuses"), "resource": true}), members)
 }
 
 func (s *School) withMembers(t *testing.T, group Element, members []Element) Element {
@@ -162,13 +168,15 @@ func (s *School) Member(t *testing.T, group, member Element, first, last string)
 	if last != "" {
 		span["last_day"] = last
 	}
-	s.Admin().Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group.ID), map[string]any{"members": []any{span}}).Must(t, http.StatusCreated)
+	s.Admin().Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group.ID),
+		map[string]any{"members": []any{span}}).Must(t, http.StatusCreated)
 }
 
 // Administrator makes a user one of an element's administrators, which makes the element controlled.
 func (s *School) Administrator(t *testing.T, e Element, u User) {
 	t.Helper()
-	s.Admin().Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", e.ID, u.ID), map[string]any{}).Must(t, http.StatusOK)
+	s.Admin().Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", e.ID, u.ID), map[string]any{}).Must(t,
+		http.StatusOK)
 }
 
 // Controlled makes a property with an administrator other than any client of the test: adding it is asking for it.
@@ -185,7 +193,8 @@ func (s *School) User(t *testing.T, permissions ...string) User {
 	return s.UserWith(t, nil, append(permissions, "can_api")...)
 }
 
-// UserWith makes a user with fields of administration's record ("kind", "element_id", …) and exactly those permissions; "" is none.
+// UserWith makes a user with fields of administration's record ("kind", "element_id", …) and exactly those
+// permissions; "" is none.
 func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...string) User {
 	t.Helper()
 	n := s.count.Add(1)
@@ -196,7 +205,8 @@ func (s *School) UserWith(t *testing.T, fields map[string]any, permissions ...st
 		}
 	}
 	record := map[string]any{
-		"name": fmt.Sprintf("%s User %d", s.Prefix, n), "email": strings.ToLower(fmt.Sprintf("%s.%d@conformance.invalid", s.Prefix, n)),
+		"name":        fmt.Sprintf("%s User %d", s.Prefix, n),
+		"email":       strings.ToLower(fmt.Sprintf("%s.%d@conformance.invalid", s.Prefix, n)),
 		"permissions": granted,
 	}
 	for name, value := range fields {
@@ -229,15 +239,17 @@ func (s *School) Booker(t *testing.T) *servicetest.Client {
 	return s.As(t, "can_add_events", "can_add_notes")
 }
 
-// Event creates an event of the ordinary category with the client: fields over the defaults, which are a body of its own and an hour on
-// 10 April 2019 by set A. It ends the test unless it is made.
-func (s *School) Event(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...Element) servicetest.Answer {
+// Event creates an event of the ordinary category with the client: fields over the defaults, which are a body of
+// its own and an hour on 10 April 2019 by set A. It ends the test unless it is made.
+func (s *School) Event(t *testing.T, c *servicetest.Client, fields map[string]any,
+	elements ...Element) servicetest.Answer {
 	t.Helper()
 	return s.TryEvent(t, c, fields, elements...).Must(t, http.StatusOK)
 }
 
 // TryEvent is Event that may fail.
-func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...Element) servicetest.Answer {
+func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields map[string]any,
+	elements ...Element) servicetest.Answer {
 	t.Helper()
 	event := map[string]any{"body": s.Unique("Event"), "event_category_id": strconv.FormatInt(s.Category.ID, 10)}
 	if _, b := fields["starts_at"]; !b {
@@ -274,7 +286,8 @@ func (s *School) NeedsLondon(t *testing.T) {
 }
 
 // atOnce calls f n times at once and returns the answers, in order of i.
-func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any), clients ...*servicetest.Client) []servicetest.Answer {
+func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
+	clients ...*servicetest.Client) []servicetest.Answer {
 	t.Helper()
 	answers := make([]servicetest.Answer, n)
 	faults := make([]error, n)

@@ -3,11 +3,8 @@ package endtoend_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -55,7 +52,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	creating, stopCreating := context.WithCancel(ctx)
-	ledger := &ledger{client: newBooker(t, run), room: room, category: category}
+	ledger := &ledger{client: newBooker(run), room: room, category: category}
 	var work sync.WaitGroup
 	work.Go(func() { ledger.book(creating) })
 	imported := make(chan error, 1)
@@ -142,55 +139,43 @@ func (l *ledger) book(ctx context.Context) {
 	}
 }
 
-// booker is a client that takes faults as they come, unlike servicetest.Client, which ends the test.
+// booker is a client that takes faults as they come.
 type booker struct {
-	base, uuid string
-	http       *http.Client
+	client *servicetest.Client
+	uuid   string
 }
 
-func newBooker(t *testing.T, run *localRun) *booker {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &booker{base: run.url, uuid: run.adminUUID, http: &http.Client{Jar: jar, Timeout: 15 * time.Second}}
+func newBooker(run *localRun) *booker {
+	return &booker{servicetest.Connect(servicetest.ClientOptions{URL: run.url, Undocumented: true}), run.adminUUID}
 }
 
 func (b *booker) create(ctx context.Context, title string, category, room int64, starts time.Time) outcome {
-	body, err := json.Marshal(map[string]any{
-		"event":    map[string]any{"body": title, "event_category_id": category, "starts_at_text": starts.Format("2006-01-02 15:04:05")},
+	body := map[string]any{
+		"event": map[string]any{
+			"body": title, "event_category_id": category, "starts_at_text": starts.Format("2006-01-02 15:04:05"),
+		},
 		"elements": []string{strconv.FormatInt(room, 10)},
-	})
-	if err != nil {
-		return unknown
 	}
-	code, text := b.send(ctx, http.MethodPost, "/api/events", body)
-	if code == http.StatusUnauthorized { // not signed in yet
+	a := b.send(ctx, http.MethodPost, "/api/events", body)
+	if a.Code == http.StatusUnauthorized { // not signed in yet
 		b.send(ctx, http.MethodGet, "/api/login?uuid="+url.QueryEscape(b.uuid), nil)
-		code, text = b.send(ctx, http.MethodPost, "/api/events", body)
+		a = b.send(ctx, http.MethodPost, "/api/events", body)
 	}
-	if code == http.StatusOK && strings.HasPrefix(text, `{"status":"Created"`) {
+	if a.Code == http.StatusOK && strings.HasPrefix(a.Body, `{"status":"Created"`) {
 		return booked
 	}
 	return unknown
 }
 
-func (b *booker) send(ctx context.Context, method, path string, body []byte) (int, string) {
-	r, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, b.base+path, bytes.NewReader(body))
+// send returns no answer where none came.
+func (b *booker) send(ctx context.Context, method, path string, body any) servicetest.Answer {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
+	defer cancel()
+	a, err := b.client.Send(ctx, method, path, body)
 	if err != nil {
-		return 0, ""
+		return servicetest.Answer{}
 	}
-	answer, err := b.http.Do(r)
-	if err != nil {
-		return 0, ""
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return 0, ""
-	}
-	return answer.StatusCode, string(text)
+	return a
 }
 
 // listed counts the room's events by title.

@@ -2,8 +2,11 @@ package walkthrough
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
 // title is the concert's: it has to be escaped in HTML, and folded in a calendar.
@@ -25,31 +28,31 @@ func registering(w *walk) {
 	}
 	register("https://169.254.169.254/latest/meta-data", 422, is("webhook.errors.url", []string{"is at an address that is not allowed"}))
 	register("ftp://hooks.school.invalid/", 422, is("webhook.errors.url", []string{"is not an https address"}))
-	made := register(w.hook.url, 201, is("webhook.active", true), is("webhook.kinds.#", 5))
+	made := register(w.hook.URL, 201, is("webhook.active", true), is("webhook.kinds.#", 5))
 	w.webhook = made.id("webhook.id")
-	w.hook.trust(made.text("webhook.secret"))
+	w.hook.Trust(made.text("webhook.secret"))
 	w.call(w.admin, "GET", webhooks, nil, 200, is("webhooks.*.id", []int64{w.webhook}), absent("webhooks.0.secret"))
 	renewed := w.call(w.admin, "POST", path("%s/%d/secret", webhooks, w.webhook), nil, 201, is("webhook.id", w.webhook)) // the one before signs along
 	w.check("the secret is another", true, renewed.text("webhook.secret") != made.text("webhook.secret"))
 	w.call(w.admin, "POST", path("%s/%d/test", webhooks, w.webhook), nil, 201, is("delivery.kind", "webhook.test"), is("delivery.state", "waiting"))
 	w.await("the endpoint has", "webhook.test", func() any {
 		kinds := []string{}
-		for _, d := range w.hook.attempts() {
-			kinds = append(kinds, d.kind())
+		for _, d := range w.hook.Got() {
+			kinds = append(kinds, d.Kind())
 		}
 		return strings.Join(kinds, " ")
 	})
-	w.hook.trust(renewed.text("webhook.secret"))
+	w.hook.Trust(renewed.text("webhook.secret"))
 }
 
 // heard waits until the webhook has told all that it has to have told of the concert, in order, and owner and keeper have all their mails.
 func (w *walk) heard() {
 	if w.hook != nil {
-		w.await("the webhook has told, in order", w.told, func() any { return w.hook.of(w.event) })
+		w.await("the webhook has told, in order", w.told, func() any { return noticesOf(w.hook, w.event) })
 	}
 	if w.mail != nil {
-		w.await("the owner has mail", w.toldOwner, func() any { return w.mail.items(w.owner.email) })
-		w.await("the administrator has mail", w.toKeeper, func() any { return w.mail.items(w.keeper.email) })
+		w.await("the owner has mail", w.toldOwner, func() any { return items(w.mail, w.owner.email) })
+		w.await("the administrator has mail", w.toKeeper, func() any { return items(w.mail, w.keeper.email) })
 	}
 }
 
@@ -86,19 +89,17 @@ func booking(w *walk) {
 	w.call(w.owner, "GET", "/api/commitments?status=requested", nil, 200, is("commitments", []any{}))
 	w.heard()
 	if w.mail != nil {
-		w.check("the subject", "To decide: "+title, w.letterTo(w.keeper).subject)
-		w.check("the HTML holds the title, escaped", true, strings.Contains(w.letterTo(w.keeper).html, "Spring concert &amp; tea &lt;b&gt;of the choir"))
+		w.check("the subject", "To decide: "+title, w.firstMail(w.keeper).Subject)
+		w.check("the HTML holds the title, escaped", true, strings.Contains(w.firstMail(w.keeper).HTML, "Spring concert &amp; tea &lt;b&gt;of the choir"))
 	}
 }
 
-// letterTo is the first mail to a person.
-func (w *walk) letterTo(p *person) letter {
-	for _, l := range w.mail.taken() {
-		if l.to == p.email {
-			return l
-		}
+// firstMail is the first mail to a person.
+func (w *walk) firstMail(p *person) receivers.Mail {
+	for _, m := range mailTo(w.mail, p.email) {
+		return m
 	}
-	return letter{}
+	return receivers.Mail{}
 }
 
 // The statuses of a commitment.
@@ -177,9 +178,10 @@ func (w *walk) refusesOtherMoves(entry int64, from string) {
 // decidersAreTold sees that each decision names who made it.
 func (w *walk) decidersAreTold() {
 	names := []string{}
-	for _, d := range w.hook.notices() {
-		if d.kind() == "commitment.decided" {
-			names = append(names, text(fields{"actor": d.Data.ActorID, "decided_by": d.Data.Entries[0].DecidedBy}))
+	for _, d := range notices(w.hook) {
+		if d.Kind() == "commitment.decided" {
+			n := noticeOf(d)
+			names = append(names, text(fields{"actor": n.ActorID, "decided_by": n.Entries[0].DecidedBy}))
 		}
 	}
 	slices.Sort(names)
@@ -206,13 +208,13 @@ func outage(w *walk) {
 		w.heard()
 		return
 	}
-	w.hook.leave(true)
+	w.hook.Answer(http.StatusServiceUnavailable)
 	w.decided(noted, "one moment")
 	w.decided(confirmed, "after all")
 	refused := func() (bodies, signatures []string) {
-		for _, d := range w.hook.attempts() {
-			if d.refused {
-				bodies, signatures = append(bodies, d.body), append(signatures, d.signature)
+		for _, d := range w.hook.Got() {
+			if !d.Taken() {
+				bodies, signatures = append(bodies, d.Body), append(signatures, d.Header.Get("Belfry-Signature"))
 			}
 		}
 		return bodies, signatures
@@ -221,7 +223,7 @@ func outage(w *walk) {
 	bodies, signatures := refused()
 	w.check("different bodies among these", 1, len(slices.Compact(bodies)))
 	w.check("each is signed anew", len(signatures), len(slices.Compact(signatures)))
-	w.hook.leave(false)
+	w.hook.Answer(http.StatusNoContent)
 	w.heard()
 	w.await("states in the delivery log", []string{"delivered"}, w.states)
 	w.call(w.admin, "GET", path("/api/admin/webhooks/%d/deliveries?limit=2", w.webhook), nil, 200, is("deliveries.*.state", []string{"delivered", "delivered"}),
@@ -257,17 +259,17 @@ func (w *walk) states() any {
 // allDelivered sees that whatever came was right, and that the deployment knows that it came.
 func (w *walk) allDelivered() {
 	faults := []string{}
-	for _, d := range w.hook.attempts() {
-		if d.fault != "" {
-			faults = append(faults, d.kind()+": "+d.fault)
+	for _, d := range w.hook.Got() {
+		if d.Fault != "" {
+			faults = append(faults, d.Kind()+": "+d.Fault)
 		}
 	}
 	w.check("faults of the CloudEvents and their signatures", []string{}, faults)
 	w.await("states in the delivery log", []string{"delivered"}, w.states)
 	if w.mail != nil {
 		readers := []string{}
-		for _, l := range w.mail.taken() {
-			readers = append(readers, l.to)
+		for _, m := range w.mail.Taken() {
+			readers = append(readers, m.To...)
 		}
 		slices.Sort(readers)
 		w.check("readers of mail", []string{w.keeper.email, w.owner.email}, slices.Compact(readers))

@@ -64,7 +64,7 @@ func (w *walk) moment(days int, clock string) string {
 
 func (w *walk) login(p *person) {
 	w.call(p, "GET", "/api/login?uuid="+url.QueryEscape(p.uuid), nil, 200, exactly(okBody))
-	if w.err == nil && p.cookie == nil {
+	if w.err == nil && p.client.SessionCookie() == nil {
 		w.differ("the login of "+p.name, "a session cookie", "none")
 	}
 }

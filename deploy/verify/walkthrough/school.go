@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -31,17 +30,8 @@ type Options struct {
 	Certificate *tls.Certificate
 	// Patience is how long a notice may take; 0: a minute.
 	Patience time.Duration
-	// Observe, if set, sees every exchange; what it finds wrong ends the walk.
-	Observe func(Exchange) error
-}
-
-// Exchange is a request and its answer.
-type Exchange struct {
-	Request *http.Request // its body has been read
-	Sent    []byte
-	Code    int
-	Header  http.Header
-	Answer  []byte
+	// Documented ends the walk at an exchange that is not as the interface's document says.
+	Documented bool
 }
 
 // DifferenceError says where the deployment did not do what it promises.
@@ -119,10 +109,10 @@ func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 	}
 	s := Summary{Calls: w.calls, Took: time.Since(began)}
 	if w.mail != nil {
-		s.Mails = len(w.mail.taken())
+		s.Mails = len(w.mail.Taken())
 	}
 	if w.hook != nil {
-		s.Notices = len(w.hook.notices())
+		s.Notices = len(notices(w.hook))
 	}
 	return s, w.err
 }

@@ -32,9 +32,9 @@ func users(w *walk) {
 	for _, p := range []*person{w.owner, w.keeper, w.driver, w.pupil} {
 		w.login(p)
 	}
-	old := *w.driver
+	old := w.now(w.driver)
 	w.driver.uuid = w.call(w.admin, "POST", user(w.driver)+"/uuid", nil, 201).text("uuid")
-	w.await("the session from before the new uuid is", 401, func() any { return w.probe(&old) })
+	w.await("the session from before the new uuid is", 401, func() any { return w.probe(old) })
 	w.call(nil, "GET", "/api/login?uuid="+url.QueryEscape(old.uuid), nil, 401, exactly(accessDenied))
 	w.login(w.driver)
 	w.call(w.admin, "DELETE", user(w.pupil)+"/sessions", nil, 200, exactly(okBody))
@@ -82,10 +82,10 @@ func switching(w *walk) {
 	w.call(w.owner, "GET", "/api/users?email=kim@school.invalid", nil, 403, exactly(forbidden))
 	w.call(w.script, "GET", "/api/users?email=OLIVE@school.invalid", nil, 200, is("users.*.id", []int64{w.owner.id}))
 	become(w.admin, 403, exactly(forbidden))
-	before := *w.script
+	before := w.now(w.script)
 	become(w.owner, 200, exactly(okBody))
 	is1(w.owner)
-	w.call(&before, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
+	w.call(before, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
 	become(w.keeper, 403, exactly(forbidden))
 	made := w.call(w.script, "POST", "/api/events", fields{"event": w.hour("Rehearsal", w.lesson, 4, "09:00", "10:00"), "elements": sent(w.room)}, 200, is("status", "Created"))
 	w.call(w.script, "GET", path("/api/events/%d", made.id("event.id")), nil, 200, is("event.owner.id", w.owner.id))
@@ -101,8 +101,9 @@ func leaving(w *walk) {
 		w.call(w.admin, "DELETE", path("/api/admin/webhooks/%d", w.webhook), nil, 200, exactly(okBody))
 	}
 	for _, p := range []*person{w.owner, w.keeper, w.driver, w.script, w.pupil, w.admin} {
-		cookie := p.cookie
+		former := w.now(p)
+		former.name += ", by the old cookie"
 		w.call(p, "GET", "/api/logout", nil, 200, exactly(okBody))
-		w.call(&person{name: p.name + ", by the old cookie", cookie: cookie}, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
+		w.call(former, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
 	}
 }

@@ -1,16 +1,16 @@
 package walkthrough
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 const (
@@ -27,18 +27,18 @@ type person struct {
 	name, email string
 	id          int64
 	uuid        string
-	cookie      *http.Cookie // the session's; nil when there is none
+	client      *servicetest.Client // nil before the first call
 }
 
 // walk is a walk on its way. After the first difference nothing is called any more, and answers are empty: chapters need not look.
 type walk struct {
 	Options
-	ctx  context.Context //nolint:containedctx // a walk lives as long as its context
-	base string
-	out  io.Writer
-	http *http.Client
-	mail *mailServer // nil: mail is not looked at
-	hook *endpoint   // nil: webhooks are not looked at
+	ctx       context.Context //nolint:containedctx // a walk lives as long as its context
+	base      string
+	out       io.Writer
+	transport *http.Transport
+	mail      *receivers.MailServer // nil: mail is not looked at
+	hook      *receivers.Endpoint   // nil: webhooks are not looked at
 
 	calls, step int
 	err         error
@@ -47,21 +47,18 @@ type walk struct {
 }
 
 func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
-	return &walk{Options: o, ctx: ctx, base: base, out: out, http: &http.Client{
-		Timeout:       callTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &walk{Options: o, ctx: ctx, base: base, out: out, transport: http.DefaultTransport.(*http.Transport).Clone()}
 }
 
 // listen starts the receivers.
 func (w *walk) listen() (err error) {
 	if w.MailListen != "" {
-		if w.mail, err = startMailServer(w.MailListen, w.Certificate); err != nil {
+		if w.mail, err = receivers.StartMailServer(receivers.MailOptions{Address: w.MailListen, Certificate: w.Certificate}); err != nil {
 			return fmt.Errorf("listen for mail: %w", err)
 		}
 	}
 	if w.HookListen != "" {
-		if w.hook, err = startEndpoint(w.HookListen, w.HookURL, w.Certificate); err != nil {
+		if w.hook, err = receivers.StartEndpoint(receivers.EndpointOptions{Address: w.HookListen, URL: w.HookURL, Certificate: w.Certificate}); err != nil {
 			return fmt.Errorf("listen for the webhook: %w", err)
 		}
 	}
@@ -70,12 +67,12 @@ func (w *walk) listen() (err error) {
 
 func (w *walk) close() {
 	if w.mail != nil {
-		w.mail.close()
+		w.mail.Stop()
 	}
 	if w.hook != nil {
-		w.hook.close()
+		w.hook.Close()
 	}
-	w.http.CloseIdleConnections()
+	w.transport.CloseIdleConnections()
 }
 
 // secrets are what is not told: uuids and the webhook's secret in bodies, the uuid of a login, and the addresses of feeds.
@@ -154,13 +151,10 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 	if w.err != nil {
 		return a
 	}
-	var sent []byte
-	switch b := body.(type) {
-	case nil:
-	case string:
-		sent = []byte(b)
-	default:
-		sent = []byte(text(b))
+	sent, isText := body.(string)
+	if body != nil && !isText {
+		sent = text(body)
+		body = sent
 	}
 	w.step++
 	who := "nobody"
@@ -168,8 +162,8 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 		who = as.name
 	}
 	a.request = method + " " + path
-	w.tell("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(string(sent))), code, listed(wants))
-	if err := w.send(as, method, path, sent, header, &a); err != nil {
+	w.tell("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(sent)), code, listed(wants))
+	if err := w.send(as, method, path, body, header, &a); err != nil {
 		w.fail(fmt.Errorf("step %d: %s: %w", w.step, hidden(a.request), err))
 		return a
 	}
@@ -185,46 +179,44 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 	return a
 }
 
-func (w *walk) send(as *person, method, path string, sent []byte, header http.Header, a *answer) error {
-	r, err := http.NewRequestWithContext(w.ctx, method, w.base+path, bytes.NewReader(sent))
+// send makes a call as a person, or as nobody when that is nil.
+func (w *walk) send(as *person, method, path string, body any, header http.Header, a *answer) error {
+	var pairs []string
+	for name := range header {
+		pairs = append(pairs, name, header.Get(name))
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, callTimeout)
+	defer cancel()
+	got, err := w.clientOf(as).Send(ctx, method, path, body, pairs...)
 	if err != nil {
-		return err
-	}
-	r.Header.Set("Accept", "application/json")
-	if len(sent) > 0 {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for name, values := range header {
-		r.Header[name] = values
-	}
-	if as != nil && as.cookie != nil {
-		r.Header.Set("Cookie", as.cookie.Name+"="+as.cookie.Value) // over plain http too, whatever the cookie asks for
-	}
-	res, err := w.http.Do(r)
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) { // which repeats the address with its query
-		return wrapped.Err
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if a.body, err = io.ReadAll(res.Body); err != nil {
 		return err
 	}
 	w.calls++
-	a.code, a.header = res.StatusCode, res.Header
-	for _, cookie := range res.Cookies() {
-		if as == nil || !strings.HasSuffix(cookie.Name, "scheduling_session") {
-			continue
-		}
-		if as.cookie = cookie; cookie.Value == "" || cookie.MaxAge < 0 {
-			as.cookie = nil
-		}
+	a.code, a.header, a.body = got.Code, got.Header, []byte(got.Body)
+	return got.Fault()
+}
+
+// clientOf is a person's client, with their session; nobody's has none.
+func (w *walk) clientOf(p *person) *servicetest.Client {
+	connect := func() *servicetest.Client {
+		return servicetest.Connect(servicetest.ClientOptions{
+			URL: w.base, Transport: w.transport, Undocumented: !w.Documented,
+		})
 	}
-	if w.Observe == nil {
-		return nil
+	switch {
+	case p == nil:
+		return connect()
+	case p.client == nil:
+		p.client = connect()
 	}
-	return w.Observe(Exchange{Request: r, Sent: sent, Code: a.code, Header: a.header, Answer: a.body})
+	return p.client
+}
+
+// now is a person as they are now, whose session stays the one that it is while the person's goes on.
+func (w *walk) now(p *person) *person {
+	as := *p
+	as.client = w.clientOf(p).Copy()
+	return &as
 }
 
 // short is the beginning of a text, on one line and without its secrets.

@@ -1,8 +1,8 @@
 // Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry gets the same answer
 // and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is sealed with AES-256-GCM under a key
-// that Redis does not know. While the first try is under way Redis holds a claim in the answer's place, which runs out when its holder dies.
+// that Redis does not know. While the first try is under way Redis holds a lock in the answer's place, which expires when its holder dies.
 //
-// Keys, all below the store's prefix: answer:<hash of the ticket's key>, a JSON text.
+// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text.
 package answers
 
 import (
@@ -47,91 +47,91 @@ func New(client redis.UniversalClient, prefix string, secret settings.Secret) *S
 	return &Store{client, prefix, secret}
 }
 
-// entry is what Redis holds: a claim, or an answer.
+// entry is what Redis holds: a lock, or an answer.
 type entry struct {
 	Body   string `json:"body"`             // hash of the request's body
-	Holder string `json:"holder,omitempty"` // of a claim: tells it from any other
+	Holder string `json:"holder,omitempty"` // of a lock: tells it from any other
 	Sealed []byte `json:"sealed,omitempty"` // the answer
 }
 
-// Claim is the right to answer a request for the first time.
-type Claim struct {
-	ticket idempotency.Ticket
-	text   string
+// Lock is the right to answer a request for the first time.
+type Lock struct {
+	key  idempotency.Key
+	text string
 }
 
-func (s *Store) key(t idempotency.Ticket) string { return s.prefix + "answer:" + t.Key }
+func (s *Store) name(k idempotency.Key) string { return s.prefix + "answer:" + k.ID }
 
-// begin gives what there is, or makes the claim. KEYS: the entry; ARGV: the claim, how long it holds in milliseconds.
+// begin returns what there is, or takes the lock. KEYS: the entry; ARGV: the lock, how long it holds in milliseconds.
 var begin = redis.NewScript(`
-local known = redis.call('GET', KEYS[1])
-if not known then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
-return known`)
+local stored = redis.call('GET', KEYS[1])
+if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
+return stored`)
 
-// Begin returns the answer that the request got before; or, for the first try, nil and a claim that holds for that long. Conflict when
+// Begin returns the answer that the request got before; or, for the first try, nil and a lock that holds for that long. Conflict when
 // the key was used with another body or its first try is under way. One round trip.
-func (s *Store) Begin(ctx context.Context, t idempotency.Ticket, hold time.Duration) (*Answer, Claim, error) {
-	claim, err := json.Marshal(entry{Body: t.Body, Holder: rand.Text()})
+func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration) (*Answer, Lock, error) {
+	lock, err := json.Marshal(entry{Body: k.Body, Holder: rand.Text()})
 	if err != nil {
-		return nil, Claim{}, fmt.Errorf("encode a claim: %w", err)
+		return nil, Lock{}, fmt.Errorf("encode a lock: %w", err)
 	}
-	text, err := begin.Run(ctx, s.redis, []string{s.key(t)}, claim, hold.Milliseconds()).Text()
+	text, err := begin.Run(ctx, s.redis, []string{s.name(k)}, lock, hold.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
-		return nil, Claim{t, string(claim)}, nil
+		return nil, Lock{k, string(lock)}, nil
 	}
 	if err != nil {
-		return nil, Claim{}, problem.Wrap(problem.Unavailable, err, "")
+		return nil, Lock{}, problem.Wrap(problem.Unavailable, err, "")
 	}
-	var known entry
-	if err := json.Unmarshal([]byte(text), &known); err != nil {
-		return nil, Claim{}, fmt.Errorf("decode an answer: %w", err)
+	var stored entry
+	if err := json.Unmarshal([]byte(text), &stored); err != nil {
+		return nil, Lock{}, fmt.Errorf("decode an answer: %w", err)
 	}
-	if err := t.Repeats(idempotency.Ticket{Key: t.Key, Body: known.Body}); err != nil {
-		return nil, Claim{}, err
+	if err := k.Repeats(idempotency.Key{ID: k.ID, Body: stored.Body}); err != nil {
+		return nil, Lock{}, err
 	}
-	if known.Sealed == nil {
-		return nil, Claim{}, idempotency.InProgress()
+	if stored.Sealed == nil {
+		return nil, Lock{}, idempotency.InProgress()
 	}
-	answer, err := s.open(t, known.Sealed)
-	return answer, Claim{}, err
+	answer, err := s.open(k, stored.Sealed)
+	return answer, Lock{}, err
 }
 
-// settle puts an entry in a claim's place, or nothing, unless the claim has run out. KEYS: the entry; ARGV: the claim, the new entry or ”,
+// replace puts an entry, or nothing, in a lock's place, unless the lock has expired. KEYS: the entry; ARGV: the lock, the new entry or ”,
 // how long it is kept in milliseconds.
-var settle = redis.NewScript(`
+var replace = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`)
 
-// Keep remembers the answer for idempotency.Lifetime and gives the claim up; an answer that is too long is not remembered. One round trip.
-func (s *Store) Keep(ctx context.Context, c Claim, a Answer) error {
+// Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not remembered. One round trip.
+func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if len(a.Body) > maxBody {
-		return s.Release(ctx, c)
+		return s.Release(ctx, l)
 	}
-	sealed, err := s.seal(c.ticket, a)
+	sealed, err := s.seal(l.key, a)
 	if err != nil {
 		return err
 	}
-	kept, err := json.Marshal(entry{Body: c.ticket.Body, Sealed: sealed})
+	kept, err := json.Marshal(entry{Body: l.key.Body, Sealed: sealed})
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
-	return s.settle(ctx, c, string(kept))
+	return s.replace(ctx, l, string(kept))
 }
 
-// Release gives the claim up without an answer: the next try is a first one. One round trip.
-func (s *Store) Release(ctx context.Context, c Claim) error { return s.settle(ctx, c, "") }
+// Release releases the lock without an answer: the next try is a first one. One round trip.
+func (s *Store) Release(ctx context.Context, l Lock) error { return s.replace(ctx, l, "") }
 
-func (s *Store) settle(ctx context.Context, c Claim, kept string) error {
-	if err := settle.Run(ctx, s.redis, []string{s.key(c.ticket)}, c.text, kept, idempotency.Lifetime.Milliseconds()).Err(); err != nil {
+func (s *Store) replace(ctx context.Context, l Lock, kept string) error {
+	if err := replace.Run(ctx, s.redis, []string{s.name(l.key)}, l.text, kept, idempotency.Lifetime.Milliseconds()).Err(); err != nil {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
 	return nil
 }
 
-func (s *Store) seal(t idempotency.Ticket, a Answer) ([]byte, error) {
-	aead, err := s.aead(t)
+func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {
+	aead, err := s.aead(k)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +143,8 @@ func (s *Store) seal(t idempotency.Ticket, a Answer) ([]byte, error) {
 }
 
 // open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was asked for is done.
-func (s *Store) open(t idempotency.Ticket, sealed []byte) (*Answer, error) {
-	aead, err := s.aead(t)
+func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
+	aead, err := s.aead(k)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +159,10 @@ func (s *Store) open(t idempotency.Ticket, sealed []byte) (*Answer, error) {
 	return &a, nil
 }
 
-// aead has a key for each ticket, and puts a random nonce before what it seals.
-func (s *Store) aead(t idempotency.Ticket) (cipher.AEAD, error) {
+// aead has a cipher key for each idempotency.Key, and puts a random nonce before what it seals.
+func (s *Store) aead(k idempotency.Key) (cipher.AEAD, error) {
 	mac := hmac.New(sha256.New, []byte(s.secret.Reveal()))
-	mac.Write([]byte("answer|" + t.Key))
+	mac.Write([]byte("answer|" + k.ID))
 	block, err := aes.NewCipher(mac.Sum(nil))
 	if err != nil {
 		return nil, fmt.Errorf("make a cipher: %w", err)

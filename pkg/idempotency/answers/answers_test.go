@@ -23,12 +23,12 @@ func open(t *testing.T) (*answers.Store, *redis.Client, string) {
 	return answers.New(client, prefix, settings.NewSecret("the-secret")), client, prefix
 }
 
-func ticket(key, body string) idempotency.Ticket {
+func key(key, body string) idempotency.Key {
 	return idempotency.New(1, "POST /api/events", key, []byte(body))
 }
 
-// claim begins a request that must be a first try.
-func claim(t *testing.T, s *answers.Store, k idempotency.Ticket, hold time.Duration) answers.Claim {
+// lock begins a request that must be a first try.
+func lock(t *testing.T, s *answers.Store, k idempotency.Key, hold time.Duration) answers.Lock {
 	t.Helper()
 	answer, c, err := s.Begin(t.Context(), k, hold)
 	if answer != nil || err != nil {
@@ -40,8 +40,8 @@ func claim(t *testing.T, s *answers.Store, k idempotency.Ticket, hold time.Durat
 func TestDecisionsPart1_ARetryGetsTheSameAnswer(t *testing.T) {
 	s, client, prefix := open(t)
 	want := answers.Answer{Code: 201, Body: []byte(`{"status":"Created","uuid":"something-secret"}`)}
-	k := ticket("k", "a")
-	if err := s.Keep(t.Context(), claim(t, s, k, hold), want); err != nil {
+	k := key("k", "a")
+	if err := s.Keep(t.Context(), lock(t, s, k, hold), want); err != nil {
 		t.Fatal(err)
 	}
 	got, _, err := s.Begin(t.Context(), k, hold)
@@ -51,16 +51,16 @@ func TestDecisionsPart1_ARetryGetsTheSameAnswer(t *testing.T) {
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, _, err := s.Begin(t.Context(), ticket("k", "b"), hold); !problem.Is(err, problem.Conflict) {
+	if _, _, err := s.Begin(t.Context(), key("k", "b"), hold); !problem.Is(err, problem.Conflict) {
 		t.Errorf("another body: %v", err)
 	}
-	claim(t, s, ticket("l", "a"), hold)
+	lock(t, s, key("l", "a"), hold)
 
-	stored, err := client.Get(t.Context(), prefix+"answer:"+k.Key).Result()
+	stored, err := client.Get(t.Context(), prefix+"answer:"+k.ID).Result()
 	if err != nil || strings.Contains(stored, "secret") || strings.Contains(stored, "Created") {
 		t.Errorf("Redis shows the answer: %s, %v", stored, err)
 	}
-	left, err := client.PTTL(t.Context(), prefix+"answer:"+k.Key).Result()
+	left, err := client.PTTL(t.Context(), prefix+"answer:"+k.ID).Result()
 	if err != nil || left > 24*time.Hour || left < 24*time.Hour-time.Minute {
 		t.Errorf("kept for %v, %v", left, err)
 	}
@@ -68,18 +68,18 @@ func TestDecisionsPart1_ARetryGetsTheSameAnswer(t *testing.T) {
 
 func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolderHasDied(t *testing.T) {
 	s, _, _ := open(t)
-	k := ticket("k", "a")
-	released := claim(t, s, k, hold)
+	k := key("k", "a")
+	released := lock(t, s, k, hold)
 	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) || problem.As(err).RetryAfter <= 0 {
 		t.Errorf("in progress: %v", err)
 	}
 	if err := s.Release(t.Context(), released); err != nil {
 		t.Fatal(err)
 	}
-	late := claim(t, s, k, time.Millisecond)
+	late := lock(t, s, k, time.Millisecond)
 	time.Sleep(20 * time.Millisecond)
-	now := claim(t, s, k, hold)
-	// Whoever was too slow does not settle for the one who has the claim now.
+	now := lock(t, s, k, hold)
+	// Whoever was too slow does not answer for the one who has the lock now.
 	if err := s.Keep(t.Context(), late, answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,17 +99,17 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
-	k := ticket("k", "a")
-	if err := s.Keep(t.Context(), claim(t, s, k, hold), answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
+	k := key("k", "a")
+	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
 		t.Fatal(err)
 	}
-	claim(t, s, k, hold)
+	lock(t, s, k, hold)
 }
 
 func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 	s, client, prefix := open(t)
-	k := ticket("k", "a")
-	if err := s.Keep(t.Context(), claim(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
+	k := key("k", "a")
+	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := answers.New(client, prefix, settings.NewSecret("another")).Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) {

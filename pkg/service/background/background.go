@@ -1,5 +1,6 @@
-// Package background repeats a step of work for as long as a process runs: what a service does without being asked, such as
-// publishing messages or forgetting what is old. A loop tries again after a failure, and logs each outage once, not each failure.
+// Package background repeats a step of work for as long as a process runs: what a service does without being asked,
+// such as publishing messages or forgetting what is old. A loop tries again after a failure, and logs each outage
+// once, not each failure.
 package background
 
 import (
@@ -17,12 +18,14 @@ type Options struct {
 	// Step is the work. What it left undone because of an error, the next one does. It stops when its context ends.
 	Step func(ctx context.Context) error
 
-	// Every is the pause after a step that worked; Until, if set, says instead how long it is. A value from Wake ends that pause.
+	// Every is the pause after a step that worked; Until, if set, says instead how long it is. A value from Wake
+	// ends that pause.
 	Every time.Duration
 	Until func() time.Duration
 	Wake  <-chan struct{}
 
-	// Retry is the pause after a step that failed; it doubles with each further failure, up to LongestRetry. 0: as after one that worked.
+	// Retry is the pause after a step that failed; it doubles with each further failure, up to LongestRetry. 0: as
+	// after one that worked.
 	Retry, LongestRetry time.Duration
 }
 
@@ -42,8 +45,8 @@ func New(o Options) *Loop {
 	return &Loop{Options: o, retry: o.Retry}
 }
 
-// Run repeats the step, at once and then after each pause, until ctx ends; then it returns nil, as a background part of package
-// lifecycle does.
+// Run repeats the step, at once and then after each pause, until ctx ends; then it returns nil, as a background
+// part of package lifecycle does.
 func (l *Loop) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := l.Step(ctx)
@@ -59,7 +62,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// Works ends an outage. Run calls it after a step that worked; a step that goes on for long may call it once it got through.
+// Works ends an outage. Run calls it after a step that worked; a step that goes on for long may call it once it got
+// through.
 func (l *Loop) Works(ctx context.Context) {
 	if l.failing {
 		l.Log.InfoContext(ctx, l.Name+" works again")

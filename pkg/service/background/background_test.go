@@ -14,19 +14,20 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
-// run runs a loop for so long whose steps answer as given, and the last answer ever after. It returns when each step began, in seconds,
-// and the lines of the log.
+// run runs a loop for so long whose steps answer as given, and the last answer ever after. It returns when each
+// step began, in seconds, and the lines of the log.
 func run(t *testing.T, o background.Options, long time.Duration, answers ...error) (at []float64, log []string) {
 	t.Helper()
 	begun := time.Now()
 	var text bytes.Buffer
 	o.Name = "work"
-	o.Log = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+	timeless := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
 		return a
-	}}))
+	}
+	o.Log = slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: timeless}))
 	o.Step = func(context.Context) error {
 		answer := answers[min(len(at), len(answers)-1)]
 		at = append(at, time.Since(begun).Seconds())
@@ -40,7 +41,7 @@ func run(t *testing.T, o background.Options, long time.Duration, answers ...erro
 	return at, strings.Split(strings.TrimSpace(text.String()), "\n")
 }
 
-var away = errors.New("away")
+var errAway = errors.New("away")
 
 func TestRun_RepeatsTheStepAtOnceAndThenAfterEachPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -57,16 +58,20 @@ func TestRun_RepeatsTheStepAtOnceAndThenAfterEachPause(t *testing.T) {
 func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := background.Options{Every: 10 * time.Second, Retry: time.Second, LongestRetry: 4 * time.Second}
-		at, log := run(t, o, 30*time.Second, nil, away, away, away, away, nil, away, nil)
+		at, log := run(t, o, 30*time.Second, nil, errAway, errAway, errAway, errAway, nil, errAway, nil)
 		if want := []float64{0, 10, 11, 13, 17, 21}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
-		want := []string{`level=WARN msg="work is held up and goes on trying" error=away`, `level=INFO msg="work works again"`}
+		want := []string{
+			`level=WARN msg="work is held up and goes on trying" error=away`,
+			`level=INFO msg="work works again"`,
+		}
 		if !slices.Equal(log, want) {
 			t.Errorf("logged %q, want %q", log, want)
 		}
-		at, log = run(t, o, 30*time.Second, away, away, nil, away, nil)
-		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) { // the second outage begins with the short pause
+		at, log = run(t, o, 30*time.Second, errAway, errAway, nil, errAway, nil)
+		// The second outage begins with the short pause.
+		if want := []float64{0, 1, 3, 13, 14, 24}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
 		if want := slices.Concat(want, want); !slices.Equal(log, want) {
@@ -77,7 +82,7 @@ func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 
 func TestRun_WithoutARetryAFailureChangesNoPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		at, _ := run(t, background.Options{Every: time.Minute}, 150*time.Second, away)
+		at, _ := run(t, background.Options{Every: time.Minute}, 150*time.Second, errAway)
 		if want := []float64{0, 60, 120}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
@@ -89,7 +94,7 @@ func TestRun_WakeEndsThePauseOfAStepThatWorkedAndNoOther(t *testing.T) {
 		wake := make(chan struct{}, 1)
 		wake <- struct{}{}
 		o := background.Options{Every: time.Minute, Wake: wake, Retry: 5 * time.Second, LongestRetry: 5 * time.Second}
-		at, _ := run(t, o, 20*time.Second, away, nil)
+		at, _ := run(t, o, 20*time.Second, errAway, nil)
 		if want := []float64{0, 5, 5}; !slices.Equal(at, want) {
 			t.Errorf("at %v, want %v", at, want)
 		}
@@ -113,7 +118,8 @@ func TestRun_AStepThatIsStoppedIsNoOutage(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		step := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-		loop := background.New(background.Options{Name: "work", Log: slog.New(slog.NewTextHandler(&text, nil)), Step: step, Retry: time.Hour})
+		log := slog.New(slog.NewTextHandler(&text, nil))
+		loop := background.New(background.Options{Name: "work", Log: log, Step: step, Retry: time.Hour})
 		if err := loop.Run(ctx); err != nil || text.Len() > 0 {
 			t.Errorf("%v, logged %s", err, &text)
 		}
@@ -131,7 +137,7 @@ func TestWorks_EndsAnOutageWhileTheStepGoesOn(t *testing.T) {
 			Name: "work", Log: slog.New(slog.NewTextHandler(&text, nil)), Retry: time.Second, LongestRetry: time.Second,
 			Step: func(ctx context.Context) error {
 				if tries++; tries == 1 {
-					return away
+					return errAway
 				}
 				loop.Works(ctx)
 				<-ctx.Done()

@@ -1,5 +1,5 @@
-// Package names is the one table of the services, names.txt. The Makefile, the Tiltfile and scripts read the same file. A service's folder, its
-// program, its image and its Deployment have that name.
+// Package names is the one table of the services, names.txt. The Makefile, the Tiltfile and scripts read the same
+// file. A service's folder, its program, its image and its Deployment have that name.
 package names
 
 import (
@@ -10,5 +10,6 @@ import (
 //go:embed names.txt
 var table string
 
-// All returns the names of the services in the order in which they are listed everywhere: who is asked by most others comes first.
+// All returns the names of the services in the order in which they are listed everywhere: who is asked by most
+// others comes first.
 func All() []string { return strings.Fields(table) }

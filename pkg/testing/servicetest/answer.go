@@ -12,6 +12,9 @@ import (
 // Cookies are those that the answer sets.
 func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
+// Fault says what is not as the interface's document says; nil when all is, or when that was not looked at.
+func (a Answer) Fault() error { return a.fault }
+
 // Decode reads the answer's JSON into target, and ends the test when it does not fit.
 func (a Answer) Decode(t testing.TB, target any) {
 	t.Helper()

@@ -32,8 +32,8 @@ type ClientOptions struct {
 	Undocumented bool              // exchanges are not held to the interface's document
 }
 
-// Client is one client of a deployment, with a session cookie of its own, which it sends by http as well, Secure or not. It follows no
-// redirect. Several goroutines may use it.
+// Client is one client of a deployment, with a session cookie of its own, which it sends by http as well, Secure or
+// not. It follows no redirect. Several goroutines may use it.
 type Client struct {
 	options ClientOptions
 	http    *http.Client
@@ -113,9 +113,9 @@ func (s *System) Login(t testing.TB, uuid string) *Client {
 // Admin returns a client that is signed in as the first administrator.
 func (s *System) Admin(t testing.TB) *Client { t.Helper(); return s.Login(t, s.AdminUUID) }
 
-// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil. Headers
-// come in pairs; one with an empty value is not sent. It ends the test when no answer comes. An exchange that is not as
-// the interface's document says fails the test.
+// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil.
+// Headers come in pairs; one with an empty value is not sent. It ends the test when no answer comes. An exchange
+// that is not as the interface's document says fails the test.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
 	a, err := c.Try(t, method, path, body, headers...)
@@ -170,9 +170,11 @@ func (c *Client) Send(ctx context.Context, method, path string, body any, header
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Code: answer.StatusCode, Body: string(received), Header: answer.Header, Request: method + " " + redacted(path)}
+	a := Answer{Code: answer.StatusCode, Body: string(received), Header: answer.Header,
+		Request: method + " " + redacted(path)}
 	if !c.options.Undocumented {
-		a.fault = apidoctest.Check(apidoctest.Exchange{Request: r, Body: sent, Code: a.Code, Header: a.Header, Answer: received})
+		a.fault = apidoctest.Check(apidoctest.Exchange{Request: r, Body: sent, Code: a.Code, Header: a.Header,
+			Answer: received})
 	}
 	c.keep(a.Cookies())
 	return a, nil
@@ -246,8 +248,8 @@ func (c *Client) Cookie(t testing.TB) string {
 	return ""
 }
 
-// Import sends records of one kind as one batch, fails the test unless all of them succeed, and returns their ids by key. The client
-// must be an administrator's.
+// Import sends records of one kind as one batch, fails the test unless all of them succeed, and returns their ids
+// by key. The client must be an administrator's.
 func (c *Client) Import(t testing.TB, kind string, records ...map[string]any) map[string]int64 {
 	t.Helper()
 	a := c.ImportBatch(t, "/api/admin/import/"+kind, records...)

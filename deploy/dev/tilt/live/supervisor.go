@@ -90,8 +90,8 @@ func (s *supervisor) await(ctx context.Context, p *process.Process) error {
 	return nil
 }
 
-// socket is where restarts are asked for: a connection is the question; what comes back before it closes is what went wrong, nothing when the program
-// serves.
+// socket is where restarts are asked for: a connection is the question; what comes back before it closes is what
+// went wrong, nothing when the program serves.
 func socket(dir string) string { return filepath.Join(dir, ".restart") }
 
 // listen returns the questions for a restart, each as the channel that takes its answer.

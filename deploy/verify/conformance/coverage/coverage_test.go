@@ -59,7 +59,8 @@ func TestEveryCheckNamesKnownRulesAndItsPart(t *testing.T) {
 			for number := range strings.SplitSeq(strings.TrimSuffix(m[1], "_"), "_") {
 				n, _ := strconv.Atoi(number)
 				rule := c.part() + " rule " + strconv.Itoa(n)
-				if !slices.ContainsFunc(c.rules, func(id string) bool { return id == rule || strings.HasPrefix(id, rule+" ") }) {
+				if !slices.ContainsFunc(c.rules,
+					func(id string) bool { return id == rule || strings.HasPrefix(id, rule+" ") }) {
 					t.Errorf("%s does not prove %s", c.name, rule)
 				}
 			}

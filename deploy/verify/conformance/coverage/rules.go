@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// rulesText has a rule a line: its id, what it says, and for one that the conformance tests don't prove, the test of a package
-// that does, or "promises nothing".
+// rulesText has a rule a line: its id, what it says, and for one that the conformance tests don't prove, the test
+// of a package that does, or "promises nothing".
 //
 //go:embed rules.txt
 var rulesText string
 
 // rule is one sentence of the contract, of decisions or of administration that can be kept or broken.
 type rule struct {
-	id     string // part and place, such as "4.2 rule 5" or "decisions 2 cookie"
-	text   string // in our words
-	silent bool   // the contract says "not shown", and what was decided, if anything, is another rule: there is nothing to check
+	id   string // part and place, such as "4.2 rule 5" or "decisions 2 cookie"
+	text string // in our words
+	// the contract says "not shown", and what was decided, if anything, is another rule: there is nothing to check
+	silent bool
 	inside string // the test of a package that proves what no client can see, or can see only by disturbing others
 }
 

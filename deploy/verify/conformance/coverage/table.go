@@ -11,8 +11,9 @@ func table(rules []rule, checks []check, tests []test) string {
 	var doc strings.Builder
 	doc.WriteString(`# Coverage of the contract
 
-Every rule of the interface's contract, of the decisions where it is silent, and of its administration, with what proves it: the
-conformance tests ([conformance.md](conformance.md)), as "suite", and tests of the services' own packages. A rule that the contract calls "not shown" promises nothing.
+Every rule of the interface's contract, of the decisions where it is silent, and of its administration, with what
+proves it: the conformance tests ([conformance.md](conformance.md)), as "suite", and tests of the services' own
+packages. A rule that the contract calls "not shown" promises nothing.
 A test fails when a rule has no proof. This page is generated (` + "`make gen`" + `).
 
 | Part | Rules | Proved by the suite | Proved from inside | Promise nothing |

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -37,7 +38,8 @@ type check struct {
 // part is that of the check's first rule.
 func (c check) part() string { return rule{id: c.rules[0]}.part() }
 
-// findChecks returns the conformance tests, by their files' order: the rules of each are the arguments of its proves(t, …).
+// findChecks returns the conformance tests, by their files' order: the rules of each are the arguments of its
+// proves(t, …).
 func findChecks(root string) ([]check, error) {
 	files, err := filepath.Glob(filepath.Join(root, "deploy", "verify", "conformance", "*_test.go"))
 	if err != nil {
@@ -66,30 +68,31 @@ func findChecks(root string) ([]check, error) {
 
 // provedBy returns the rules that a test names in its first statement.
 func provedBy(function *ast.FuncDecl) ([]string, error) {
+	if len(function.Body.List) == 0 {
+		return nil, nil
+	}
+	statement, ok := function.Body.List[0].(*ast.ExprStmt)
+	if !ok {
+		return nil, nil
+	}
+	call, ok := statement.X.(*ast.CallExpr)
+	if !ok {
+		return nil, nil
+	}
+	if name, ok := call.Fun.(*ast.Ident); !ok || name.Name != "proves" && name.Name != "provesLast" {
+		return nil, nil
+	}
 	var rules []string
-	if len(function.Body.List) > 0 {
-		statement, _ := function.Body.List[0].(*ast.ExprStmt)
-		if statement == nil {
-			return nil, nil
+	for _, argument := range call.Args[1:] {
+		literal, ok := argument.(*ast.BasicLit)
+		if !ok {
+			return nil, errors.New("a rule that is no literal")
 		}
-		call, _ := statement.X.(*ast.CallExpr)
-		if call == nil {
-			return nil, nil
+		id, err := strconv.Unquote(literal.Value)
+		if err != nil {
+			return nil, err
 		}
-		if name, ok := call.Fun.(*ast.Ident); !ok || name.Name != "proves" && name.Name != "provesLast" {
-			return nil, nil
-		}
-		for _, argument := range call.Args[1:] {
-			literal, ok := argument.(*ast.BasicLit)
-			if !ok {
-				return nil, fmt.Errorf("a rule that is no literal")
-			}
-			id, err := strconv.Unquote(literal.Value)
-			if err != nil {
-				return nil, err
-			}
-			rules = append(rules, id)
-		}
+		rules = append(rules, id)
 	}
 	return rules, nil
 }
@@ -141,7 +144,8 @@ func (t test) rules() []string {
 
 // names says whether the test's name names that rule, or one that it is a half of ("5 rule 8" and "5 rule 8 API").
 func (t test) names(id string) bool {
-	return slices.ContainsFunc(t.rules(), func(rule string) bool { return id == rule || strings.HasPrefix(id, rule+" ") })
+	return slices.ContainsFunc(t.rules(),
+		func(rule string) bool { return id == rule || strings.HasPrefix(id, rule+" ") })
 }
 
 // part is the part that the test's name names, "" when none.

@@ -61,7 +61,7 @@ func command(t *testing.T, uuid string, arguments ...string) *exec.Cmd {
 	}
 	c := exec.Command(binary, arguments...)
 	c.Dir = t.TempDir()
-	c.Env = append(os.Environ(), "BELFRY_URL=", "BELFRY_UUID="+uuid)
+	c.Env = append(os.Environ(), "BELFRY_UUID="+uuid)
 	return c
 }
 
@@ -111,7 +111,8 @@ func through(t *testing.T, change func(path string, body []byte) []byte) string 
 func TestARunReportsByPartAndPutsAwayWhatItMade(t *testing.T) {
 	code, out, errs := conformance(t, system.AdminUUID, "-url", system.URL, "-rule", `^4\.4|^3\.3 row 4`)
 	if code != exitOK || errs != "" || !regexp.MustCompile(`(?m)^4\.4 +\d+ passed$`).MatchString(out) ||
-		!regexp.MustCompile(`(?m)^3\.3 +1 passed$`).MatchString(out) || !regexp.MustCompile(`\nall +\d+ passed, in \d+ s\n$`).MatchString(out) {
+		!regexp.MustCompile(`(?m)^3\.3 +1 passed$`).MatchString(out) ||
+		!regexp.MustCompile(`\nall +\d+ passed, in \d+ s\n$`).MatchString(out) {
 		t.Fatalf("%d\n%s%s", code, out, errs)
 	}
 	nothingIsLeft(t)
@@ -139,7 +140,8 @@ func TestAnInterruptedRunPutsAwayWhatItMade(t *testing.T) {
 				}
 			}
 		}
-		if code := exitCode(t, c.Wait()); code != exitUnusable || errs.String() != "conformance: interrupted\n" || passed > 30 {
+		if code := exitCode(t, c.Wait()); code != exitUnusable || errs.String() != "conformance: interrupted\n" ||
+			passed > 30 {
 			t.Errorf("%v: %d, %d passed, %q", signal, code, passed, &errs)
 		}
 		nothingIsLeft(t)
@@ -180,9 +182,11 @@ func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
 		}
 		return body
 	})
-	code, out, _ := conformance(t, system.AdminUUID, "-url", broken, "-documented=false", "-test.run", "WhoAmI|PrivilegedUsersGetALongerList")
+	code, out, _ := conformance(t, system.AdminUUID, "-url", broken, "-documented=false", "-test.run",
+		"WhoAmI|PrivilegedUsersGetALongerList")
 	for _, want := range []string{
-		"\n4.5             0 passed, 1 failed\n", "--- FAIL: TestPart4_5_WhoAmI", "rules: 4.5 whoami; ", "sessions_test.go:", "GET /sessions/1/whoami",
+		"\n4.5             0 passed, 1 failed\n", "--- FAIL: TestPart4_5_WhoAmI", "rules: 4.5 whoami; ",
+		"sessions_test.go:", "GET /sessions/1/whoami",
 		`expected: 200 {"status":"OK","user_id":`, `got:      200 {"status":"OK","id":`, "\n4.4             1 passed\n",
 	} {
 		if !strings.Contains(out, want) {
@@ -192,13 +196,14 @@ func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
 	if code != exitFailed || t.Failed() {
 		t.Errorf("%d\n%s", code, out)
 	}
-	if code, out, _ = conformance(t, system.AdminUUID, "-url", broken, "-test.run", "WhoAmI"); code != exitFailed || !strings.Contains(out, "not as the interface's document says: ") {
+	if code, out, _ = conformance(t, system.AdminUUID, "-url", broken, "-test.run", "WhoAmI"); code != exitFailed ||
+		!strings.Contains(out, "not as the interface's document says: ") {
 		t.Errorf("held to the document: %d\n%s", code, out)
 	}
 }
 
-// TestEveryByteOfAnAnswerIsLookedAt runs the tests through doors that each break one thing everywhere: where the thing is looked at, tests
-// must fail, also when nobody holds them to the interface's document.
+// TestEveryByteOfAnAnswerIsLookedAt runs the tests through doors that each break one thing everywhere: where the
+// thing is looked at, tests must fail, also when nobody holds them to the interface's document.
 func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		run    string
@@ -208,12 +213,15 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 		"a key more": {"TestPart2", func(_ string, b []byte) []byte {
 			return bytes.Replace(b, []byte(`"all_day":`), []byte(`"colour":1,"all_day":`), 1)
 		}, []string{"TestPart2_3_ANewEvent", "TestPart2_3_AnEventFetched", "TestPart2_3_AnInvalidEvent"}},
-		"no milliseconds": {"TestPart2_3", func(_ string, b []byte) []byte { return bytes.ReplaceAll(b, []byte(":00.000+"), []byte(":00+")) },
+		"no milliseconds": {"TestPart2_3",
+			func(_ string, b []byte) []byte { return bytes.ReplaceAll(b, []byte(":00.000+"), []byte(":00+")) },
 			[]string{"TestPart2_3_ANewEvent", "TestPart2_3_AnEventFetched"}},
-		"plain characters": {"Escaped|TestPart2_3_ANewEvent", func(_ string, b []byte) []byte { return bytes.ReplaceAll(b, []byte(`\u003c`), []byte("<")) },
+		"plain characters": {"Escaped|TestPart2_3_ANewEvent",
+			func(_ string, b []byte) []byte { return bytes.ReplaceAll(b, []byte(`\u003c`), []byte("<")) },
 			[]string{"TestDecisionsPart1_SpecialCharactersAreEscaped", "TestPart2_3_ANewEvent"}},
 	} {
-		_, out, errs := conformance(t, system.AdminUUID, "-url", through(t, c.change), "-documented=false", "-test.run", c.run)
+		_, out, errs := conformance(t, system.AdminUUID, "-url", through(t, c.change), "-documented=false", "-test.run",
+			c.run)
 		for _, test := range c.fails {
 			if !strings.Contains(out, "--- FAIL: "+test+" ") {
 				t.Errorf("%s: %s did not fail\n%s%s", name, test, out, errs)
@@ -222,8 +230,8 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 	}
 }
 
-// TestEveryTestCanFail runs all tests against a deployment that makes what administrators ask for and answers everything else with a bare OK.
-// A test that passes there looks at nothing.
+// TestEveryTestCanFail runs all tests against a deployment that makes what administrators ask for and answers
+// everything else with a bare OK. A test that passes there looks at nothing.
 func TestEveryTestCanFail(t *testing.T) {
 	target, err := url.Parse(system.URL)
 	if err != nil {
@@ -244,8 +252,10 @@ func TestEveryTestCanFail(t *testing.T) {
 	if len(all) < 200 {
 		t.Fatalf("%d tests:\n%s", len(all), out)
 	}
-	const aboutLogin = "^(TestDecisionsPart2_TheCookie|TestDecisionsPart2_TenFailedLoginsInAMinute)$" // logins are real here
-	_, out, errs := conformance(t, system.AdminUUID, "-url", server.URL, "-documented=false", "-test.v", "-test.skip", aboutLogin)
+	// logins are real here
+	const aboutLogin = "^(TestDecisionsPart2_TheCookie|TestDecisionsPart2_TenFailedLoginsInAMinute)$"
+	_, out, errs := conformance(t, system.AdminUUID, "-url", server.URL, "-documented=false", "-test.v", "-test.skip",
+		aboutLogin)
 	for _, name := range all {
 		if !strings.Contains(out, "--- FAIL: "+name+" ") && !regexp.MustCompile(aboutLogin).MatchString(name) {
 			t.Errorf("%s did not fail", name)
@@ -256,14 +266,18 @@ func TestEveryTestCanFail(t *testing.T) {
 	}
 }
 
+// TestTwoRunsAtOnceDoNotDisturbEachOther has a system of its own: logins that failed in other tests would make
+// these wait.
 func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
-	var both sync.WaitGroup
 	if err := build(); err != nil {
 		t.Fatal(err)
 	}
+	s := servicetest.Start(t, servicetest.Options{})
+	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
-			code, out, errs := conformance(t, system.AdminUUID, "-url", system.URL, "-rule", "^4.[1-4]|administration", "-test.shuffle", "on")
+			code, out, errs := conformance(t, s.AdminUUID, "-url", s.URL, "-rule", "^4.[1-4]|administration",
+				"-test.shuffle", "on")
 			if code != exitOK {
 				t.Errorf("%d\n%s%s", code, out, errs)
 			}
@@ -277,7 +291,8 @@ func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
 	if err := os.WriteFile(file, []byte(system.AdminUUID+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := conformance(t, "", "-url", system.URL, "-uuid-file", file, "-test.run", "WhoAmI"); code != exitOK {
+	if code, out, errs := conformance(t, "", "-url", system.URL, "-uuid-file", file, "-test.run",
+		"WhoAmI"); code != exitOK {
 		t.Errorf("with a file: %d\n%s%s", code, out, errs)
 	}
 	for name, c := range map[string]struct {
@@ -285,16 +300,19 @@ func TestWhatCannotBeCheckedIsExitTwo(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no address":             {"x", nil, "set -url or BELFRY_URL"},
-		"no uuid":                {"", []string{"-url", system.URL}, "set BELFRY_UUID or -uuid-file"},
-		"no such file":           {"", []string{"-url", system.URL, "-uuid-file", file + "x"}, "no such file"},
-		"another uuid":           {"3f0c8bfa-0000-4000-8000-000000000000", []string{"-url", system.URL}, "login as the administrator: 401"},
-		"nobody there":           {"x", []string{"-url", "http://127.0.0.1:1"}, "connection refused"},
-		"no http address":        {"x", []string{"-url", "belfry"}, "the address must look like"},
-		"no such zone":           {"x", []string{"-timezone", "Mars/Olympus"}, "unknown time zone"},
-		"no pattern":             {"x", []string{"-rule", "("}, "-rule"},
-		"no such rule":           {system.AdminUUID, []string{"-url", system.URL, "-rule", "nothing at all"}, "no test is chosen"},
-		"no such test":           {system.AdminUUID, []string{"-url", system.URL, "-test.run", "nothing at all"}, "no test is chosen"},
+		"no address":   {"x", nil, "set -url"},
+		"no uuid":      {"", []string{"-url", system.URL}, "set BELFRY_UUID or -uuid-file"},
+		"no such file": {"", []string{"-url", system.URL, "-uuid-file", file + "x"}, "no such file"},
+		"another uuid": {"3f0c8bfa-0000-4000-8000-000000000000", []string{"-url", system.URL},
+			"login as the administrator: 401"},
+		"nobody there":    {"x", []string{"-url", "http://127.0.0.1:1"}, "connection refused"},
+		"no http address": {"x", []string{"-url", "belfry"}, "the address must look like"},
+		"no such zone":    {"x", []string{"-timezone", "Mars/Olympus"}, "unknown time zone"},
+		"no pattern":      {"x", []string{"-rule", "("}, "-rule"},
+		"no such rule": {system.AdminUUID, []string{"-url", system.URL, "-rule", "nothing at all"},
+			"no test is chosen"},
+		"no such test": {system.AdminUUID, []string{"-url", system.URL, "-test.run", "nothing at all"},
+			"no test is chosen"},
 		"an unknown flag":        {"x", []string{"-colour"}, "flag provided but not defined"},
 		"a word without a flag":  {"x", []string{"http://127.0.0.1:1"}, "unknown argument"},
 		"a flag without a value": {"x", []string{"-url"}, "flag needs an argument"},

@@ -21,12 +21,15 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	kept := store.New(r.DB, r.IDs)
-	elements := &element.Service{Store: kept, Feeds: store.NewFeeds(r.DB, r.IDs), Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now}
-	h := handlers{elements: elements, audit: kept.Audit(), zone: r.Zone, now: time.Now}
+	stores := store.New(r.DB, r.IDs)
+	elements := element.New(element.Options{
+		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds,
+		Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now,
+	})
+	h := handlers{elements: elements, audit: stores.Audit, zone: r.Zone, now: time.Now}
 	return service.Surface{
 		Public:     h.public(),
 		Internal:   h.internal(),
-		Components: []lifecycle.Component{lifecycle.Background("audit", kept.Audit().Run(r.Log))},
+		Components: []lifecycle.Component{lifecycle.Background("audit", stores.Audit.Run(r.Log))},
 	}, nil
 }

@@ -10,25 +10,25 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// importElements brings in one type of element; see element.Service.ImportElements for its cost.
+// importElements imports one type of element.
 func (h handlers) importElements(t element.Type) importer.Handler {
-	return func(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+	return func(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 		rows := make([]element.Row, len(batch.Records))
 		for i, r := range batch.Records {
 			rows[i] = element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
 		}
-		outcomes, err := h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
-		return resultsOf(batch, outcomes), err
+		return h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
 	}
 }
 
-// importMemberships brings in memberships; see element.Service.ImportMemberships for its cost.
-func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+// importMemberships imports memberships.
+func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]element.MembershipRow, len(batch.Records))
 	for i, r := range batch.Records {
 		faults := problem.Fields{}
@@ -38,12 +38,11 @@ func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]impor
 		rows[i].Days = readSourcedDays(r.Fields, faults)
 		rows[i].Changes = readChanges(r.Fields, faults)
 	}
-	outcomes, err := h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
-	return resultsOf(batch, outcomes), err
+	return h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
 }
 
-// importAdministrators brings in administrators; see element.Service.ImportAdministrators for its cost.
-func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]importer.Result, error) {
+// importAdministrators imports administrators.
+func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]element.AdministratorRow, len(batch.Records))
 	for i, r := range batch.Records {
 		faults := problem.Fields{}
@@ -51,36 +50,35 @@ func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]im
 		rows[i].Element = reference(r.Fields, "element", faults)
 		rows[i].User = reference(r.Fields, "user", faults)
 	}
-	outcomes, err := h.elements.ImportAdministrators(c.UserContext(), rows, batch.DryRun)
-	return resultsOf(batch, outcomes), err
+	return h.elements.ImportAdministrators(c.UserContext(), rows, batch.DryRun)
 }
 
-// reference reads a key that must be given.
+// reference reads a key that is required.
 func reference(fields web.Object, name string, faults problem.Fields) string {
 	text := fields.Text(name, faults)
 	switch {
 	case len(faults[name]) > 0:
 		return ""
 	case text == nil || *text == "":
-		faults.Add(name, "can't be blank")
+		faults.Add(name, problem.Blank)
 		return ""
 	}
 	return *text
 }
 
-// readSourcedDays reads the days of a membership, each perhaps with its source.
+// readSourcedDays reads the days of a membership, each with its source if there is one.
 func readSourcedDays(fields web.Object, faults problem.Fields) []element.Sourced {
 	return readList(fields, "spans", faults, readSourced)
 }
 
-// readChanges reads the changes of a membership, nil when it has none.
+// readChanges reads the changes of a membership, nil when absent.
 func readChanges(fields web.Object, faults problem.Fields) []element.MembershipChange {
 	return readList(fields, "changes", faults, func(fields web.Object, faults problem.Fields) element.MembershipChange {
 		change := element.MembershipChange{Sourced: readSourced(fields, faults)}
 		if text := fields.Text("ends_before", faults); text != nil && *text != "" {
 			day, err := wiretime.ParseDay(*text)
 			if err != nil {
-				faults.Add("ends_before", "is not a date")
+				faults.Add("ends_before", problem.NotADate)
 			}
 			change.Before = &day
 		}
@@ -96,8 +94,10 @@ func readSourced(fields web.Object, faults problem.Fields) element.Sourced {
 	return s
 }
 
-// readList reads a list of objects, nil when it is absent; a fault of one names its place.
-func readList[T any](fields web.Object, name string, faults problem.Fields, read func(web.Object, problem.Fields) T) []T {
+// readList reads a list of objects, nil when it is absent. A fault of an object names its place in the list.
+func readList[T any](
+	fields web.Object, name string, faults problem.Fields, read func(web.Object, problem.Fields) T,
+) []T {
 	var lines []json.RawMessage
 	if fields.Has(name) && json.Unmarshal(fields[name], &lines) != nil {
 		faults.Add(name, "is not a list")
@@ -109,7 +109,7 @@ func readList[T any](fields web.Object, name string, faults problem.Fields, read
 	for i, line := range lines {
 		object, err := web.ParseObject(line)
 		if err != nil {
-			faults.Add(name, fmt.Sprintf("number %d is not an object", i+1))
+			faults.Add(name, fmt.Sprintf("number %d %s", i+1, problem.NotAnObject))
 			continue
 		}
 		inner := problem.Fields{}
@@ -121,12 +121,4 @@ func readList[T any](fields web.Object, name string, faults problem.Fields, read
 		}
 	}
 	return list
-}
-
-func resultsOf(batch importer.Batch, outcomes []element.Outcome) []importer.Result {
-	results := make([]importer.Result, len(outcomes))
-	for i, o := range outcomes {
-		results[i] = importer.Result{Index: i, Key: batch.Records[i].Key, Result: string(o.Result), ID: o.ID, Errors: o.Faults}
-	}
-	return results
 }

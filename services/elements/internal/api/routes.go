@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// public are the routes of clients, all below the service's rows of the route table.
+// public returns the routes for clients. All are in the service's rows of the route table.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
 		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Handler: h.search},
@@ -18,10 +18,13 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Access: web.SignedIn, Handler: h.requests},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy", Access: web.SignedIn, Handler: h.busy},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics", Access: web.SignedIn, Handler: h.calendar},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.feeds},
-		{Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.newFeed},
-		{Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed", Access: web.SignedIn, Handler: h.revokeFeed},
-		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarBy},
+		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.listFeeds},
+		{Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.createFeed},
+		{
+			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
+			Access: web.SignedIn, Handler: h.deleteFeed,
+		},
+		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarByToken},
 		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Handler: h.freeBusy},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},
@@ -30,11 +33,26 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.patch},
 		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.retire},
 		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Access: web.Admin, Handler: h.members},
-		{Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members", Access: web.Admin, Repeatable: true, Handler: h.addMembers},
-		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member", Access: web.Admin, Handler: h.endMembership},
-		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators", Access: web.Admin, Handler: h.administrators},
-		{Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user", Access: web.Admin, Handler: h.addAdministrator},
-		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user", Access: web.Admin, Handler: h.removeAdministrator},
+		{
+			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
+			Access: web.Admin, Repeatable: true, Handler: h.addMembers,
+		},
+		{
+			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member",
+			Access: web.Admin, Handler: h.endMembership,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators",
+			Access: web.Admin, Handler: h.administrators,
+		},
+		{
+			Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user",
+			Access: web.Admin, Handler: h.addAdministrator,
+		},
+		{
+			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user",
+			Access: web.Admin, Handler: h.removeAdministrator,
+		},
 
 		importer.Route("memberships", h.audit, h.importMemberships),
 		importer.Route("administrators", h.audit, h.importAdministrators),
@@ -46,7 +64,7 @@ func (h handlers) public() []web.Route {
 	return routes
 }
 
-// internal are the routes of the other services.
+// internal returns the routes for other services.
 func (h handlers) internal() []web.Route {
 	return []web.Route{
 		web.Serve(neighbour.ElementFacts, h.elements.Facts),

@@ -1,7 +1,6 @@
-// Package calendar writes iCalendar (RFC 5545). It writes what a feed of a schedule has, exactly, and no more: one VTIMEZONE with the changes of
-// the clock that the events need, and events that don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties,
-// arran4/golang-ical folds at words and escapes parameter values in a way that the RFC does not know; both read what this package writes in its
-// tests.
+// Package calendar writes iCalendar (RFC 5545), as far as the feed of a schedule needs it: one VTIMEZONE, and events that
+// don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties; arran4/golang-ical folds
+// at words and escapes parameter values in a way that is not in the RFC. The tests read calendars with both.
 package calendar
 
 import (
@@ -17,7 +16,7 @@ import (
 type Calendar struct {
 	Name   string
 	Zone   wiretime.Zone
-	From   time.Time // the feed's window, for which the zone is described at least
+	From   time.Time // to To: the zone is described at least for this time
 	To     time.Time
 	Events []Event
 }
@@ -28,15 +27,15 @@ type Event struct {
 	Sequence int64
 	Modified time.Time
 	Summary  string
-	Location string // "": none
+	Location string // empty when there is none
 	Starts   time.Time
-	Ends     time.Time // the start: it takes no time
+	Ends     time.Time // the same as Starts for an event without length
 	AllDay   bool      // both are midnights of the zone
 	Busy     bool
 }
 
 const (
-	// maxLine is the length of a line in octets, its end not counted.
+	// maxLine is the greatest length of a line in octets, without its end.
 	maxLine = 75
 
 	dateForm  = "20060102"
@@ -44,7 +43,7 @@ const (
 	utcForm   = "20060102T150405Z"
 )
 
-// Encode returns the calendar as text. The same calendar is always the same text.
+// Encode returns the calendar as text; the text of the same calendar is always the same.
 func Encode(c Calendar) []byte {
 	w := &writer{zone: c.Zone}
 	w.line("BEGIN:VCALENDAR")
@@ -66,8 +65,8 @@ type writer struct {
 	zone wiretime.Zone
 }
 
-// timezone describes the zone for the whole years that hold the window and all events: one observance for each change of the clock. By whole years,
-// the text does not change from day to day.
+// timezone describes the zone, by one observance for each change of the clock, for the years of the window and of all
+// events. They are whole years, so that the text does not change from day to day.
 func (w *writer) timezone(c Calendar) {
 	from, to := c.From, c.To
 	for _, e := range c.Events {
@@ -86,7 +85,8 @@ func (w *writer) timezone(c Calendar) {
 			kind = "DAYLIGHT"
 		}
 		w.line("BEGIN:" + kind)
-		w.line("DTSTART:" + change.At.Add(time.Duration(change.Before)*time.Second).Format(localForm)) // as the clock showed it before
+		shown := change.At.Add(time.Duration(change.Before) * time.Second) // by the clock as it was before
+		w.line("DTSTART:" + shown.Format(localForm))
 		w.line("TZOFFSETFROM:" + offset(change.Before))
 		w.line("TZOFFSETTO:" + offset(change.After))
 		w.text("TZNAME", change.Name)
@@ -104,7 +104,7 @@ func (w *writer) event(e Event) {
 	w.line("LAST-MODIFIED:" + e.Modified.UTC().Format(utcForm))
 	w.line(fmt.Sprintf("SEQUENCE:%d", e.Sequence))
 	w.moment("DTSTART", e.Starts, e.AllDay)
-	if e.Ends.After(e.Starts) { // an event that takes no time has no end (3.6.1)
+	if e.Ends.After(e.Starts) { // an event without length has no end (3.6.1)
 		w.moment("DTEND", e.Ends, e.AllDay)
 	}
 	w.text("SUMMARY", e.Summary)
@@ -117,8 +117,8 @@ func (w *writer) event(e Event) {
 	w.line("END:VEVENT")
 }
 
-// moment writes a date, or a time in the zone. One that the clock shows for the second time, as it was set back, can be written in UTC only: in
-// the zone it would mean the first (3.3.5).
+// moment writes a date, or a time in the zone. A time that the clock shows twice, since it was set back, means the first
+// instant in the zone (3.3.5). The second instant is written in UTC.
 func (w *writer) moment(name string, at time.Time, date bool) {
 	shown, first := w.zone.Clock(at)
 	switch {
@@ -134,7 +134,7 @@ func (w *writer) moment(name string, at time.Time, date bool) {
 
 var escape = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\r", `\n`, "\n", `\n`)
 
-// text writes a property with text. Control characters, which text can't have, are left out.
+// text writes a property with text. It leaves out control characters, which text can't have.
 func (w *writer) text(name, value string) {
 	w.line(name + ":" + strings.Map(func(r rune) rune {
 		if (r < ' ' && r != '\t') || r == 0x7f {
@@ -157,7 +157,7 @@ func (w *writer) line(text string) {
 	w.WriteString(text + "\r\n")
 }
 
-// offset is a UTC offset (3.3.14): its seconds only where there are any.
+// offset returns a UTC offset (3.3.14), with seconds only if there are any.
 func offset(seconds int) string {
 	sign := '+'
 	if seconds < 0 {

@@ -1,7 +1,6 @@
 package element
 
 import (
-	"fmt"
 	"net/mail"
 	"slices"
 	"strings"
@@ -14,39 +13,36 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Limits of fields in characters, those of the bundle.
+// The longest texts, in characters; the bundle has the same limits.
 const (
 	maxText  = 255
 	maxEmail = 254
 	maxLong  = 4096
 )
 
-// Draft is what a client or an import says of an element. What it does not say is absent, and stays as it is.
+// Draft is what a client or an import gives of an element; a field that is nil or absent stays as it is.
 type Draft struct {
 	EntityType *string
 	UUID       *string
 	Current    *bool
 	Resource   *bool
 	MakePublic *bool
-	Texts      map[string]string // by the names of Texts(); empty: without a value
+	Texts      map[string]string // by the names of TextFields; an empty text empties the field
 	Faults     problem.Fields    // of fields that could not be read
 }
 
-// Apply writes the draft's fields that the element's type has into e, derives its name, and returns what is wrong with the result; then e
-// must not be kept. Fields of other types are ignored, as unknown ones are.
+// Apply sets those of the draft's fields that the element's type has, and derives its name. It returns what is wrong
+// with the result, which must then not be stored. Fields of other types are ignored, as unknown fields are.
 func (d Draft) Apply(e *Element) problem.Fields {
-	faults := problem.Fields{}
-	for field, messages := range d.Faults {
-		faults[field] = slices.Clone(messages)
-	}
-	t, known := TypeOf(e.EntityType)
+	faults := copyFaults(d.Faults)
+	t, exists := TypeOf(e.EntityType)
 	switch {
 	case e.EntityType == "":
-		faults.Add("entity_type", "can't be blank")
-	case !known:
+		faults.Add("entity_type", problem.Blank)
+	case !exists:
 		faults.Add("entity_type", "is not an entity type")
 	case d.EntityType != nil && *d.EntityType != e.EntityType:
-		faults.Add("entity_type", "can't be changed")
+		faults.Add("entity_type", problem.Fixed)
 	}
 	if d.UUID != nil {
 		e.UUID = readUUID(*d.UUID, faults)
@@ -79,7 +75,7 @@ func (d Draft) applyDetails(e *Element, t Type, faults problem.Fields) {
 	}
 }
 
-// applyText keeps a text without the spaces around it.
+// applyText sets a text, without the spaces around it.
 func (d Draft) applyText(t Type, field string, at *string, long bool, faults problem.Fields) {
 	if len(faults[field]) > 0 {
 		return
@@ -96,13 +92,13 @@ func (d Draft) applyText(t Type, field string, at *string, long bool, faults pro
 	}
 	switch {
 	case *at == "" && slices.Contains(t.required, field):
-		faults.Add(field, "can't be blank")
+		faults.Add(field, problem.Blank)
 	case utf8.RuneCountInString(*at) > limit:
-		faults.Add(field, fmt.Sprintf("is too long (maximum is %d characters)", limit))
+		faults.Add(field, problem.TooLong(limit))
 	case !long && strings.ContainsFunc(*at, unicode.IsControl), strings.ContainsRune(*at, 0):
-		faults.Add(field, "has a control character")
+		faults.Add(field, problem.ControlCharacter)
 	case field == "email" && *at != "" && !isAddress(*at):
-		faults.Add(field, "is not an e-mail address")
+		faults.Add(field, problem.NotAnEmail)
 	}
 }
 
@@ -111,17 +107,17 @@ func isAddress(text string) bool {
 	return err == nil && parsed.Address == text
 }
 
-// readUUID takes the usual form of 36 characters alone, and returns it in small letters.
+// readUUID accepts only the usual form of 36 characters, and returns it in lower case.
 func readUUID(text string, faults problem.Fields) string {
 	parsed, err := uuid.Parse(text)
 	if err != nil || len(text) != len(parsed.String()) {
-		faults.Add("uuid", "is not a uuid")
+		faults.Add("uuid", problem.NotAUUID)
 		return text
 	}
 	return parsed.String()
 }
 
-// fresh is an element of that type before its draft is applied.
-func fresh(entityType string) Element {
+// newElement returns an element of that type, to which a draft is to be applied.
+func newElement(entityType string) Element {
 	return Element{EntityType: entityType, UUID: uuid.NewString(), Current: true}
 }

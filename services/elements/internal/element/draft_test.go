@@ -24,7 +24,7 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 		{form.Service, map[string]string{"name": "Catering"}, "Catering"},
 		{form.Subject, map[string]string{"name": "Maths"}, "Maths"},
 	} {
-		e := fresh(c.entityType)
+		e := newElement(c.entityType)
 		if faults := (Draft{Texts: c.texts}).Apply(&e); len(faults) > 0 || e.Name != c.name {
 			t.Errorf("%s %v is named %q, not %q (%v)", c.entityType, c.texts, e.Name, c.name, faults)
 		}
@@ -32,7 +32,7 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 }
 
 func TestDecisionsPart3_AChangeOfPartsRenames(t *testing.T) {
-	e := fresh(form.Pupil)
+	e := newElement(form.Pupil)
 	e.Name, e.Details = "Ann Lee (9A)", Details{Forename: "Ann", Surname: "Lee", TutorGroup: "9A"}
 	if faults := (Draft{Texts: map[string]string{"tutor_group": "10A"}}).Apply(&e); len(faults) > 0 || e.Name != "Ann Lee (10A)" {
 		t.Errorf("named %q (%v)", e.Name, faults)
@@ -60,7 +60,7 @@ func TestDraft_Faults(t *testing.T) {
 		{"no uuid", form.Group, Draft{UUID: text("5")}, "uuid", "is not a uuid"},
 		{"uuid in braces", form.Group, Draft{UUID: text("{9f3c1f52-8a35-4b5d-9a39-3b6a2e2f3f10}")}, "uuid", "is not a uuid"},
 	} {
-		e := fresh(c.entityType)
+		e := newElement(c.entityType)
 		faults := c.draft.Apply(&e)
 		if len(faults[c.field]) != 1 || faults[c.field][0] != c.message {
 			t.Errorf("%s: %v", c.name, faults)
@@ -69,7 +69,7 @@ func TestDraft_Faults(t *testing.T) {
 }
 
 func TestDraft_KeepsWhatItDoesNotGive(t *testing.T) {
-	e := fresh(form.Location)
+	e := newElement(form.Location)
 	e.Name, e.Details.ShortName = "Main Hall", "MH"
 	before := e
 	if faults := (Draft{Texts: map[string]string{"initials": "no field of a location"}}).Apply(&e); len(faults) > 0 {

@@ -46,7 +46,7 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 		}
 		least := rapid.IntRange(1, 600).Draw(t, "least")
 
-		busy := busyOn(zone, reaches, taken)
+		busy := busyIntervals(zone, reaches, taken)
 		free := gaps(busy, Interval{from, to}, time.Duration(least)*time.Minute)
 
 		var model []bool
@@ -97,7 +97,7 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 		s := drawSchool(t)
 		days := wiretime.Days{First: 0, Last: lastDay}
 		ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups+people), 1, 4, rapid.ID[int64]).Draw(t, "elements")
-		known, err := gather(t.Context(), s.up, ids)
+		prefetched, err := prefetch(t.Context(), s.up, ids)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 			t.Fatalf("%d round trips for %d groups", s.levels, groups)
 		}
 		for _, id := range ids {
-			got, err := groupsOf(t.Context(), known, id, days)
+			got, err := groupsOf(t.Context(), prefetched, id, days)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,13 +2,15 @@ package element
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// AdministratorRow is a record of one user who administers one element.
+// AdministratorRow is a user who administers an element.
 type AdministratorRow struct {
 	Key     string // "Property:1/3"
 	Element string // its key with the type
@@ -17,30 +19,28 @@ type AdministratorRow struct {
 }
 
 func (r AdministratorRow) check() problem.Fields {
-	faults := problem.Fields{}
-	for field, messages := range r.Faults {
-		faults[field] = slices.Clone(messages)
-	}
+	faults := copyFaults(r.Faults)
 	if len(faults) == 0 && r.Key != r.Element+"/"+r.User {
 		faults.Add("key", "does not name the element and the user")
 	}
 	return faults
 }
 
-// ImportAdministrators is ImportElements for administrators; the outcome's id is the element's. It costs a call to identity, one read of
-// the elements and one bulk write. An administrator who was removed by hand after an import stays so.
-func (s *Service) ImportAdministrators(ctx context.Context, rows []AdministratorRow, dry bool) ([]Outcome, error) {
-	outcomes := make([]Outcome, len(rows))
-	var users []string
+// ImportAdministrators is ImportElements for administrators; the id of an outcome is the element's. An administrator
+// who was removed by hand after an import stays removed.
+func (s *Service) ImportAdministrators(
+	ctx context.Context, rows []AdministratorRow, dry bool,
+) ([]record.Outcome, error) {
+	outcomes := make([]record.Outcome, len(rows))
+	var keys []string
 	for i, r := range rows {
 		if faults := r.check(); len(faults) > 0 {
-			outcomes[i].fail(faults)
+			outcomes[i] = record.Fail(faults)
 			continue
 		}
-		users = append(users, r.User)
+		keys = append(keys, r.User)
 	}
-	slices.Sort(users)
-	found, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: slices.Compact(users)})
+	found, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinct(keys)})
 	if err != nil {
 		return nil, err
 	}
@@ -48,60 +48,59 @@ func (s *Service) ImportAdministrators(ctx context.Context, rows []Administrator
 	for _, u := range found {
 		userIDs[u.Key] = u.ID
 	}
-	err = s.settle(ctx, func(ctx context.Context) (bool, error) {
+	err = retry(ctx, func(ctx context.Context) (bool, error) {
 		return s.importAdministrators(ctx, rows, userIDs, outcomes, dry)
 	})
 	return outcomes, err
 }
 
-func (s *Service) importAdministrators(ctx context.Context, rows []AdministratorRow, userIDs map[string]int64, outcomes []Outcome, dry bool) (bool, error) {
+func (s *Service) importAdministrators(
+	ctx context.Context, rows []AdministratorRow, userIDs map[string]int64, outcomes []record.Outcome, dry bool,
+) (done bool, err error) {
 	var keys []string
 	for i, r := range rows {
-		if !outcomes[i].settled() {
+		if !final(outcomes[i]) {
 			keys = append(keys, r.Element)
 		}
 	}
-	elements, err := s.byKey(ctx, keys)
+	elements, err := s.findByKeys(ctx, keys)
 	if err != nil {
 		return false, err
 	}
 	changed := map[string]Element{}
 	for i, r := range rows {
-		if outcomes[i].settled() {
+		if final(outcomes[i]) {
 			continue
 		}
-		e, exists := elements[r.Element]
-		userID, known := userIDs[r.User]
+		e, elementExists := elements[r.Element]
+		userID, userExists := userIDs[r.User]
 		switch {
-		case exists && slices.Contains(e.ImportedAdministrators, r.User):
-			outcomes[i].same(e.ID)
+		case elementExists && slices.Contains(e.ImportedAdministrators, r.User):
+			outcomes[i] = unchanged(outcomes[i], e.ID)
 			continue
 		case dry:
-			outcomes[i] = Outcome{Result: Created}
+			outcomes[i] = record.Outcome{Result: record.Created}
 			continue
-		case !exists || !known:
-			outcomes[i].fail(missingAdministrator(exists, known))
+		}
+		if faults := missingFields(map[string]bool{"element": elementExists, "user": userExists}); len(faults) > 0 {
+			outcomes[i] = record.Fail(faults)
 			continue
 		}
 		e.addAdministrator(userID)
 		e.ImportedAdministrators = append(e.ImportedAdministrators, r.User)
 		elements[r.Element], changed[r.Element] = e, e
-		outcomes[i] = Outcome{Result: Created, ID: e.ID}
+		outcomes[i] = record.Outcome{Result: record.Created, ID: e.ID}
 	}
-	all := make([]Element, 0, len(changed))
-	for _, e := range changed {
-		all = append(all, e)
-	}
-	return s.Store.Replace(ctx, all)
+	return s.store.Replace(ctx, slices.Collect(maps.Values(changed)))
 }
 
-func missingAdministrator(elementExists, userExists bool) problem.Fields {
+// missingFields returns a fault for each field whose record does not exist.
+func missingFields(exists map[string]bool) problem.Fields {
 	faults := problem.Fields{}
-	if !elementExists {
-		faults.Add("element", "must exist")
-	}
-	if !userExists {
-		faults.Add("user", "must exist")
+	for field, ok := range exists {
+		if !ok {
+			faults.Add(field, problem.MustExist)
+		}
 	}
 	return faults
 }

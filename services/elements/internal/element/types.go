@@ -6,21 +6,21 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// Type is one of the entity types, with what tells it from the others.
+// Type is an entity type.
 type Type struct {
-	Name       string // as in entity_type and in import keys
-	ImportKind string // of the batches that hold its records
+	Name       string // in entity_type and in import keys
+	ImportKind string // in the path of the import
 	required   []string
 	optional   []string
-	// name derives the element's name; nil where the name is a field of its own.
+	// name derives the element's name; nil when the name is a field that is given.
 	name func(Details) string
 }
 
-// Fields of elements by their names in the API that are texts, with where they are kept. The name itself is not among them.
+// textFields are the details that are texts.
 var textFields = []struct {
-	name string
+	name string // in the API
 	at   func(*Details) *string
-	long bool // may have many lines
+	long bool // it may have several lines
 }{
 	{"initials", func(d *Details) *string { return &d.Initials }, false},
 	{"title", func(d *Details) *string { return &d.Title }, false},
@@ -35,21 +35,41 @@ var textFields = []struct {
 	{"description", func(d *Details) *string { return &d.Description }, true},
 }
 
-// types are in the order of decisions, part 3; columns as in administration's bundle.
+// types are in the order of decisions, part 3. Their columns are those of administration's bundle.
 var types = []Type{
-	{Name: form.Staff, ImportKind: "staff", required: []string{"initials", "forename", "surname"}, optional: []string{"title", "email"}, name: staffName},
-	{Name: form.Pupil, ImportKind: "pupils", required: []string{"forename", "surname"}, optional: []string{"known_as", "year_group", "house_name", "tutor_group", "email"}, name: pupilName},
-	{Name: form.Location, ImportKind: "locations", required: []string{"name"}, optional: []string{"short_name"}},
-	{Name: form.Group, ImportKind: "groups", required: []string{"name"}, optional: []string{"description", "resource"}},
-	{Name: form.Property, ImportKind: "properties", required: []string{"name"}, optional: []string{"make_public"}},
+	{
+		Name: form.Staff, ImportKind: "staff", name: staffName,
+		required: []string{"initials", "forename", "surname"},
+		optional: []string{"title", "email"},
+	},
+	{
+		Name: form.Pupil, ImportKind: "pupils", name: pupilName,
+		required: []string{"forename", "surname"},
+		optional: []string{"known_as", "year_group", "house_name", "tutor_group", "email"},
+	},
+	{
+		Name: form.Location, ImportKind: "locations",
+		required: []string{"name"},
+		optional: []string{"short_name"},
+	},
+	{
+		Name: form.Group, ImportKind: "groups",
+		required: []string{"name"},
+		optional: []string{"description", "resource"},
+	},
+	{
+		Name: form.Property, ImportKind: "properties",
+		required: []string{"name"},
+		optional: []string{"make_public"},
+	},
 	{Name: form.Service, ImportKind: "services", required: []string{"name"}},
 	{Name: form.Subject, ImportKind: "subjects", required: []string{"name"}},
 }
 
-// Types lists the entity types.
+// Types returns the entity types.
 func Types() []Type { return slices.Clone(types) }
 
-// TypeOf returns the entity type of that name.
+// TypeOf returns the entity type with that name.
 func TypeOf(name string) (Type, bool) {
 	i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name })
 	if i < 0 {
@@ -58,8 +78,8 @@ func TypeOf(name string) (Type, bool) {
 	return types[i], true
 }
 
-// Texts lists the names of all fields that a draft may give as text.
-func Texts() []string {
+// TextFields returns the names of all fields that a draft may give as texts.
+func TextFields() []string {
 	names := []string{"name"}
 	for _, f := range textFields {
 		names = append(names, f.name)
@@ -67,7 +87,7 @@ func Texts() []string {
 	return names
 }
 
-// Key is an import's key of an element of this type, as it is kept: "Pupil:17".
+// Key returns an import's key of an element of this type as it is stored: "Pupil:17".
 func (t Type) Key(key string) string { return t.Name + ":" + key }
 
 func (t Type) has(field string) bool {

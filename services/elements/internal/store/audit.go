@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// elementEntry tells the audit what became of an element, nothing when nothing did; before without an id is one that is created.
+// elementEntry returns the audit's entry of a change of an element, none when no field changed; before has no id when
+// the element is created.
 func elementEntry(ctx context.Context, before, after element.Element) []audit.Entry {
 	record := audit.RecordOf("Element", after.ID)
 	if before.ID == 0 {
@@ -26,7 +27,7 @@ func elementEntry(ctx context.Context, before, after element.Element) []audit.En
 	return audit.New(ctx, action, record, changes, users(changes)...)
 }
 
-// users are those who became administrators of an element, or are such no longer: the change is found by them as well.
+// users returns those who became administrators or no longer are: the audit finds the change by them as well.
 func users(changes []audit.Change) []audit.Record {
 	var records []audit.Record
 	for _, c := range changes {
@@ -58,14 +59,18 @@ func idsIn(text *string) map[string]bool {
 	return ids
 }
 
-// elementValues are the fields of an element in the order of the API. Its uuid is part of the detail form and no secret.
+// elementValues returns the fields of an element in the order of the API. Its uuid is part of the detail form and no
+// secret.
 func elementValues(e element.Element) []audit.Value {
 	d := e.Details
 	values := []audit.Value{
-		audit.Text("key", e.Key), audit.Text("name", e.Name), audit.Text("entity_type", e.EntityType), audit.ID("entity_id", e.EntityID),
-		audit.Bool("current", e.Current), audit.Text("uuid", e.UUID), audit.Text("email", d.Email), audit.Text("title", d.Title),
-		audit.Text("initials", d.Initials), audit.Text("forename", d.Forename), audit.Text("surname", d.Surname), audit.Text("known_as", d.KnownAs),
-		audit.Text("year_group", d.YearGroup), audit.Text("house_name", d.HouseName), audit.Text("tutor_group", d.TutorGroup),
+		audit.Text("key", e.Key), audit.Text("name", e.Name),
+		audit.Text("entity_type", e.EntityType), audit.ID("entity_id", e.EntityID),
+		audit.Bool("current", e.Current), audit.Text("uuid", e.UUID),
+		audit.Text("email", d.Email), audit.Text("title", d.Title), audit.Text("initials", d.Initials),
+		audit.Text("forename", d.Forename), audit.Text("surname", d.Surname), audit.Text("known_as", d.KnownAs),
+		audit.Text("year_group", d.YearGroup), audit.Text("house_name", d.HouseName),
+		audit.Text("tutor_group", d.TutorGroup),
 		audit.Text("short_name", d.ShortName), audit.Text("description", d.Description),
 	}
 	if e.IsGroup() {
@@ -77,8 +82,8 @@ func elementValues(e element.Element) []audit.Value {
 	return append(values, audit.IDs("administrators", e.Administrators))
 }
 
-// membershipEntry is the audit's entry of the days that a membership has now; before without an id is one that is created. It is found by
-// the group and by the member.
+// membershipEntry returns the audit's entry of a change of a membership's days; before has no id when the membership is
+// created. The audit finds it by the group and by the member as well.
 func membershipEntry(ctx context.Context, before, after element.Membership) []audit.Entry {
 	action, was := audit.Create, []audit.Value(nil)
 	if before.ID != 0 {
@@ -89,10 +94,12 @@ func membershipEntry(ctx context.Context, before, after element.Membership) []au
 }
 
 func membershipValues(m element.Membership) []audit.Value {
-	return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days))}
+	return []audit.Value{
+		audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days)),
+	}
 }
 
-// daysText writes days as 2026-09-01/2027-07-31, with .. for an open end, parted by commas.
+// daysText returns days as 2026-09-01/2027-07-31, with .. for an open end, separated by commas.
 func daysText(days []wiretime.Days) string {
 	texts := make([]string, len(days))
 	for i, s := range days {

@@ -12,22 +12,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// setTries is how often a feed is stored that another stores too.
-const setTries = 10
+// maxPuts bounds how often Put tries to store a feed that others store at the same time.
+const maxPuts = 10
 
-// Feeds is the collection of calendar feeds, and element_settings. It implements element.FeedStore. Feeds are not audited.
+// Feeds implements element.FeedStore, by the collections feeds and element_settings. Feeds are not in the audit.
 type Feeds struct {
 	feeds    *mongo.Collection
 	settings *mongo.Collection
 	ids      *mongostore.IDs
 }
 
-// NewFeeds returns the store. Prepare must have run on the database once.
-func NewFeeds(db *mongo.Database, ids *mongostore.IDs) *Feeds {
+func newFeeds(db *mongo.Database, ids *mongostore.IDs) *Feeds {
 	return &Feeds{db.Collection("feeds"), db.Collection("element_settings"), ids}
 }
 
@@ -35,8 +34,8 @@ var feedIndexes = []mongostore.Index{
 	{Name: "token_hash", Keys: bson.D{{Key: "token_hash", Value: 1}}},
 }
 
-// feedDocument is a feed as it is stored. Its own id is made of the user and the element: so there is one of a pair, and two who make it at once
-// meet in one document, which costs servers less than a unique index does.
+// feedDocument is a feed as it is stored. Its own id is made of the user and the element. So a pair has one feed, and
+// two writers who make it at once meet in one document, which costs servers less than a unique index does.
 type feedDocument struct {
 	ID        string    `bson:"_id"`
 	FeedID    int64     `bson:"feed_id"`
@@ -48,16 +47,18 @@ type feedDocument struct {
 }
 
 func (d feedDocument) feed() element.Feed {
-	return element.Feed{ID: d.FeedID, UserID: d.UserID, ElementID: d.ElementID, TokenHash: d.TokenHash, Created: d.Created}
+	return element.Feed{
+		ID: d.FeedID, UserID: d.UserID, ElementID: d.ElementID, TokenHash: d.TokenHash, Created: d.Created,
+	}
 }
 
-// namespaceDocument holds, under the id "calendar", what Namespace gives.
+// namespaceDocument has the namespace, under the id "calendar".
 type namespaceDocument struct {
 	ID        string `bson:"_id"`
 	Namespace string `bson:"namespace"`
 }
 
-// Namespace is one document by its id; the first to ask makes it.
+// Namespace implements element.FeedStore. The first call stores it.
 func (s *Feeds) Namespace(ctx context.Context) (string, error) {
 	d := namespaceDocument{ID: "calendar"}
 	for {
@@ -69,76 +70,79 @@ func (s *Feeds) Namespace(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("read the calendars' namespace: %w", err)
 		}
 		_, err = s.settings.InsertOne(ctx, namespaceDocument{d.ID, uuid.NewString()})
-		if err != nil && !mongostore.IsDuplicateKey(err) { // another made it meanwhile
-			return "", fmt.Errorf("make the calendars' namespace: %w", err)
+		if err != nil && !mongostore.IsDuplicateKey(err) { // another process stored it meanwhile
+			return "", fmt.Errorf("store the calendars' namespace: %w", err)
 		}
 	}
 }
 
-// SetFeed is a write and a read of one document.
-func (s *Feeds) SetFeed(ctx context.Context, f element.Feed) (element.Feed, error) {
+// Get implements element.FeedStore.
+func (s *Feeds) Get(ctx context.Context, userID, elementID int64) (element.Feed, error) {
+	return s.get(ctx, byPair(userID, elementID))
+}
+
+// GetByToken implements element.FeedStore.
+func (s *Feeds) GetByToken(ctx context.Context, tokenHash string) (element.Feed, error) {
+	return s.get(ctx, byToken(tokenHash))
+}
+
+func byPair(userID, elementID int64) bson.D {
+	return bson.D{{Key: "_id", Value: fmt.Sprintf("%d/%d", userID, elementID)}}
+}
+
+func byToken(hash string) bson.D { return bson.D{{Key: "token_hash", Value: hash}} }
+
+func (s *Feeds) get(ctx context.Context, filter bson.D) (element.Feed, error) {
+	var d feedDocument
+	err := s.feeds.FindOne(ctx, filter).Decode(&d)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return element.Feed{}, record.ErrNotFound
+	}
+	if err != nil {
+		return element.Feed{}, fmt.Errorf("read a feed: %w", err)
+	}
+	return d.feed(), nil
+}
+
+// Put implements element.FeedStore.
+func (s *Feeds) Put(ctx context.Context, f element.Feed) (element.Feed, error) {
 	id, err := s.ids.Next(ctx, "feeds")
 	if err != nil {
 		return f, err
 	}
 	update := bson.D{
 		{Key: "$set", Value: bson.D{{Key: "token_hash", Value: f.TokenHash}, {Key: "created", Value: f.Created}}},
-		{Key: "$setOnInsert", Value: bson.D{{Key: "feed_id", Value: id}, {Key: "user_id", Value: f.UserID}, {Key: "element_id", Value: f.ElementID}, {Key: "schema", Value: int32(schema)}}},
+		{Key: "$setOnInsert", Value: bson.D{
+			{Key: "feed_id", Value: id}, {Key: "user_id", Value: f.UserID}, {Key: "element_id", Value: f.ElementID},
+			{Key: "schema", Value: int32(schema)},
+		}},
 	}
-	for range setTries {
-		_, err = s.feeds.UpdateOne(ctx, pairFilter(f.UserID, f.ElementID), update, options.UpdateOne().SetUpsert(true))
-		if !mongostore.IsDuplicateKey(err) && !mongostore.Conflicted(err) { // otherwise another made it at the same time
+	for range maxPuts {
+		_, err = s.feeds.UpdateOne(ctx, byPair(f.UserID, f.ElementID), update, options.UpdateOne().SetUpsert(true))
+		if !mongostore.IsDuplicateKey(err) && !mongostore.Conflicted(err) { // otherwise another stored it at once
 			break
 		}
 	}
 	if err != nil {
 		return f, fmt.Errorf("store a feed: %w", err)
 	}
-	stored, err := s.FeedOf(ctx, f.UserID, f.ElementID)
-	if err != nil || stored == nil { // revoked meanwhile
-		return f, err
+	stored, err := s.Get(ctx, f.UserID, f.ElementID)
+	if errors.Is(err, record.ErrNotFound) { // deleted meanwhile
+		return f, nil
 	}
 	f.ID = stored.ID
-	return f, nil
+	return f, err
 }
 
-// FeedOf is one document by its id.
-func (s *Feeds) FeedOf(ctx context.Context, userID, elementID int64) (*element.Feed, error) {
-	return s.find(ctx, pairFilter(userID, elementID))
-}
-
-// FeedBy is one document by an index.
-func (s *Feeds) FeedBy(ctx context.Context, tokenHash string) (*element.Feed, error) {
-	return s.find(ctx, tokenFilter(tokenHash))
-}
-
-func pairFilter(userID, elementID int64) bson.D {
-	return bson.D{{Key: "_id", Value: fmt.Sprintf("%d/%d", userID, elementID)}}
-}
-
-func tokenFilter(hash string) bson.D { return bson.D{{Key: "token_hash", Value: hash}} }
-
-func (s *Feeds) find(ctx context.Context, filter bson.D) (*element.Feed, error) {
-	var d feedDocument
-	err := s.feeds.FindOne(ctx, filter).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, nil
-	}
+// Delete implements element.FeedStore.
+func (s *Feeds) Delete(ctx context.Context, userID, elementID, id int64) error {
+	filter := append(byPair(userID, elementID), bson.E{Key: "feed_id", Value: id})
+	result, err := s.feeds.DeleteOne(ctx, filter)
 	if err != nil {
-		return nil, fmt.Errorf("read a feed: %w", err)
-	}
-	f := d.feed()
-	return &f, nil
-}
-
-// DropFeed is one write.
-func (s *Feeds) DropFeed(ctx context.Context, userID, elementID, id int64) error {
-	result, err := s.feeds.DeleteOne(ctx, append(pairFilter(userID, elementID), bson.E{Key: "feed_id", Value: id}))
-	if err != nil {
-		return fmt.Errorf("remove a feed: %w", err)
+		return fmt.Errorf("delete a feed: %w", err)
 	}
 	if result.DeletedCount == 0 {
-		return problem.Missing("Feed", id)
+		return record.ErrNotFound
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -9,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -20,40 +21,40 @@ func openFeeds(t *testing.T) *Feeds {
 	if err := Prepare(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return NewFeeds(db, mongostore.NewIDs(db))
+	return New(db, mongostore.NewIDs(db)).Feeds
 }
 
 func TestFeeds_OneOfAUserAndAnElement(t *testing.T) {
 	s := openFeeds(t)
 	created := time.Unix(1788768000, 0).UTC()
-	first, err := s.SetFeed(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "a", Created: created})
+	first, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "a", Created: created})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.SetFeed(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "b", Created: created.Add(time.Hour)})
+	second, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "b", Created: created.Add(time.Hour)})
 	if err != nil || second.ID != first.ID || second.TokenHash != "b" {
 		t.Errorf("%+v, %v", second, err)
 	}
-	if f, err := s.FeedBy(t.Context(), "a"); err != nil || f != nil {
+	if f, err := s.GetByToken(t.Context(), "a"); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("by the hash before: %+v, %v", f, err)
 	}
-	for name, find := range map[string]func() (*element.Feed, error){
-		"by its hash":             func() (*element.Feed, error) { return s.FeedBy(t.Context(), "b") },
-		"by its user and element": func() (*element.Feed, error) { return s.FeedOf(t.Context(), 1, 2) },
+	for name, find := range map[string]func() (element.Feed, error){
+		"by its hash":             func() (element.Feed, error) { return s.GetByToken(t.Context(), "b") },
+		"by its user and element": func() (element.Feed, error) { return s.Get(t.Context(), 1, 2) },
 	} {
-		if f, err := find(); err != nil || f == nil || *f != second {
+		if f, err := find(); err != nil || f != second {
 			t.Errorf("%s: %+v, %v, want %+v", name, f, err, second)
 		}
 	}
 	for _, c := range [][3]int64{{2, 2, first.ID}, {1, 3, first.ID}, {1, 2, first.ID + 1}} {
-		if err := s.DropFeed(t.Context(), c[0], c[1], c[2]); !problem.Is(err, problem.NotFound) {
+		if err := s.Delete(t.Context(), c[0], c[1], c[2]); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	if err := s.DropFeed(t.Context(), 1, 2, first.ID); err != nil {
+	if err := s.Delete(t.Context(), 1, 2, first.ID); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := s.FeedOf(t.Context(), 1, 2); err != nil || f != nil {
+	if f, err := s.Get(t.Context(), 1, 2); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("after it was dropped: %+v, %v", f, err)
 	}
 }
@@ -87,7 +88,7 @@ func TestFeeds_AreFoundByAnIndex(t *testing.T) {
 	if _, err := s.feeds.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	for _, filter := range []bson.D{pairFilter(1, 1), tokenFilter("5")} {
+	for _, filter := range []bson.D{byPair(1, 1), byToken("5")} {
 		storetest.NoScan(t, s.feeds.Database(), bson.D{{Key: "find", Value: "feeds"}, {Key: "filter", Value: filter}})
 	}
 }

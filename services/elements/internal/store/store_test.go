@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -36,7 +37,7 @@ func elementNamed(entityType, name string) element.Element {
 // add stores elements and fails the test unless all are new.
 func add(t *testing.T, s *Store, elements ...element.Element) []element.Element {
 	t.Helper()
-	taken, err := s.Add(t.Context(), elements)
+	taken, err := s.Elements.Insert(t.Context(), elements)
 	if err != nil || len(taken) > 0 {
 		t.Fatal(taken, err)
 	}
@@ -61,18 +62,18 @@ func TestElements_KeepAllThatTheyAreGiven(t *testing.T) {
 	}
 	e = add(t, s, e)[0]
 	e.Version = 1
-	got, err := s.Element(t.Context(), e.ID)
+	got, err := s.Elements.Get(t.Context(), e.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fmt.Sprintf("%+v", deref(got)) != fmt.Sprintf("%+v", deref(e)) {
 		t.Errorf("stored\n%+v\nread\n%+v", e, got)
 	}
-	byKey, err := s.ElementsByKey(t.Context(), []string{"Pupil:17", "Pupil:18"})
+	byKey, err := s.Elements.FindByKeys(t.Context(), []string{"Pupil:17", "Pupil:18"})
 	if err != nil || len(byKey) != 1 || byKey[0].ID != e.ID {
 		t.Errorf("by key: %+v %v", byKey, err)
 	}
-	if _, err := s.Element(t.Context(), e.ID+1000); !problem.Is(err, problem.NotFound) || problem.As(err).Record != "Element" {
+	if _, err := s.Elements.Get(t.Context(), e.ID+1000); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("a missing element: %v", err)
 	}
 }
@@ -91,12 +92,12 @@ func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
 	add(t, s, first)
 	again, other := elementNamed(form.Staff, "B"), elementNamed(form.Staff, "C")
 	again.Key = "Staff:1"
-	taken, err := s.Add(t.Context(), []element.Element{other, again, elementNamed(form.Staff, "D")})
+	taken, err := s.Elements.Insert(t.Context(), []element.Element{other, again, elementNamed(form.Staff, "D")})
 	if err != nil || !slices.Equal(taken, []int{1}) {
 		t.Fatal(taken, err)
 	}
 	for _, name := range []string{"A", "C", "D"} {
-		if found, err := s.Named(t.Context(), name); err != nil || len(found) != 1 {
+		if found, err := s.Elements.ListByName(t.Context(), name); err != nil || len(found) != 1 {
 			t.Errorf("%s: %v %v", name, found, err)
 		}
 	}
@@ -105,18 +106,18 @@ func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
 func TestElements_AChangeThatChangesNothingReturnsTheElementAsItIsStored(t *testing.T) {
 	s, _ := open(t)
 	e := add(t, s, elementNamed(form.Group, "A"))[0]
-	got, err := s.Change(t.Context(), e.ID, func(e *element.Element) error {
+	got, err := s.Elements.Change(t.Context(), e.ID, func(e *element.Element) error {
 		e.Name = "not to be stored"
-		return element.ErrUnchanged
+		return record.ErrUnchanged
 	})
 	if err != nil || got.Version != 1 || got.Name != "A" {
 		t.Errorf("returned %+v, %v", got, err)
 	}
-	stored, err := s.Element(t.Context(), e.ID)
+	stored, err := s.Elements.Get(t.Context(), e.ID)
 	if err != nil || stored.Version != got.Version {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
-	got, err = s.Change(t.Context(), e.ID, func(e *element.Element) error { e.Name = "B"; return nil })
+	got, err = s.Elements.Change(t.Context(), e.ID, func(e *element.Element) error { e.Name = "B"; return nil })
 	if err != nil || got.Version != 2 || got.Name != "B" {
 		t.Errorf("after a change %+v, %v", got, err)
 	}
@@ -126,7 +127,7 @@ func TestElements_AReplacementKeepsWhatIsPendingForTheAuditAndAddsToIt(t *testin
 	s, db := open(t)
 	e := add(t, s, elementNamed(form.Group, "A"))[0]
 	e.Version, e.Name = 1, "B"
-	if all, err := s.Replace(t.Context(), []element.Element{e}); err != nil || !all {
+	if all, err := s.Elements.Replace(t.Context(), []element.Element{e}); err != nil || !all {
 		t.Fatal(all, err)
 	}
 	var d elementDocument
@@ -141,22 +142,22 @@ func TestElements_AReplacementKeepsWhatIsPendingForTheAuditAndAddsToIt(t *testin
 func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	s, _ := open(t)
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
-	read, err := s.ElementsByID(t.Context(), []int64{both[0].ID, both[1].ID})
+	read, err := s.Elements.Find(t.Context(), []int64{both[0].ID, both[1].ID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Change(t.Context(), read[0].ID, func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
+	if _, err := s.Elements.Change(t.Context(), read[0].ID, func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	read[0].Name, read[1].Name = "changed", "changed"
-	all, err := s.Replace(t.Context(), read)
+	all, err := s.Elements.Replace(t.Context(), read)
 	if err != nil || all {
 		t.Fatalf("all were replaced: %v %v", all, err)
 	}
-	if e, err := s.Element(t.Context(), read[0].ID); err != nil || e.Name == "changed" || len(e.Administrators) != 1 {
+	if e, err := s.Elements.Get(t.Context(), read[0].ID); err != nil || e.Name == "changed" || len(e.Administrators) != 1 {
 		t.Errorf("the other write is lost: %+v %v", e, err)
 	}
-	if e, err := s.Element(t.Context(), read[1].ID); err != nil || e.Name != "changed" {
+	if e, err := s.Elements.Get(t.Context(), read[1].ID); err != nil || e.Name != "changed" {
 		t.Errorf("not replaced: %+v %v", e, err)
 	}
 }
@@ -168,14 +169,14 @@ func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
 	var wg sync.WaitGroup
 	for user := range int64(writers) {
 		wg.Go(func() {
-			_, err := s.Change(t.Context(), e.ID, func(e *element.Element) error { e.Administrators = append(e.Administrators, user); return nil })
+			_, err := s.Elements.Change(t.Context(), e.ID, func(e *element.Element) error { e.Administrators = append(e.Administrators, user); return nil })
 			if err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if got, err := s.Element(t.Context(), e.ID); err != nil || len(got.Administrators) != writers {
+	if got, err := s.Elements.Get(t.Context(), e.ID); err != nil || len(got.Administrators) != writers {
 		t.Errorf("%d of %d are left: %v", len(got.Administrators), writers, err)
 	}
 }
@@ -183,8 +184,8 @@ func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
 func TestElements_AUUIDIsOfOneElement(t *testing.T) {
 	s, _ := open(t)
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
-	_, err := s.Change(t.Context(), both[1].ID, func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
-	if !problem.Is(err, problem.Invalid) || len(problem.As(err).Fields["uuid"]) != 1 {
+	_, err := s.Elements.Change(t.Context(), both[1].ID, func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
+	if !errors.Is(err, element.ErrUUIDTaken) {
 		t.Errorf("%v", err)
 	}
 }
@@ -202,7 +203,7 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 
 	slices.Sort(names)
 	for _, part := range []string{"z", "ET", "zet", "Zeta"} {
-		found, err := s.Like(t.Context(), element.NewNeedle(part), 100)
+		found, err := s.Elements.ListByNeedle(t.Context(), element.NewNeedle(part), 100)
 		if err != nil || !slices.Equal(namesOf(found), names) {
 			t.Errorf("%s: %q, not %q (%v)", part, namesOf(found), names, err)
 		}
@@ -212,11 +213,11 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 			}
 		}
 	}
-	first, err := s.Like(t.Context(), element.NewNeedle("zeta"), 3)
+	first, err := s.Elements.ListByNeedle(t.Context(), element.NewNeedle("zeta"), 3)
 	if err != nil || !slices.Equal(namesOf(first), names[:3]) {
 		t.Errorf("the first three are %q (%v)", namesOf(first), err)
 	}
-	exact, err := s.Named(t.Context(), "zeta")
+	exact, err := s.Elements.ListByName(t.Context(), "zeta")
 	if err != nil || len(exact) != 2 || exact[0].ID != elements[0].ID {
 		t.Errorf("exactly zeta: %+v %v", exact, err)
 	}
@@ -229,7 +230,7 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 		elements = append(elements, elementNamed(form.Subject, fmt.Sprintf("%03d abcX bcd", i)))
 	}
 	add(t, s, append(elements, elementNamed(form.Subject, "zz abcd"))...)
-	found, err := s.Like(t.Context(), element.NewNeedle("abcd"), 100)
+	found, err := s.Elements.ListByNeedle(t.Context(), element.NewNeedle("abcd"), 100)
 	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
 		t.Errorf("%q %v", namesOf(found), err)
 	}
@@ -253,7 +254,7 @@ func TestElements_ListByTypeAndCurrency(t *testing.T) {
 		{element.Filter{Current: &yes, After: all[0].ID}, []string{"B", "D"}},
 	} {
 		c.filter.Limit = 10
-		if found, err := s.List(t.Context(), c.filter); err != nil || !slices.Equal(namesOf(found), c.want) {
+		if found, err := s.Elements.List(t.Context(), c.filter); err != nil || !slices.Equal(namesOf(found), c.want) {
 			t.Errorf("%+v: %q, not %q (%v)", c.filter, namesOf(found), c.want, err)
 		}
 	}
@@ -262,10 +263,10 @@ func TestElements_ListByTypeAndCurrency(t *testing.T) {
 func TestMemberships_OnePairHasOneDocument(t *testing.T) {
 	s, _ := open(t)
 	m := element.Membership{Group: 1, Member: 2, Days: []wiretime.Days{{First: 5, Last: 9}}}
-	if taken, err := s.AddMemberships(t.Context(), []element.Membership{m}); err != nil || len(taken) > 0 {
+	if taken, err := s.Memberships.Insert(t.Context(), []element.Membership{m}); err != nil || len(taken) > 0 {
 		t.Fatal(taken, err)
 	}
-	taken, err := s.AddMemberships(t.Context(), []element.Membership{m, {Group: 2, Member: 1, Days: m.Days}})
+	taken, err := s.Memberships.Insert(t.Context(), []element.Membership{m, {Group: 2, Member: 1, Days: m.Days}})
 	if err != nil || !slices.Equal(taken, []int{0}) {
 		t.Errorf("%v %v", taken, err)
 	}
@@ -279,13 +280,13 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 			all = append(all, element.Membership{Group: 1 + group, Member: 10 + member})
 		}
 	}
-	if _, err := s.AddMemberships(t.Context(), all); err != nil {
+	if _, err := s.Memberships.Insert(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ groups, members []int64 }{
 		{[]int64{1}, []int64{10}}, {[]int64{1}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10}}, {[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},
 	} {
-		found, err := s.Pairs(t.Context(), c.groups, c.members)
+		found, err := s.Memberships.Find(t.Context(), c.groups, c.members)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,7 +308,7 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 		}
 		return all
 	}
-	_, err := s.AddMemberships(t.Context(), []element.Membership{
+	_, err := s.Memberships.Insert(t.Context(), []element.Membership{
 		{Group: 1, Member: 10, Days: runs(5, 9)},
 		{Group: 2, Member: 10, Days: runs(wiretime.FirstDay, 4)},
 		{Group: 3, Member: 10, Nested: true, Days: runs(10, wiretime.LastDay)},
@@ -318,7 +319,7 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 		t.Fatal(err)
 	}
 	groups := func(first, last wiretime.Day) (all []int64) {
-		found, err := s.GroupsOf(t.Context(), []int64{10}, wiretime.Days{First: first, Last: last})
+		found, err := s.Memberships.FindByMembers(t.Context(), []int64{10}, wiretime.Days{First: first, Last: last})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +340,7 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 			t.Errorf("groups from %d to %d are %v, not %v", c.first, c.last, got, c.want)
 		}
 	}
-	members, err := s.MembersOf(t.Context(), []int64{1}, wiretime.Days{First: 0, Last: 100})
+	members, err := s.Memberships.FindByGroups(t.Context(), []int64{1}, wiretime.Days{First: 0, Last: 100})
 	if err != nil || len(members) != 1 || members[0].Member != 10 {
 		t.Errorf("members of 1: %+v %v", members, err)
 	}
@@ -361,11 +362,10 @@ func TestNoRequestReadsACollection(t *testing.T) {
 			memberships = append(memberships, element.Membership{Group: 100000 + int64(i)/25*5 + group, Member: e.ID, Days: []wiretime.Days{{First: 20000, Last: 20300}}})
 		}
 	}
-	if taken, err := s.AddMemberships(t.Context(), memberships); err != nil || len(taken) > 0 {
+	if taken, err := s.Memberships.Insert(t.Context(), memberships); err != nil || len(taken) > 0 {
 		t.Fatal(taken, err)
 	}
 	day, yes := wiretime.Days{First: 20100, Last: 20100}, true
-	byID := bson.D{{Key: "_id", Value: 1}}
 	some := []int64{elements[0].ID, elements[1500].ID}
 	for _, c := range []struct {
 		name, collection string
@@ -373,21 +373,21 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	}{
 		{"by id", "elements", bson.D{in("_id", some)}, nil},
 		{"by key", "elements", byKeys([]string{"Pupil:17", "Pupil:1900"}), nil},
-		{"by administrator", "elements", administeredBy(7), nil},
-		{"name", "elements", named("Forename17 Surname1"), byID},
-		{"namelike of one character", "elements", like(element.NewNeedle("7")), byName},
-		{"namelike of two characters", "elements", like(element.NewNeedle("99")), byName},
-		{"namelike of many characters", "elements", like(element.NewNeedle("surname29")), byName},
-		{"list of a type", "elements", listed(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), byID},
-		{"list of what is current", "elements", listed(element.Filter{Current: &yes, After: 100, Limit: 10}), byID},
-		{"list", "elements", listed(element.Filter{After: 2900, Limit: 10}), byID},
-		{"by key in a list", "elements", listed(element.Filter{Key: "Pupil:17", Limit: 10}), byID},
+		{"by administrator", "elements", byAdministrator(7), nil},
+		{"name", "elements", byName("Forename17 Surname1"), orderOfID},
+		{"namelike of one character", "elements", byNeedle(element.NewNeedle("7")), orderOfName},
+		{"namelike of two characters", "elements", byNeedle(element.NewNeedle("99")), orderOfName},
+		{"namelike of many characters", "elements", byNeedle(element.NewNeedle("surname29")), orderOfName},
+		{"list of a type", "elements", byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
+		{"list of what is current", "elements", byFilter(element.Filter{Current: &yes, After: 100, Limit: 10}), orderOfID},
+		{"list", "elements", byFilter(element.Filter{After: 2900, Limit: 10}), orderOfID},
+		{"by key in a list", "elements", byFilter(element.Filter{Key: "Pupil:17", Limit: 10}), orderOfID},
 		{"up", "memberships", touching(day, in("member", some)), nil},
 		{"down", "memberships", touching(day, in("group", []int64{100000, 100007})), nil},
-		{"a page of members", "memberships", pageOf(100000, day, 5), bson.D{{Key: "member", Value: 1}}},
-		{"pairs of a group", "memberships", pairsOf([]int64{100000}, some), nil},
-		{"pairs of groups", "memberships", pairsOf([]int64{100000, 100001}, some), nil},
-		{"pairs of members", "memberships", pairsOf([]int64{100000, 100001, 100002}, some), nil},
+		{"a page of members", "memberships", byMembershipFilter(element.MembershipFilter{Group: 100000, Days: day, After: 5}), bson.D{{Key: "member", Value: 1}}},
+		{"pairs of a group", "memberships", byPairs([]int64{100000}, some), nil},
+		{"pairs of groups", "memberships", byPairs([]int64{100000, 100001}, some), nil},
+		{"pairs of members", "memberships", byPairs([]int64{100000, 100001, 100002}, some), nil},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			command := bson.D{{Key: "find", Value: c.collection}, {Key: "filter", Value: c.filter}}

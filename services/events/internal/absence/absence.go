@@ -1,9 +1,11 @@
-// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event that says who, where, and how many of how
-// many. It looks at events of categories with clash_check; elsewhere is whoever another event takes up, by the rules of free and busy
-// times (docs/api-decisions.md). Every night one replica does so for the days ahead; administrators may at any time, for any days.
+// Package absence finds the pupils of events who are elsewhere at that time, and keeps a note on each such event
+// that says who, where, and how many of how many. It looks at events of categories with clash_check; elsewhere is
+// whoever another event takes up, by the rules of free and busy times (docs/api-decisions.md). Every night one
+// replica does so for the days ahead; administrators may at any time, for any days.
 //
-// A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing is remembered between runs but the
-// notes themselves: a run that dies is simply done again, and two at once come to the same end.
+// A note follows from what is stored at the moment that it is written, and writing it again is harmless. So nothing
+// is remembered between runs but the notes themselves: a run that dies is simply done again, and two at once come
+// to the same end.
 package absence
 
 import (
@@ -15,26 +17,31 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // Events is what is asked of the use cases of events.
 type Events interface {
-	Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error)
 	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
-	Days(e event.Event) wiretime.Days
-	Common(a, b *event.Event) (wiretime.Days, bool)
+}
+
+// Clashes is what is asked of clash.Service.
+type Clashes interface {
+	Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error)
 }
 
 // Store finds events by category.
 type Store interface {
-	// InCategories returns the events of the categories that start from one time on and before another, in no order.
-	InCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
+	// FindInCategories returns the events of the categories that start from one time on and before another, in no
+	// order.
+	FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
 }
 
 // Categories is what is asked of the store of categories.
 type Categories interface {
-	Page(ctx context.Context, after int64, limit int) ([]event.Category, error)
+	// List returns categories by id: all when after and limit are 0.
+	List(ctx context.Context, after int64, limit int) ([]category.Category, error)
 }
 
 // Nights remembers the nightly check, for all replicas together.
@@ -59,7 +66,7 @@ type Notes interface {
 	KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error)
 }
 
-// Audit is where a run that wrote notes is told of.
+// Audit keeps entries of the runs that wrote notes.
 type Audit interface {
 	Record(ctx context.Context, entries ...audit.Entry) error
 }
@@ -76,6 +83,7 @@ type Metrics interface {
 type Options struct {
 	Nightly    Nightly
 	Events     Events
+	Clashes    Clashes
 	Store      Store
 	Categories Categories
 	Nights     Nights
@@ -91,8 +99,8 @@ type Options struct {
 // Service finds absences and keeps the notes on them. It is safe for concurrent use.
 type Service struct{ Options }
 
-// NewService returns the service; the nightly check does nothing until Run.
-func NewService(o Options) *Service { return &Service{o} }
+// New returns the service; the nightly check does nothing until Run.
+func New(o Options) *Service { return &Service{o} }
 
 // Usual are the days that the nightly check looks at.
 func (s *Service) Usual() wiretime.Days {

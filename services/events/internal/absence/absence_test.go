@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -29,11 +30,6 @@ func zone(t rapid.TB, name string) wiretime.Zone {
 	return z
 }
 
-// ruler is the use cases of events as far as they need no store.
-func ruler(z wiretime.Zone) *event.Service {
-	return event.NewService(nil, nil, nil, nil, nil, nil, z)
-}
-
 // Who is elsewhere agrees with a model that looks at every quarter of an hour: whether there is one in which the pupil is part of both events, by the memberships
 // of its day.
 func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testing.T) {
@@ -44,7 +40,7 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &Service{Options: Options{Events: ruler(z), Zone: z}}
+		s := &Service{Options: Options{Zone: z}}
 		from := z.Midnight(origin)
 		element := rapid.OneOf(rapid.Int64Range(1, pupils), rapid.Int64Range(11, 10+groups))
 		var all []placed
@@ -56,7 +52,7 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 				status := rapid.SampledFrom([]event.Status{event.Uncontrolled, event.Requested, event.Rejected}).Draw(t, "status")
 				e.Commitments = append(e.Commitments, event.Commitment{ID: int64(n), ElementID: of, Status: status})
 			}
-			all = append(all, placed{e, s.Events.Days(e)})
+			all = append(all, placed{e, e.Days(z)})
 		}
 		whole := wiretime.Days{First: origin, Last: origin + 6}
 		var people []pupil
@@ -189,7 +185,6 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 
 // school answers for the neighbours and the store: one set (1) of so many pupils (from 101 on), all of them in a match (events 1 and 2).
 type school struct {
-	*event.Service
 	pupils                                          int
 	pupilsAsked, reachesAsked, busyAsked, keepAsked atomic.Int64
 	others                                          atomic.Int64 // all other questions
@@ -226,16 +221,16 @@ func (s *school) Find(context.Context, []int64, []string) ([]event.Event, error)
 	return nil, nil
 }
 
-func (s *school) InCategories(_ context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
+func (s *school) FindInCategories(_ context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
 	s.others.Add(1)
 	return slices.DeleteFunc(s.events(), func(e event.Event) bool {
 		return !slices.Contains(categories, e.CategoryID) || e.Span.Starts.Before(from) || !e.Span.Starts.Before(to)
 	}), nil
 }
 
-func (s *school) Page(context.Context, int64, int) ([]event.Category, error) {
+func (s *school) List(context.Context, int64, int) ([]category.Category, error) {
 	s.others.Add(1)
-	return []event.Category{{ID: 1, Flags: event.Flags{ClashCheck: true}}, {ID: 2, Flags: event.Flags{Busy: true}}}, nil
+	return []category.Category{{ID: 1, Flags: category.Flags{ClashCheck: true}}, {ID: 2, Flags: category.Flags{Busy: true}}}, nil
 }
 
 func (s *school) Pupils(context.Context, fact.PupilsQuestion) ([]form.Element, error) {
@@ -293,8 +288,8 @@ func (s *school) Checked(context.Context, time.Duration, bool) {}
 // checker is the service in that school.
 func (s *school) checker(t *testing.T) *Service {
 	t.Helper()
-	return NewService(Options{
-		Events: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s, Zone: zone(t, "Europe/London"), Now: time.Now,
+	return New(Options{
+		Events: s, Clashes: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s, Zone: zone(t, "Europe/London"), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler), Metrics: s,
 	})
 }
@@ -304,7 +299,7 @@ func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := &school{Service: ruler(zone(t, "Europe/London")), pupils: 1000, day: day}
+	all := &school{pupils: 1000, day: day}
 	s := all.checker(t)
 	report, next, err := s.Check(t.Context(), wiretime.Days{First: day, Last: day}, false)
 	if err != nil || next != nil || report.Checked != 1 || len(report.Absences) != 1 || report.Absences[0].Elsewhere != 1000 || report.Absences[0].Note != fact.NoteCreated {
@@ -320,7 +315,7 @@ func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
 
 // A check that runs out of time says where to go on, and has done at least a day.
 func TestAbsences_ACheckEndsAtHalfOfItsDeadline(t *testing.T) {
-	all := &school{Service: ruler(zone(t, "Europe/London")), pupils: 1, day: 20000}
+	all := &school{pupils: 1, day: 20000}
 	s := all.checker(t)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()

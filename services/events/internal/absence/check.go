@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// longest is how many days an event may touch to be checked: nobody waits for pupils for longer, and every check stays small.
+	// longest is how many days an event may touch to be checked: nobody waits for pupils for longer, and every
+	// check stays small.
 	longest = 14
 	// together is how many days the events start on that are checked at once.
 	together = 7
@@ -30,9 +31,9 @@ const (
 	onlyNoted  scope = true  // those that have a note already
 )
 
-// check looks at the events that start on the days, and at those whose note was written when they did, wherever they are now, and makes their notes what
-// they should be; a dry run writes none. One question to notes, one read of all categories and one of the events, and for the events of each week what find
-// and keep take.
+// check looks at the events that start on the days, and at those whose note was written when they did, wherever
+// they are now, and makes their notes what they should be; a dry run writes none. One question to notes, one read
+// of all categories and one of the events, and for the events of each week what find and keep take.
 func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
 	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {
@@ -69,9 +70,12 @@ type placed struct {
 	days wiretime.Days
 }
 
-// candidates returns the events to be checked, in order of the day on which they start, and those noted that are not to be checked, or not to be found any more.
-func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scope, noted []int64) (checked, others []placed, err error) {
-	categories, err := s.Categories.Page(ctx, 0, 0)
+// candidates returns the events to be checked, in order of the day on which they start, and those noted that are
+// not to be checked, or not to be found any more.
+func (s *Service) candidates(
+	ctx context.Context, days wiretime.Days, which scope, noted []int64,
+) (checked, others []placed, err error) {
+	categories, err := s.Categories.List(ctx, 0, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -84,7 +88,7 @@ func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scop
 	var events []event.Event
 	if which == allChecked {
 		from, to := s.Zone.Midnight(days.First), s.Zone.Midnight(days.Last.AddDays(1))
-		if events, err = s.Store.InCategories(ctx, ids, from, to); err != nil {
+		if events, err = s.Store.FindInCategories(ctx, ids, from, to); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -101,7 +105,7 @@ func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scop
 	}
 	for _, e := range append(events, moved...) {
 		delete(missing, e.ID)
-		p := placed{e, s.Events.Days(e)}
+		p := placed{e, e.Days(s.Zone)}
 		if slices.Contains(ids, e.CategoryID) && e.Lasts() && p.days.Last-p.days.First < longest {
 			checked = append(checked, p)
 		} else {
@@ -111,7 +115,10 @@ func (s *Service) candidates(ctx context.Context, days wiretime.Days, which scop
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
 		others = append(others, placed{Event: event.Event{ID: id}})
 	}
-	slices.SortFunc(checked, func(a, b placed) int { return cmp.Or(cmp.Compare(a.days.First, b.days.First), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(
+		checked,
+		func(a, b placed) int { return cmp.Or(cmp.Compare(a.days.First, b.days.First), cmp.Compare(a.ID, b.ID)) },
+	)
 	return checked, others, nil
 }
 
@@ -137,8 +144,8 @@ const (
 	contentsAtOnce = 512 << 10
 )
 
-// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the report what became of them. One question to
-// notes for each 1,000 events or half a megabyte of contents.
+// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the
+// report what became of them. One question to notes for each 1,000 events or half a megabyte of contents.
 func (s *Service) keep(ctx context.Context, absences []Absence, events []placed, report *Report, dryRun bool) error {
 	absent := make(map[int64]*Absence, len(absences))
 	for i := range absences {
@@ -178,10 +185,13 @@ func (s *Service) keep(ctx context.Context, absences []Absence, events []placed,
 	return send()
 }
 
-// Check checks the events that start on the days, the first days first, and returns the day to go on with when not all of them could be done within half of the
-// context's deadline, nil when all are done. It begins with one day, and does more of them at once, up to a week, as long as that goes quickly. A dry run finds
-// the same and writes nothing.
-func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (report Report, next *wiretime.Day, err error) {
+// Check checks the events that start on the days, the first days first, and returns the day to go on with when not
+// all of them could be done within half of the context's deadline, nil when all are done. It begins with one day,
+// and does more of them at once, up to a week, as long as that goes quickly. A dry run finds the same and writes
+// nothing.
+func (s *Service) Check(
+	ctx context.Context, days wiretime.Days, dryRun bool,
+) (report Report, next *wiretime.Day, err error) {
 	report = Report{Changes: map[fact.NoteChange]int{}}
 	half := time.Hour // where there is no deadline
 	if deadline, limited := ctx.Deadline(); limited {
@@ -203,7 +213,7 @@ func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (r
 		first = last + 1
 	}
 	if !dryRun {
-		err = errors.Join(err, s.tell(ctx, days, report))
+		err = errors.Join(err, s.audit(ctx, days, report))
 	}
 	if first <= days.Last {
 		next = &first
@@ -211,8 +221,8 @@ func (s *Service) Check(ctx context.Context, days wiretime.Days, dryRun bool) (r
 	return report, next, err
 }
 
-// tell records in the audit what a check of days did, when it wrote anything.
-func (s *Service) tell(ctx context.Context, days wiretime.Days, report Report) error {
+// audit records in the audit what a check of days did, when it wrote anything.
+func (s *Service) audit(ctx context.Context, days wiretime.Days, report Report) error {
 	if report.Written() == 0 {
 		return nil
 	}
@@ -220,5 +230,6 @@ func (s *Service) tell(ctx context.Context, days wiretime.Days, report Report) e
 	for _, change := range []fact.NoteChange{fact.NoteCreated, fact.NoteUpdated, fact.NoteRemoved} {
 		counts = append(counts, audit.Int(string(change), int64(report.Changes[change])))
 	}
-	return s.Audit.Record(ctx, audit.Make(ctx, audit.Check, audit.Record{Type: "Absences", ID: days.First.String()}, audit.Compare(nil, counts)))
+	checked := audit.Record{Type: "Absences", ID: days.First.String()}
+	return s.Audit.Record(ctx, audit.Make(ctx, audit.Check, checked, audit.Compare(nil, counts)))
 }

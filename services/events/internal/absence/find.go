@@ -10,11 +10,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 const (
-	// pupilsAtOnce bounds one question for reaches, elementsAtOnce one read of events, and askersAtOnce how many of either are under way.
+	// pupilsAtOnce bounds one question for reaches, elementsAtOnce one read of events, and askersAtOnce how many of
+	// either are under way.
 	pupilsAtOnce   = 250
 	elementsAtOnce = 200
 	askersAtOnce   = 4
@@ -26,9 +28,9 @@ type pupil struct {
 	reaches []fact.Reach
 }
 
-// find returns the absences of events that start within a week, in their order. It asks elements who their pupils are, and for each 250 pupils what they belong to;
-// then it reads, for each 200 pupils and groups, their busy events and the categories of these. When there are absences, it asks elements for the places of
-// the other events.
+// find returns the absences of events that start within a week, in their order. It asks elements who their pupils
+// are, and for each 250 pupils what they belong to; then it reads, for each 200 pupils and groups, their busy
+// events and the categories of these. When there are absences, it asks elements for the places of the other events.
 func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) {
 	days := events[0].days
 	var ids []int64
@@ -116,7 +118,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 			for n, id := range batch {
 				reaches[n] = fact.Reach{ElementID: id, Days: []wiretime.Days{days}}
 			}
-			found[i], err = s.Events.Busy(ctx, reaches)
+			found[i], err = s.Clashes.Busy(ctx, reaches)
 			return err
 		})
 	}
@@ -125,7 +127,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 	}
 	taken := map[int64][]placed{}
 	for _, f := range slices.Concat(found...) {
-		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{f.Event, s.Events.Days(f.Event)})
+		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{f.Event, f.Event.Days(s.Zone)})
 	}
 	return taken, nil
 }
@@ -163,7 +165,7 @@ func (p presence) on(day wiretime.Days) bool {
 
 // clash says whether there is a moment at which a pupil is part of both events, each by the memberships of that day.
 func (s *Service) clash(a, b presence) bool {
-	common, ok := s.Events.Common(&a.event.Event, &b.event.Event)
+	common, ok := clash.Common(s.Zone, &a.event.Event, &b.event.Event)
 	if !ok || a.event.ID == b.event.ID {
 		return false
 	}
@@ -175,7 +177,8 @@ func (s *Service) clash(a, b presence) bool {
 	return false
 }
 
-// absences returns those of the events that pupils of theirs are elsewhere, given the events that take these up by the element committed.
+// absences returns those of the events that pupils of theirs are elsewhere, given the events that take these up by
+// the element committed.
 func (s *Service) absences(events []placed, pupils []pupil, taken map[int64][]placed) []Absence {
 	checked, others := map[int64][]*placed{}, make(map[int64][]*placed, len(taken))
 	for i := range events {
@@ -238,6 +241,9 @@ func (a *Absence) sort() {
 		return cmp.Or(x.event.CompareSpan(*y.event), cmp.Compare(x.event.ID, y.event.ID))
 	})
 	for _, at := range a.places {
-		slices.SortFunc(at.pupils, func(x, y form.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) })
+		slices.SortFunc(
+			at.pupils,
+			func(x, y form.Element) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.ID, y.ID)) },
+		)
 	}
 }

@@ -10,17 +10,19 @@ import (
 )
 
 const (
-	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted events.
+	// weekTime bounds the check of a week. It is less than notes waits before it removes what was added to deleted
+	// events.
 	weekTime = time.Minute
-	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that start at the same time are there in seconds.
+	// firstRetry is waited when a check failed, then twice as long each time up to longestRetry: neighbours that
+	// start at the same time are there in seconds.
 	firstRetry   = time.Second
 	longestRetry = time.Minute
 	// longestSleep bounds how late it is noticed that the clock was set.
 	longestSleep = 10 * time.Minute
 )
 
-// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no replica ran is made up for at the start, once, however
-// many were missed; one that failed is tried again.
+// Run checks every night, in one replica, until ctx ends, then returns nil. A check that was missed because no
+// replica ran is made up for at the start, once, however many were missed; one that failed is tried again.
 func (s *Service) Run(ctx context.Context) error {
 	if !s.Nightly.At.Given() {
 		<-ctx.Done()
@@ -77,16 +79,17 @@ func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, w
 	return err
 }
 
-// ended tells the audit and the metrics of a nightly check, and the log of one that was done.
+// ended records a nightly check in the audit and the metrics, and one that was done in the log.
 func (s *Service) ended(ctx context.Context, days wiretime.Days, report Report, took time.Duration, err error) {
 	s.Metrics.Checked(ctx, took, err == nil)
-	if err := s.tell(ctx, days, report); err != nil {
+	if err := s.audit(ctx, days, report); err != nil {
 		s.Log.WarnContext(ctx, "a check of absences is not in the audit", "error", err)
 	}
 	if err != nil {
 		return
 	}
-	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(), "events", report.Checked,
-		"with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated], "updated", report.Changes[fact.NoteUpdated],
-		"unchanged", report.Changes[fact.NoteUnchanged], "removed", report.Changes[fact.NoteRemoved], "took", took)
+	s.Log.InfoContext(ctx, "absences checked", "first_day", days.First.String(), "last_day", days.Last.String(),
+		"events", report.Checked, "with_absences", len(report.Absences), "created", report.Changes[fact.NoteCreated],
+		"updated", report.Changes[fact.NoteUpdated], "unchanged", report.Changes[fact.NoteUnchanged],
+		"removed", report.Changes[fact.NoteRemoved], "took", took)
 }

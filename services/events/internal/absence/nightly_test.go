@@ -38,7 +38,7 @@ func (n *nights) SetDone(_ context.Context, due time.Time) error {
 // nightly runs the nightly check at a time of day for so long, from 2000-01-01T00:00:00Z on, and returns what was remembered.
 func nightly(t *testing.T, at string, failures int, long time.Duration) *nights {
 	t.Helper()
-	n := &nights{school: &school{Service: ruler(zone(t, "Europe/London")), pupils: 1}, failures: failures}
+	n := &nights{school: &school{pupils: 1}, failures: failures}
 	s := n.checker(t)
 	s.Nights, s.Nightly.Days = n, 3
 	if err := s.Nightly.At.UnmarshalText([]byte(at)); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Bounds of what a note says: with all of them reached, and every character escaped, it stays below the 65,536 characters of a note.
+// Bounds of what a note says: with all of them reached, and every character escaped, it stays below the 65,536
+// characters of a note.
 const (
 	mostPlaces = 20 // lines, one for each other event
 	mostNamed  = 20 // pupils in a line
@@ -19,8 +20,8 @@ const (
 	mostTitle  = 80 // characters of a title
 )
 
-// contents is the note on an absence, in Markdown: how many of how many, then where, and who. It depends on what was found alone, so that what has not changed
-// reads the same.
+// contents is the note on an absence, in Markdown: how many of how many, then where, and who. It depends on what
+// was found alone, so that what has not changed reads the same.
 func (s *Service) contents(a Absence) string {
 	var text strings.Builder
 	verb := "are"
@@ -38,7 +39,14 @@ func (s *Service) contents(a Absence) string {
 			names = append(names, plain(p.Name, mostName))
 		}
 		// The time comes first, as nothing in it can begin a block of Markdown.
-		fmt.Fprintf(&text, "- %s, %s%s: %s", plain(event.When(s.Zone, at.event.Span), mostTitle), plain(at.event.Body, mostTitle), at.where(), strings.Join(names, ", "))
+		fmt.Fprintf(
+			&text,
+			"- %s, %s%s: %s",
+			plain(event.When(s.Zone, at.event.Span), mostTitle),
+			plain(at.event.Body, mostTitle),
+			at.where(),
+			strings.Join(names, ", "),
+		)
 		if more := len(at.pupils) - mostNamed; more > 0 {
 			fmt.Fprintf(&text, " … and %d more", more)
 		}
@@ -73,7 +81,8 @@ func count(n int, what string) string {
 func plain(text string, most int) string {
 	var escaped strings.Builder
 	for _, r := range event.OneLine(text, most) {
-		// All of ASCII's punctuation may be escaped. The few that are left alone mean nothing where they can stand here.
+		// All of ASCII's punctuation may be escaped. The few that are left alone mean nothing where they can stand
+		// here.
 		if r < 0x80 && strings.ContainsRune("!\"#$%&*+./:;<=>?@[\\]^_`{|}~", r) {
 			escaped.WriteByte('\\')
 		}
@@ -82,7 +91,7 @@ func plain(text string, most int) string {
 	return escaped.String()
 }
 
-// locate learns where the other events of the absences are. One question to elements.
+// locate fetches where the other events of the absences are. One question to elements.
 func (s *Service) locate(ctx context.Context, absences []Absence) error {
 	var ids []int64
 	for _, a := range absences {

@@ -1,4 +1,5 @@
-// Package api is the events service as others see it: its routes on the public and the internal listener, and what runs besides.
+// Package api is the events service as others see it: its routes on the public and the internal listener, and what
+// runs besides.
 package api
 
 import (
@@ -12,6 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
@@ -40,8 +43,14 @@ func Spec() service.Spec {
 }
 
 func build(r *service.Runtime, own *settings) (service.Surface, error) {
-	notices, err := notice.NewService(notice.Options{
-		Settings: &own.Settings, Store: store.NewNotices(r.DB, r.IDs), Elements: r.Elements, Users: r.Identity, Zone: r.Zone, Log: r.Log, Meter: r.Meter,
+	notices, err := notice.New(notice.Options{
+		Settings: &own.Settings,
+		Store:    store.NewNotices(r.DB, r.IDs),
+		Elements: r.Elements,
+		Users:    r.Identity,
+		Zone:     r.Zone,
+		Log:      r.Log,
+		Meter:    r.Meter,
 		Lead: func(ctx context.Context, work func(context.Context) error) error {
 			return store.LeadNotices(ctx, r.DB, work)
 		},
@@ -49,23 +58,56 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	if err != nil {
 		return service.Surface{}, err
 	}
-	relay := outbox.NewRelay(store.EventsCollection(r.DB), r.Redis, outbox.Stream(r.RedisPrefix, fact.EventsStream), outbox.RelayOptions{
-		Log: r.Log, Record: notices.Record,
-	})
-	categories := store.NewCategories(r.DB, r.IDs)
+	relay := outbox.NewRelay(
+		store.EventsCollection(r.DB),
+		r.Redis,
+		outbox.Stream(r.RedisPrefix, fact.EventsStream),
+		outbox.RelayOptions{
+			Log: r.Log, Record: notices.Record,
+		},
+	)
+	categoryStore := store.NewCategories(r.DB, r.IDs)
+	categories := category.New(category.Options{Store: categoryStore})
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
-	useCases := event.NewService(events, store.NewClaims(r.DB), categories, r.Elements, r.Identity, r.Notes, r.Zone)
+	clashes := clash.New(clash.Options{
+		Events:       events,
+		Reservations: store.NewReservations(r.DB),
+		Categories:   categories,
+		Elements:     r.Elements,
+		Zone:         r.Zone,
+	})
+	useCases := event.New(event.Options{
+		Store:      events,
+		Clashes:    clashes,
+		Categories: categories,
+		Elements:   r.Elements,
+		Users:      r.Identity,
+		Notes:      r.Notes,
+		Zone:       r.Zone,
+	})
 	metrics, err := newAbsenceMetrics(r.Meter)
 	if err != nil {
 		return service.Surface{}, err
 	}
-	absences := absence.NewService(absence.Options{
-		Nightly: own.Nightly, Events: useCases, Store: events, Categories: categories, Nights: store.NewNights(r.DB), Elements: r.Elements, Notes: r.Notes,
-		Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log, Metrics: metrics,
+	absences := absence.New(absence.Options{
+		Nightly:    own.Nightly,
+		Events:     useCases,
+		Clashes:    clashes,
+		Store:      events,
+		Categories: categoryStore,
+		Nights:     store.NewNights(r.DB),
+		Elements:   r.Elements,
+		Notes:      r.Notes,
+		Audit:      store.Audit(r.DB),
+		Zone:       r.Zone,
+		Now:        time.Now,
+		Log:        r.Log,
+		Metrics:    metrics,
 	})
 	h := handlers{
 		events:     useCases,
-		categories: event.NewCategories(categories),
+		clashes:    clashes,
+		categories: categories,
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},
 		absences:   absenceHandlers{absences, shape{r.Zone}},
@@ -75,10 +117,18 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
-			lifecycle.Background("sweep of receipts", idempotency.Sweep(r.Log, h.events.ForgetReceipts)),
+			lifecycle.Background(
+				"sweep of idempotency records", idempotency.Sweep(r.Log, h.events.ForgetIdempotencyRecords),
+			),
 			lifecycle.Background("relay of events' messages", relay.Run),
-			lifecycle.Background("notices", func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) }),
-			lifecycle.Background("nightly check of absences", func(ctx context.Context) error { return absences.Run(outbox.Unsampled(ctx)) }),
+			lifecycle.Background(
+				"notices",
+				func(ctx context.Context) error { return notices.Run(outbox.Unsampled(ctx)) },
+			),
+			lifecycle.Background(
+				"nightly check of absences",
+				func(ctx context.Context) error { return absences.Run(outbox.Unsampled(ctx)) },
+			),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
 			lifecycle.Background("upgrade of events", events.KeepUpgraded(r.Log)),
 		},

@@ -351,8 +351,8 @@ func standing(t *testing.T, element int64) int {
 	return len(d.Claims)
 }
 
-// claim leaves a claim as a process does that died at work.
-func claim(t *testing.T, element, event int64, starts, ends string) {
+// reserve leaves a claim as a process does that died at work.
+func reserve(t *testing.T, element, event int64, starts, ends string) {
 	t.Helper()
 	at := func(text string) time.Time {
 		parsed, err := time.Parse(time.RFC3339, text)
@@ -369,13 +369,13 @@ func claim(t *testing.T, element, event int64, starts, ends string) {
 	}
 }
 
-func TestClashes_AClaimOfAProcessThatDiedIsShutOut(t *testing.T) {
+func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := things(t, 2)
-	claim(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored
+	reserve(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored
 	e := book(t, owner, s.at("2026-10-13", "09:00", "10:00")).Event
-	claim(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
+	reserve(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
 
 	begun := time.Now()
 	if got := minding(t, owner, "refuse", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 || time.Since(begun) > 2*time.Second {
@@ -384,16 +384,16 @@ func TestClashes_AClaimOfAProcessThatDiedIsShutOut(t *testing.T) {
 	if got := minding(t, owner, "refuse", s.at("2026-10-13", "09:30", "10:00"), rooms[0], rooms[1]); len(got.Failures) != 0 || len(got.Event.Commitments) != 2 {
 		t.Errorf("%+v", got)
 	}
-	var shut struct {
-		Deleted  bool
-		ShutOuts int64 `bson:"shut_outs"`
+	var fenced struct {
+		Deleted bool
+		Fences  int64 `bson:"shut_outs"`
 	}
 	events := system.DB.Collection("events")
-	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&shut); err != nil || !shut.Deleted {
-		t.Errorf("the id of the event that never came is free: %+v, %v", shut, err)
+	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&fenced); err != nil || !fenced.Deleted {
+		t.Errorf("the id of the event that never came is free: %+v, %v", fenced, err)
 	}
-	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&shut); err != nil || shut.ShutOuts != 1 {
-		t.Errorf("the event's change is not shut out: %+v, %v", shut, err)
+	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&fenced); err != nil || fenced.Fences != 1 {
+		t.Errorf("the event's change is not fenced: %+v, %v", fenced, err)
 	}
 	owner.Get(t, "/api/events/88888888").Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=88888888"}`)
 	if got := get(t, owner, e.ID).Event; got.Body != "Maths" || standing(t, rooms[0])+standing(t, rooms[1]) != 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -13,8 +14,9 @@ import (
 // kind is that of events in entity tags.
 const kind = "event"
 
-// create is POST /api/events. The session, then category and elements at the same time, then one write: three round trips in a row, and three
-// more with an Idempotency-Key. See event.Service's watch for what clashes cost besides; so for add.
+// create is POST /api/events. The session, then category and elements at the same time, then one write: three round
+// trips in a row, and three more with an Idempotency-Key. See clash.Service.Book for what clashes cost besides;
+// so for add.
 func (h handlers) create(c *fiber.Ctx) error {
 	body, err := web.Body(c)
 	if err != nil {
@@ -29,16 +31,16 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission.Ticket = web.Ticket(c)
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return web.Answer(c, fiber.StatusOK, "Created", h.extended(v, failed)...)
+	return web.Answer(c, fiber.StatusOK, "Created", h.addedTo(v, failed)...)
 }
 
-// add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned change of the event:
-// five round trips in a row, and two more with an Idempotency-Key.
+// add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned
+// change of the event: five round trips in a row, and two more with an Idempotency-Key.
 func (h handlers) add(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -56,7 +58,7 @@ func (h handlers) add(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	submission.Ticket = web.Ticket(c)
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	if submission.Match, err = web.IfMatch(c, kind, id); err != nil {
 		return err
 	}
@@ -64,12 +66,15 @@ func (h handlers) add(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, h.extended(v, failed)...)
+	return web.OK(c, h.addedTo(v, failed)...)
 }
 
-// extended is what create and add answer: clashes only when they were asked for.
-func (h handlers) extended(v event.View, failed []event.Failure) []web.Field {
-	fields := []web.Field{{Name: "event", Value: h.shape.event(v)}, {Name: "failures", Value: failures(failed, v.Elements)}}
+// addedTo is what create, add and allocate answer: clashes only when they were asked for.
+func (h handlers) addedTo(v event.View, failed []event.Failure) []web.Field {
+	fields := []web.Field{
+		{Name: "event", Value: h.shape.event(v)},
+		{Name: "failures", Value: failures(failed, v.Elements)},
+	}
 	if v.Clashes != nil {
 		fields = append(fields, web.Field{Name: "clashes", Value: h.shape.clashes(v.Clashes)})
 	}
@@ -91,11 +96,13 @@ func (h handlers) read(c *fiber.Ctx) error {
 
 // show answers with the whole event, tagged.
 func (h handlers) show(c *fiber.Ctx, v event.View) error {
-	return web.Record(c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Field{Name: "event", Value: h.shape.full(v)})
+	return web.Record(
+		c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Field{Name: "event", Value: h.shape.full(v)},
+	)
 }
 
-// change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same time, then one versioned
-// change of the event: five round trips in a row.
+// change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same
+// time, then one versioned change of the event: five round trips in a row.
 func (h handlers) change(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -134,7 +141,7 @@ func (h handlers) remove(c *fiber.Ctx) error {
 
 // refuse answers an invalid event with the event; other errors go on.
 func (h handlers) refuse(c *fiber.Ctx, err error) error {
-	var invalid *event.InvalidError[event.Event]
+	var invalid *record.InvalidError[event.Event]
 	if errors.As(err, &invalid) {
 		return web.InvalidRecord(c, "event", h.shape.invalid(invalid.Record, invalid.Faults))
 	}

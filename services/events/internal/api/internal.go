@@ -15,7 +15,12 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	}
 	facts := make([]fact.Commitment, len(found))
 	for i, f := range found {
-		facts[i] = fact.Commitment{ID: f.Item.ID, Status: string(f.Item.Status), ElementID: f.Item.ElementID, Event: h.shape.summary(f.Event)}
+		facts[i] = fact.Commitment{
+			ID:        f.Item.ID,
+			Status:    string(f.Item.Status),
+			ElementID: f.Item.ElementID,
+			Event:     h.shape.summary(f.Event),
+		}
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()
 		}
@@ -32,7 +37,13 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form
 	shown := make([]form.Request, len(found))
 	for i, f := range found {
 		summary := h.shape.summary(f.Event)
-		shown[i] = form.Request{ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary, Valid: true}
+		shown[i] = form.Request{
+			ID:           &f.Item.ID,
+			Quantity:     f.Item.Quantity,
+			NumAllocated: f.Event.Allocated(f.Item.ID),
+			Event:        &summary,
+			Valid:        true,
+		}
 	}
 	return shown, nil
 }
@@ -52,7 +63,7 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 
 // busy answers neighbour.Busy: one read of about as many events as it returns spans, and one of their categories.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
-	found, err := h.events.Busy(ctx, q.Reaches)
+	found, err := h.clashes.Busy(ctx, q.Reaches)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +83,15 @@ func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact
 	facts := make([]fact.CalendarEvent, len(found))
 	for i, e := range found {
 		facts[i] = fact.CalendarEvent{
-			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, Busy: e.Busy, Firm: e.Firm,
+			ID:       e.ID,
+			Version:  e.Version,
+			Modified: e.Modified,
+			Body:     e.Body,
+			Starts:   e.Span.Starts,
+			Ends:     e.Span.Ends,
+			AllDay:   e.Span.AllDay,
+			Busy:     e.Busy,
+			Firm:     e.Firm,
 		}
 	}
 	return facts, nil

@@ -19,11 +19,18 @@ type absenceMetrics struct {
 
 func newAbsenceMetrics(provider metric.MeterProvider) (absenceMetrics, error) {
 	meter := provider.Meter("github.com/belfry-schools/belfry/services/events/internal/absence")
-	written, err := meter.Int64Counter("belfry.absence.notes", metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"))
+	written, err := meter.Int64Counter(
+		"belfry.absence.notes",
+		metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"),
+	)
 	if err != nil {
 		return absenceMetrics{}, fmt.Errorf("make the counter of notes: %w", err)
 	}
-	took, err := meter.Float64Histogram("belfry.absence.duration", metric.WithUnit("s"), metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"))
+	took, err := meter.Float64Histogram(
+		"belfry.absence.duration",
+		metric.WithUnit("s"),
+		metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"),
+	)
 	if err != nil {
 		return absenceMetrics{}, fmt.Errorf("make the histogram of checks: %w", err)
 	}

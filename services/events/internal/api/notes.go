@@ -25,7 +25,8 @@ func (h handlers) notes(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "notes", Value: notes})
 }
 
-// addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with an Idempotency-Key.
+// addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with
+// an Idempotency-Key.
 func (h handlers) addNote(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -37,8 +38,13 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 	}
 	faults := problem.Fields{}
 	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), fact.NewNote{
-		EventID: id, Contents: o.Text("contents", faults), VisibleGuest: o.Bool("visible_guest", faults),
-		VisibleStaff: o.Bool("visible_staff", faults), VisiblePupil: o.Bool("visible_pupil", faults), Faults: faults, Ticket: web.Ticket(c),
+		EventID:        id,
+		Contents:       o.Text("contents", faults),
+		VisibleGuest:   o.Bool("visible_guest", faults),
+		VisibleStaff:   o.Bool("visible_staff", faults),
+		VisiblePupil:   o.Bool("visible_pupil", faults),
+		Faults:         faults,
+		IdempotencyKey: web.IdempotencyKey(c),
 	})
 	switch {
 	case err != nil:

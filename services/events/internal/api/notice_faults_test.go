@@ -11,7 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
 // outboxes counts the events whose last change is not told yet.
@@ -28,7 +28,7 @@ func (n *notified) outboxes(t *testing.T) int64 {
 func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 	t.Parallel() // after a kill it takes half a minute until another may send
 	n := startNotified(t)
-	n.receiver.Behave(func(noticetest.Request) int { return noticetest.Stall })
+	n.receiver.Answer(receivers.Stall)
 	n.mail.Stop()
 	var events []created
 	for i := range 5 {
@@ -47,11 +47,13 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		events = append(events, e)
 		n.Kill(t, "events")
 	}
-	n.mail.Restart(t, &n.certificate)
-	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+	if err := n.mail.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	n.receiver.Answer(http.StatusNoContent)
 	n.Restart(t, "events")
 	for _, e := range events {
-		noticetest.Eventually(t, "the webhook to be told all", 2*time.Minute, func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
+		receivers.Eventually(t, "the webhook to be told all", 2*time.Minute, func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
 	}
 	told := func(address, heading string) bool {
 		var all strings.Builder
@@ -65,7 +67,7 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		}
 		return true
 	}
-	noticetest.Eventually(t, "all mails", 2*time.Minute, func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
+	receivers.Eventually(t, "all mails", 2*time.Minute, func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
 }
 
 // killOnce has events killed by what returned its call, which goes on only after it: a receiver that takes something and can tell nobody.
@@ -89,9 +91,9 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	noticetest.Eventually(t, "the request to be told", 30*time.Second, func() bool { return n.types(e.Event.ID) == "commitment.requested" })
+	receivers.Eventually(t, "the request to be told", 30*time.Second, func() bool { return n.types(e.Event.ID) == "commitment.requested" })
 	kill, killed := n.killOnce(t)
-	n.receiver.Behave(func(got noticetest.Request) int {
+	n.receiver.Behave(func(got receivers.Request) int {
 		if strings.HasSuffix(got.Type, "decided") {
 			kill()
 		}
@@ -100,21 +102,24 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	n.decide(t, e, "confirmed")
 	<-killed
 	n.Restart(t, "events")
-	decisions := func() []noticetest.Request {
-		return slices.DeleteFunc(n.receiver.Taken(), func(got noticetest.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
+	decisions := func() []receivers.Request {
+		return slices.DeleteFunc(n.receiver.Taken(), func(got receivers.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
 	}
-	noticetest.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
+	receivers.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
 	first, second := decisions()[0], decisions()[1]
 	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID || key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
 		t.Errorf("first  %s %s\nsecond %s %s", key, first.Body, second.Header.Get("Idempotency-Key"), second.Body)
 	}
 	for _, got := range decisions() {
-		if err := noticetest.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+		if err := receivers.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+		if err := receivers.VerifyStandard(n.secret, got); err != nil {
 			t.Error(err)
 		}
 	}
 	n.decide(t, e, "rejected")
-	noticetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
+	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
 		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" && len(decisions()) == 3
 	})
 }
@@ -124,7 +129,7 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	noticetest.Eventually(t, "the request to be told", 30*time.Second, func() bool { return len(n.mail.To(keeperMail)) == 1 })
+	receivers.Eventually(t, "the request to be told", 30*time.Second, func() bool { return len(n.mail.To(keeperMail)) == 1 })
 	kill, killed := n.killOnce(t)
 	n.mail.OnTaken(func(to string) {
 		if to == ownerMail {
@@ -134,9 +139,9 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 	n.decide(t, e, "confirmed")
 	<-killed
 	n.Restart(t, "events")
-	noticetest.Eventually(t, "the mail again", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 2 })
+	receivers.Eventually(t, "the mail again", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 2 })
 	first, second := n.mail.To(ownerMail)[0], n.mail.To(ownerMail)[1]
-	for _, m := range []noticetest.Mail{first, second} {
+	for _, m := range []receivers.Mail{first, second} {
 		if !strings.Contains(m.Raw, "Decided: Concert") || !strings.Contains(m.Raw, "Reason: because") {
 			t.Errorf("the mail is\n%s", m.Raw)
 		}
@@ -145,5 +150,5 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 		t.Errorf("Message-ID %q, then %q", id, second.Header.Get("Message-ID"))
 	}
 	n.decide(t, e, "rejected")
-	noticetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
+	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
 }

@@ -12,16 +12,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 )
 
 // notified is a system of its own, two replicas of each service, with both channels of notice on.
 type notified struct {
 	*servicetest.System
-	mail        *noticetest.MailServer
+	mail        *receivers.MailServer
 	certificate tls.Certificate
-	receiver    *noticetest.Receiver
+	receiver    *receivers.Endpoint
 	secret      string // of the webhook to the receiver
 	webhook     int64
 
@@ -37,19 +37,19 @@ const (
 
 func startNotified(t *testing.T) *notified {
 	t.Helper()
-	n := &notified{receiver: noticetest.StartReceiver(t)}
-	authority, certificate, err := noticetest.Authority(t.TempDir())
+	n := &notified{receiver: receivers.NewEndpoint(t)}
+	authority, certificate, err := receivers.Authority(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.certificate = certificate
-	if n.mail, err = noticetest.StartMailServer(&certificate); err != nil {
+	if n.mail, err = receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Login: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.mail.Stop)
 	n.System = servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
 		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": n.mail.Host, "BELFRY_SMTP_PORT": strconv.Itoa(n.mail.Port), "BELFRY_MAIL_FROM": "Belfry <belfry@school.example>",
-		"BELFRY_SMTP_USERNAME": noticetest.Username, "BELFRY_SMTP_PASSWORD": noticetest.Password,
+		"BELFRY_SMTP_USERNAME": receivers.Username, "BELFRY_SMTP_PASSWORD": receivers.Password,
 		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8", "BELFRY_PUBLIC_URL": "https://belfry.school.example",
 	}})
 	admin := n.Admin(t)
@@ -127,29 +127,32 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	n := startNotified(t)
 	e := n.book(t, "Concert")
 	id := e.Event.ID
-	noticetest.Eventually(t, "the administrator to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
+	receivers.Eventually(t, "the administrator to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
 	n.decide(t, e, "confirmed")
-	noticetest.Eventually(t, "the owner to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
+	receivers.Eventually(t, "the owner to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
 	asked := add(t, n.owner, id, n.minibuses)
 	if a := n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID), map[string]any{"elements": []int64{n.minibus}}); a.Code != 200 {
 		t.Fatalf("allocate: %d %s", a.Code, a.Body)
 	}
-	noticetest.Eventually(t, "the owner to be told of the minibus", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
+	receivers.Eventually(t, "the owner to be told of the minibus", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
 	if a := n.owner.Delete(t, path("/api/events/%d", id)); a.Code != 200 {
 		t.Fatalf("delete: %d %s", a.Code, a.Body)
 	}
-	noticetest.Eventually(t, "the administrator to be told again", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
+	receivers.Eventually(t, "the administrator to be told again", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
 	const all = "commitment.requested commitment.decided request.allocated event.deleted"
-	noticetest.Eventually(t, "the webhook to be told all, in order", 30*time.Second, func() bool { return n.types(id) == all })
+	receivers.Eventually(t, "the webhook to be told all, in order", 30*time.Second, func() bool { return n.types(id) == all })
 	for _, got := range n.receiver.Got() {
-		if err := noticetest.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+		if err := receivers.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+		if err := receivers.VerifyStandard(n.secret, got); err != nil {
 			t.Error(err)
 		}
 	}
 	if got := len(n.receiver.Got()); got != 4 {
 		t.Errorf("two replicas sent %d requests", got)
 	}
-	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, noticetest.Password) || strings.Contains(logs, "because") {
+	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, receivers.Password) || strings.Contains(logs, "because") {
 		t.Error("the logs show a secret, or what a notice says")
 	}
 	n.checkAdministration(t)
@@ -226,20 +229,20 @@ func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string
 		code  int
 		state string
 	}{{204, "delivered"}, {500, "failed"}} {
-		n.receiver.Behave(func(noticetest.Request) int { return c.code })
+		n.receiver.Answer(c.code)
 		var made struct{ Delivery struct{ ID int64 } }
 		a := admin.Post(t, one+"/test", nil)
 		a.Decode(t, &made)
 		if a.Code != 201 || !strings.Contains(a.Body, `"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`) {
 			t.Fatalf("test: %d %s", a.Code, a.Body)
 		}
-		noticetest.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
+		receivers.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
 			log := admin.Get(t, one+"/deliveries?limit=1").Body
 			return strings.Contains(log, fmt.Sprintf(`{"id":%d,`, made.Delivery.ID)) && strings.Contains(log, fmt.Sprintf(`"state":"%s","attempts":1,`, c.state)) &&
 				strings.Contains(log, fmt.Sprintf(`"next_attempt_at":null,"code":%d,`, c.code))
 		})
 	}
-	n.receiver.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+	n.receiver.Answer(http.StatusNoContent)
 }
 
 // checkRenewal renews the secret; the one before signs along.
@@ -259,10 +262,13 @@ func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one str
 	}
 	before := len(n.receiver.Got())
 	admin.Post(t, one+"/test", nil)
-	noticetest.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
+	receivers.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
 	got := n.receiver.Got()[before]
 	for _, secret := range []string{n.secret, renewed.Webhook.Secret} {
-		if err := noticetest.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+		if err := receivers.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+			t.Error(err)
+		}
+		if err := receivers.VerifyStandard(secret, got); err != nil {
 			t.Error(err)
 		}
 	}

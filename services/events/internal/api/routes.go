@@ -7,13 +7,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // handlers parse requests and shape answers; what is right is decided by the use cases.
 type handlers struct {
 	events     *event.Service
-	categories *event.Categories
+	clashes    *clash.Service
+	categories *category.Service
 	shape      shape
 	webhooks   webhookHandlers
 	absences   absenceHandlers
@@ -30,7 +33,13 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
 		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn, Repeatable: true, Handler: h.add},
 		{Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.notes},
-		{Method: fiber.MethodPost, Path: "/api/events/:id/notes", Access: web.SignedIn, Repeatable: true, Handler: h.addNote},
+		{
+			Method:     fiber.MethodPost,
+			Path:       "/api/events/:id/notes",
+			Access:     web.SignedIn,
+			Repeatable: true,
+			Handler:    h.addNote,
+		},
 
 		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},
 		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
@@ -38,14 +47,31 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/requests", Access: web.SignedIn, Handler: h.outstanding},
 		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.changeQuantity},
 		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
-		{Method: fiber.MethodPost, Path: "/api/requests/:id/allocations", Access: web.SignedIn, Repeatable: true, Handler: h.allocate},
+		{
+			Method:     fiber.MethodPost,
+			Path:       "/api/requests/:id/allocations",
+			Access:     web.SignedIn,
+			Repeatable: true,
+			Handler:    h.allocate,
+		},
 
 		{Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn, Handler: h.listCategories},
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.pageOfCategories},
-		{Method: fiber.MethodPost, Path: "/api/admin/eventcategories", Access: web.Admin, Repeatable: true, Handler: h.createCategory},
-		{Method: fiber.MethodPatch, Path: "/api/admin/eventcategories/:id", Access: web.Admin, Handler: h.changeCategory},
+		{
+			Method:     fiber.MethodPost,
+			Path:       "/api/admin/eventcategories",
+			Access:     web.Admin,
+			Repeatable: true,
+			Handler:    h.createCategory,
+		},
+		{
+			Method:  fiber.MethodPatch,
+			Path:    "/api/admin/eventcategories/:id",
+			Access:  web.Admin,
+			Handler: h.changeCategory,
+		},
 		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Access: web.Admin, Handler: h.absences.check},
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),

@@ -5,6 +5,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -33,7 +34,9 @@ func (s shape) event(v event.View) form.Event {
 	}
 	shown.Requests = make([]form.Request, len(v.Requests))
 	for i, r := range v.Requests {
-		shown.Requests[i] = request(event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]})
+		shown.Requests[i] = request(
+			event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]},
+		)
 	}
 	return shown
 }
@@ -68,19 +71,25 @@ func (s shape) decided(v event.CommitmentView) form.Commitment {
 }
 
 func request(v event.RequestView) form.Request {
-	return form.Request{ID: &v.ID, Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element, Valid: true}
+	return form.Request{
+		ID:           &v.ID,
+		Quantity:     v.Quantity,
+		NumAllocated: v.Allocated,
+		Element:      &v.Element.Element,
+		Valid:        true,
+	}
 }
 
-// clash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
-type clash struct {
+// shownClash is an entry of clashes: an element that was added, and another event that takes it up at the same time.
+type shownClash struct {
 	Element form.Element `json:"element"`
 	Event   form.Event   `json:"event"`
 }
 
-func (s shape) clashes(all []event.Clash) []clash {
-	shown := make([]clash, len(all))
+func (s shape) clashes(all []event.Clash) []shownClash {
+	shown := make([]shownClash, len(all))
 	for i, c := range all {
-		shown[i] = clash{c.Element.Element, s.summary(c.Event)}
+		shown[i] = shownClash{c.Element.Element, s.summary(c.Event)}
 	}
 	return shown
 }
@@ -115,6 +124,53 @@ func failures(all []event.Failure, elements map[int64]fact.Element) []failure {
 		default:
 			shown[i].ItemType, shown[i].Item = "Hash", notFound{problem.NotFound.Status()}
 		}
+	}
+	return shown
+}
+
+// shownAbsence is an event some of whose pupils are elsewhere.
+type shownAbsence struct {
+	Event     form.Event      `json:"event"` // event summary
+	Pupils    int             `json:"pupils"`
+	Elsewhere int             `json:"elsewhere"`
+	Note      fact.NoteChange `json:"note"`
+}
+
+// listedCategory is the list form (contract 2.7).
+type listedCategory struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Valid bool   `json:"valid"`
+}
+
+// detailedCategory is the detail form; valid and errors are there only when it is not valid.
+type detailedCategory struct {
+	ID           *int64 `json:"id"` // nil (null): never stored
+	Name         string `json:"name"`
+	PeckingOrder int    `json:"pecking_order"`
+	categoryFlags
+	Valid  *bool          `json:"valid,omitempty"`
+	Errors problem.Fields `json:"errors,omitempty"`
+}
+
+type categoryFlags struct {
+	Schoolwide  bool `json:"schoolwide"`
+	Publish     bool `json:"publish"`
+	Visible     bool `json:"visible"`
+	Unimportant bool `json:"unimportant"`
+	CanMerge    bool `json:"can_merge"`
+	CanBorrow   bool `json:"can_borrow"`
+	Compactable bool `json:"compactable"`
+	Privileged  bool `json:"privileged"`
+	ClashCheck  bool `json:"clash_check"`
+	Busy        bool `json:"busy"`
+	Timetable   bool `json:"timetable"`
+}
+
+func detail(c category.Category) detailedCategory {
+	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, categoryFlags: categoryFlags(c.Flags)}
+	if c.ID != 0 {
+		shown.ID = &c.ID
 	}
 	return shown
 }

@@ -1,16 +1,13 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
-	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
@@ -34,71 +31,9 @@ func (h webhookHandlers) routes() []web.Route {
 	}
 }
 
-// shownWebhook is a webhook in answers.
-type shownWebhook struct {
-	ID        *int64             `json:"id"` // nil (null): never stored
-	URL       string             `json:"url"`
-	Kinds     []event.NoticeKind `json:"kinds"`
-	Active    bool               `json:"active"`
-	CreatedAt string             `json:"created_at"`
-	Secret    string             `json:"secret,omitempty"` // only in the answer that made or renewed it
-	Valid     bool               `json:"valid"`
-	Errors    problem.Fields     `json:"errors,omitempty"`
-}
-
-func (h webhookHandlers) shape(w notice.Webhook) shownWebhook {
-	shown := shownWebhook{URL: w.URL, Kinds: w.Kinds, Active: w.Active, CreatedAt: h.zone.Format(w.CreatedAt), Valid: true}
-	if w.ID != 0 {
-		shown.ID = &w.ID
-	}
-	return shown
-}
-
-// shownDelivery is a line of the delivery log.
-type shownDelivery struct {
-	ID            int64            `json:"id"`
-	NoticeID      string           `json:"notice_id"` // the id of the CloudEvent
-	Kind          event.NoticeKind `json:"kind"`
-	EventID       *int64           `json:"event_id"` // null: of a test
-	State         notice.State     `json:"state"`
-	Attempts      int              `json:"attempts"`
-	CreatedAt     string           `json:"created_at"`
-	AttemptedAt   *string          `json:"attempted_at"`    // null: not yet
-	NextAttemptAt *string          `json:"next_attempt_at"` // null: none
-	Code          *int             `json:"code"`            // null: no answer
-	Error         string           `json:"error"`
-	Valid         bool             `json:"valid"`
-}
-
-func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
-	shown := shownDelivery{
-		ID: d.ID, NoticeID: d.NoticeID, Kind: d.Kind, State: d.State, Attempts: d.Attempts, CreatedAt: h.zone.Format(d.At.Truncate(time.Second)),
-		AttemptedAt: h.moment(d.AttemptedAt), Error: d.Error, Valid: true,
-	}
-	if d.State == notice.Waiting {
-		shown.NextAttemptAt = h.moment(d.DueAt)
-	}
-	if d.EventID != 0 {
-		shown.EventID = &d.EventID
-	}
-	if d.Code != 0 {
-		shown.Code = &d.Code
-	}
-	return shown
-}
-
-// moment is a time in whole seconds, null when it has not come.
-func (h webhookHandlers) moment(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := h.zone.Format(t.Truncate(time.Second))
-	return &text
-}
-
 // list is GET /api/admin/webhooks: all of them, at most 100. The session and one read.
 func (h webhookHandlers) list(c *fiber.Ctx) error {
-	all, err := h.notices.Store.Webhooks(c.UserContext())
+	all, err := h.notices.ListWebhooks(c.UserContext())
 	if err != nil {
 		return err
 	}
@@ -129,7 +64,8 @@ func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "webhook", Value: shown})
 }
 
-// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The session and one versioned change.
+// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The
+// session and one versioned change.
 func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -148,14 +84,15 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	w, err := h.notices.Store.Webhook(c.UserContext(), id)
+	w, err := h.notices.GetWebhook(c.UserContext(), id)
 	if err != nil {
 		return err
 	}
 	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
 }
 
-// change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one versioned change.
+// change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one
+// versioned change.
 func (h webhookHandlers) change(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -178,14 +115,14 @@ func (h webhookHandlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.notices.Store.RemoveWebhook(c.UserContext(), id); err != nil {
+	if err := h.notices.DeleteWebhook(c.UserContext(), id); err != nil {
 		return err
 	}
 	return web.OK(c)
 }
 
-// deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended. The session, one document
-// and as many as it returns, and one.
+// deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.
+// The session, one document and as many as it returns, and one.
 func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -195,16 +132,12 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.notices.Store.Webhook(c.UserContext(), id); err != nil {
-		return err
-	}
-	found, err := h.notices.Store.Deliveries(c.UserContext(), id, before, limit+1)
+	found, more, err := h.notices.ListDeliveries(c.UserContext(), id, before, limit)
 	if err != nil {
 		return err
 	}
 	var next int64
-	if len(found) > limit {
-		found = found[:limit]
+	if more {
 		next = found[limit-1].ID
 	}
 	shown := make([]shownDelivery, len(found))
@@ -214,7 +147,8 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "deliveries", Value: shown}, web.Next(next))
 }
 
-// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once. The session, one document and one write.
+// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once. The session, one document and
+// one write.
 func (h webhookHandlers) test(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -227,23 +161,9 @@ func (h webhookHandlers) test(c *fiber.Ctx) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "delivery", Value: h.delivery(d)})
 }
 
-func readWebhook(o web.Object) notice.WebhookFields {
-	faults := problem.Fields{}
-	f := notice.WebhookFields{URL: o.Text("url", faults), Active: o.Bool("active", faults), Faults: faults}
-	if o.Has("kinds") {
-		var kinds []string
-		if json.Unmarshal(o["kinds"], &kinds) != nil {
-			faults.Add("kinds", "is not an array of kinds")
-		} else {
-			f.Kinds = &kinds
-		}
-	}
-	return f
-}
-
 // refuse answers an invalid webhook with the webhook; other errors go on.
 func (h webhookHandlers) refuse(c *fiber.Ctx, err error) error {
-	var invalid *event.InvalidError[notice.Webhook]
+	var invalid *record.InvalidError[notice.Webhook]
 	if !errors.As(err, &invalid) {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // CalendarEntry is an event as a calendar shows it.
@@ -19,39 +18,47 @@ type CalendarEntry struct {
 // firm says whether the element is sure to be at the event.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
-// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in order of start, end and id. One read
-// of events and one of their categories.
+// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in
+// order of start, end and id. One read of events and one of their categories.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]CalendarEntry, error) {
-	days := make(map[int64][]wiretime.Days, len(reaches))
-	for _, r := range reaches {
-		days[r.ElementID] = append(days[r.ElementID], r.Days...)
-	}
-	found, err := s.store.Touching(ctx, reaches)
+	days := daysOf(reaches)
+	found, err := s.store.FindTouching(ctx, reaches)
 	if err != nil {
 		return nil, err
 	}
 	var entries []CalendarEntry
 	var ids []int64
 	for _, e := range found {
-		reached := slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.Status.firm() && s.touches(e, days[c.ElementID]) })
+		reached := slices.ContainsFunc(
+			e.Commitments,
+			func(c Commitment) bool { return c.Status.firm() && e.touches(days[c.ElementID], s.zone) },
+		)
 		if reached {
 			entries = append(entries, CalendarEntry{Event: e, Firm: e.firm()})
 			ids = append(ids, e.CategoryID)
 		}
 	}
-	busy, err := s.busyCategories(ctx, ids)
+	busy, err := s.categories.Busy(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	for i := range entries {
 		entries[i].Busy = busy[entries[i].CategoryID]
 	}
-	slices.SortFunc(entries, func(a, b CalendarEntry) int { return cmp.Or(a.CompareSpan(b.Event), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(
+		entries,
+		func(a, b CalendarEntry) int { return cmp.Or(a.CompareSpan(b.Event), cmp.Compare(a.ID, b.ID)) },
+	)
 	return entries, nil
 }
 
 // firm are the elements that are sure to be at the event, in order of commitment id.
 func (e *Event) firm() []int64 {
-	sure := Event{Commitments: slices.DeleteFunc(slices.Clone(e.Commitments), func(c Commitment) bool { return !c.Status.firm() })}
+	sure := Event{
+		Commitments: slices.DeleteFunc(
+			slices.Clone(e.Commitments),
+			func(c Commitment) bool { return !c.Status.firm() },
+		),
+	}
 	return sure.Involved()
 }

@@ -1,13 +1,24 @@
-// Package event holds the rules of events with their commitments and requests, and of event categories (contract 2.2 to 2.4, 2.7, 3.1,
-// 3.2, 4.2 and 4.4; decisions, parts 4, 5 and 7). An event is decided on as a whole: its commitments and requests are parts of it, and
-// every rule about one event is a plain function of that event, so that a store can make each change one atomic write.
+// Package event is events with their commitments and requests (contract 2.2 to 2.4, 3.1, 3.2 and 4.2; decisions,
+// parts 4 and 5). An event is decided on as a whole: its commitments and requests are parts of it, and every rule
+// about one event is a plain function of that event, so that a store can make each change one atomic write.
+//
+// Begin with event.go (the record) and service.go (what the use cases need); each use case has a file named by its
+// verb.
 package event
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// The types' names in exception bodies.
+const (
+	Record           = "Event"
+	CommitmentRecord = "Commitment"
+	RequestRecord    = "Request"
 )
 
 const (
@@ -19,8 +30,8 @@ const (
 	maxQuantity = 1000
 	// MaxSubmitted bounds the elements of one create, add or import record.
 	MaxSubmitted = 1000
-	// maxElements bounds the commitments and requests of one event together, so that an event of any length fits the store's largest
-	// document with the periods that it is found by.
+	// maxElements bounds the commitments and requests of one event together, so that an event of any length fits
+	// the store's largest document with the periods that it is found by.
 	maxElements = 3000
 )
 
@@ -38,9 +49,12 @@ type Event struct {
 	OrganiserID int64        // an element of type Staff; 0: none
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
-	ShutOuts    int64        // how often a change of it that had fallen silent was shut out; see Store.ShutOut
-	Actor       int64        // the user who is changing the event; 0: nobody, or an import. Set by the store, and by Create; not stored
-	Receipts    []Receipt    // of the requests that made and filled it, the newest last
+	Fences      int64        // how often it was fenced; see Store.Fence
+	// Actor is the user who is changing the event; 0: nobody, or an import. The store sets it, and Create; it is
+	// not stored.
+	Actor int64
+	// IdempotencyRecords are of the requests that made it and added to it, the newest last.
+	IdempotencyRecords []IdempotencyRecord
 }
 
 // Commitment links an element to an event.
@@ -77,6 +91,44 @@ func (e *Event) Request(id int64) *Request {
 		return &e.Requests[i]
 	}
 	return nil
+}
+
+// committed are the elements that the event has commitments to, for looking up.
+func (e *Event) committed() map[int64]bool {
+	committed := make(map[int64]bool, len(e.Commitments))
+	for _, c := range e.Commitments {
+		committed[c.ElementID] = true
+	}
+	return committed
+}
+
+// Involved returns the directly committed elements in order of commitment id.
+func (e *Event) Involved() []int64 {
+	ordered := slices.SortedFunc(
+		slices.Values(e.Commitments),
+		func(a, b Commitment) int { return cmp.Compare(a.ID, b.ID) },
+	)
+	elements := make([]int64, len(ordered))
+	for i, c := range ordered {
+		elements[i] = c.ElementID
+	}
+	return elements
+}
+
+// Lasts says whether the event takes any time at all.
+func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
+
+// Days are those of the zone that the event touches.
+func (e *Event) Days(zone wiretime.Zone) wiretime.Days { return zone.Days(e.Span.Starts, e.Span.Ends) }
+
+// touches says whether the event touches one of the days.
+func (e *Event) touches(days []wiretime.Days, zone wiretime.Zone) bool {
+	return slices.ContainsFunc(days, e.Days(zone).Overlaps)
+}
+
+// CompareSpan is the order of start, then end.
+func (e *Event) CompareSpan(other Event) int {
+	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))
 }
 
 // Allocated counts the commitments that were allocated to a request: its num_allocated.

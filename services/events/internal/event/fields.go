@@ -1,7 +1,6 @@
 package event
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // The API's names of an event's fields, as errors name them.
@@ -18,14 +18,6 @@ const (
 	fieldCategory  = "event_category_id"
 	fieldOrganiser = "organiser_id"
 )
-
-const (
-	blank     = "can't be blank"
-	mustExist = "must exist"
-	notStaff  = "must be a staff element"
-)
-
-func tooLong(most int) string { return fmt.Sprintf("is too long (maximum is %d characters)", most) }
 
 // Fields are the basic fields of an event in a request (contract 4.2); nil is a field not given.
 type Fields struct {
@@ -38,19 +30,19 @@ type Fields struct {
 
 // references are the records that the fields name, as their owners know them.
 type references struct {
-	category  *Category     // nil: not given, or no such category
-	organiser *fact.Element // likewise
+	category  *category.Category // nil: not given, or no such category
+	organiser *fact.Element      // likewise
 }
 
-// apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were. A new event needs body,
-// category and start (rule 1); for a stored one, fields not given keep their values.
+// apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were. A
+// new event needs body, category and start (rule 1); for a stored one, fields not given keep their values.
 func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bool) problem.Fields {
 	faults := maps.Clone(f.Faults)
 	f.applyBody(e, faults, creating)
 	f.applyCategory(e, faults, refs, creating)
 	if f.OrganiserID != nil {
 		if *f.OrganiserID != 0 && (refs.organiser == nil || refs.organiser.EntityType != form.Staff) {
-			faults.Add(fieldOrganiser, notStaff)
+			faults.Add(fieldOrganiser, problem.NotStaff)
 		} else {
 			e.OrganiserID = *f.OrganiserID
 		}
@@ -78,9 +70,9 @@ func (f Fields) applyBody(e *Event, faults problem.Fields, creating bool) {
 	}
 	switch {
 	case body == "":
-		faults.Add(fieldBody, blank)
+		faults.Add(fieldBody, problem.Blank)
 	case utf8.RuneCountInString(body) > maxBody:
-		faults.Add(fieldBody, tooLong(maxBody))
+		faults.Add(fieldBody, problem.TooLong(maxBody))
 	default:
 		e.Body = body
 	}
@@ -91,10 +83,10 @@ func (f Fields) applyCategory(e *Event, faults problem.Fields, refs references, 
 	case faults[fieldCategory] != nil:
 	case f.CategoryID == nil:
 		if creating {
-			faults.Add(fieldCategory, blank)
+			faults.Add(fieldCategory, problem.Blank)
 		}
 	case refs.category == nil:
-		faults.Add(fieldCategory, mustExist)
+		faults.Add(fieldCategory, problem.MustExist)
 	default:
 		e.CategoryID = *f.CategoryID
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
-// NoticeKind is what a notice tells of.
+// NoticeKind is what a notice is about.
 type NoticeKind string
 
 // The kinds of notice.
@@ -28,8 +28,8 @@ func NoticeKinds() []NoticeKind {
 	return []NoticeKind{CommitmentRequested, CommitmentDecided, CommitmentDeleted, RequestAllocated, EventDeleted}
 }
 
-// Notice tells what one change did to entries of an event. It carries what telling takes, as it was with the change: later the event may be
-// another, or gone.
+// Notice is what one change did to entries of an event, with all that mails and webhooks say of it, as it was with
+// the change: later the event may be another, or gone.
 type Notice struct {
 	Kind     NoticeKind  `json:"kind"`
 	Position int64       `json:"position"` // rises from one notice of an event to the next; the store's to set
@@ -48,7 +48,7 @@ type NoticeEvent struct {
 	OwnerID int64     `json:"owner_id,omitempty"`
 }
 
-// Entry is a commitment as a notice tells of it.
+// Entry is a commitment as a notice shows it.
 type Entry struct {
 	CommitmentID int64  `json:"commitment_id"`
 	ElementID    int64  `json:"element_id"`
@@ -62,7 +62,8 @@ type Entry struct {
 	Allocated    int    `json:"allocated,omitempty"`
 }
 
-// Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a change from the zero Event.
+// Notices returns what a change of an event gives notice of, at most one notice of each kind. A new event is a
+// change from the zero Event.
 func Notices(before, after Event) []Notice {
 	entries := map[NoticeKind][]Entry{}
 	was := make(map[int64]Commitment, len(before.Commitments))
@@ -118,18 +119,32 @@ func Deletion(e Event) Notice {
 
 func (e *Event) notice(kind NoticeKind, entries []Entry) Notice {
 	return Notice{
-		Kind: kind, Actor: e.Actor, Entries: entries,
-		Event: NoticeEvent{ID: e.ID, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay, OwnerID: e.OwnerID},
+		Kind:    kind,
+		Actor:   e.Actor,
+		Entries: entries,
+		Event: NoticeEvent{
+			ID:      e.ID,
+			Body:    e.Body,
+			Starts:  e.Span.Starts,
+			Ends:    e.Span.Ends,
+			AllDay:  e.Span.AllDay,
+			OwnerID: e.OwnerID,
+		},
 	}
 }
 
 func (e *Event) entry(c Commitment) Entry {
-	told := Entry{
-		CommitmentID: c.ID, ElementID: c.ElementID, Status: c.Status, Reason: c.Reason, DecidedBy: c.DecidedBy, AddedBy: c.AddedBy,
+	entry := Entry{
+		CommitmentID: c.ID,
+		ElementID:    c.ElementID,
+		Status:       c.Status,
+		Reason:       c.Reason,
+		DecidedBy:    c.DecidedBy,
+		AddedBy:      c.AddedBy,
 	}
 	if r := e.Request(c.RequestID); r != nil {
-		told.RequestID, told.GroupID, told.Quantity, told.Allocated = r.ID, r.ElementID, r.Quantity, e.Allocated(r.ID)
-		told.AddedBy = r.AddedBy
+		entry.RequestID, entry.GroupID, entry.Quantity, entry.Allocated = r.ID, r.ElementID, r.Quantity, e.Allocated(r.ID)
+		entry.AddedBy = r.AddedBy
 	}
-	return told
+	return entry
 }

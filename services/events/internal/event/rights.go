@@ -11,7 +11,8 @@ import (
 // forbidden is the one answer to all that is not allowed.
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
-// mayEdit says whether p has edit rights on the event (decisions, part 4): an admin, one who may edit all events, or its owner.
+// mayEdit says whether p has edit rights on the event (decisions, part 4): an admin, one who may edit all events,
+// or its owner.
 func mayEdit(p principal.Principal, e *Event) bool {
 	return p.Permissions.Admin || p.Permissions.EditAllEvents || (e.OwnerID != 0 && e.OwnerID == p.UserID)
 }
@@ -21,15 +22,15 @@ func organises(p principal.Principal, e *Event) bool {
 	return e.OrganiserID != 0 && e.OrganiserID == p.ElementID
 }
 
-// mayRemove says whether p may delete a commitment or request that is one of these elements': with edit rights, as the event's organiser, or
-// as an administrator of one of them (decisions, part 4).
+// mayRemove says whether p may delete a commitment or request that is one of these elements': with edit rights, as
+// the event's organiser, or as an administrator of one of them (decisions, part 4).
 func mayRemove(p principal.Principal, e *Event, elements ...fact.Element) bool {
 	return mayEdit(p, e) || organises(p, e) ||
 		slices.ContainsFunc(elements, func(f fact.Element) bool { return p.Administers(f.Administrators) })
 }
 
-// mayAsk says whether p may change the quantity of a request for an element: with edit rights, which adding needs too, or as an
-// administrator of the element, who gives the items.
-func mayAsk(p principal.Principal, e *Event, element fact.Element) bool {
+// mayChangeQuantity says whether p may change the quantity of a request for an element: with edit rights, which
+// adding needs too, or as an administrator of the element, who allocates the items.
+func mayChangeQuantity(p principal.Principal, e *Event, element fact.Element) bool {
 	return mayEdit(p, e) || p.Administers(element.Administrators)
 }

@@ -48,7 +48,7 @@ func TestDecisionsPart5_EveryTransition(t *testing.T) {
 	}
 	for _, from := range Statuses() {
 		for _, to := range append(Statuses(), "", "maybe") {
-			if got, want := from.MayBecome(to), slices.Contains(allowed[from], to); got != want {
+			if got, want := from.MayMoveTo(to), slices.Contains(allowed[from], to); got != want {
 				t.Errorf("%s to %s: %v, want %v", from, to, got, want)
 			}
 		}
@@ -109,7 +109,7 @@ func TestPart4_2_Adding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := c.event
 			var failures []string
-			for _, f := range e.add(user(bob), c.submitted, facts(), someIDs(), nil) {
+			for _, f := range e.addElements(user(bob), c.submitted, facts(), someIDs(), nil) {
 				what := "nothing"
 				switch {
 				case f.Commitment != nil:
@@ -131,7 +131,7 @@ func TestAnEventHasAtMost3000Elements(t *testing.T) {
 	for i := range maxElements - 1 {
 		e.Commitments = append(e.Commitments, Commitment{ElementID: int64(1000 + i)})
 	}
-	failures := e.add(user(bob), submit(room, calendar, buses), facts(), someIDs(), nil)
+	failures := e.addElements(user(bob), submit(room, calendar, buses), facts(), someIDs(), nil)
 	if len(e.Commitments) != maxElements || len(failures) != 2 || failures[0].Commitment == nil || failures[1].Request == nil {
 		t.Errorf("%d commitments, failures %+v", len(e.Commitments), failures)
 	}
@@ -193,24 +193,24 @@ func TestDecisionsPart4_Rights(t *testing.T) {
 		"administrator":    {user(bob), e, false, true, true},
 		"nobody's event":   {principal.Principal{}, ownerless, false, false, false},
 	} {
-		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact), mayAsk(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {
+		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact), mayChangeQuantity(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {
 			t.Errorf("%s: edit, remove, ask %v", name, got)
 		}
 	}
 }
 
-func TestBecome(t *testing.T) {
+func TestReplaceElements(t *testing.T) {
 	e := Event{
 		Commitments: []Commitment{{ID: 1, ElementID: room, Status: Uncontrolled}, {ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6}, {ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
 		Requests:    []Request{{ID: 6, ElementID: buses, Quantity: 3}},
 	}
-	failures := e.become(user(bob), submit(calendar, buses), facts(), someIDs())
+	failures := e.replaceElements(user(bob), submit(calendar, buses), facts(), someIDs())
 	want := Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6}, {ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
 		Requests: []Request{{ID: 6, ElementID: buses, Quantity: 2}}} // not below what is allocated
 	if len(failures) != 0 || fmt.Sprint(e) != fmt.Sprint(want) {
 		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
 	}
-	failures = e.become(user(bob), submit(room, calendar, room), facts(), someIDs())
+	failures = e.replaceElements(user(bob), submit(room, calendar, room), facts(), someIDs())
 	want = Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 11, ElementID: room, Status: Uncontrolled}}}
 	if len(failures) != 1 || fmt.Sprint(e.Commitments) != fmt.Sprint(want.Commitments) || len(e.Requests) != 0 {
 		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
@@ -219,11 +219,11 @@ func TestBecome(t *testing.T) {
 
 func TestDecisionsPart5_Allocating(t *testing.T) {
 	const other, gone, stranger, spares = 5, 6, 7, 10
-	known := facts()
+	stored := facts()
 	for _, id := range []int64{bus, other, gone, stranger} {
-		known[id] = fact.Element{Element: form.Element{ID: id}, Current: id != gone}
+		stored[id] = fact.Element{Element: form.Element{ID: id}, Current: id != gone}
 	}
-	known[spares] = fact.Element{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
+	stored[spares] = fact.Element{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
 	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, stranger: false}
 	const taken, noMember, retired, full = "element_id: has already been taken", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
 	for name, c := range map[string]struct {
@@ -247,7 +247,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := Event{Actor: bob, Commitments: c.before, Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}, {ID: 22, ElementID: 9, Quantity: 1}}}
 			var failures []string
-			for _, f := range e.allocate(21, submit(c.submitted...), known, members, []int64{11, 12, 13}) {
+			for _, f := range e.allocate(21, submit(c.submitted...), stored, members, []int64{11, 12, 13}) {
 				what := "not found"
 				if f.Commitment != nil {
 					if *f.Commitment != (Commitment{ElementID: f.Submitted.ID, Status: Uncontrolled, RequestID: 21, AddedBy: bob}) {

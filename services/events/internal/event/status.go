@@ -22,10 +22,11 @@ const (
 // Statuses lists every status.
 func Statuses() []Status { return []Status{Uncontrolled, Confirmed, Requested, Rejected, Noted} }
 
-// Known says whether s is a status.
-func (s Status) Known() bool { return slices.Contains(Statuses(), s) }
+// Valid says whether s is a status.
+func (s Status) Valid() bool { return slices.Contains(Statuses(), s) }
 
-// decisions returns the statuses to which an administrator of the element may move a commitment from s (decisions, part 5).
+// decisions returns the statuses to which an administrator of the element may move a commitment from s (decisions,
+// part 5).
 func (s Status) decisions() []Status {
 	switch s {
 	case Requested:
@@ -40,8 +41,8 @@ func (s Status) decisions() []Status {
 	return nil // uncontrolled never moves
 }
 
-// MayBecome says whether an administrator's decision may move a commitment from s to next.
-func (s Status) MayBecome(next Status) bool { return slices.Contains(s.decisions(), next) }
+// MayMoveTo says whether an administrator's decision may move a commitment from s to next.
+func (s Status) MayMoveTo(next Status) bool { return slices.Contains(s.decisions(), next) }
 
 // decidable says whether an administrator's decision may move a commitment from s.
 func (s Status) decidable() bool { return len(s.decisions()) > 0 }
@@ -57,13 +58,19 @@ func statusFor(p principal.Principal, element fact.Element) Status {
 	return Uncontrolled
 }
 
-// reconsider returns the decided commitments of a re-timed event to requested where their element is controlled, unless p administers it
-// (decisions, part 4). Elements that facts lacks count as not controlled.
+// reconsider moves the decided commitments of a re-timed event back to requested where their element is controlled,
+// unless p administers it (decisions, part 4). An element that facts lacks counts as not controlled.
 func (e *Event) reconsider(p principal.Principal, facts map[int64]fact.Element) {
 	for i, c := range e.Commitments {
 		fact := facts[c.ElementID]
 		if c.Status.decided() && fact.Controlled() && !p.Administers(fact.Administrators) {
-			e.Commitments[i] = Commitment{ID: c.ID, ElementID: c.ElementID, Status: Requested, RequestID: c.RequestID, AddedBy: c.AddedBy}
+			e.Commitments[i] = Commitment{
+				ID:        c.ID,
+				ElementID: c.ElementID,
+				Status:    Requested,
+				RequestID: c.RequestID,
+				AddedBy:   c.AddedBy,
+			}
 		}
 	}
 }

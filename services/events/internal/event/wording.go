@@ -34,9 +34,13 @@ func When(zone wiretime.Zone, s wiretime.Span) string {
 	return text
 }
 
-// OneLine makes a text of others' fit for one line: what is not to be seen becomes a space, and it is cut short to so many characters.
+// OneLine makes a text that others wrote fit for one line: what can't be seen becomes a space, and it is cut short to
+// so many characters.
 func OneLine(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	text = strings.Join(
+		strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }),
+		" ",
+	)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

@@ -15,8 +15,9 @@ import (
 // errAddress says that a webhook's endpoint is where none may be.
 var errAddress = errors.New("the address is not a public one, and not in a network that the configuration allows")
 
-// refusedNetworks are those that no webhook is sent into unless the configuration names them: this host, private and shared networks, those of
-// the link, protocol and documentation blocks, multicast, and the reserved rest (IANA's special-purpose registries).
+// refusedNetworks are those that no webhook is sent into unless the configuration names them: this host, private
+// and shared networks, those of the link, protocol and documentation blocks, multicast, and the reserved rest
+// (IANA's special-purpose registries).
 func refusedNetworks() []netip.Prefix {
 	var networks []netip.Prefix
 	for _, text := range []string{
@@ -65,8 +66,8 @@ func embedded(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// dialer connects only where a webhook may be sent. It looks at the address that the connection is made to, after names were resolved, so that a
-// name can't lead elsewhere than it did when it was checked.
+// dialer connects only where a webhook may be sent. It looks at the address that the connection is made to, after
+// names were resolved, so that a name can't lead elsewhere than it did when it was checked.
 func (a addresses) dialer(plain bool) *net.Dialer {
 	return &net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -80,8 +81,8 @@ func (a addresses) dialer(plain bool) *net.Dialer {
 // resolveTimeout bounds the look at where an endpoint is when it is registered.
 const resolveTimeout = 2 * time.Second
 
-// checkURL says what is wrong with an endpoint, "" when nothing is. A host that can't be found now is no fault: what counts is where it is when a
-// delivery is made.
+// checkURL says what is wrong with an endpoint, "" when nothing is. A host that can't be found now is no fault:
+// what counts is where it is when a delivery is made.
 func (a addresses) checkURL(ctx context.Context, text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Scheme != "https" && u.Scheme != "http") {
@@ -101,7 +102,8 @@ func (a addresses) checkURL(ctx context.Context, text string) string {
 			return "is at an address that is not allowed"
 		}
 	}
-	if plain := u.Scheme == "http"; plain && (len(found) == 0 || slices.ContainsFunc(found, func(ip netip.Addr) bool { return a.check(ip, plain) != nil })) {
+	if plain := u.Scheme == "http"; plain &&
+		(len(found) == 0 || slices.ContainsFunc(found, func(ip netip.Addr) bool { return a.check(ip, plain) != nil })) {
 		return "must begin with https://"
 	}
 	return ""

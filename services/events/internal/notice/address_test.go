@@ -8,17 +8,19 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 )
 
 // create tries to register an endpoint and returns what is wrong with its address.
 func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 	t.Helper()
 	_, err := o.CreateWebhook(ctx, notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
-	var invalid *event.InvalidError[notice.Webhook]
+	var invalid *record.InvalidError[notice.Webhook]
 	if errors.As(err, &invalid) {
 		return invalid.Faults["url"]
 	}
@@ -86,25 +88,26 @@ func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
 
 // An endpoint whose name leads elsewhere by the time of the delivery is refused then: the address of the connection counts.
 func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T) {
-	r := noticetest.StartReceiver(t)
+	r := receivers.NewEndpoint(t)
 	o := running(t) // without this machine's network
 	for _, host := range []string{"localhost", "127.0.0.1"} {
 		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
 		for _, scheme := range []string{"https", "http"} {
-			_, err := o.Store.AddWebhook(t.Context(), notice.Webhook{URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true})
+			_, err := o.Store.InsertWebhook(t.Context(), notice.Webhook{
+				URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true, Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q=")})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	o.tell(t, pending(1, 1))
-	hooks, err := o.Store.Webhooks(t.Context())
+	hooks, err := o.Store.ListWebhooks(t.Context())
 	if err != nil || len(hooks) != 4 {
 		t.Fatal(hooks, err)
 	}
 	for _, w := range hooks {
-		noticetest.Eventually(t, "an attempt", soon, func() bool {
-			log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+		receivers.Eventually(t, "an attempt", soon, func() bool {
+			log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,10 +3,8 @@ package notice
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,8 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -33,7 +30,7 @@ const (
 	// deliveryPause and longestDeliveryPause bound the pause before the next attempt.
 	deliveryPause        = time.Second
 	longestDeliveryPause = time.Hour
-	// testKind is the kind of a delivery that tells nothing.
+	// testKind is the kind of a test delivery, which has no notice.
 	testKind event.NoticeKind = "webhook.test"
 	// typePrefix begins the type of the CloudEvents.
 	typePrefix = "io.github.belfry-schools."
@@ -80,8 +77,8 @@ type cloudEvent struct {
 	Data        any       `json:"data"`
 }
 
-// told is the data of a notice. Users are named by their ids only.
-type told struct {
+// noticeData is the data of a notice. Users are named by their ids only.
+type noticeData struct {
 	Event struct {
 		ID       int64  `json:"id"`
 		Body     string `json:"body"`
@@ -91,10 +88,10 @@ type told struct {
 		OwnerID  *int64 `json:"owner_id"`
 	} `json:"event"`
 	ActorID *int64      `json:"actor_id"`
-	Entries []toldEntry `json:"entries"`
+	Entries []entryData `json:"entries"`
 }
 
-type toldEntry struct {
+type entryData struct {
 	CommitmentID int64         `json:"commitment_id"`
 	Status       event.Status  `json:"status"`
 	Reason       string        `json:"reason"`
@@ -106,28 +103,57 @@ type toldEntry struct {
 
 // delivery makes the delivery of a notice to a webhook.
 func (s *Service) delivery(w Webhook, n Notice, elements map[int64]fact.Element) Delivery {
-	var data told
-	data.Event.ID, data.Event.Body, data.Event.AllDay, data.Event.OwnerID = n.Event.ID, n.Event.Body, n.Event.AllDay, orNull(n.Event.OwnerID)
+	var data noticeData
+	data.Event.ID, data.Event.Body, data.Event.AllDay = n.Event.ID, n.Event.Body, n.Event.AllDay
+	data.Event.OwnerID = orNull(n.Event.OwnerID)
 	data.Event.StartsAt, data.Event.EndsAt = s.Zone.Format(n.Event.Starts), s.Zone.Format(n.Event.Ends)
-	data.ActorID, data.Entries = orNull(n.Actor), make([]toldEntry, len(n.Entries))
+	data.ActorID, data.Entries = orNull(n.Actor), make([]entryData, len(n.Entries))
 	for i, e := range n.Entries {
-		entry := toldEntry{CommitmentID: e.CommitmentID, Status: e.Status, Reason: e.Reason, Element: elements[e.ElementID].Element,
-			AddedBy: orNull(e.AddedBy), DecidedBy: orNull(e.DecidedBy)}
+		entry := entryData{
+			CommitmentID: e.CommitmentID,
+			Status:       e.Status,
+			Reason:       e.Reason,
+			Element:      elements[e.ElementID].Element,
+			AddedBy:      orNull(e.AddedBy),
+			DecidedBy:    orNull(e.DecidedBy),
+		}
 		if e.RequestID != 0 {
 			group := elements[e.GroupID].Element
-			entry.Request = &form.Request{ID: &e.RequestID, Quantity: e.Quantity, NumAllocated: e.Allocated, Element: &group, Valid: true}
+			entry.Request = &form.Request{
+				ID:           &e.RequestID,
+				Quantity:     e.Quantity,
+				NumAllocated: e.Allocated,
+				Element:      &group,
+				Valid:        true,
+			}
 		}
 		data.Entries[i] = entry
 	}
-	d := Delivery{WebhookID: w.ID, NoticeID: n.ID, Kind: n.Kind, EventID: n.Event.ID, Position: n.Position, At: n.At, DueAt: n.At, State: Waiting}
+	d := Delivery{
+		WebhookID: w.ID,
+		NoticeID:  n.ID,
+		Kind:      n.Kind,
+		EventID:   n.Event.ID,
+		Position:  n.Position,
+		At:        n.At,
+		DueAt:     n.At,
+		State:     Waiting,
+	}
 	d.Body = s.envelope(d, data)
 	return d
 }
 
 // envelope makes the body of a delivery.
 func (s *Service) envelope(d Delivery, data any) []byte {
-	e := cloudEvent{SpecVersion: "1.0", ID: d.NoticeID, Type: typePrefix + string(d.Kind), Time: d.At,
-		Source: strings.TrimSuffix(s.Settings.PublicURL, "/") + "/api/events", ContentType: "application/json", Data: data}
+	e := cloudEvent{
+		SpecVersion: "1.0",
+		ID:          d.NoticeID,
+		Type:        typePrefix + string(d.Kind),
+		Time:        d.At,
+		Source:      strings.TrimSuffix(s.Settings.PublicURL, "/") + "/api/events",
+		ContentType: "application/json",
+		Data:        data,
+	}
 	if d.EventID != 0 {
 		e.Subject = strconv.FormatInt(d.EventID, 10)
 	}
@@ -140,26 +166,6 @@ func orNull(id int64) *int64 {
 		return nil
 	}
 	return &id
-}
-
-// sign returns the value of the header Belfry-Signature for a body sent at a time: the seconds since 1970, and the HMAC-SHA256 of these, a dot and
-// the body, in hexadecimal digits, once under the secret and once under each that still signs along.
-func (w Webhook) sign(at time.Time, body []byte) string {
-	seconds := strconv.FormatInt(at.Unix(), 10)
-	value := "t=" + seconds
-	under := func(secret settings.Secret) {
-		mac := hmac.New(sha256.New, []byte(secret.Reveal()))
-		mac.Write([]byte(seconds + "."))
-		mac.Write(body)
-		value += ",v1=" + hex.EncodeToString(mac.Sum(nil))
-	}
-	under(w.Secret)
-	for _, old := range w.Before {
-		if at.Before(old.Until) {
-			under(old.Secret)
-		}
-	}
-	return value
 }
 
 // sender makes attempts.
@@ -175,7 +181,7 @@ func newSender(allowed []netip.Prefix) *sender {
 		return &http.Client{
 			Transport: &http.Transport{
 				DialContext:       a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
-				DisableKeepAlives: true,                        // receivers are many and rarely told; each connection is checked anew
+				DisableKeepAlives: true,                        // receivers are many and deliveries rare; each connection is checked anew
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}
@@ -183,7 +189,8 @@ func newSender(allowed []netip.Prefix) *sender {
 	return &sender{addresses: a, tls: client(false), plain: client(true)}
 }
 
-// attempt sends a delivery once. Code is what the receiver answered, 0 when it did not; fault is "" for an answer of 2xx.
+// attempt sends a delivery once. Code is what the receiver answered, 0 when it did not; fault is "" for an answer
+// of 2xx.
 func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, fault string) {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -194,7 +201,9 @@ func (s *sender) attempt(ctx context.Context, w Webhook, d Delivery) (code int, 
 	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	request.Header.Set("User-Agent", "Belfry")
 	request.Header.Set("Idempotency-Key", d.NoticeID)
-	request.Header.Set("Belfry-Signature", w.sign(time.Now(), d.Body))
+	if err := w.sign(request.Header, d.NoticeID, time.Now(), d.Body); err != nil {
+		return 0, err.Error()
+	}
 	client := s.tls
 	if request.URL.Scheme == "http" {
 		client = s.plain
@@ -220,7 +229,7 @@ func (s *Service) deliver(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	return s.repeat(ctx, "delivering to webhooks", look, func(context.Context) error {
-		hooks, err := s.Store.Webhooks(ctx)
+		hooks, err := s.Store.ListWebhooks(ctx)
 		if err != nil {
 			return err
 		}
@@ -231,7 +240,12 @@ func (s *Service) deliver(ctx context.Context) error {
 				queue, stop := context.WithCancel(ctx)
 				queues[w.ID] = stop
 				running.Go(func() {
-					_ = s.repeat(queue, "a webhook's queue", look, func(ctx context.Context) error { return s.drain(ctx, w.ID) })
+					_ = s.repeat(
+						queue,
+						"a webhook's queue",
+						look,
+						func(ctx context.Context) error { return s.drain(ctx, w.ID) },
+					)
 				})
 			}
 		}
@@ -248,8 +262,8 @@ func (s *Service) deliver(ctx context.Context) error {
 // drain sends what is due to a webhook, one delivery at a time. Its error is the store's.
 func (s *Service) drain(ctx context.Context, webhookID int64) error {
 	for ctx.Err() == nil {
-		w, err := s.Store.Webhook(ctx, webhookID)
-		if problem.Is(err, problem.NotFound) { // removed a moment ago
+		w, err := s.Store.GetWebhook(ctx, webhookID)
+		if errors.Is(err, record.ErrNotFound) { // removed a moment ago
 			return nil
 		}
 		if err != nil {
@@ -283,10 +297,12 @@ func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
 		d.State, outcome = Delivered, "sent"
 	case d.Once || now.Sub(d.At) > deliveryPatience:
 		d.State, outcome = Failed, "failed"
-		s.Log.WarnContext(ctx, "a webhook delivery is given up", "webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
+		s.Log.WarnContext(ctx, "a webhook delivery is given up",
+			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
 	default:
 		d.DueAt = now.Add(deliveryWait(d.Attempts))
-		s.Log.DebugContext(ctx, "a webhook delivery is tried again", "webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
+		s.Log.DebugContext(ctx, "a webhook delivery is tried again",
+			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
 	}
 	s.tried(ctx, "webhook", outcome)
 	return s.Store.KeepDelivery(ctx, d)

@@ -25,7 +25,8 @@ const (
 	mailReaders = 100
 	// mailTimeout bounds the talk with the mail server for one mail. It is well below the lease's time to live.
 	mailTimeout = 10 * time.Second
-	// mailPatience is how long a mail is tried that the server takes from nobody or not for its reader (RFC 5321, 4.5.4.1: four to five days).
+	// mailPatience is how long a mail is tried that the server takes from nobody or not for its reader (RFC 5321,
+	// 4.5.4.1: four to five days).
 	mailPatience = 5 * 24 * time.Hour
 	// mailPause and longestMailPause bound the pause before a mail is tried again.
 	mailPause        = 10 * time.Second
@@ -87,11 +88,13 @@ type shownItem struct {
 	Link    string // of the event; "" without a public address
 }
 
-// compose makes the mail of some items of one user. Its Message-ID is made of the first item's, so that one that is sent again is known by it.
+// compose makes the mail of some items of one user. Its Message-ID is made of the first item's, so that one that is
+// sent again is known by it.
 func (m *mailer) compose(to netmail.Address, items []Item) (*gomail.Msg, error) {
 	l := letter{Name: to.Name}
 	for _, i := range items {
-		l.Items = append(l.Items, shownItem{Item: i, Heading: heading(i.Kind), Link: m.settings.link(fmt.Sprintf("/api/events/%d", i.EventID))})
+		link := m.settings.link(fmt.Sprintf("/api/events/%d", i.EventID))
+		l.Items = append(l.Items, shownItem{Item: i, Heading: heading(i.Kind), Link: link})
 	}
 	var text, html bytes.Buffer
 	if err := errors.Join(m.text.Execute(&text, l), m.html.Execute(&html, l)); err != nil {
@@ -114,8 +117,8 @@ func (m *mailer) compose(to netmail.Address, items []Item) (*gomail.Msg, error) 
 	return msg, nil
 }
 
-// sendMail sends a round of mails, one to each user with an item that is due, over a connection each. When the server can't be reached the round
-// ends: all mail waits.
+// sendMail sends a round of mails, one to each user with an item that is due, over a connection each. When the
+// server can't be reached the round ends: all mail waits.
 func (s *Service) sendMail(ctx context.Context) error {
 	readers, err := s.Store.Readers(ctx, time.Now(), mailReaders)
 	if err != nil || len(readers) == 0 {
@@ -150,7 +153,9 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		return s.Store.Postpone(ctx, userID, later)
 	}
 	if _, err := netmail.ParseAddress(to.Address); err != nil || !active {
-		s.Log.WarnContext(ctx, "mail can't be sent: the user is not active or has no address", "user", userID, "mail", mail)
+		s.Log.WarnContext(
+			ctx, "mail can't be sent: the user is not active or has no address", "user", userID, "mail", mail,
+		)
 		s.tried(ctx, "mail", "failed")
 		return s.Store.EndMail(ctx, userID, mail, "the user is not active or has no address")
 	}
@@ -194,7 +199,8 @@ type answeredError struct{ text string }
 
 func (e *answeredError) Error() string { return e.text }
 
-// send gives a mail to the server. Refused says that it will never be taken for this reader. No address is in the error.
+// send gives a mail to the server. Refused says that it will never be taken for this reader. No address is in the
+// error.
 func (m *mailer) send(ctx context.Context, msg *gomail.Msg) (refused bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()

@@ -1,75 +1,27 @@
 package notice_test
 
 import (
-	"errors"
-	"io"
-	"mime"
-	"mime/multipart"
-	"mime/quotedprintable"
-	"net/mail"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 )
 
 // mailServer is one with STARTTLS that takes nothing without.
-func mailServer(t *testing.T) *noticetest.MailServer {
+func mailServer(t *testing.T) *receivers.MailServer {
 	t.Helper()
-	m, err := noticetest.StartMailServer(&certificate)
+	m, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Login: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Stop)
 	return m
-}
-
-// parts returns the plain text and the HTML of a mail.
-func parts(t *testing.T, m noticetest.Mail) (text, html string) {
-	t.Helper()
-	read, err := mail.ReadMessage(strings.NewReader(m.Raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	media, parameters, err := mime.ParseMediaType(read.Header.Get("Content-Type"))
-	if err != nil || media != "multipart/alternative" {
-		t.Fatal(media, err)
-	}
-	reader := multipart.NewReader(read.Body, parameters["boundary"])
-	for {
-		part, err := reader.NextRawPart()
-		if errors.Is(err, io.EOF) {
-			return text, html
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(quotedprintable.NewReader(part))
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type")); media {
-		case "text/plain":
-			text = strings.ReplaceAll(string(body), "\r\n", "\n")
-		case "text/html":
-			html = strings.ReplaceAll(string(body), "\r\n", "\n")
-		}
-	}
-}
-
-func subject(t *testing.T, m noticetest.Mail) string {
-	t.Helper()
-	text, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
@@ -78,7 +30,7 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	asked := pending(7, 1)
 	asked.Event.Body = "Concert <b>& more</b>"
 	o.tell(t, asked, confirmed(7, 2))
-	noticetest.Eventually(t, "a mail for each", soon, func() bool {
+	receivers.Eventually(t, "a mail for each", soon, func() bool {
 		return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 && len(server.To(ownerMail)) == 1 && len(server.To("ann@school.example")) == 1
 	})
 	if got := server.To("rita@school.example"); len(got) > 0 {
@@ -88,10 +40,10 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	if !toKeeper.TLS {
 		t.Error("it did not come over TLS")
 	}
-	if got := subject(t, toKeeper); got != "To decide: Concert <b>& more</b>" {
+	if got := toKeeper.Subject; got != "To decide: Concert <b>& more</b>" {
 		t.Errorf("subject %q", got)
 	}
-	text, html := parts(t, toKeeper)
+	text, html := toKeeper.Text, toKeeper.HTML
 	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was asked for by Otto Owner and waits for a decision.\n" +
 		"https://belfry.school.example/api/events/7\n\n-- \nSent by Belfry because you administer an element, or asked for one.\n"
 	if text != wantText {
@@ -102,7 +54,7 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 			t.Errorf("the HTML lacks %s:\n%s", want, html)
 		}
 	}
-	if text, html := parts(t, toOwner); !strings.Contains(text, "- Public <calendar> was confirmed by Kim Keeper.\n  Reason: Fine & <good>\n") ||
+	if text, html := toOwner.Text, toOwner.HTML; !strings.Contains(text, "- Public <calendar> was confirmed by Kim Keeper.\n  Reason: Fine & <good>\n") ||
 		!strings.Contains(html, "Reason: Fine &amp; &lt;good&gt;") {
 		t.Errorf("the decision reads\n%s\n%s", text, html)
 	}
@@ -111,7 +63,7 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 			t.Errorf("%s: %s, want %s", header, got, want)
 		}
 	}
-	if strings.Contains(o.log.String(), noticetest.Password) {
+	if strings.Contains(o.log.String(), receivers.Password) {
 		t.Error("the log shows the password")
 	}
 }
@@ -121,7 +73,7 @@ func TestMail_OneThatIsSentAgainHasTheSameMessageID(t *testing.T) {
 	server.Lose(2)
 	o := running(t, mailBy(server))
 	o.tell(t, confirmed(7, 1)) // to owner and asker
-	noticetest.Eventually(t, "both once more", 60*time.Second, func() bool { return len(server.To(ownerMail)) == 2 && len(server.To("ann@school.example")) == 2 })
+	receivers.Eventually(t, "both once more", 60*time.Second, func() bool { return len(server.To(ownerMail)) == 2 && len(server.To("ann@school.example")) == 2 })
 	first, second := server.To(ownerMail)[0], server.To(ownerMail)[1]
 	if id := first.Header.Get("Message-ID"); id == "" || id != second.Header.Get("Message-ID") || !strings.HasSuffix(id, "@school.example>") {
 		t.Errorf("Message-IDs %q and %q", id, second.Header.Get("Message-ID"))
@@ -138,15 +90,15 @@ func TestMail_NoTextMakesAHeader(t *testing.T) {
 	n.Entries[0].AddedBy = 0
 	n.Event.Body = "Trip\r\nBcc: evil@school.example\r\n\r\n<script>" + strings.Repeat("ä", 200)
 	o.tell(t, n)
-	noticetest.Eventually(t, "the mail", soon, func() bool { return len(server.To(ownerMail)) == 1 })
+	receivers.Eventually(t, "the mail", soon, func() bool { return len(server.To(ownerMail)) == 1 })
 	got := server.To(ownerMail)[0]
 	if got.Header.Get("Bcc") != "" || len(got.To) != 1 || len(server.To("evil@school.example")) > 0 {
 		t.Errorf("the title made a header:\n%s", got.Raw)
 	}
-	if s := subject(t, got); !strings.HasPrefix(s, "Decided: Trip Bcc: evil@school.example <script>ä") || len([]rune(s)) != 89 {
+	if s := got.Subject; !strings.HasPrefix(s, "Decided: Trip Bcc: evil@school.example <script>ä") || len([]rune(s)) != 89 {
 		t.Errorf("subject %q", s)
 	}
-	if _, html := parts(t, got); strings.Contains(html, "<script>") {
+	if html := got.HTML; strings.Contains(html, "<script>") {
 		t.Errorf("the title is not escaped:\n%s", html)
 	}
 }
@@ -158,23 +110,23 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 	for id := range int64(5) {
 		o.tell(t, pending(id+1, 1))
 	}
-	noticetest.Eventually(t, "a mail", soon, func() bool { return len(server.To(keeperMail)) > 0 })
+	receivers.Eventually(t, "a mail", soon, func() bool { return len(server.To(keeperMail)) > 0 })
 	if took := time.Since(began); took < 3*time.Second {
 		t.Errorf("it came after %v", took)
 	}
 	time.Sleep(time.Second)
 	mails := server.To(keeperMail)
-	if len(mails) != 1 || subject(t, mails[0]) != "5 notices" {
-		t.Fatalf("%d mails, the first %q", len(mails), subject(t, mails[0]))
+	if len(mails) != 1 || mails[0].Subject != "5 notices" {
+		t.Fatalf("%d mails, the first %q", len(mails), mails[0].Subject)
 	}
-	text, _ := parts(t, mails[0])
+	text := mails[0].Text
 	for _, title := range []string{"Concert 1", "Concert 2", "Concert 3", "Concert 4", "Concert 5"} {
 		if strings.Count(text, title+"\n") != 1 {
 			t.Errorf("%s is not in it once:\n%s", title, text)
 		}
 	}
 	o.tell(t, pending(6, 1))
-	noticetest.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
+	receivers.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
 }
 
 func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
@@ -187,8 +139,8 @@ func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
 	})
 	o := running(t, mailBy(server))
 	o.tell(t, pending(1, 1))
-	noticetest.Eventually(t, "the other administrator's", soon, func() bool { return len(server.To(deputyMail)) == 1 })
-	noticetest.Eventually(t, "to be given up", soon, func() bool {
+	receivers.Eventually(t, "the other administrator's", soon, func() bool { return len(server.To(deputyMail)) == 1 })
+	receivers.Eventually(t, "to be given up", soon, func() bool {
 		waiting, err := o.Store.Readers(t.Context(), time.Now().Add(24*time.Hour), 10)
 		return err == nil && len(waiting) == 0
 	})
@@ -202,53 +154,55 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 	server.Stop()
 	o := running(t, mailBy(server))
 	o.tell(t, pending(1, 1))
-	noticetest.Eventually(t, "it to be noticed", soon, func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
-	server.Restart(t, &certificate)
-	noticetest.Eventually(t, "the mails", 60*time.Second, func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
+	receivers.Eventually(t, "it to be noticed", soon, func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	receivers.Eventually(t, "the mails", 60*time.Second, func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 }
 
 func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
-	open, err := noticetest.StartMailServer(nil) // offers no STARTTLS
+	open, err := receivers.StartMailServer(receivers.MailOptions{}) // offers no STARTTLS
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(open.Stop)
 	o := running(t, mailBy(open))
 	o.tell(t, pending(1, 1))
-	noticetest.Eventually(t, "it to be refused", soon, func() bool { return strings.Contains(o.log.String(), "held up") })
+	receivers.Eventually(t, "it to be refused", soon, func() bool { return strings.Contains(o.log.String(), "held up") })
 	if got := open.To(keeperMail); len(got) > 0 {
 		t.Error("it was sent in the clear")
 	}
 	plain := running(t, mailBy(open), func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = "none", "" })
 	plain.tell(t, pending(1, 1))
-	noticetest.Eventually(t, "it to be sent where that is configured", soon, func() bool { return len(open.To(keeperMail)) == 1 })
+	receivers.Eventually(t, "it to be sent where that is configured", soon, func() bool { return len(open.To(keeperMail)) == 1 })
 }
 
 func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
-	implicit, err := noticetest.StartTLSMailServer(&certificate)
+	implicit, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Implicit: true, Login: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(implicit.Stop)
-	open, err := noticetest.StartMailServer(nil)
+	open, err := receivers.StartMailServer(receivers.MailOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(open.Stop)
 	for name, c := range map[string]struct {
-		server   *noticetest.MailServer
+		server   *receivers.MailServer
 		protect  string
 		username string
 		want     bool // TLS
 	}{
-		"from the start":  {implicit, "implicit", noticetest.Username, true},
-		"where offered":   {mailServer(t), "opportunistic", noticetest.Username, true},
+		"from the start":  {implicit, "implicit", receivers.Username, true},
+		"where offered":   {mailServer(t), "opportunistic", receivers.Username, true},
 		"where it is not": {open, "opportunistic", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := running(t, mailBy(c.server), func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
 			o.tell(t, pending(1, 1))
-			noticetest.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
+			receivers.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
 			if got := c.server.To(keeperMail)[0].TLS; got != c.want {
 				t.Errorf("it came with TLS: %t", got)
 			}
@@ -265,12 +219,12 @@ func TestMail_EachIsSentOnceByTwoReplicas(t *testing.T) {
 	gone := event.Notice{Kind: event.EventDeleted, Position: 1, Event: about(1), Actor: owner,
 		Entries: []event.Entry{{CommitmentID: 1, ElementID: calendar, Status: event.Confirmed, AddedBy: owner}}}
 	one.tell(t, gone)
-	noticetest.Eventually(t, "the administrators'", soon, func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
+	receivers.Eventually(t, "the administrators'", soon, func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 	time.Sleep(2 * time.Second)
 	if n := len(server.To(keeperMail)); n != 1 || len(server.To(ownerMail)) != 0 {
 		t.Errorf("%d mails to the administrator, %d to the owner who deleted it", n, len(server.To(ownerMail)))
 	}
-	if text, _ := parts(t, server.To(keeperMail)[0]); !strings.Contains(text, "Public <calendar>, which was confirmed, is free again: the event was deleted by Otto Owner.") {
+	if text := server.To(keeperMail)[0].Text; !strings.Contains(text, "Public <calendar>, which was confirmed, is free again: the event was deleted by Otto Owner.") {
 		t.Error(text)
 	}
 }

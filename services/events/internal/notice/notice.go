@@ -1,10 +1,11 @@
-// Package notice tells those concerned what became of entries: the administrators of an element and whoever asked for it, by e-mail, and any
-// program by webhook. Each channel is off until it is configured.
+// Package notice sends notices of what was done to entries: to the administrators of an element and whoever asked
+// for it, by e-mail, and to any program by webhook. Each channel is off until it is configured.
 //
-// A notice begins in the outbox of its event, written with the change that it tells of. The relay records it in the store; from there one replica
-// at a time, which holds a lease, spreads it: one item of mail for each person and one delivery for each webhook. What was spread waits in the
-// store until it was sent, so a process may die at any point and nothing is lost. Every step may be repeated: notices, items and deliveries have
-// ids of their own, by which a repeat is known, here and by the receivers.
+// A notice begins in the outbox of its event, written with the change that it is about. The relay records it in the
+// store; from there one replica at a time, which holds a lease, spreads it: one item of mail for each person and
+// one delivery for each webhook. What was spread waits in the store until it was sent, so a process may die at any
+// point and nothing is lost. Every step may be repeated: notices, items and deliveries have ids of their own, by
+// which a repeat is known, here and by the receivers.
 package notice
 
 import (
@@ -33,7 +34,7 @@ type Notice struct {
 	event.Notice
 }
 
-// Store keeps notices and what is to be sent of them. What it is told to add again it leaves as it is.
+// Store keeps notices and what is to be sent of them. What is added again stays as it is stored.
 type Store interface {
 	WebhookStore
 
@@ -50,8 +51,8 @@ type Store interface {
 	AddItems(ctx context.Context, items []Item) error
 	// Readers returns users for whom an item is due, at most limit, those who have waited longest first.
 	Readers(ctx context.Context, now time.Time, limit int) ([]int64, error)
-	// NextMail returns the items of the user's next mail, in their order, at most limit: those of one that was begun, or else all that wait,
-	// which it marks as that mail's.
+	// NextMail returns the items of the user's next mail, in their order, at most limit: those of one that was
+	// begun, or else all that wait, which it marks as that mail's.
 	NextMail(ctx context.Context, userID int64, limit int) ([]Item, error)
 	// Postpone says until when nothing is sent to a user, whose mail could not be.
 	Postpone(ctx context.Context, userID int64, until time.Time) error
@@ -60,8 +61,8 @@ type Store interface {
 
 	// AddDeliveries adds deliveries and returns them with the ids that it gave them.
 	AddDeliveries(ctx context.Context, deliveries []Delivery) ([]Delivery, error)
-	// NextDelivery returns a delivery to a webhook that is due, before which none of the same event waits; false when there is none. Only tests
-	// are looked for when tests is true.
+	// NextDelivery returns a delivery to a webhook that is due, before which none of the same event waits; false
+	// when there is none. Only tests are looked for when tests is true.
 	NextDelivery(ctx context.Context, webhookID int64, now time.Time, tests bool) (Delivery, bool, error)
 	// KeepDelivery stores what became of a delivery.
 	KeepDelivery(ctx context.Context, d Delivery) error
@@ -101,10 +102,11 @@ type Service struct {
 	attempts metric.Int64Counter
 }
 
-// NewService returns the service; it does nothing until Run.
-func NewService(o Options) (*Service, error) {
-	attempts, err := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/notice").Int64Counter("belfry.notice.attempts",
-		metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"))
+// New returns the service; it does nothing until Run.
+func New(o Options) (*Service, error) {
+	attempts, err := o.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/notice").
+		Int64Counter("belfry.notice.attempts",
+			metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"))
 	if err != nil {
 		return nil, fmt.Errorf("make the counter of notices: %w", err)
 	}
@@ -117,8 +119,9 @@ func NewService(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Record is given the messages of an event's outbox in their order, and stores those that are notices; while no channel is on it stores none.
-// It is the outbox relay's recorder. One round trip to see what is on, and one for each notice.
+// Record is given the messages of an event's outbox in their order, and stores those that are notices; while no
+// channel is on it stores none. It is the outbox relay's recorder. One round trip to see what is on, and one for
+// each notice.
 func (s *Service) Record(ctx context.Context, messages []outbox.Message) error {
 	asked, on := false, false
 	for _, m := range messages {
@@ -126,7 +129,7 @@ func (s *Service) Record(ctx context.Context, messages []outbox.Message) error {
 			continue
 		}
 		if !asked {
-			hooks, err := s.Store.Webhooks(ctx)
+			hooks, err := s.Store.ListWebhooks(ctx)
 			if err != nil {
 				return err
 			}
@@ -184,7 +187,9 @@ func (s *Service) work(ctx context.Context) error {
 }
 
 // repeat does a step again and again until ctx ends, then returns nil.
-func (s *Service) repeat(ctx context.Context, name string, every time.Duration, step func(context.Context) error) error {
+func (s *Service) repeat(
+	ctx context.Context, name string, every time.Duration, step func(context.Context) error,
+) error {
 	return background.New(background.Options{Name: name, Log: s.Log, Step: step, Every: every}).Run(ctx)
 }
 
@@ -194,10 +199,12 @@ func (s *Service) forget(ctx context.Context) error {
 
 // tried counts an attempt: outcome is sent, again or failed.
 func (s *Service) tried(ctx context.Context, channel, outcome string) {
-	s.attempts.Add(ctx, 1, metric.WithAttributes(attribute.String("channel", channel), attribute.String("outcome", outcome)))
+	s.attempts.Add(
+		ctx, 1, metric.WithAttributes(attribute.String("channel", channel), attribute.String("outcome", outcome)),
+	)
 }
 
-// lastWord returns a context in which it can still be stored what a receiver answered, though the work was told to stop.
+// lastWord returns a context in which what a receiver answered can still be stored when the work is being stopped.
 func lastWord(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 }

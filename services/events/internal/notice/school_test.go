@@ -21,11 +21,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
@@ -41,7 +41,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	var file string
-	if file, certificate, err = noticetest.Authority(dir); err != nil {
+	if file, certificate, err = receivers.Authority(dir); err != nil {
 		panic(err)
 	}
 	if err := os.Setenv("SSL_CERT_FILE", file); err != nil {
@@ -117,10 +117,10 @@ func allowLocal(s *notice.Settings) {
 }
 
 // mailBy lets mail go to the server, over STARTTLS and logged in.
-func mailBy(m *noticetest.MailServer) func(*notice.Settings) {
+func mailBy(m *receivers.MailServer) func(*notice.Settings) {
 	return func(s *notice.Settings) {
 		s.SMTPHost, s.SMTPPort, s.SMTPTLS, s.MailFrom = m.Host, m.Port, "mandatory", "Belfry <belfry@school.example>"
-		s.SMTPUsername, s.SMTPPassword = noticetest.Username, settings.NewSecret(noticetest.Password)
+		s.SMTPUsername, s.SMTPPassword = receivers.Username, settings.NewSecret(receivers.Password)
 	}
 }
 
@@ -143,7 +143,7 @@ func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *o
 		t.Fatal(err)
 	}
 	written := &log{}
-	service, err := notice.NewService(notice.Options{
+	service, err := notice.New(notice.Options{
 		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone, Meter: metricnoop.NewMeterProvider(),
 		Log: slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Lead: func(ctx context.Context, work func(context.Context) error) error {

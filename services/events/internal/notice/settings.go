@@ -25,15 +25,15 @@ const (
 type Settings struct {
 	PublicURL string `envconfig:"BELFRY_PUBLIC_URL" desc:"address at which clients reach this deployment, for links in mails and the source of webhook events, such as https://belfry.school.example"`
 
-	SMTPHost     string          `envconfig:"BELFRY_SMTP_HOST" desc:"mail server that takes notices; without it no mail is sent"`
+	SMTPHost     string          `envconfig:"BELFRY_SMTP_HOST" desc:"mail server that sends notices; without it no mail is sent"`
 	SMTPPort     int             `envconfig:"BELFRY_SMTP_PORT" default:"587" desc:"port of the mail server"`
 	SMTPTLS      string          `envconfig:"BELFRY_SMTP_TLS" default:"mandatory" desc:"protection of the connection: mandatory (STARTTLS or no mail), opportunistic, implicit (TLS from the start) or none"`
-	SMTPUsername string          `envconfig:"BELFRY_SMTP_USERNAME" desc:"user at the mail server; without it the server is not logged in to"`
+	SMTPUsername string          `envconfig:"BELFRY_SMTP_USERNAME" desc:"user at the mail server; without it there is no login"`
 	SMTPPassword settings.Secret `envconfig:"BELFRY_SMTP_PASSWORD" desc:"password at the mail server; a secret"`
 	MailFrom     string          `envconfig:"BELFRY_MAIL_FROM" desc:"sender of mails, such as Belfry <belfry@school.example>; needed with BELFRY_SMTP_HOST"`
-	MailDigest   time.Duration   `envconfig:"BELFRY_MAIL_DIGEST" default:"0s" desc:"how long notices for one person are gathered into one mail, at most a week; 0s: they are sent at once"`
+	MailDigest   time.Duration   `envconfig:"BELFRY_MAIL_DIGEST" default:"0s" desc:"how long notices for one person are gathered for one mail, at most a week; 0s: they are sent at once"`
 
-	WebhookNetworks []netip.Prefix `envconfig:"BELFRY_WEBHOOK_NETWORKS" desc:"comma-separated networks (CIDR), not public ones, in which webhooks may be received, there over plain http too; all other loopback, private and link-local addresses are refused"`
+	WebhookNetworks []netip.Prefix `envconfig:"BELFRY_WEBHOOK_NETWORKS" desc:"comma-separated networks (CIDR), not public ones, in which webhooks may be received, also over plain http; all other loopback, private and link-local addresses are refused"`
 }
 
 // longestDigest bounds how long mail may wait to be gathered.

@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// spread makes items and deliveries of all notices that wait. The notices of one event are spread in their order: one that is seen here was
-// recorded after those before it, so a second look at its event finds all of them.
+// spread makes items and deliveries of all notices that wait. The notices of one event are spread in their order:
+// one that is seen here was recorded after those before it, so a second look at its event finds all of them.
 func (s *Service) spread(ctx context.Context) error {
 	for {
 		events, err := s.Store.EventsToSpread(ctx)
@@ -33,14 +33,14 @@ func (s *Service) spread(ctx context.Context) error {
 	}
 }
 
-// spreadOne adds what is to be sent of a notice, and only then says that it is spread. A question to elements, one to identity when there is mail,
-// and four round trips to the store.
+// spreadOne adds what is to be sent of a notice, and only then says that it is spread. A question to elements, one
+// to identity when there is mail, and four round trips to the store.
 func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	elements, err := s.elementsOf(ctx, n)
 	if err != nil {
 		return err
 	}
-	hooks, err := s.Store.Webhooks(ctx)
+	hooks, err := s.Store.ListWebhooks(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,8 +86,9 @@ func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]fact.Elem
 	return elements, nil
 }
 
-// concerned returns the users whom an entry of a notice concerns: the administrators of the element for one that waits, whoever asked for it and
-// the event's owner for an answer, both for a confirmed one that is gone. Nobody is told what they did themselves.
+// concerned returns the users whom an entry of a notice concerns: the administrators of the element for one that
+// waits, whoever asked for it and the event's owner for an answer, both for a confirmed one that is gone. Nobody
+// gets a notice of what they did themselves.
 func concerned(n Notice, e event.Entry, element fact.Element) []int64 {
 	var users []int64
 	add := func(ids ...int64) {
@@ -106,7 +107,7 @@ func concerned(n Notice, e event.Entry, element fact.Element) []int64 {
 	return users
 }
 
-// Item is what a notice tells one user by e-mail.
+// Item is what one user gets of a notice by e-mail.
 type Item struct {
 	ID      string // the notice's and the user's
 	UserID  int64
@@ -150,8 +151,14 @@ func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]fact
 			continue
 		}
 		item := Item{
-			ID: fmt.Sprintf("%s.%d", n.ID, id), UserID: id, EventID: n.Event.ID, At: n.At, DueAt: n.At.Add(s.Settings.MailDigest),
-			Kind: n.Kind, Title: n.Event.Body, When: event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends, AllDay: n.Event.AllDay}),
+			ID:      fmt.Sprintf("%s.%d", n.ID, id),
+			UserID:  id,
+			EventID: n.Event.ID,
+			At:      n.At,
+			DueAt:   n.At.Add(s.Settings.MailDigest),
+			Kind:    n.Kind,
+			Title:   n.Event.Body,
+			When:    event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends, AllDay: n.Event.AllDay}),
 		}
 		for _, e := range entries {
 			item.Lines = append(item.Lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})

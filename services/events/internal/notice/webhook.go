@@ -3,12 +3,12 @@ package notice
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -18,8 +18,6 @@ const (
 	maxWebhooks = 100
 	// maxURL bounds an endpoint's address, in bytes.
 	maxURL = 2048
-	// secretBytes is how much randomness a webhook's secret has.
-	secretBytes = 32
 	// secretOverlap is how long a secret that was renewed signs along, and maxOldSecrets how many may.
 	secretOverlap = 24 * time.Hour
 	maxOldSecrets = 4
@@ -44,20 +42,20 @@ type OldSecret struct {
 
 func (w Webhook) wants(k event.NoticeKind) bool { return slices.Contains(w.Kinds, k) }
 
-// WebhookStore keeps webhooks. One that does not exist is a NotFound problem.
+// WebhookStore keeps webhooks. What gets, changes or deletes one returns record.ErrNotFound when there is none.
 type WebhookStore interface {
-	// Webhooks returns all, by id.
-	Webhooks(ctx context.Context) ([]Webhook, error)
-	// Webhook returns the one of that id.
-	Webhook(ctx context.Context, id int64) (Webhook, error)
-	// AddWebhook stores a new one and returns the id that it got.
-	AddWebhook(ctx context.Context, w Webhook) (int64, error)
+	// ListWebhooks returns all, by id.
+	ListWebhooks(ctx context.Context) ([]Webhook, error)
+	GetWebhook(ctx context.Context, id int64) (Webhook, error)
+	// InsertWebhook stores a new one and returns the id that it got.
+	InsertWebhook(ctx context.Context, w Webhook) (int64, error)
 	// ChangeWebhook lets change decide on the one of that id and stores what it leaves, as one atomic step.
 	ChangeWebhook(ctx context.Context, id int64, change func(*Webhook) error) (Webhook, error)
-	// RemoveWebhook removes the one of that id with its deliveries.
-	RemoveWebhook(ctx context.Context, id int64) error
-	// Deliveries returns deliveries to a webhook, newest first, at most limit, those with an id below before if that is not 0.
-	Deliveries(ctx context.Context, webhookID, before int64, limit int) ([]Delivery, error)
+	// DeleteWebhook removes the one of that id with its deliveries.
+	DeleteWebhook(ctx context.Context, id int64) error
+	// ListDeliveries returns deliveries to a webhook, newest first, at most limit, those with an id below before if
+	// that is not 0.
+	ListDeliveries(ctx context.Context, webhookID, before int64, limit int) ([]Delivery, error)
 }
 
 // WebhookFields are the fields of a webhook in a request; nil is a field not given.
@@ -68,16 +66,51 @@ type WebhookFields struct {
 	Faults problem.Fields // what could not be read; never nil
 }
 
-// CreateWebhook makes a webhook with a new secret. InvalidError when the fields are not right, Conflict when there are too many. Two round trips.
+// WebhookRecord is the type's name in exception bodies.
+const WebhookRecord = "Webhook"
+
+// ListWebhooks returns all webhooks, by id. One read.
+func (s *Service) ListWebhooks(ctx context.Context) ([]Webhook, error) {
+	return s.Store.ListWebhooks(ctx)
+}
+
+// GetWebhook returns a webhook. Missing. One read.
+func (s *Service) GetWebhook(ctx context.Context, id int64) (Webhook, error) {
+	w, err := s.Store.GetWebhook(ctx, id)
+	return w, record.Missing(err, WebhookRecord, id)
+}
+
+// DeleteWebhook removes a webhook with its deliveries. Missing. Three round trips.
+func (s *Service) DeleteWebhook(ctx context.Context, id int64) error {
+	return record.Missing(s.Store.DeleteWebhook(ctx, id), WebhookRecord, id)
+}
+
+// ListDeliveries returns a page of the deliveries to a webhook, newest first: at most limit, those with an id below
+// before if that is not 0, and whether there are more. Missing. Two reads.
+func (s *Service) ListDeliveries(
+	ctx context.Context, id, before int64, limit int,
+) (page []Delivery, more bool, err error) {
+	if _, err := s.GetWebhook(ctx, id); err != nil {
+		return nil, false, err
+	}
+	page, err = s.Store.ListDeliveries(ctx, id, before, limit+1)
+	if len(page) > limit {
+		return page[:limit], true, err
+	}
+	return page, false, err
+}
+
+// CreateWebhook makes a webhook with a new secret. Invalid when the fields are not right, Conflict when there are
+// too many. Two round trips.
 func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, error) {
 	w := Webhook{Kinds: event.NoticeKinds(), Active: true, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if f.URL == nil && f.Faults["url"] == nil {
-		f.Faults.Add("url", "can't be blank")
+		f.Faults.Add("url", problem.Blank)
 	}
 	if faults := s.applyFields(ctx, &w, f); len(faults) > 0 {
-		return Webhook{}, &event.InvalidError[Webhook]{Record: w, Faults: faults}
+		return Webhook{}, record.Invalid(w, faults)
 	}
-	all, err := s.Store.Webhooks(ctx)
+	all, err := s.Store.ListWebhooks(ctx)
 	if err != nil {
 		return Webhook{}, err
 	}
@@ -85,37 +118,33 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 		return Webhook{}, problem.New(problem.Conflict, "there are %d webhooks already", maxWebhooks)
 	}
 	w.Secret = newSecret()
-	w.ID, err = s.Store.AddWebhook(ctx, w)
+	w.ID, err = s.Store.InsertWebhook(ctx, w)
 	return w, err
 }
 
-func newSecret() settings.Secret {
-	random := make([]byte, secretBytes)
-	_, _ = rand.Read(random) // never fails
-	return settings.NewSecret("whsec_" + base64.RawURLEncoding.EncodeToString(random))
-}
-
-// RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the receiver has the new one; of
-// several renewals in a day, the last four before do. Two round trips.
+// RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until
+// the receiver has the new one; of several renewals in a day, the last four before do. Two round trips.
 func (s *Service) RenewSecret(ctx context.Context, id int64) (Webhook, error) {
 	secret := newSecret()
-	return s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
+	w, err := s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
 		now := time.Now().UTC()
 		before := append([]OldSecret{{w.Secret, now.Add(secretOverlap)}}, w.Before...)
 		before = slices.DeleteFunc(before, func(old OldSecret) bool { return old.Until.Before(now) })
 		w.Secret, w.Before = secret, before[:min(len(before), maxOldSecrets)]
 		return nil
 	})
+	return w, record.Missing(err, WebhookRecord, id)
 }
 
-// ChangeWebhook changes the fields given. InvalidError as for CreateWebhook. Two round trips.
+// ChangeWebhook changes the fields given. Missing; Invalid as for CreateWebhook. Two round trips.
 func (s *Service) ChangeWebhook(ctx context.Context, id int64, f WebhookFields) (Webhook, error) {
 	var checked Webhook // outside the change, which must not ask where the endpoint is
 	faults := s.applyFields(ctx, &checked, f)
-	return s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
+	w, err := s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
 		if len(faults) > 0 {
-			return &event.InvalidError[Webhook]{Record: *w, Faults: faults}
+			return record.Invalid(*w, faults)
 		}
+		before := *w
 		if f.URL != nil {
 			w.URL = checked.URL
 		}
@@ -125,8 +154,12 @@ func (s *Service) ChangeWebhook(ctx context.Context, id int64, f WebhookFields) 
 		if f.Active != nil {
 			w.Active = checked.Active
 		}
+		if w.URL == before.URL && slices.Equal(w.Kinds, before.Kinds) && w.Active == before.Active {
+			return record.ErrUnchanged
+		}
 		return nil
 	})
+	return w, record.Missing(err, WebhookRecord, id)
 }
 
 // applyFields writes the fields into w and returns all that is wrong with them.
@@ -135,9 +168,9 @@ func (s *Service) applyFields(ctx context.Context, w *Webhook, f WebhookFields) 
 	if f.URL != nil {
 		switch wrong := s.webhooks.addresses.checkURL(ctx, *f.URL); {
 		case *f.URL == "":
-			faults.Add("url", "can't be blank")
+			faults.Add("url", problem.Blank)
 		case len(*f.URL) > maxURL:
-			faults.Add("url", fmt.Sprintf("is too long (maximum is %d characters)", maxURL))
+			faults.Add("url", problem.TooLong(maxURL))
 		case wrong != "":
 			faults.Add("url", wrong)
 		default:
@@ -160,20 +193,20 @@ func readKinds(texts []string, faults problem.Fields) []event.NoticeKind {
 	for _, text := range texts {
 		kind := event.NoticeKind(text)
 		if !slices.Contains(event.NoticeKinds(), kind) {
-			faults.Add("kinds", fmt.Sprintf("%q is not included in the list", text))
+			faults.Add("kinds", fmt.Sprintf("%q "+problem.NotIncluded, text))
 		} else if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}
 	if len(texts) == 0 {
-		faults.Add("kinds", "can't be blank")
+		faults.Add("kinds", problem.Blank)
 	}
 	return kinds
 }
 
 // TestWebhook adds a test to the deliveries of a webhook, active or not; it is tried once. Two round trips.
 func (s *Service) TestWebhook(ctx context.Context, id int64) (Delivery, error) {
-	if _, err := s.Store.Webhook(ctx, id); err != nil {
+	if _, err := s.GetWebhook(ctx, id); err != nil {
 		return Delivery{}, err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)

@@ -10,29 +10,41 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
-	"github.com/belfry-schools/belfry/services/events/internal/noticetest"
 )
 
 func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	o := running(t, allowLocal)
-	r := noticetest.StartReceiver(t)
+	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
 	allocated := event.Notice{Kind: event.RequestAllocated, Position: 9, Event: about(7), Actor: keeper,
 		Entries: []event.Entry{{CommitmentID: 72, ElementID: minibus, Status: event.Uncontrolled, RequestID: 5, GroupID: minibuses, Quantity: 2, Allocated: 1, AddedBy: owner}}}
 	o.tell(t, confirmed(7, 8), allocated)
-	noticetest.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
+	receivers.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
 	got := r.Taken()[0]
-	if err := noticetest.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err != nil {
+	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err != nil {
 		t.Error(err)
 	}
-	if err := noticetest.Verify(w.Secret.Reveal()+"x", got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err == nil {
+	if err := receivers.Verify(w.Secret.Reveal()+"x", got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err == nil {
 		t.Error("another secret verifies it as well")
 	}
-	if err := noticetest.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body+" ", time.Now()); err == nil {
+	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body+" ", time.Now()); err == nil {
 		t.Error("another body is verified as well")
+	}
+	if err := receivers.VerifyStandard(w.Secret.Reveal(), got); err != nil {
+		t.Errorf("Standard Webhooks: %v", err)
+	}
+	if id := got.Header.Get("webhook-id"); id != got.ID {
+		t.Errorf("webhook-id %q of %q", id, got.ID)
+	}
+	tampered := got
+	tampered.Body += " "
+	if receivers.VerifyStandard(w.Secret.Reveal(), tampered) == nil || receivers.VerifyStandard("whsec_eA==", got) == nil {
+		t.Error("Standard Webhooks: another body or secret is verified as well")
 	}
 	if media := got.Header.Get("Content-Type"); media != "application/cloudevents+json; charset=utf-8" {
 		t.Errorf("Content-Type %q", media)
@@ -68,10 +80,10 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 // Nothing of a dead receiver shows at the others, and nothing is lost or out of order when it comes back.
 func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 	o := running(t, allowLocal)
-	dead, stalling, well := noticetest.StartReceiver(t), noticetest.StartReceiver(t), noticetest.StartReceiver(t)
-	dead.Behave(func(noticetest.Request) int { return http.StatusServiceUnavailable })
-	stalling.Behave(func(noticetest.Request) int { return noticetest.Stall })
-	for _, r := range []*noticetest.Receiver{dead, stalling, well} {
+	dead, stalling, well := receivers.NewEndpoint(t), receivers.NewEndpoint(t), receivers.NewEndpoint(t)
+	dead.Answer(http.StatusServiceUnavailable)
+	stalling.Answer(receivers.Stall)
+	for _, r := range []*receivers.Endpoint{dead, stalling, well} {
 		o.webhook(t, r.URL)
 	}
 	const events, each = 5, 3
@@ -80,17 +92,17 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 			o.tell(t, pending(id+1, n))
 		}
 	}
-	noticetest.Eventually(t, "all at the receiver that is well", soon, func() bool { return len(well.Taken()) == events*each })
+	receivers.Eventually(t, "all at the receiver that is well", soon, func() bool { return len(well.Taken()) == events*each })
 	if n := len(dead.Taken()) + len(stalling.Taken()); n != 0 {
 		t.Fatalf("%d were taken by those that are not", n)
 	}
-	for _, r := range []*noticetest.Receiver{dead, stalling} {
-		r.Behave(func(noticetest.Request) int { return http.StatusNoContent })
+	for _, r := range []*receivers.Endpoint{dead, stalling} {
+		r.Answer(http.StatusNoContent)
 	}
-	for _, r := range []*noticetest.Receiver{dead, stalling} {
-		noticetest.Eventually(t, "all at the one that came back", 90*time.Second, func() bool { return len(r.Taken()) >= events*each })
+	for _, r := range []*receivers.Endpoint{dead, stalling} {
+		receivers.Eventually(t, "all at the one that came back", 90*time.Second, func() bool { return len(r.Taken()) >= events*each })
 	}
-	for name, r := range map[string]*noticetest.Receiver{"dead": dead, "stalling": stalling, "well": well} {
+	for name, r := range map[string]*receivers.Endpoint{"dead": dead, "stalling": stalling, "well": well} {
 		if problems := disorder(o, t, r); len(problems) > 0 {
 			t.Errorf("%s: %v", name, problems)
 		}
@@ -98,15 +110,15 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 }
 
 // disorder says which notices of an event a receiver took before an earlier one, and which it took twice.
-func disorder(o *office, t *testing.T, r *noticetest.Receiver) (problems []string) {
+func disorder(o *office, t *testing.T, r *receivers.Endpoint) (problems []string) {
 	t.Helper()
 	position := map[string]int64{}
-	hooks, err := o.Store.Webhooks(t.Context())
+	hooks, err := o.Store.ListWebhooks(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range hooks {
-		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 1000)
+		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,9 +141,9 @@ func disorder(o *office, t *testing.T, r *noticetest.Receiver) (problems []strin
 
 func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	o := running(t, allowLocal)
-	r := noticetest.StartReceiver(t)
+	r := receivers.NewEndpoint(t)
 	refused := true
-	r.Behave(func(got noticetest.Request) int { // under the receiver's lock
+	r.Behave(func(got receivers.Request) int { // under the receiver's lock
 		if got.Subject == "1" && refused && strings.HasSuffix(got.Type, "requested") {
 			return http.StatusInternalServerError
 		}
@@ -140,7 +152,7 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	o.webhook(t, r.URL)
 	o.tell(t, pending(1, 1), confirmed(1, 2))
 	o.tell(t, pending(2, 1), confirmed(2, 2))
-	noticetest.Eventually(t, "both of the other event, and two tries of the first", soon, func() bool { return len(r.Taken()) == 2 && len(r.Got()) >= 4 })
+	receivers.Eventually(t, "both of the other event, and two tries of the first", soon, func() bool { return len(r.Taken()) == 2 && len(r.Got()) >= 4 })
 	bodies := map[string]bool{}
 	for _, got := range r.Got() {
 		if got.Subject == "1" {
@@ -153,8 +165,8 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	if len(bodies) != 1 {
 		t.Errorf("the tries differ: %v", bodies)
 	}
-	r.Behave(func(noticetest.Request) int { return http.StatusOK })
-	noticetest.Eventually(t, "the first event's", 30*time.Second, func() bool { return len(r.Taken()) == 4 })
+	r.Answer(http.StatusOK)
+	receivers.Eventually(t, "the first event's", 30*time.Second, func() bool { return len(r.Taken()) == 4 })
 	if problems := disorder(o, t, r); len(problems) > 0 {
 		t.Error(problems)
 	}
@@ -162,8 +174,8 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 
 func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing.T) {
 	o := open(t, storetest.Mongo(t), allowLocal)
-	r := noticetest.StartReceiver(t)
-	r.Behave(func(got noticetest.Request) int {
+	r := receivers.NewEndpoint(t)
+	r.Behave(func(got receivers.Request) int {
 		if strings.HasSuffix(got.Type, "requested") {
 			return http.StatusBadGateway
 		}
@@ -177,9 +189,9 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 		}
 	}
 	o.start(t)
-	noticetest.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
-	noticetest.Eventually(t, "the log to say so", soon, func() bool {
-		log, err := o.Store.Deliveries(t.Context(), w.ID, 0, 10)
+	receivers.Eventually(t, "the decision", soon, func() bool { return len(r.Taken()) == 1 })
+	receivers.Eventually(t, "the log to say so", soon, func() bool {
+		log, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +209,7 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
 	db := storetest.Mongo(t)
 	one, two := open(t, db, allowLocal), open(t, db, allowLocal)
-	r := noticetest.StartReceiver(t)
+	r := receivers.NewEndpoint(t)
 	one.webhook(t, r.URL)
 	stopOne := one.start(t)
 	two.start(t)
@@ -205,10 +217,10 @@ func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
 		one.tell(t, pending(id+1, 1))
 		two.tell(t, pending(id+101, 1))
 	}
-	noticetest.Eventually(t, "all", soon, func() bool { return len(r.Taken()) == 20 })
+	receivers.Eventually(t, "all", soon, func() bool { return len(r.Taken()) == 20 })
 	stopOne()
 	two.tell(t, confirmed(1, 2))
-	noticetest.Eventually(t, "the other takes over", soon, func() bool { return len(r.Taken()) == 21 })
+	receivers.Eventually(t, "the other takes over", soon, func() bool { return len(r.Taken()) == 21 })
 	time.Sleep(time.Second) // a second sender would show now
 	if problems := disorder(one, t, r); len(problems) > 0 || len(r.Got()) != 21 {
 		t.Errorf("%d requests, %v", len(r.Got()), problems)
@@ -217,7 +229,7 @@ func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
 
 func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	o := running(t, allowLocal)
-	r := noticetest.StartReceiver(t)
+	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
 	secrets := []string{w.Secret.Reveal()} // the oldest first
 	renew := func() {
@@ -233,11 +245,15 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		t.Helper()
 		sent++
 		o.tell(t, pending(sent, 1))
-		noticetest.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == int(sent) })
+		receivers.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == int(sent) })
 		got := r.Taken()[sent-1]
 		var right []string
 		for i, secret := range secrets {
-			if noticetest.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At) == nil {
+			before := receivers.Verify(secret, got.Header.Get("Belfry-Signature"), got.Body, got.At) == nil
+			if standard := receivers.VerifyStandard(secret, got) == nil; standard != before {
+				t.Errorf("secret %d: Standard Webhooks %t, before %t", i, standard, before)
+			}
+			if before {
 				right = append(right, fmt.Sprint(i))
 			}
 		}
@@ -272,9 +288,48 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	}
 }
 
+func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
+	o := running(t, allowLocal)
+	r := receivers.NewEndpoint(t)
+	w := o.webhook(t, r.URL)
+	change := func(secret string) {
+		t.Helper()
+		_, err := o.Store.ChangeWebhook(t.Context(), w.ID, func(w *notice.Webhook) error {
+			w.Secret = settings.NewSecret(secret)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const older, asLibrariesTakeIt = "whsec_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_8", "whsec_+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/8="
+	change(older)
+	o.tell(t, pending(1, 1))
+	receivers.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == 1 })
+	got := r.Taken()[0]
+	if err := receivers.Verify(older, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
+		t.Error(err)
+	}
+	if err := receivers.VerifyStandard(asLibrariesTakeIt, got); err != nil {
+		t.Error(err)
+	}
+	change("no key") // nothing is sent without a signature
+	delivery, err := o.TestWebhook(t.Context(), w.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	receivers.Eventually(t, "the fault", soon, func() bool {
+		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
+		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed && all[0].Error == "the webhook's secret is not right"
+	})
+	if len(r.Got()) != 1 {
+		t.Errorf("%d requests", len(r.Got()))
+	}
+}
+
 func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 	o := running(t, allowLocal)
-	all, decisions, off := noticetest.StartReceiver(t), noticetest.StartReceiver(t), noticetest.StartReceiver(t)
+	all, decisions, off := receivers.NewEndpoint(t), receivers.NewEndpoint(t), receivers.NewEndpoint(t)
 	o.webhook(t, all.URL)
 	kinds, inactive := []string{"commitment.decided"}, false
 	for _, f := range []notice.WebhookFields{{URL: &decisions.URL, Kinds: &kinds}, {URL: &off.URL, Active: &inactive}} {
@@ -284,7 +339,7 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 		}
 	}
 	o.tell(t, pending(1, 1), confirmed(1, 2))
-	noticetest.Eventually(t, "what is wanted", soon, func() bool { return len(all.Taken()) == 2 && len(decisions.Taken()) == 1 })
+	receivers.Eventually(t, "what is wanted", soon, func() bool { return len(all.Taken()) == 2 && len(decisions.Taken()) == 1 })
 	if len(off.Got()) != 0 || !strings.HasSuffix(decisions.Got()[0].Type, "decided") {
 		t.Errorf("the inactive got %d, the other %s", len(off.Got()), decisions.Got()[0].Type)
 	}
@@ -300,17 +355,17 @@ func TestWebhook_NothingIsKeptWhileNoChannelIsOn(t *testing.T) {
 
 func TestWebhook_NoSecretIsLogged(t *testing.T) {
 	o := running(t, allowLocal)
-	r := noticetest.StartReceiver(t)
-	r.Behave(func(noticetest.Request) int { return http.StatusTemporaryRedirect })
+	r := receivers.NewEndpoint(t)
+	r.Answer(http.StatusTemporaryRedirect)
 	key := "key-in-the-address"
 	w := o.webhook(t, r.URL+"?key="+key)
 	gone := o.webhook(t, "http://127.0.0.1:1/"+key)
 	o.tell(t, pending(1, 1))
 	var faults []string
-	noticetest.Eventually(t, "an attempt at both", soon, func() bool {
+	receivers.Eventually(t, "an attempt at both", soon, func() bool {
 		faults = nil
 		for _, hook := range []notice.Webhook{w, gone} {
-			log, err := o.Store.Deliveries(t.Context(), hook.ID, 0, 10)
+			log, err := o.Store.ListDeliveries(t.Context(), hook.ID, 0, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -330,7 +385,7 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 			t.Errorf("the log shows %s:\n%s", secret, o.log)
 		}
 	}
-	if slices.ContainsFunc(r.Got(), func(got noticetest.Request) bool { return got.Path != "/hook" }) {
+	if slices.ContainsFunc(r.Got(), func(got receivers.Request) bool { return got.Path != "/hook" }) {
 		t.Error("a redirect was followed")
 	}
 }

@@ -26,7 +26,14 @@ func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users ma
 	case event.CommitmentDecided:
 		return fmt.Sprintf("%s was %s%s.", element, decided(e.Status), by(e.DecidedBy))
 	case event.RequestAllocated:
-		return fmt.Sprintf("%s was allocated%s; of %s, %d of %d wanted are allocated.", element, by(n.Actor), elements[e.GroupID].Name, e.Allocated, e.Quantity)
+		return fmt.Sprintf(
+			"%s was allocated%s; of %s, %d of %d wanted are allocated.",
+			element,
+			by(n.Actor),
+			elements[e.GroupID].Name,
+			e.Allocated,
+			e.Quantity,
+		)
 	case event.CommitmentDeleted:
 		return fmt.Sprintf("%s, which was confirmed, was taken off the event%s.", element, by(n.Actor))
 	case event.EventDeleted:
@@ -60,5 +67,5 @@ func heading(k event.NoticeKind) string {
 	return "Deleted"
 }
 
-// maxSubject bounds what a subject tells of an event's title, in characters.
+// maxSubject bounds what a subject has of an event's title, in characters.
 const maxSubject = 80

@@ -15,9 +15,9 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// InCategories returns the events of the categories that start from one time on and before another. It reads as many documents as it returns, from one
-// index.
-func (s *Events) InCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
+// FindInCategories returns the events of the categories that start from one time on and before another. It reads as
+// many documents as it returns, from one index.
+func (s *Events) FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
 	if len(categories) == 0 {
 		return nil, nil
 	}
@@ -59,7 +59,9 @@ func (n Nights) Done(ctx context.Context) (time.Time, error) {
 
 // SetDone implements absence.Nights. One round trip.
 func (n Nights) SetDone(ctx context.Context, at time.Time) error {
-	_, err := n.settings.ReplaceOne(ctx, bson.D{{Key: "_id", Value: nightID}}, nightDocument{nightID, at}, options.Replace().SetUpsert(true))
+	_, err := n.settings.ReplaceOne(
+		ctx, bson.D{{Key: "_id", Value: nightID}}, nightDocument{nightID, at}, options.Replace().SetUpsert(true),
+	)
 	if err != nil {
 		return fmt.Errorf("record when absences were checked: %w", err)
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
-// maxRelated bounds by how many commitments and requests one entry is found; those of a larger change are found by the event.
+// maxRelated bounds by how many commitments and requests one entry is found; those of a larger change are found by
+// the event.
 const maxRelated = 100
 
 // Audit is events' part of the audit.
@@ -21,9 +23,9 @@ func Audit(db *mongo.Database) *auditlog.Log {
 	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db), webhooksCollection(db))
 }
 
-// eventEntry tells the audit what became of an event with its commitments and requests, nothing when nothing did: one side without an id is
-// an event that is created or deleted. The entry is of the commitment or request when the change is of that alone, and is found by all that
-// the change touches.
+// eventEntry is the audit's entry for a change of an event with its commitments and requests, none when they are equal:
+// one side without an id is an event that is created or deleted. The entry is of the commitment or request when the
+// change is of that alone, and is found by all that the change touches.
 func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 	d := differenceOf(before, after)
 	changes := audit.Compare(eventValues(before), eventValues(after))
@@ -122,8 +124,14 @@ func basics(e event.Event) []audit.Value {
 		return nil
 	}
 	return []audit.Value{
-		audit.Text("key", e.Key), audit.Text("body", e.Body), audit.ID("event_category_id", e.CategoryID), audit.Time("starts_at", e.Span.Starts),
-		audit.Time("ends_at", e.Span.Ends), audit.Bool("all_day", e.Span.AllDay), audit.ID("owner_id", e.OwnerID), audit.ID("organiser_id", e.OrganiserID),
+		audit.Text("key", e.Key),
+		audit.Text("body", e.Body),
+		audit.ID("event_category_id", e.CategoryID),
+		audit.Time("starts_at", e.Span.Starts),
+		audit.Time("ends_at", e.Span.Ends),
+		audit.Bool("all_day", e.Span.AllDay),
+		audit.ID("owner_id", e.OwnerID),
+		audit.ID("organiser_id", e.OrganiserID),
 	}
 }
 
@@ -131,13 +139,20 @@ func basics(e event.Event) []audit.Value {
 func eventValues(e event.Event) []audit.Value {
 	values := basics(e)
 	for _, c := range e.Commitments {
-		values = append(values,
-			audit.ID(commitmentField(c.ID, "element_id"), c.ElementID), audit.Text(commitmentField(c.ID, "status"), string(c.Status)),
-			audit.ID(commitmentField(c.ID, "request_id"), c.RequestID), audit.Text(commitmentField(c.ID, "reason"), c.Reason))
+		values = append(
+			values,
+			audit.ID(commitmentField(c.ID, "element_id"), c.ElementID),
+			audit.Text(commitmentField(c.ID, "status"), string(c.Status)),
+			audit.ID(commitmentField(c.ID, "request_id"), c.RequestID),
+			audit.Text(commitmentField(c.ID, "reason"), c.Reason),
+		)
 	}
 	for _, r := range e.Requests {
-		values = append(values,
-			audit.ID(requestField(r.ID, "element_id"), r.ElementID), audit.Int(requestField(r.ID, "quantity"), int64(r.Quantity)))
+		values = append(
+			values,
+			audit.ID(requestField(r.ID, "element_id"), r.ElementID),
+			audit.Int(requestField(r.ID, "quantity"), int64(r.Quantity)),
+		)
 	}
 	return values
 }
@@ -151,7 +166,7 @@ func requestField(id int64, field string) string {
 }
 
 // categoryEntry is eventEntry for a category; before without an id is one that is created.
-func categoryEntry(ctx context.Context, before, after event.Category) []audit.Entry {
+func categoryEntry(ctx context.Context, before, after category.Category) []audit.Entry {
 	record := audit.RecordOf("EventCategory", after.ID)
 	if before.ID == 0 {
 		return audit.New(ctx, audit.Create, record, audit.Compare(nil, categoryValues(after)))
@@ -163,9 +178,13 @@ func categoryEntry(ctx context.Context, before, after event.Category) []audit.En
 	return audit.New(ctx, audit.Update, record, changes)
 }
 
-func categoryValues(c event.Category) []audit.Value {
-	values := []audit.Value{audit.Text("key", c.Key), audit.Text("name", c.Name), audit.Int("pecking_order", int64(c.PeckingOrder))}
-	for _, flag := range event.FlagNames() {
+func categoryValues(c category.Category) []audit.Value {
+	values := []audit.Value{
+		audit.Text("key", c.Key),
+		audit.Text("name", c.Name),
+		audit.Int("pecking_order", int64(c.PeckingOrder)),
+	}
+	for _, flag := range category.FlagNames() {
 		values = append(values, audit.Bool(flag, c.Flag(flag)))
 	}
 	return values
@@ -183,13 +202,17 @@ func webhookEntry(ctx context.Context, before, after notice.Webhook) []audit.Ent
 	return audit.New(ctx, audit.Update, record, audit.Compare(webhookValues(before), webhookValues(after)))
 }
 
-// webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only that it changed is told.
+// webhookValues are what the audit compares. Of an endpoint's address, which may hold a key, and of the secret only
+// that it changed is recorded.
 func webhookValues(w notice.Webhook) []audit.Value {
 	kinds := make([]string, len(w.Kinds))
 	for i, k := range w.Kinds {
 		kinds[i] = string(k)
 	}
 	return []audit.Value{
-		audit.Secret("url", w.URL), audit.Text("kinds", strings.Join(kinds, ",")), audit.Bool("active", w.Active), audit.Secret("secret", w.Secret.Reveal()),
+		audit.Secret("url", w.URL),
+		audit.Text("kinds", strings.Join(kinds, ",")),
+		audit.Bool("active", w.Active),
+		audit.Secret("secret", w.Secret.Reveal()),
 	}
 }

@@ -11,13 +11,12 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// Categories is the collection of event categories. It implements event.CategoryStore.
+// Categories is the collection of event categories. It implements category.Store.
 type Categories struct {
-	categories *journal.Collection[categoryDocument, event.Category]
+	categories *journal.Collection[categoryDocument, category.Category]
 	ids        *mongostore.IDs
 }
 
@@ -27,59 +26,55 @@ func categoriesCollection(db *mongo.Database) *mongo.Collection {
 
 // NewCategories returns the store.
 func NewCategories(db *mongo.Database, ids *mongostore.IDs) *Categories {
-	return &Categories{journal.New(journal.Options[categoryDocument, event.Category]{
-		Collection: categoriesCollection(db), Record: (*categoryDocument).category, Set: (*categoryDocument).set, Entry: categoryEntry,
+	return &Categories{journal.New(journal.Options[categoryDocument, category.Category]{
+		Collection: categoriesCollection(db),
+		Record:     (*categoryDocument).category,
+		Set:        (*categoryDocument).set,
+		Entry:      categoryEntry,
 	}), ids}
 }
 
-// Category returns the category of that id. One document by its id.
-func (s *Categories) Category(ctx context.Context, id int64) (event.Category, error) {
-	c, err := s.categories.Get(ctx, id)
-	return c, record.Missing(err, "EventCategory", id)
+// Get implements category.Store. One document by its id.
+func (s *Categories) Get(ctx context.Context, id int64) (category.Category, error) {
+	return s.categories.Get(ctx, id)
 }
 
-// ByID returns those of the categories that exist. One read by their ids.
-func (s *Categories) ByID(ctx context.Context, ids []int64) ([]event.Category, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	return s.find(ctx, idsFilter(ids), options.Find())
-}
-
-// Page returns categories by id. As many documents as it returns.
-func (s *Categories) Page(ctx context.Context, after int64, limit int) ([]event.Category, error) {
-	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}
-	return s.find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)))
-}
-
-// Find returns the categories that have one of the import keys or one of the names. Up to two reads, by an index each.
-func (s *Categories) Find(ctx context.Context, keys, names []string) ([]event.Category, error) {
-	var found []event.Category
-	seen := map[int64]bool{}
-	for field, values := range map[string][]string{"key": keys, "name": names} {
-		if len(values) == 0 {
-			continue
-		}
-		some, err := s.find(ctx, bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: values}}}}, options.Find())
+// Find implements category.Store. Up to two reads, by an index each.
+func (s *Categories) Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error) {
+	var found []category.Category
+	if len(ids) > 0 {
+		byID, err := s.categories.Find(ctx, idsFilter(ids))
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range some {
-			if !seen[c.ID] {
-				seen[c.ID] = true
-				found = append(found, c)
-			}
+		found = byID
+	}
+	if len(keys) > 0 {
+		byKey, err := s.categories.Find(ctx, keysFilter(keys))
+		if err != nil {
+			return nil, err
 		}
+		found = append(found, byKey...)
 	}
 	return found, nil
 }
 
-func (s *Categories) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Category, error) {
-	return s.categories.Find(ctx, filter, o)
+// FindNamed implements category.Store. One read, by an index.
+func (s *Categories) FindNamed(ctx context.Context, names []string) ([]category.Category, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return s.categories.Find(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
 }
 
-// Insert stores a new category under a new id.
-func (s *Categories) Insert(ctx context.Context, c event.Category) (int64, error) {
+// List implements category.Store. As many documents as it returns.
+func (s *Categories) List(ctx context.Context, after int64, limit int) ([]category.Category, error) {
+	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}
+	return s.categories.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)))
+}
+
+// Insert implements category.Store.
+func (s *Categories) Insert(ctx context.Context, c category.Category) (int64, error) {
 	id, err := s.ids.Next(ctx, categoryIDs)
 	if err != nil {
 		return 0, err
@@ -89,22 +84,12 @@ func (s *Categories) Insert(ctx context.Context, c event.Category) (int64, error
 	return id, takenBy(err)
 }
 
-// Change is event.CategoryStore's: two round trips when no other writer comes between.
-func (s *Categories) Change(ctx context.Context, id int64, change func(*event.Category) error) (event.Category, error) {
-	c, err := s.categories.Change(ctx, id, func(c *event.Category) error {
-		before := *c
-		if err := change(c); err != nil {
-			return err
-		}
-		if *c == before {
-			return record.ErrUnchanged
-		}
-		return nil
-	})
-	if err != nil {
-		return event.Category{}, takenBy(record.Missing(err, "EventCategory", id))
-	}
-	return c, nil
+// Change implements category.Store: two round trips when no other writer comes between.
+func (s *Categories) Change(
+	ctx context.Context, id int64, change func(*category.Category) error,
+) (category.Category, error) {
+	c, err := s.categories.Change(ctx, id, change)
+	return c, takenBy(err)
 }
 
 // takenBy names the unique index that kept a category out.
@@ -113,8 +98,8 @@ func takenBy(err error) error {
 	case err == nil || !mongostore.IsDuplicateKey(err):
 		return err
 	case strings.Contains(err.Error(), importKey):
-		return fmt.Errorf("%w: %w", event.ErrKeyTaken, err)
+		return fmt.Errorf("%w: %w", category.ErrKeyTaken, err)
 	default:
-		return fmt.Errorf("%w: %w", event.ErrNameTaken, err)
+		return fmt.Errorf("%w: %w", category.ErrNameTaken, err)
 	}
 }

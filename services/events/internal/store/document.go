@@ -1,5 +1,6 @@
-// Package store keeps events and event categories in MongoDB: collections events, event_categories and event_settings. An event with its
-// commitments and requests is one document, each change of which is one atomic write.
+// Package store keeps events and event categories in MongoDB: collections events, event_categories and
+// event_settings. An event with its commitments and requests is one document, each change of which is one atomic
+// write.
 package store
 
 import (
@@ -10,11 +11,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades since 2, and schema of
-// all others.
+// The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades
+// since 2, and schema of all others.
 const (
 	schema      = 1
 	eventSchema = 2
@@ -35,14 +37,15 @@ type eventDocument struct {
 	OrganiserID int64                `bson:"organiser_id,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
-	Receipts    []receiptDocument    `bson:"receipts,omitempty"`
+
+	IdempotencyRecords []idempotencyDocument `bson:"receipts,omitempty"`
 
 	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
-	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // the elements of requests that have less allocated than asked for
+	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // of outstanding requests
 
-	ShutOuts int64     `bson:"shut_outs,omitempty"`
+	Fences   int64     `bson:"shut_outs,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
 
 	journal.Tail `bson:",inline"`
@@ -66,14 +69,15 @@ type requestDocument struct {
 	AddedBy   int64 `bson:"added_by,omitempty"`
 }
 
-type receiptDocument struct {
-	idempotency.Ticket `bson:",inline"`
-	At                 time.Time         `bson:"at"`
-	Failures           []failureDocument `bson:"failures,omitempty"`
+type idempotencyDocument struct {
+	Key      string            `bson:"key"`
+	Body     string            `bson:"body"`
+	At       time.Time         `bson:"at"`
+	Failures []failureDocument `bson:"failures,omitempty"`
 }
 
-// failureDocument is a failure without what was submitted: of a commitment there is a status, of a request a quantity, and of what is no
-// element neither.
+// failureDocument is a failure without what was submitted: of a commitment there is a status, of a request a
+// quantity, and of what is no element neither.
 type failureDocument struct {
 	Index     int            `bson:"index"`
 	Status    event.Status   `bson:"status,omitempty"`
@@ -82,8 +86,8 @@ type failureDocument struct {
 	Errors    problem.Fields `bson:"errors,omitempty"`
 }
 
-func (d receiptDocument) receipt() event.Receipt {
-	r := event.Receipt{Ticket: d.Ticket, At: d.At}
+func (d idempotencyDocument) record() event.IdempotencyRecord {
+	r := event.IdempotencyRecord{Key: idempotency.Key{ID: d.Key, Body: d.Body}, At: d.At}
 	for _, f := range d.Failures {
 		failure := event.Failure{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
 		switch {
@@ -97,8 +101,8 @@ func (d receiptDocument) receipt() event.Receipt {
 	return r
 }
 
-func receiptOf(r event.Receipt) receiptDocument {
-	d := receiptDocument{Ticket: r.Ticket, At: r.At}
+func idempotencyDocumentOf(r event.IdempotencyRecord) idempotencyDocument {
+	d := idempotencyDocument{Key: r.Key.ID, Body: r.Key.Body, At: r.At}
 	for _, f := range r.Failures {
 		failure := failureDocument{Index: f.Index, Allocated: f.Allocated, Errors: f.Errors}
 		switch {
@@ -115,9 +119,17 @@ func receiptOf(r event.Receipt) receiptDocument {
 // event returns what the document says.
 func (d *eventDocument) event() event.Event {
 	e := event.Event{
-		ID: d.ID, Version: d.Version, Modified: d.Modified, Key: d.Key, ImportHash: d.ImportHash, Body: d.Body, CategoryID: d.CategoryID,
-		Span:    wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
-		OwnerID: d.OwnerID, OrganiserID: d.OrganiserID, ShutOuts: d.ShutOuts,
+		ID:          d.ID,
+		Version:     d.Version,
+		Modified:    d.Modified,
+		Key:         d.Key,
+		ImportHash:  d.ImportHash,
+		Body:        d.Body,
+		CategoryID:  d.CategoryID,
+		Span:        wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
+		OwnerID:     d.OwnerID,
+		OrganiserID: d.OrganiserID,
+		Fences:      d.Fences,
 	}
 	for _, c := range d.Commitments {
 		e.Commitments = append(e.Commitments, event.Commitment(c))
@@ -125,8 +137,8 @@ func (d *eventDocument) event() event.Event {
 	for _, r := range d.Requests {
 		e.Requests = append(e.Requests, event.Request(r))
 	}
-	for _, r := range d.Receipts {
-		e.Receipts = append(e.Receipts, r.receipt())
+	for _, r := range d.IdempotencyRecords {
+		e.IdempotencyRecords = append(e.IdempotencyRecords, r.record())
 	}
 	return e
 }
@@ -137,7 +149,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, ShutOuts: e.ShutOuts, Modified: e.Modified, Tail: d.Tail,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {
@@ -151,8 +163,8 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 			d.OutstandingGroups = append(d.OutstandingGroups, r.ElementID)
 		}
 	}
-	for _, r := range e.Receipts {
-		d.Receipts = append(d.Receipts, receiptOf(r))
+	for _, r := range e.IdempotencyRecords {
+		d.IdempotencyRecords = append(d.IdempotencyRecords, idempotencyDocumentOf(r))
 	}
 	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends))
 	d.CommitmentPeriods = keysOf(committed, periods)
@@ -188,14 +200,25 @@ type flagsDocument struct {
 }
 
 // category returns what the document says.
-func (d *categoryDocument) category() event.Category {
-	return event.Category{ID: d.ID, Key: d.Key, ImportHash: d.ImportHash, Name: d.Name, PeckingOrder: d.PeckingOrder, Flags: event.Flags(d.Flags)}
+func (d *categoryDocument) category() category.Category {
+	return category.Category{
+		ID:           d.ID,
+		Key:          d.Key,
+		ImportHash:   d.ImportHash,
+		Name:         d.Name,
+		PeckingOrder: d.PeckingOrder,
+		Flags:        category.Flags(d.Flags),
+	}
 }
 
 // set makes the document say c.
-func (d *categoryDocument) set(c event.Category) {
+func (d *categoryDocument) set(c category.Category) {
 	*d = categoryDocument{
-		Head: mongostore.Head{ID: c.ID, Schema: schema},
-		Key:  c.Key, ImportHash: c.ImportHash, Name: c.Name, PeckingOrder: c.PeckingOrder, Flags: flagsDocument(c.Flags),
+		Head:         mongostore.Head{ID: c.ID, Schema: schema},
+		Key:          c.Key,
+		ImportHash:   c.ImportHash,
+		Name:         c.Name,
+		PeckingOrder: c.PeckingOrder,
+		Flags:        flagsDocument(c.Flags),
 	}
 }

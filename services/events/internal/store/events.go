@@ -28,7 +28,8 @@ const (
 	categoryIDs   = "event_categories"
 )
 
-// fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and then.
+// fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and
+// then.
 const fewIDs = 20
 
 // Events is the collection of events. It implements event.Store.
@@ -41,11 +42,16 @@ type Events struct {
 // EventsCollection is where events are: the outbox's relay reads it too.
 func EventsCollection(db *mongo.Database) *mongo.Collection { return db.Collection("events") }
 
-// NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a message for other
-// services; it must not block. Nil: nobody is called.
+// NewEvents returns the store. zone is the one that the periods are made for. wrote is called after each write of a
+// message for other services; it must not block. Nil: nobody is called.
 func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrote func()) *Events {
 	return &Events{journal.New(journal.Options[eventDocument, event.Event]{
-		Collection: EventsCollection(db), Record: (*eventDocument).event, Entry: eventEntry, Messages: messages, Nudge: wrote, InTurn: true,
+		Collection: EventsCollection(db),
+		Record:     (*eventDocument).event,
+		Entry:      eventEntry,
+		Messages:   messages,
+		Nudge:      wrote,
+		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {
 			d.set(e, zone)
 			d.Modified = now()
@@ -53,32 +59,26 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 	}), ids, zone}
 }
 
-// Event returns the event of that id. One document by its id.
-func (s *Events) Event(ctx context.Context, id int64) (event.Event, error) {
-	e, err := s.events.Get(ctx, id)
-	return e, record.Missing(err, "Event", id)
+// Get implements event.Store. One document by its id.
+func (s *Events) Get(ctx context.Context, id int64) (event.Event, error) {
+	return s.events.Get(ctx, id)
 }
 
-// OfCommitment returns the event that has the commitment of that id. One document by an index.
-func (s *Events) OfCommitment(ctx context.Context, id int64) (event.Event, error) {
-	return s.holding(ctx, commitmentFilter(id), "Commitment", id)
+// GetByCommitment implements event.Store. One document by an index.
+func (s *Events) GetByCommitment(ctx context.Context, id int64) (event.Event, error) {
+	return s.events.First(ctx, commitmentFilter(id))
 }
 
-// OfRequest returns the event that has the request of that id. One document by an index.
-func (s *Events) OfRequest(ctx context.Context, id int64) (event.Event, error) {
-	return s.holding(ctx, requestFilter(id), "Request", id)
+// GetByRequest implements event.Store. One document by an index.
+func (s *Events) GetByRequest(ctx context.Context, id int64) (event.Event, error) {
+	return s.events.First(ctx, requestFilter(id))
 }
 
 func commitmentFilter(id int64) bson.D { return bson.D{{Key: "commitments.id", Value: id}} }
 
 func requestFilter(id int64) bson.D { return bson.D{{Key: "requests.id", Value: id}} }
 
-func (s *Events) holding(ctx context.Context, filter bson.D, name string, id int64) (event.Event, error) {
-	e, err := s.events.First(ctx, filter)
-	return e, record.Missing(err, name, id)
-}
-
-// Find returns those of the events asked for that exist, by id and by import key. As many documents as it returns, by an index each.
+// Find implements event.Store. As many documents as it returns, by an index each.
 func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error) {
 	var found []event.Event
 	if len(ids) > 0 {
@@ -106,8 +106,9 @@ func keysFilter(keys []string) bson.D {
 	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}}}}
 }
 
-// Touching returns the events that carry a period of the reaches for a commitment. One read of one index.
-func (s *Events) Touching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
+// FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
+// One read of one index.
+func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
 		return nil, nil
@@ -115,8 +116,8 @@ func (s *Events) Touching(ctx context.Context, reaches []fact.Reach) ([]event.Ev
 	return s.find(ctx, touchingFilter(keys))
 }
 
-// Requesting is Touching for requests for one element.
-func (s *Events) Requesting(ctx context.Context, elementID int64, days wiretime.Days) ([]event.Event, error) {
+// FindRequesting implements event.Store, as FindTouching does for commitments.
+func (s *Events) FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]event.Event, error) {
 	keys := keysOf([]int64{elementID}, covering(days))
 	if len(keys) == 0 {
 		return nil, nil
@@ -134,32 +135,37 @@ func requestingFilter(keys []int64) bson.D {
 
 // unused is what only the store uses of an event.
 var unused = bson.D{
-	{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
-	{Key: "outstanding_groups", Value: 0}, {Key: outbox.Field, Value: 0}, {Key: "audit", Value: 0}, {Key: "receipts", Value: 0},
+	{Key: "commitment_periods", Value: 0},
+	{Key: "request_periods", Value: 0},
+	{Key: "commitment_states", Value: 0},
+	{
+		Key:   "outstanding_groups",
+		Value: 0,
+	},
+	{Key: outbox.Field, Value: 0},
+	{Key: "audit", Value: 0},
+	{Key: "receipts", Value: 0},
 }
 
-// find reads events without that.
-func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error) {
-	return s.findSome(ctx, filter, options.Find())
+// find reads events without that. Of several options the last counts.
+func (s *Events) find(
+	ctx context.Context, filter bson.D, o ...options.Lister[options.FindOptions],
+) ([]event.Event, error) {
+	return s.events.Find(ctx, filter, append(o, options.Find().SetProjection(unused))...)
 }
 
-// findSome is find with an order and a limit.
-func (s *Events) findSome(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]event.Event, error) {
-	return s.events.Find(ctx, filter, o.SetProjection(unused))
-}
-
-// NewEvents returns n new ids for events.
-func (s *Events) NewEvents(ctx context.Context, n int) ([]int64, error) {
+// NewEventIDs implements event.Store.
+func (s *Events) NewEventIDs(ctx context.Context, n int) ([]int64, error) {
 	return s.take(ctx, eventIDs, n)
 }
 
-// NewCommitments returns n new ids for commitments.
-func (s *Events) NewCommitments(ctx context.Context, n int) ([]int64, error) {
+// NewCommitmentIDs implements event.Store.
+func (s *Events) NewCommitmentIDs(ctx context.Context, n int) ([]int64, error) {
 	return s.take(ctx, commitmentIDs, n)
 }
 
-// NewRequests returns n new ids for requests.
-func (s *Events) NewRequests(ctx context.Context, n int) ([]int64, error) {
+// NewRequestIDs implements event.Store.
+func (s *Events) NewRequestIDs(ctx context.Context, n int) ([]int64, error) {
 	return s.take(ctx, requestIDs, n)
 }
 
@@ -182,35 +188,28 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 	return taken, nil
 }
 
-// Insert stores new events in one round trip, each as a whole; those that the server gives up are tried again.
+// Insert implements event.Store: one round trip; what the server gives up is tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
 	refused, err := s.events.Insert(ctx, events)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range refused {
-		if !strings.Contains(w.Message, importKey) && !strings.Contains(w.Message, receiptKey) { // the only other unique field is the id
-			return nil, event.ErrShutOut
+		if !strings.Contains(w.Message, importKey) &&
+			!strings.Contains(w.Message, idempotencyIndex) { // the only other unique field is the id
+			return nil, event.ErrFenced
 		}
 		taken = append(taken, w.Index)
 	}
 	return taken, nil
 }
 
-// Change is event.Store's: two round trips when no other writer comes between.
-func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) (bool, error)) (event.Event, error) {
-	e, err := s.events.Change(ctx, id, func(e *event.Event) error {
+// Change implements event.Store: two round trips when no other writer comes between.
+func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
+	return s.events.Change(ctx, id, func(e *event.Event) error {
 		e.Actor = actor(ctx)
-		changed, err := change(e)
-		if err == nil && !changed {
-			err = record.ErrUnchanged
-		}
-		return err
+		return change(e)
 	})
-	if err != nil {
-		return event.Event{}, record.Missing(err, "Event", id)
-	}
-	return e, nil
 }
 
 // actor is the user who changes an event: nobody in an import.
@@ -224,15 +223,15 @@ func actor(ctx context.Context) int64 {
 // now is the time, as finely as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// ShutOut is event.Store's: two round trips when no other writer comes between. It leaves a fence where there is no event, so that its id stays
-// taken.
-func (s *Events) ShutOut(ctx context.Context, id int64) error {
+// Fence implements event.Store: two round trips when no other writer comes between. Where there is no event, a
+// tombstone takes the id.
+func (s *Events) Fence(ctx context.Context, id int64) error {
 	for {
 		err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
 			if d.Deleted {
 				return record.ErrUnchanged
 			}
-			d.ShutOuts++
+			d.Fences++
 			return nil
 		})
 		if !errors.Is(err, record.ErrNotFound) {
@@ -245,11 +244,10 @@ func (s *Events) ShutOut(ctx context.Context, id int64) error {
 	}
 }
 
-// Delete is event.Store's: two round trips when no other writer comes between.
+// Delete implements event.Store: two round trips when no other writer comes between.
 func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) error) error {
-	err := s.events.Delete(ctx, id, func(e *event.Event) error {
+	return s.events.Delete(ctx, id, func(e *event.Event) error {
 		e.Actor = actor(ctx)
 		return may(e)
 	})
-	return record.Missing(err, "Event", id)
 }

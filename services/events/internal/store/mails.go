@@ -16,7 +16,17 @@ import (
 // AddItems implements notice.Store. One round trip for each.
 func (s *Notices) AddItems(ctx context.Context, items []notice.Item) error {
 	for _, i := range items {
-		d := itemDocument{ID: i.ID, UserID: i.UserID, EventID: i.EventID, At: i.At, DueAt: i.DueAt, Kind: i.Kind, Title: i.Title, When: i.When, Waiting: true}
+		d := itemDocument{
+			ID:      i.ID,
+			UserID:  i.UserID,
+			EventID: i.EventID,
+			At:      i.At,
+			DueAt:   i.DueAt,
+			Kind:    i.Kind,
+			Title:   i.Title,
+			When:    i.When,
+			Waiting: true,
+		}
 		for _, l := range i.Lines {
 			d.Lines = append(d.Lines, lineDocument(l))
 		}
@@ -33,8 +43,15 @@ func dueItemsFilter(now time.Time) bson.D {
 
 // Readers implements notice.Store: one read of an index that holds only what waits.
 func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int64, error) {
-	documents, err := mongostore.Find[itemDocument](ctx, s.mails, dueItemsFilter(now),
-		options.Find().SetSort(bson.D{{Key: "due_at", Value: 1}}).SetLimit(int64(limit)).SetProjection(bson.D{{Key: "user_id", Value: 1}}))
+	documents, err := mongostore.Find[itemDocument](
+		ctx,
+		s.mails,
+		dueItemsFilter(now),
+		options.Find().
+			SetSort(bson.D{{Key: "due_at", Value: 1}}).
+			SetLimit(int64(limit)).
+			SetProjection(bson.D{{Key: "user_id", Value: 1}}),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +77,8 @@ func fresh(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "mail", Value: bson.D{{Key: "$exists", Value: false}}})
 }
 
-// NextMail implements notice.Store. One read for a mail that was begun; two and a write for a new one, whose id is that of its first item.
+// NextMail implements notice.Store. One read for a mail that was begun; two and a write for a new one, whose id is
+// that of its first item.
 func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]notice.Item, error) {
 	items, err := s.items(ctx, begun(itemsFilter(userID)), limit)
 	if err != nil || len(items) > 0 {
@@ -82,13 +100,28 @@ func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]noti
 }
 
 func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice.Item, error) {
-	documents, err := mongostore.Find[itemDocument](ctx, s.mails, filter, options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
+	documents, err := mongostore.Find[itemDocument](
+		ctx,
+		s.mails,
+		filter,
+		options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)),
+	)
 	if err != nil {
 		return nil, err
 	}
 	var items []notice.Item
 	for _, d := range documents {
-		i := notice.Item{ID: d.ID, UserID: d.UserID, EventID: d.EventID, At: d.At, DueAt: d.DueAt, Mail: d.Mail, Kind: d.Kind, Title: d.Title, When: d.When}
+		i := notice.Item{
+			ID:      d.ID,
+			UserID:  d.UserID,
+			EventID: d.EventID,
+			At:      d.At,
+			DueAt:   d.DueAt,
+			Mail:    d.Mail,
+			Kind:    d.Kind,
+			Title:   d.Title,
+			When:    d.When,
+		}
 		for _, l := range d.Lines {
 			i.Lines = append(i.Lines, notice.Line(l))
 		}
@@ -97,10 +130,13 @@ func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice
 	return items, nil
 }
 
-// Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one. One round trip.
+// Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one. One
+// round trip.
 func (s *Notices) Postpone(ctx context.Context, userID int64, until time.Time) error {
 	filter := append(itemsFilter(userID), bson.E{Key: "due_at", Value: bson.D{{Key: "$lt", Value: until}}})
-	if _, err := s.mails.UpdateMany(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "due_at", Value: until}}}}); err != nil {
+	if _, err := s.mails.UpdateMany(
+		ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: "due_at", Value: until}}}},
+	); err != nil {
 		return fmt.Errorf("postpone a mail: %w", err)
 	}
 	return nil
@@ -112,7 +148,9 @@ func (s *Notices) EndMail(ctx context.Context, userID int64, mail, fault string)
 	if fault != "" {
 		change = append(change, bson.E{Key: "$set", Value: bson.D{{Key: "fault", Value: fault}}})
 	}
-	if _, err := s.mails.UpdateMany(ctx, append(itemsFilter(userID), bson.E{Key: "mail", Value: mail}), change); err != nil {
+	if _, err := s.mails.UpdateMany(
+		ctx, append(itemsFilter(userID), bson.E{Key: "mail", Value: mail}), change,
+	); err != nil {
 		return fmt.Errorf("end a mail: %w", err)
 	}
 	return nil

@@ -30,9 +30,15 @@ type Notices struct {
 // NewNotices returns the store.
 func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 	return &Notices{
-		notices: db.Collection("notices"), mails: db.Collection("notice_mails"), deliveries: db.Collection("webhook_deliveries"), ids: ids,
+		notices:    db.Collection("notices"),
+		mails:      db.Collection("notice_mails"),
+		deliveries: db.Collection("webhook_deliveries"),
+		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
-			Collection: webhooksCollection(db), Record: (*webhookDocument).webhook, Set: (*webhookDocument).set, Entry: webhookEntry,
+			Collection: webhooksCollection(db),
+			Record:     (*webhookDocument).webhook,
+			Set:        (*webhookDocument).set,
+			Entry:      webhookEntry,
 		}),
 	}
 }
@@ -42,7 +48,8 @@ func LeadNotices(ctx context.Context, db *mongo.Database, work func(context.Cont
 	return mongostore.WithLease(ctx, db.Collection("notice_leases"), "lead", work)
 }
 
-// noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so that a repeat is known.
+// noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so
+// that a repeat is known.
 type noticeDocument struct {
 	ID       string    `bson:"_id"`
 	EventID  int64     `bson:"event_id"`
@@ -78,7 +85,11 @@ func waiting() bson.E { return bson.E{Key: "waiting", Value: true} }
 
 func noticeIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: "to_spread", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "position", Value: 1}}, Where: bson.D{waiting()}},
+		{
+			Name:  "to_spread",
+			Keys:  bson.D{{Key: "event_id", Value: 1}, {Key: "position", Value: 1}},
+			Where: bson.D{waiting()},
+		},
 		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
 	}
 }
@@ -118,7 +129,18 @@ func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
 	if err != nil {
 		return fmt.Errorf("encode a notice: %w", err)
 	}
-	return addNew(ctx, s.notices, noticeDocument{ID: n.ID, EventID: n.Event.ID, Position: n.Position, At: n.At, Waiting: true, Detail: string(text)})
+	return addNew(
+		ctx,
+		s.notices,
+		noticeDocument{
+			ID:       n.ID,
+			EventID:  n.Event.ID,
+			Position: n.Position,
+			At:       n.At,
+			Waiting:  true,
+			Detail:   string(text),
+		},
+	)
 }
 
 // toSpreadFilter bounds the event from below by a number that all ids exceed, for the index begins with it.
@@ -128,7 +150,12 @@ func toSpreadFilter() bson.D {
 
 // EventsToSpread implements notice.Store: one read of an index that holds only what waits.
 func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
-	documents, err := mongostore.Find[noticeDocument](ctx, s.notices, toSpreadFilter(), options.Find().SetLimit(spreadEvents).SetProjection(bson.D{{Key: "event_id", Value: 1}}))
+	documents, err := mongostore.Find[noticeDocument](
+		ctx,
+		s.notices,
+		toSpreadFilter(),
+		options.Find().SetLimit(spreadEvents).SetProjection(bson.D{{Key: "event_id", Value: 1}}),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +174,9 @@ func ofEventFilter(eventID int64) bson.D {
 
 // ToSpread implements notice.Store: as many documents as it returns.
 func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice, error) {
-	documents, err := mongostore.Find[noticeDocument](ctx, s.notices, ofEventFilter(eventID), options.Find().SetSort(bson.D{{Key: "position", Value: 1}}))
+	documents, err := mongostore.Find[noticeDocument](
+		ctx, s.notices, ofEventFilter(eventID), options.Find().SetSort(bson.D{{Key: "position", Value: 1}}),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -64,7 +65,7 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	id := e.Commitments[0].ID
 	change := func(user int64, do func(*event.Event)) {
 		t.Helper()
-		if _, err := s.Change(as(user), 5, func(e *event.Event) (bool, error) { do(e); return true, nil }); err != nil {
+		if _, err := s.Change(as(user), 5, func(e *event.Event) error { do(e); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,7 +158,7 @@ func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
 	if readers, err := s.Readers(t.Context(), time.Now().Add(time.Hour), 10); err != nil || len(readers) > 0 {
 		t.Errorf("to mail again: %v %v", readers, err)
 	}
-	if log, err := s.Deliveries(t.Context(), 1, 0, 10); err != nil || len(log) != 1 {
+	if log, err := s.ListDeliveries(t.Context(), 1, 0, 10); err != nil || len(log) != 1 {
 		t.Errorf("deliveries %+v %v", log, err)
 	}
 }
@@ -251,43 +252,43 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 func TestNotices_Webhooks(t *testing.T) {
 	_, s := openNotices(t)
 	w := notice.Webhook{URL: "https://a.example", Kinds: []event.NoticeKind{event.EventDeleted}, Active: true, Secret: settings.NewSecret("s"), CreatedAt: time.Now().UTC().Truncate(time.Second)}
-	id, err := s.AddWebhook(t.Context(), w)
+	id, err := s.InsertWebhook(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.ID = id
-	got, err := s.Webhook(t.Context(), id)
+	got, err := s.GetWebhook(t.Context(), id)
 	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
 		t.Errorf("%+v %v, want %+v", got, err, w)
 	}
 	if _, err := s.ChangeWebhook(t.Context(), id, func(w *notice.Webhook) error { w.Active = false; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.Webhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
+	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
 		t.Errorf("%+v %v", all, err)
 	}
 	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.RemoveWebhook(t.Context(), id); err != nil {
+	if err := s.DeleteWebhook(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{
-		"remove": s.RemoveWebhook(t.Context(), id),
-		"read":   func() error { _, err := s.Webhook(t.Context(), id); return err }(),
+		"remove": s.DeleteWebhook(t.Context(), id),
+		"read":   func() error { _, err := s.GetWebhook(t.Context(), id); return err }(),
 		"change": func() error {
 			_, err := s.ChangeWebhook(t.Context(), id, func(*notice.Webhook) error { return nil })
 			return err
 		}(),
 	} {
-		if !problem.Is(err, problem.NotFound) {
+		if !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s of a removed one: %v", name, err)
 		}
 	}
-	if all, err := s.Webhooks(t.Context()); err != nil || len(all) != 0 {
+	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%+v %v", all, err)
 	}
-	if log, err := s.Deliveries(t.Context(), id, 0, 10); err != nil || len(log) > 0 {
+	if log, err := s.ListDeliveries(t.Context(), id, 0, 10); err != nil || len(log) > 0 {
 		t.Errorf("its deliveries stayed: %v %v", log, err)
 	}
 }

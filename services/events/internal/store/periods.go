@@ -7,12 +7,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A period is a local day of the
-// configured zone (0 to 84005, from 1970-01-01), a month (90000 and up), a decade (98000 and up) or a year (99000 and up). Every event carries
-// its decades. One of up to maxDays days carries its days and its months besides; a longer one only its years. A range of days is then a set
-// of numbers for one $in on one index, for a day as for two centuries: whole decades by their decades; of the others whole months by their
-// months, the rest by days, and the years for the long events. What it reads beyond the range is at most what a month has that the range
-// covers for the most part, and the long events of its years.
+// An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A
+// period is a local day of the configured zone (0 to 84005, from 1970-01-01), a month (90000 and up), a decade
+// (98000 and up) or a year (99000 and up). Every event carries its decades. One of up to maxDays days carries its
+// days and its months besides; a longer one only its years. A range of days is then a set of numbers for one $in on
+// one index, for a day as for two centuries: whole decades by their decades; of the others whole months by their
+// months, the rest by days, and the years for the long events. What it reads beyond the range is at most what a
+// month has that the range covers for the most part, and the long events of its years.
 const (
 	perElement = 100000
 	monthBase  = 90000
@@ -40,8 +41,8 @@ func periodsOf(days wiretime.Days) []int64 {
 	return appendRun(periods, monthBase, month(first), month(last))
 }
 
-// covering returns the periods that find every event which touches the days, at most 307. Days outside those that an event may touch have
-// none.
+// covering returns the periods that find every event which touches the days, at most 307. Days outside those that
+// an event may touch have none.
 func covering(days wiretime.Days) []int64 {
 	first, last := max(days.First, firstDay), min(days.Last, lastDay)
 	if first > last {
@@ -92,7 +93,9 @@ func month(d wiretime.Day) int64 { return year(d)*12 + int64(date(d).Month()-tim
 
 // startOf is the first day of a month.
 func startOf(month int64) wiretime.Day {
-	return wiretime.Day(time.Date(1970, time.January+time.Month(month), 1, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
+	return wiretime.Day(
+		time.Date(1970, time.January+time.Month(month), 1, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60),
+	)
 }
 
 // keysOf combines every element with every period.

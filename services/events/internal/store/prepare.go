@@ -26,7 +26,12 @@ const rewriters = 8
 func eventIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
-		{Name: receiptKey, Keys: bson.D{{Key: "receipts.key", Value: 1}}, Unique: true, Where: exists("receipts.key")},
+		{
+			Name:   idempotencyIndex,
+			Keys:   bson.D{{Key: "receipts.key", Value: 1}},
+			Unique: true,
+			Where:  exists("receipts.key"),
+		},
 		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: exists("receipts.at")},
 		{Name: "commitment_id", Keys: bson.D{{Key: "commitments.id", Value: 1}}},
 		{Name: "request_id", Keys: bson.D{{Key: "requests.id", Value: 1}}},
@@ -49,7 +54,8 @@ func categoryIndexes() []mongostore.Index {
 	}
 }
 
-// Prepare makes the indexes, and brings the events to the configured zone and to the shape of this release. Any number of pods may call it at once.
+// Prepare makes the indexes, and brings the events to the configured zone and to the shape of this release. Any
+// number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), eventIndexes()); err != nil {
 		return err
@@ -74,9 +80,10 @@ type zoneDocument struct {
 
 const zoneID = "zone"
 
-// prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a lease, the others wait for
-// it. An all-day event keeps its days: it moves to their midnights in the new zone. It takes two round trips an event, which only a
-// deployment that changes its zone has to wait for; it must do so in all replicas at once, for the old ones write periods of the old zone.
+// prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a
+// lease, the others wait for it. An all-day event keeps its days: it moves to their midnights in the new zone. It
+// takes two round trips an event, which only a deployment that changes its zone has to wait for; it must do so in
+// all replicas at once, for the old ones write periods of the old zone.
 func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	settings := db.Collection("event_settings")
 	made, err := zoneOf(ctx, settings)
@@ -93,7 +100,12 @@ func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) er
 				return err
 			}
 		}
-		_, err = settings.ReplaceOne(ctx, bson.D{{Key: "_id", Value: zoneID}}, zoneDocument{zoneID, zone.String()}, options.Replace().SetUpsert(true))
+		_, err = settings.ReplaceOne(
+			ctx,
+			bson.D{{Key: "_id", Value: zoneID}},
+			zoneDocument{zoneID, zone.String()},
+			options.Replace().SetUpsert(true),
+		)
 		if err != nil {
 			return fmt.Errorf("record the zone: %w", err)
 		}
@@ -163,7 +175,8 @@ func (s *Events) rewriteEvent(ctx context.Context, id int64, change func(*eventD
 	return err
 }
 
-// midnights says whether an all-day span still lies at the midnights of a zone: when not, an interrupted run has moved it already.
+// midnights says whether an all-day span still lies at the midnights of a zone: when not, an interrupted run has
+// moved it already.
 func midnights(zone wiretime.Zone, s wiretime.Span) bool {
 	return s.Starts.Equal(zone.Midnight(zone.DayOf(s.Starts))) && s.Ends.Equal(zone.Midnight(zone.DayOf(s.Ends)))
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
-	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -112,7 +113,7 @@ func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
 	var documents []any
 	for i := range 2000 {
 		d := categoryDocument{}
-		d.set(event.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
+		d.set(category.Category{ID: int64(i + 1), Key: fmt.Sprint("k", i), Name: fmt.Sprint("Category ", i)})
 		documents = append(documents, &d)
 	}
 	if _, err := categoriesCollection(db).InsertMany(t.Context(), documents); err != nil {
@@ -153,7 +154,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 				want = append(want, e.ID)
 			}
 		}
-		service := event.NewService(s, nil, nil, nil, nil, nil, z)
+		service := event.New(event.Options{Store: s, Zone: z})
 		found, err := service.CommitmentsIn(t.Context(), []fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}})
 		if err != nil {
 			rt.Fatal(err)
@@ -180,14 +181,14 @@ func TestEventsComeBackAsStored(t *testing.T) {
 		Commitments: []event.Commitment{{ID: 9, ElementID: 10, Status: event.Noted, RequestID: 6, Reason: "why", DecidedBy: 11, DecidedAt: time.Unix(1788768001, 0).UTC()}}}
 	insert(t, s, e)
 	read := map[string]func() (event.Event, error){
-		"by id":           func() (event.Event, error) { return s.Event(t.Context(), 1) },
-		"by a commitment": func() (event.Event, error) { return s.OfCommitment(t.Context(), 9) },
-		"by a request":    func() (event.Event, error) { return s.OfRequest(t.Context(), 6) },
+		"by id":           func() (event.Event, error) { return s.Get(t.Context(), 1) },
+		"by a commitment": func() (event.Event, error) { return s.GetByCommitment(t.Context(), 9) },
+		"by a request":    func() (event.Event, error) { return s.GetByRequest(t.Context(), 6) },
 		"unchanged": func() (event.Event, error) {
-			return s.Change(t.Context(), 1, func(*event.Event) (bool, error) { return false, nil })
+			return s.Change(t.Context(), 1, func(*event.Event) error { return record.ErrUnchanged })
 		},
 		"changed": func() (event.Event, error) {
-			return s.Change(t.Context(), 1, func(*event.Event) (bool, error) { return true, nil })
+			return s.Change(t.Context(), 1, func(*event.Event) error { return nil })
 		},
 	}
 	for name, load := range read {
@@ -200,13 +201,13 @@ func TestEventsComeBackAsStored(t *testing.T) {
 			t.Errorf("%s: %+v, %v\nwant %+v", name, got, err, e)
 		}
 	}
-	for record, err := range map[string]error{
-		"Event":      second(s.Event(t.Context(), 2)),
-		"Commitment": second(s.OfCommitment(t.Context(), 2)),
-		"Request":    second(s.OfRequest(t.Context(), 2)),
+	for name, err := range map[string]error{
+		"Event":      second(s.Get(t.Context(), 2)),
+		"Commitment": second(s.GetByCommitment(t.Context(), 2)),
+		"Request":    second(s.GetByRequest(t.Context(), 2)),
 	} {
-		if p := problem.As(err); p.Kind != problem.NotFound || p.Record != record || p.ID != "2" {
-			t.Errorf("a missing %s: %v", record, err)
+		if !errors.Is(err, record.ErrNotFound) {
+			t.Errorf("a missing %s: %v", name, err)
 		}
 	}
 }
@@ -217,14 +218,14 @@ func TestAnErrorOfAChangeWritesNothing(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1))
 	refused := errors.New("no")
-	_, err := s.Change(t.Context(), 1, func(e *event.Event) (bool, error) { e.Body = "x"; return true, refused })
+	_, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "x"; return refused })
 	if !errors.Is(err, refused) {
 		t.Error(err)
 	}
 	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return refused }); !errors.Is(err, refused) {
 		t.Error(err)
 	}
-	if e, err := s.Event(t.Context(), 1); err != nil || e.Body != "Maths" {
+	if e, err := s.Get(t.Context(), 1); err != nil || e.Body != "Maths" {
 		t.Error(e, err)
 	}
 }
@@ -264,11 +265,11 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)
 	}
 	for name, err := range map[string]error{
-		"read":   second(s.Event(t.Context(), 1)),
-		"change": second(s.Change(t.Context(), 1, func(*event.Event) (bool, error) { return true, nil })),
+		"read":   second(s.Get(t.Context(), 1)),
+		"change": second(s.Change(t.Context(), 1, func(*event.Event) error { return nil })),
 		"delete": s.Delete(t.Context(), 1, func(*event.Event) error { return nil }),
 	} {
-		if !problem.Is(err, problem.NotFound) {
+		if !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -288,14 +289,14 @@ func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			for range 10 {
-				if _, err := s.Change(context.Background(), 1, func(e *event.Event) (bool, error) { e.CategoryID++; return true, nil }); err != nil {
+				if _, err := s.Change(context.Background(), 1, func(e *event.Event) error { e.CategoryID++; return nil }); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if e, err := s.Event(t.Context(), 1); err != nil || e.CategoryID != 161 {
+	if e, err := s.Get(t.Context(), 1); err != nil || e.CategoryID != 161 {
 		t.Errorf("%d changes counted, %v", e.CategoryID-1, err)
 	}
 }
@@ -316,7 +317,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 		})
 	}
 	wg.Wait()
-	service := event.NewService(NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), nil, nil, nil, nil, nil, tokyo)
+	service := event.New(event.Options{Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Zone: tokyo})
 	found, err := service.CommitmentsIn(t.Context(), []fact.Reach{{ElementID: 5, Days: []wiretime.Days{days(t, "2026-09-08", "2026-09-08")}}})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)

@@ -27,20 +27,23 @@ func migrations(zone wiretime.Zone) []mongostore.Migration {
 	}}
 }
 
-// older matches the events of the shape before eventSchema, and is the condition of their index, which is empty but for a rollout.
+// older matches the events of the shape before eventSchema, and is the condition of their index, which is empty but
+// for a rollout.
 func older() bson.D { return bson.D{{Key: "schema", Value: eventSchema - 1}} }
 
-// upgrade brings all older events to the shape of this release. It may be repeated, and run in several processes at once.
+// upgrade brings all older events to the shape of this release. It may be repeated, and run in several processes at
+// once.
 func (s *Events) upgrade(ctx context.Context) error {
 	return s.rewrite(ctx, older(), func(d *eventDocument) { d.set(d.event(), s.zone) })
 }
 
-// KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on writing after the migration,
-// until the rollout ends: they drop what they don't know. One read of an empty index every ten seconds.
+// KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on
+// writing after the migration, until the rollout ends: they drop what they don't know. One read of an empty index
+// every ten seconds.
 func (s *Events) KeepUpgraded(log *slog.Logger) func(context.Context) error {
 	loop := background.New(background.Options{
 		Name: "the upgrade of events that the release before wrote", Log: log, Every: upgradeInterval,
-		Step: func(ctx context.Context) error { return s.upgrade(ctx) },
+		Step: s.upgrade,
 	})
 	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }

@@ -13,8 +13,8 @@ import (
 // perState makes room for the numbers of statuses in a state: element·10 + number.
 const perState = 10
 
-// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has the most by far, have no
-// state and cost the index nothing.
+// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has
+// the most by far, have no state and cost the index nothing.
 func stateNumbers() map[event.Status]int64 {
 	return map[event.Status]int64{event.Requested: 1, event.Noted: 2, event.Rejected: 3, event.Confirmed: 4}
 }
@@ -31,9 +31,10 @@ func statesOf(commitments []event.Commitment) []int64 {
 	return states
 }
 
-// Deciding reads the events with a commitment of one of the statuses to one of the elements, from a place on. It reads as many documents as
-// it returns, from one index.
-func (s *Events) Deciding(ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int) ([]event.Event, error) {
+// ListDecidable implements event.Store. It reads as many documents as it returns, from one index.
+func (s *Events) ListDecidable(
+	ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int,
+) ([]event.Event, error) {
 	numbers := stateNumbers()
 	var states []int64
 	for _, id := range elements {
@@ -46,23 +47,31 @@ func (s *Events) Deciding(ctx context.Context, elements []int64, statuses []even
 	return s.oldest(ctx, "commitment_states", states, from, limit)
 }
 
-// Outstanding reads the events with a request for one of the groups that has less allocated than asked for, as Deciding does.
-func (s *Events) Outstanding(ctx context.Context, groups []int64, from event.Place, limit int) ([]event.Event, error) {
+// ListOutstanding implements event.Store, as ListDecidable does.
+func (s *Events) ListOutstanding(
+	ctx context.Context, groups []int64, from event.Place, limit int,
+) ([]event.Event, error) {
 	return s.oldest(ctx, "outstanding_groups", groups, from, limit)
 }
 
-func (s *Events) oldest(ctx context.Context, field string, values []int64, from event.Place, limit int) ([]event.Event, error) {
+func (s *Events) oldest(
+	ctx context.Context, field string, values []int64, from event.Place, limit int,
+) ([]event.Event, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
-	return s.findSome(ctx, waitingFilter(field, values, from), options.Find().SetSort(oldestFirst).SetLimit(int64(limit)))
+	return s.find(ctx, waitingFilter(field, values, from), options.Find().SetSort(oldestFirst).SetLimit(int64(limit)))
 }
 
 // oldestFirst is the order of both listings, and the rest of their indexes.
 var oldestFirst = bson.D{{Key: "starts", Value: 1}, {Key: "_id", Value: 1}}
 
 func waitingIndex(field string) mongostore.Index {
-	return mongostore.Index{Name: field, Keys: append(bson.D{{Key: field, Value: 1}}, oldestFirst...), Where: exists(field)}
+	return mongostore.Index{
+		Name:  field,
+		Keys:  append(bson.D{{Key: field, Value: 1}}, oldestFirst...),
+		Where: exists(field),
+	}
 }
 
 func exists(field string) bson.D {

@@ -108,7 +108,7 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			insert(t, s, e)
 		}
 		id++
-		service := event.NewService(s, nil, nil, mine, nil, nil, london(t))
+		service := event.New(event.Options{Store: s, Elements: mine, Zone: london(t)})
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		check := func(name string, want []waiter, list func(event.Place) ([]waiter, event.Place, error)) {
 			slices.SortFunc(want, waiter.compare)
@@ -133,14 +133,14 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			}
 		}
 		check("commitments", deciding, func(after event.Place) (page []waiter, next event.Place, err error) {
-			found, next, err := service.Deciding(t.Context(), principal.Principal{}, statuses, after, limit)
+			found, next, err := service.ListDecidable(t.Context(), principal.Principal{}, statuses, after, limit)
 			for _, f := range found {
 				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.ID})
 			}
 			return page, next, err
 		})
 		check("requests", outstanding, func(after event.Place) (page []waiter, next event.Place, err error) {
-			found, next, err := service.Outstanding(t.Context(), principal.Principal{}, after, limit)
+			found, next, err := service.ListOutstanding(t.Context(), principal.Principal{}, after, limit)
 			for _, f := range found {
 				page = append(page, waiter{f.Event.Span.Starts, f.Event.ID, f.ID})
 			}
@@ -172,21 +172,21 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 		t.Helper()
 		for id := range int64(3) {
 			want := asWritten(id + 1)
-			got, err := s.Event(t.Context(), want.ID)
+			got, err := s.Get(t.Context(), want.ID)
 			got.Version, got.Modified = 0, time.Time{} // rewriting counts as a version
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 			}
-			deciding, err := s.Deciding(t.Context(), []int64{want.Commitments[0].ElementID}, []event.Status{event.Noted}, event.Place{}, 9)
+			deciding, err := s.ListDecidable(t.Context(), []int64{want.Commitments[0].ElementID}, []event.Status{event.Noted}, event.Place{}, 9)
 			if err != nil || !slices.ContainsFunc(deciding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among those to decide on: %v, %v", want.ID, deciding, err)
 			}
-			outstanding, err := s.Outstanding(t.Context(), []int64{want.Requests[0].ElementID}, event.Place{}, 9)
+			outstanding, err := s.ListOutstanding(t.Context(), []int64{want.Requests[0].ElementID}, event.Place{}, 9)
 			if err != nil || !slices.ContainsFunc(outstanding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
 			}
 			all := fact.Reach{ElementID: want.Commitments[0].ElementID, Days: []wiretime.Days{days(t, "1970-01-01", "2199-12-31")}}
-			if found, err := s.Touching(t.Context(), []fact.Reach{all}); err != nil || len(found) == 0 {
+			if found, err := s.FindTouching(t.Context(), []fact.Reach{all}); err != nil || len(found) == 0 {
 				t.Errorf("event %d is not found in all years: %v, %v", want.ID, found, err)
 			}
 		}

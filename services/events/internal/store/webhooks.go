@@ -10,11 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -51,7 +49,14 @@ func webhooksCollection(db *mongo.Database) *mongo.Collection { return db.Collec
 func webhookIndexes() []mongostore.Index { return []mongostore.Index{auditlog.Index()} }
 
 func (d *webhookDocument) webhook() notice.Webhook {
-	w := notice.Webhook{ID: d.ID, URL: d.URL, Kinds: d.Kinds, Active: d.Active, Secret: settings.NewSecret(d.Secret), CreatedAt: d.CreatedAt}
+	w := notice.Webhook{
+		ID:        d.ID,
+		URL:       d.URL,
+		Kinds:     d.Kinds,
+		Active:    d.Active,
+		Secret:    settings.NewSecret(d.Secret),
+		CreatedAt: d.CreatedAt,
+	}
 	for _, old := range d.Before {
 		w.Before = append(w.Before, notice.OldSecret{Secret: settings.NewSecret(old.Secret), Until: old.Until})
 	}
@@ -91,7 +96,11 @@ func deliveryIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: "once", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "notice_id", Value: 1}}, Unique: true},
 		{Name: "due", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "due_at", Value: 1}}, Where: isWaiting},
-		{Name: "event", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "event_id", Value: 1}, {Key: "position", Value: 1}}, Where: isWaiting},
+		{
+			Name:  "event",
+			Keys:  bson.D{{Key: "webhook_id", Value: 1}, {Key: "event_id", Value: 1}, {Key: "position", Value: 1}},
+			Where: isWaiting,
+		},
 		{Name: "log", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "_id", Value: -1}}},
 		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
 	}
@@ -99,20 +108,19 @@ func deliveryIndexes() []mongostore.Index {
 
 func stateWaiting() bson.E { return bson.E{Key: "state", Value: notice.Waiting} }
 
-// Webhooks implements notice.WebhookStore. There are few.
-func (s *Notices) Webhooks(ctx context.Context) ([]notice.Webhook, error) {
+// ListWebhooks implements notice.WebhookStore. There are few.
+func (s *Notices) ListWebhooks(ctx context.Context) ([]notice.Webhook, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
 	return s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 }
 
-// Webhook implements notice.WebhookStore. One document by its id.
-func (s *Notices) Webhook(ctx context.Context, id int64) (notice.Webhook, error) {
-	w, err := s.webhooks.Get(ctx, id)
-	return w, record.Missing(err, "Webhook", id)
+// GetWebhook implements notice.WebhookStore. One document by its id.
+func (s *Notices) GetWebhook(ctx context.Context, id int64) (notice.Webhook, error) {
+	return s.webhooks.Get(ctx, id)
 }
 
-// AddWebhook implements notice.WebhookStore. One write.
-func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
+// InsertWebhook implements notice.WebhookStore. One write.
+func (s *Notices) InsertWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
 	id, err := s.ids.Next(ctx, webhookIDs)
 	if err != nil {
 		return 0, err
@@ -123,28 +131,17 @@ func (s *Notices) AddWebhook(ctx context.Context, w notice.Webhook) (int64, erro
 }
 
 // ChangeWebhook implements notice.WebhookStore: two round trips when no other writer comes between.
-func (s *Notices) ChangeWebhook(ctx context.Context, id int64, change func(*notice.Webhook) error) (notice.Webhook, error) {
-	w, err := s.webhooks.Change(ctx, id, func(w *notice.Webhook) error {
-		before := *w
-		if err := change(w); err != nil {
-			return err
-		}
-		if len(audit.Compare(webhookValues(before), webhookValues(*w))) == 0 {
-			return record.ErrUnchanged
-		}
-		return nil
-	})
-	if err != nil {
-		return notice.Webhook{}, record.Missing(err, "Webhook", id)
-	}
-	return w, nil
+func (s *Notices) ChangeWebhook(
+	ctx context.Context, id int64, change func(*notice.Webhook) error,
+) (notice.Webhook, error) {
+	return s.webhooks.Change(ctx, id, change)
 }
 
-// RemoveWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are left, which nobody sees and
-// Forget removes. Three round trips.
-func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
+// DeleteWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
+// left, which nobody sees and Forget removes. Three round trips.
+func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	if err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil }); err != nil {
-		return record.Missing(err, "Webhook", id)
+		return err
 	}
 	if _, err := s.deliveries.DeleteMany(ctx, bson.D{{Key: "webhook_id", Value: id}}); err != nil {
 		return fmt.Errorf("remove the deliveries of a webhook: %w", err)
@@ -152,7 +149,8 @@ func (s *Notices) RemoveWebhook(ctx context.Context, id int64) error {
 	return nil
 }
 
-// AddDeliveries implements notice.Store. One round trip for the ids, which rise from one addition to the next over all processes, and one for each.
+// AddDeliveries implements notice.Store. One round trip for the ids, which rise from one addition to the next over
+// all processes, and one for each.
 func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Delivery) ([]notice.Delivery, error) {
 	if len(deliveries) == 0 {
 		return nil, nil
@@ -171,7 +169,11 @@ func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Deliver
 }
 
 func dueDeliveriesFilter(webhookID int64, now time.Time) bson.D {
-	return bson.D{{Key: "webhook_id", Value: webhookID}, stateWaiting(), {Key: "due_at", Value: bson.D{{Key: "$lte", Value: now}}}}
+	return bson.D{
+		{Key: "webhook_id", Value: webhookID},
+		stateWaiting(),
+		{Key: "due_at", Value: bson.D{{Key: "$lte", Value: now}}},
+	}
 }
 
 func earlierFilter(d notice.Delivery) bson.D {
@@ -179,9 +181,11 @@ func earlierFilter(d notice.Delivery) bson.D {
 		{Key: "position", Value: bson.D{{Key: "$lt", Value: d.Position}}}}
 }
 
-// NextDelivery implements notice.Store. Two reads, by an index each, when no delivery has to wait for another; for each that has, a write that puts
-// it off until the other may be tried.
-func (s *Notices) NextDelivery(ctx context.Context, webhookID int64, now time.Time, tests bool) (notice.Delivery, bool, error) {
+// NextDelivery implements notice.Store. Two reads, by an index each, when no delivery has to wait for another; for
+// each that has, a write that puts it off until the other may be tried.
+func (s *Notices) NextDelivery(
+	ctx context.Context, webhookID int64, now time.Time, tests bool,
+) (notice.Delivery, bool, error) {
 	filter := dueDeliveriesFilter(webhookID, now)
 	if tests {
 		filter = append(filter, bson.E{Key: "once", Value: true})
@@ -221,8 +225,12 @@ func (s *Notices) delivery(ctx context.Context, filter bson.D, by string) (notic
 
 // KeepDelivery implements notice.Store. One round trip.
 func (s *Notices) KeepDelivery(ctx context.Context, d notice.Delivery) error {
-	return s.setDelivery(ctx, d.ID, bson.D{{Key: "due_at", Value: d.DueAt}, {Key: "state", Value: d.State}, {Key: "attempts", Value: d.Attempts},
-		{Key: "attempted_at", Value: d.AttemptedAt}, {Key: "code", Value: d.Code}, {Key: "error", Value: d.Error}})
+	return s.setDelivery(
+		ctx,
+		d.ID,
+		bson.D{{Key: "due_at", Value: d.DueAt}, {Key: "state", Value: d.State}, {Key: "attempts", Value: d.Attempts},
+			{Key: "attempted_at", Value: d.AttemptedAt}, {Key: "code", Value: d.Code}, {Key: "error", Value: d.Error}},
+	)
 }
 
 func (s *Notices) setDelivery(ctx context.Context, id int64, fields bson.D) error {
@@ -240,10 +248,17 @@ func deliveryLogFilter(webhookID, before int64) bson.D {
 	return filter
 }
 
-// Deliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
-func (s *Notices) Deliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
-	documents, err := mongostore.Find[deliveryDocument](ctx, s.deliveries, deliveryLogFilter(webhookID, before),
-		options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(limit)).SetProjection(bson.D{{Key: "body", Value: 0}}))
+// ListDeliveries implements notice.WebhookStore: as many documents as it returns, without their bodies.
+func (s *Notices) ListDeliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
+	documents, err := mongostore.Find[deliveryDocument](
+		ctx,
+		s.deliveries,
+		deliveryLogFilter(webhookID, before),
+		options.Find().
+			SetSort(bson.D{{Key: "_id", Value: -1}}).
+			SetLimit(int64(limit)).
+			SetProjection(bson.D{{Key: "body", Value: 0}}),
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package api is identity's HTTP side: its routes, what it reads from requests and how its answers look.
+// Package api is the identity service over HTTP: its settings, its routes, and the JSON of requests and answers.
 package api
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Settings are identity's own, beside service.Config.
 type Settings struct {
-	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is made when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
+	Bootstrap settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator, who is created when there is no user at all: 16 to 255 printable ASCII characters; a secret"`
 }
 
 // Check implements settings.Checker.
@@ -49,37 +49,37 @@ func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
 	if !own.Bootstrap.Set() {
 		return nil
 	}
-	made, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs), own.Bootstrap.Reveal())
+	created, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs), own.Bootstrap.Reveal())
 	if err != nil {
 		return fmt.Errorf("make the first administrator: %w", err)
 	}
-	if made {
+	if created {
 		r.Log.InfoContext(ctx, "made the first administrator")
 	}
 	return nil
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	users := &user.Service{
+	users := user.New(user.Options{
 		Store:    store.New(r.DB, r.IDs),
 		Sessions: sessions{r.Sessions},
 		Elements: r.Elements,
 		Attempts: attempts.New(r.Redis, r.RedisPrefix),
-		Lead: func(ctx context.Context, work func(context.Context) error) error {
-			return store.Lead(ctx, r.DB, work)
-		},
-	}
+	})
 	log := store.Audit(r.DB)
-	h := &handlers{users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone}
+	h := handlers{
+		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
+	}
 
-	// A user's sessions are told of a change before it is answered. If that fails, the message that the change left does it.
+	// A user's sessions are refreshed before a change is answered. When that fails, the message that the change
+	// enqueued does it.
 	stream := outbox.Stream(r.RedisPrefix, "users")
 	relay := outbox.NewRelay(store.Collection(r.DB), r.Redis, stream, outbox.RelayOptions{Log: r.Log})
 	consumer := outbox.NewConsumer(r.Redis, stream, "identity", func(ctx context.Context, m outbox.Message) error {
 		if m.Kind != store.UserChanged {
 			return nil
 		}
-		return users.TellSessions(ctx, m.Subject)
+		return users.RefreshSessions(ctx, m.Subject)
 	}, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
 
 	return service.Surface{

@@ -78,8 +78,8 @@ func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond writes what identity writes, and then does not tell Redis, as a
-// process does that dies in between.
+// TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond writes what identity writes, and then does not
+// refresh the sessions, as a process does that dies in between.
 func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing.T) {
 	users := store.New(system.DB, mongostore.NewIDs(system.DB))
 	for name, change := range map[string]func(*user.User){
@@ -92,7 +92,7 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api")
 			session := system.Login(t, p.UUID)
-			if _, err := users.Update(t.Context(), p.ID, func(u *user.User) error { change(u); return nil }); err != nil {
+			if _, err := users.Change(t.Context(), p.ID, func(u *user.User) error { change(u); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()
@@ -109,7 +109,8 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 	}
 }
 
-// TestARepeatedMessageSparesSessionsBegunSince repeats the message of a change of uuid after the user has logged in with the new one.
+// TestARepeatedMessageSparesSessionsBegunSince repeats the message of a change of uuid after the user has logged in
+// with the new one.
 func TestARepeatedMessageSparesSessionsBegunSince(t *testing.T) {
 	p := newPerson(t, "can_api")
 	var renewed struct{ UUID string }

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
+// handlers answer the requests.
 type handlers struct {
 	users    *user.Service
 	sessions *session.Store
@@ -24,12 +25,12 @@ type handlers struct {
 	zone     wiretime.Zone
 }
 
-// public are the routes for clients, and those of the description of all services' interface.
-func (h *handlers) public() []web.Route {
+// public are the routes for clients, and those of the documentation of all services.
+func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), []web.Route{
 		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
-		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.lookUp},
+		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.listByEmail},
 		{Method: http.MethodPut, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
 		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
 		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
@@ -37,17 +38,21 @@ func (h *handlers) public() []web.Route {
 
 		{Method: http.MethodGet, Path: "/api/admin/users", Access: web.Admin, Handler: h.list},
 		{Method: http.MethodPost, Path: "/api/admin/users", Access: web.Admin, Repeatable: true, Handler: h.create},
-		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.show},
+		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.get},
 		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.change},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
-		{Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true, Handler: h.renewUUID},
+		{
+			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true,
+			Handler: h.renewUUID,
+		},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
 		importer.Route("users", h.audit, h.importUsers),
 		h.audit.Route("identity", h.zone),
 	})
 }
 
-func (h *handlers) internal() []web.Route {
+// internal are the routes for the other services.
+func (h handlers) internal() []web.Route {
 	return []web.Route{
 		web.Serve(neighbour.UserFacts, h.facts),
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
@@ -15,10 +14,10 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// sessionTries is how often a session is tried to be made while its users keep changing.
+// sessionTries is how often making a session is tried while its users change.
 const sessionTries = 5
 
-// sessions tells the sessions of users' changes.
+// sessions refreshes the sessions in Redis.
 type sessions struct{ store *session.Store }
 
 // Refresh implements user.Sessions.
@@ -27,7 +26,7 @@ func (s sessions) Refresh(ctx context.Context, u user.User) error {
 	return err
 }
 
-// subject is a user as sessions know it.
+// subject is what sessions store of a user.
 func subject(u user.User) session.Subject {
 	return session.Subject{
 		UserID: u.ID, Version: u.Version, Kind: u.Kind, ElementID: u.ElementID,
@@ -35,7 +34,8 @@ func subject(u user.User) session.Subject {
 	}
 }
 
-func record(a user.Actors) session.Record {
+// recordOf is the content of a session in which these users act.
+func recordOf(a user.Actors) session.Record {
 	r := session.Record{User: subject(a.Effective)}
 	if a.Original != nil {
 		original := subject(*a.Original)
@@ -44,9 +44,8 @@ func record(a user.Actors) session.Record {
 	return r
 }
 
-// login: contract 5.1 and 5.2. It also ends the session that came with the request. Five round trips, one document: count the
-// attempt, find the user, take the attempt back, make the session, tell the audit; a failure has the first two only.
-func (h *handlers) login(c *fiber.Ctx) error {
+// login answers contract 5.1 and 5.2. It also ends the session that came with the request.
+func (h handlers) login(c *fiber.Ctx) error {
 	uuid := c.Query("uuid")
 	if uuid == "" {
 		uuid = c.Query("uid")
@@ -58,8 +57,8 @@ func (h *handlers) login(c *fiber.Ctx) error {
 	})
 }
 
-// logout: contract 5.3. One round trip with a cookie, none without. It never claims to have ended a session that it could not end.
-func (h *handlers) logout(c *fiber.Ctx) error {
+// logout answers contract 5.3. When the session cannot be ended it answers 503, and the cookie stays.
+func (h handlers) logout(c *fiber.Ctx) error {
 	if token, ok := h.cookies.Token(c); ok {
 		if err := h.sessions.End(c.UserContext(), token); err != nil {
 			return problem.Wrap(problem.Unavailable, err, "")
@@ -69,9 +68,8 @@ func (h *handlers) logout(c *fiber.Ctx) error {
 	return web.OK(c)
 }
 
-// switchUser: contract 4.5 and 5.5 to 5.10. Four round trips, the session's and the audit's included, and two documents. Of several at once with one
-// cookie, one succeeds.
-func (h *handlers) switchUser(c *fiber.Ctx) error {
+// switchUser answers contract 4.5 and 5.5 to 5.10. Of several requests at once with one cookie, one succeeds.
+func (h handlers) switchUser(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
@@ -81,7 +79,8 @@ func (h *handlers) switchUser(c *fiber.Ctx) error {
 	})
 }
 
-// switchTarget returns the id of the user to switch to, 0 when the body has none: that is judged after the caller's rights.
+// switchTarget returns the id of the user to switch to. It is 0 when the body has none: the caller's permissions are
+// checked first.
 func switchTarget(c *fiber.Ctx) int64 {
 	fields, err := web.Wrapped(c, "session")
 	if err != nil {
@@ -91,8 +90,8 @@ func switchTarget(c *fiber.Ctx) int64 {
 	return id
 }
 
-// revert: contract 4.5 and 5.5. Four round trips, the session's and the audit's included, and one document when switched; one round trip otherwise.
-func (h *handlers) revert(c *fiber.Ctx) error {
+// revert answers contract 4.5 and 5.5.
+func (h handlers) revert(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
@@ -107,9 +106,11 @@ func (h *handlers) revert(c *fiber.Ctx) error {
 	})
 }
 
-// begin makes a session of those whom decide names, in place of the one that came with the request, and sends its cookie. When one
-// of them has changed since it was read, it is decided again.
-func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Record, session.Token) (session.Token, error),
+// begin makes a session of the users that decide returns, in place of the one that came with the request, and sends
+// its cookie. When one of them has changed since it was read, decide runs again.
+func (h handlers) begin(
+	c *fiber.Ctx,
+	store func(context.Context, session.Record, session.Token) (session.Token, error),
 	decide func(context.Context) (user.Actors, error),
 ) error {
 	ctx := c.UserContext()
@@ -122,7 +123,7 @@ func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Recor
 		if err != nil {
 			return err
 		}
-		token, err := store(ctx, record(actors), old)
+		token, err := store(ctx, recordOf(actors), old)
 		switch {
 		case errors.Is(err, session.ErrStale):
 			continue
@@ -131,7 +132,7 @@ func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Recor
 		case err != nil:
 			return problem.Wrap(problem.Unavailable, err, "")
 		}
-		// The client has the cookie only when the audit knows of it.
+		// The client gets the cookie only when the audit has the entry.
 		if err := h.audit.Record(ctx, h.sessionEntry(c, actors)); err != nil {
 			return errors.Join(err, h.sessions.End(ctx, token))
 		}
@@ -141,8 +142,9 @@ func (h *handlers) begin(c *fiber.Ctx, store func(context.Context, session.Recor
 	return problem.Wrap(problem.Unavailable, session.ErrStale, "")
 }
 
-// sessionEntry tells the audit of a login, a switch or a revert: of the user that is effective from now on, by the one who was.
-func (h *handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
+// sessionEntry is the audit's entry of a login, a switch or a revert: of the user that is effective from now on, by
+// the one before.
+func (h handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
 	action := audit.Switch
 	switch {
 	case web.Principal(c).UserID == 0:
@@ -151,33 +153,13 @@ func (h *handlers) sessionEntry(c *fiber.Ctx, actors user.Actors) audit.Entry {
 	case actors.Original == nil:
 		action = audit.Revert
 	}
-	return audit.Make(c.UserContext(), action, audit.RecordOf("User", actors.Effective.ID), nil)
+	return audit.Make(c.UserContext(), action, audit.RecordOf(user.TypeName, actors.Effective.ID), nil)
 }
 
-// whoAmI: contract 4.5. One round trip, for the session.
-func (h *handlers) whoAmI(c *fiber.Ctx) error {
+// whoAmI answers contract 4.5.
+func (h handlers) whoAmI(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
 	return web.OK(c, web.Field{Name: "user_id", Value: web.Principal(c).UserID})
-}
-
-// lookUp: contract 4.5, 5.5 and 5.6. Two round trips, the session's included, and as many documents as users have the address.
-func (h *handlers) lookUp(c *fiber.Ctx) error {
-	email, err := web.Query(c, "email")
-	if err != nil {
-		return err
-	}
-	found, err := h.users.ByEmail(c.UserContext(), web.Principal(c), email)
-	if err != nil {
-		return err
-	}
-	list := make([]form.User, len(found))
-	for i, u := range found {
-		list[i] = u.ListForm()
-	}
-	if len(list) == 0 && email != "" {
-		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), web.Field{Name: "users", Value: list})
-	}
-	return web.OK(c, web.Field{Name: "users", Value: list})
 }

@@ -1,5 +1,5 @@
-// Package attempts counts failed logins in Redis, exactly over all replicas (decisions, part 2): ten in a minute from one address, fifty
-// in a second over the deployment.
+// Package attempts counts failed logins in Redis, exactly over all replicas (decisions, part 2): ten in a minute from
+// one address, fifty in a second over the deployment.
 package attempts
 
 import (
@@ -19,8 +19,8 @@ const (
 	allWindow     = time.Second
 )
 
-// Counter counts in sorted sets of attempts by their time in milliseconds, that of Redis: one for each address, one for all, each
-// below the prefix and gone when its window has passed.
+// Counter counts in sorted sets of attempts by their time in milliseconds, that of Redis: one for each address, one
+// for all, each below the prefix and gone when its window has passed.
 type Counter struct {
 	redis  redis.UniversalClient
 	prefix string
@@ -32,8 +32,8 @@ func New(client redis.UniversalClient, prefix string) *Counter { return &Counter
 func (k *Counter) addressKey(address string) string { return k.prefix + "failedlogins:" + address }
 func (k *Counter) allKey() string                   { return k.prefix + "failedlogins" }
 
-// begin counts an attempt in both sets, or in neither when one is full, and then gives the milliseconds until there is room.
-// KEYS: the sets; ARGV: attempt, then for each set what fits and its window in milliseconds.
+// begin counts an attempt in both sets, or in neither when one is full, and then gives the milliseconds until there
+// is room. KEYS: the sets; ARGV: attempt, then for each set what fits and its window in milliseconds.
 var begin = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -54,8 +54,8 @@ for i, key in ipairs(KEYS) do
 end
 return 0`)
 
-// Begin counts an attempt as failed until it is forgiven, so that attempts under way at once cannot exceed the limit together. When a
-// limit is reached it counts nothing and returns how long to wait. One round trip.
+// Begin counts an attempt as failed until it is forgiven, so that attempts under way at once cannot exceed the limit
+// together. When a limit is reached it counts nothing and returns how long to wait. One round trip.
 func (k *Counter) Begin(ctx context.Context, address string) (attempt string, wait time.Duration, err error) {
 	attempt = rand.Text()
 	milliseconds, err := begin.Run(ctx, k.redis, []string{k.addressKey(address), k.allKey()}, attempt,

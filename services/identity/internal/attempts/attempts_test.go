@@ -18,7 +18,8 @@ func replicas(t *testing.T) [2]*Counter {
 	return [2]*Counter{New(client, prefix), New(client, prefix)}
 }
 
-// tryAll makes n attempts at once, by turns on both replicas, and returns how many were counted and the longest wait of the others.
+// tryAll makes n attempts at once, by turns on both replicas, and returns how many were counted and the longest wait
+// of the others.
 func tryAll(t *testing.T, k [2]*Counter, n int, address func(i int) string) (counted int64, longest time.Duration) {
 	t.Helper()
 	var wg sync.WaitGroup

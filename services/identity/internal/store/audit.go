@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// entry tells the audit what became of a user, nothing when nothing did; before without an id is one that is created.
+// entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id.
 func entry(ctx context.Context, before, after user.User) []audit.Entry {
-	record := audit.RecordOf("User", after.ID)
+	record := audit.RecordOf(user.TypeName, after.ID)
 	if before.ID == 0 {
 		return audit.New(ctx, audit.Create, record, audit.Compare(nil, values(after)))
 	}
@@ -22,7 +22,8 @@ func entry(ctx context.Context, before, after user.User) []audit.Entry {
 	return audit.New(ctx, actionOf(before, after, changes), record, changes)
 }
 
-// actionOf names a change after the most telling thing in it.
+// actionOf returns the action that a new uuid, a deactivation or the end of sessions has when it comes alone; else
+// Update.
 func actionOf(before, after user.User, changes []audit.Change) audit.Action {
 	switch {
 	case before.UUIDHash != after.UUIDHash && len(changes) == 1:
@@ -35,22 +36,22 @@ func actionOf(before, after user.User, changes []audit.Change) audit.Action {
 	return audit.Update
 }
 
-// values are the fields of a user that the audit may know, in the order of the API. Of the uuid it learns that it is another.
+// values are the fields of a user that the audit has, in the order of the API. Of the uuid it has only that it changed.
 func values(u user.User) []audit.Value {
 	return []audit.Value{
-		audit.Text("key", u.Key), audit.Text("name", u.Name), audit.Text("email", u.Email), audit.Text("kind", string(u.Kind)),
-		audit.ID("element_id", u.ElementID), audit.Bool("active", u.Active), audit.Text("permissions", permissions(u.Permissions)),
-		audit.Secret("uuid", u.UUIDHash),
+		audit.Text("key", u.Key), audit.Text("name", u.Name), audit.Text("email", u.Email),
+		audit.Text("kind", string(u.Kind)), audit.ID("element_id", u.ElementID), audit.Bool("active", u.Active),
+		audit.Text("permissions", given(u.Permissions)), audit.Secret("uuid", u.UUIDHash),
 	}
 }
 
-// permissions lists those given, in the order of the API.
-func permissions(p principal.Permissions) string {
-	var given []string
+// given lists the permissions that a user has, without implied ones, in the order of the API.
+func given(p principal.Permissions) string {
+	var names []string
 	for _, name := range user.PermissionNames() {
 		if user.Grants(p, name) {
-			given = append(given, name)
+			names = append(names, name)
 		}
 	}
-	return strings.Join(given, ",")
+	return strings.Join(names, ",")
 }

@@ -17,13 +17,13 @@ type document struct {
 	Key        string `bson:"key,omitempty"` // absent, not empty, when made by hand: the index is unique
 	ImportHash string `bson:"import_hash,omitempty"`
 
-	Name        string                `bson:"name"`
-	Email       string                `bson:"email"`
-	EmailFold   string                `bson:"email_fold"` // see user.FoldEmail
-	Kind        principal.Kind        `bson:"kind"`
-	ElementID   int64                 `bson:"element_id,omitempty"`
-	Active      bool                  `bson:"active"`
-	Permissions principal.Permissions `bson:"permissions"`
+	Name        string         `bson:"name"`
+	Email       string         `bson:"email"`
+	EmailFold   string         `bson:"email_fold"` // see user.FoldEmail
+	Kind        principal.Kind `bson:"kind"`
+	ElementID   int64          `bson:"element_id,omitempty"`
+	Active      bool           `bson:"active"`
+	Permissions permissions    `bson:"permissions"`
 
 	UUIDHash      string `bson:"uuid_hash"`
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
@@ -31,20 +31,32 @@ type document struct {
 	journal.Tail `bson:",inline"`
 }
 
-// user is the document as the rules know it.
+// permissions are those of a user as stored: its fields are those of principal.Permissions.
+type permissions struct {
+	CanAPI        bool `bson:"can_api"`
+	CanSU         bool `bson:"can_su"`
+	CanAddEvents  bool `bson:"can_add_events"`
+	CanAddNotes   bool `bson:"can_add_notes"`
+	EditAllEvents bool `bson:"edit_all_events"`
+	Privileged    bool `bson:"privileged"`
+	Admin         bool `bson:"admin"`
+}
+
+// user returns what the document says.
 func (d *document) user() user.User {
 	return user.User{
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
-		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active, Permissions: d.Permissions,
-		UUIDHash: d.UUIDHash, SessionsSince: d.SessionsSince,
+		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active,
+		Permissions: principal.Permissions(d.Permissions),
+		UUIDHash:    d.UUIDHash, SessionsSince: d.SessionsSince,
 	}
 }
 
-// set takes over all of u but its version.
+// set makes the document say u, but for the version.
 func (d *document) set(u user.User) {
 	d.ID, d.Schema = u.ID, schema
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
-	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, u.Permissions
+	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, permissions(u.Permissions)
 	d.UUIDHash, d.SessionsSince = u.UUIDHash, u.SessionsSince
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// UserChanged is the kind of the message that a user's sessions have to be told of its new state; the subject is the user's id.
+// UserChanged is the kind of the message that the sessions of a user have to be refreshed; the subject is the user's
+// id.
 const UserChanged = "user.changed"
 
-// uuidIndex is the name of the index that makes uuids unique; duplicates are told apart by it.
+// The names of the unique indexes, by which their duplicates are told apart.
 const (
 	uuidIndex = "uuid_hash"
 	keyIndex  = "import_key"
@@ -30,17 +30,19 @@ const (
 
 // Store is the collection of users. It is safe for concurrent use by any number of processes.
 type Store struct {
-	users *journal.Collection[document, user.User]
-	ids   *mongostore.IDs
+	users  *journal.Collection[document, user.User]
+	leases *mongo.Collection
+	ids    *mongostore.IDs
 }
 
 var _ user.Store = (*Store)(nil)
 
 // New returns the users in db.
 func New(db *mongo.Database, ids *mongostore.IDs) *Store {
-	return &Store{journal.New(journal.Options[document, user.User]{
+	users := journal.New(journal.Options[document, user.User]{
 		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry, Messages: messages,
-	}), ids}
+	})
+	return &Store{users: users, leases: db.Collection("user_leases"), ids: ids}
 }
 
 // Collection is where the users and their outboxes are.
@@ -48,12 +50,6 @@ func Collection(db *mongo.Database) *mongo.Collection { return db.Collection("us
 
 // Audit is identity's part of the audit.
 func Audit(db *mongo.Database) *auditlog.Log { return auditlog.New(db, "identity", Collection(db)) }
-
-// Lead runs work while no other request does, over all replicas: two governors who retire at once do it one after the other. It costs three round
-// trips. A replica that dies meanwhile holds the others up for half a minute.
-func Lead(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
-	return mongostore.WithLease(ctx, db.Collection("user_leases"), "governors", work)
-}
 
 // EnsureIndexes makes the indexes.
 func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
@@ -63,9 +59,15 @@ func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
 func indexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: uuidIndex, Keys: bson.D{{Key: "uuid_hash", Value: 1}}, Unique: true},
-		{Name: keyIndex, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: bson.D{{Key: "key", Value: bson.D{{Key: "$gt", Value: ""}}}}},
+		{
+			Name: keyIndex, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true,
+			Where: bson.D{{Key: "key", Value: bson.D{{Key: "$gt", Value: ""}}}},
+		},
 		{Name: "email", Keys: bson.D{{Key: "email_fold", Value: 1}, {Key: "_id", Value: 1}}},
-		{Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}}, Where: bson.D{{Key: "permissions.admin", Value: true}}},
+		{
+			Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}},
+			Where: bson.D{{Key: "permissions.admin", Value: true}},
+		},
 		outbox.Index(),
 		auditlog.Index(),
 	}
@@ -78,7 +80,8 @@ func withIDs(ids []int64) bson.D {
 }
 
 func withKeys(keys []string) bson.D {
-	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}, {Key: "$gt", Value: ""}}}} // $gt: the index's own condition
+	// $gt repeats the condition of the partial index.
+	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}, {Key: "$gt", Value: ""}}}}
 }
 
 func withUUIDHashes(hashes []string) bson.D {
@@ -89,48 +92,43 @@ func withEmail(folded string) bson.D { return bson.D{{Key: "email_fold", Value: 
 
 func above(id int64) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: id}}}} }
 
-func governing() bson.D {
+func activeAdministrators() bson.D {
 	return bson.D{{Key: "permissions.admin", Value: true}, {Key: "active", Value: true}}
 }
 
-// ByIDs implements user.Store.
-func (s *Store) ByIDs(ctx context.Context, ids []int64) ([]user.User, error) {
+func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
+
+// Get implements user.Store.
+func (s *Store) Get(ctx context.Context, id int64) (user.User, error) { return s.users.Get(ctx, id) }
+
+// Find implements user.Store.
+func (s *Store) Find(ctx context.Context, ids []int64) ([]user.User, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, withIDs(ids), options.Find())
+	return s.users.Find(ctx, withIDs(ids))
 }
 
-// ByKeys implements user.Store.
-func (s *Store) ByKeys(ctx context.Context, keys []string) ([]user.User, error) {
+// FindByKeys implements user.Store.
+func (s *Store) FindByKeys(ctx context.Context, keys []string) ([]user.User, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, withKeys(keys), options.Find())
+	return s.users.Find(ctx, withKeys(keys))
 }
 
-// ByUUIDHashes implements user.Store.
-func (s *Store) ByUUIDHashes(ctx context.Context, hashes []string) ([]user.User, error) {
+// FindByUUIDHashes implements user.Store.
+func (s *Store) FindByUUIDHashes(ctx context.Context, hashes []string) ([]user.User, error) {
 	if len(hashes) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, withUUIDHashes(hashes), options.Find())
+	return s.users.Find(ctx, withUUIDHashes(hashes))
 }
 
-// ByEmail implements user.Store.
-func (s *Store) ByEmail(ctx context.Context, folded string) ([]user.User, error) {
-	return s.find(ctx, withEmail(folded), options.Find().SetSort(byID()))
-}
-
-// After implements user.Store.
-func (s *Store) After(ctx context.Context, after int64, limit int) ([]user.User, error) {
-	return s.find(ctx, above(after), options.Find().SetSort(byID()).SetLimit(int64(limit)))
-}
-
-// Governors implements user.Store.
-func (s *Store) Governors(ctx context.Context) ([]int64, error) {
+// FindAdministrators implements user.Store.
+func (s *Store) FindAdministrators(ctx context.Context) ([]int64, error) {
 	const enough = 2
-	found, err := s.find(ctx, governing(), options.Find().SetLimit(enough))
+	found, err := s.users.Find(ctx, activeAdministrators(), options.Find().SetLimit(enough))
 	ids := make([]int64, len(found))
 	for i, u := range found {
 		ids[i] = u.ID
@@ -138,13 +136,17 @@ func (s *Store) Governors(ctx context.Context) ([]int64, error) {
 	return ids, err
 }
 
-func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
-
-func (s *Store) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]user.User, error) {
-	return s.users.Find(ctx, filter, o)
+// List implements user.Store.
+func (s *Store) List(ctx context.Context, after int64, limit int) ([]user.User, error) {
+	return s.users.Find(ctx, above(after), options.Find().SetSort(byID()).SetLimit(int64(limit)))
 }
 
-// Insert implements user.Store: two round trips, whatever the number of users.
+// ListByEmail implements user.Store.
+func (s *Store) ListByEmail(ctx context.Context, folded string) ([]user.User, error) {
+	return s.users.Find(ctx, withEmail(folded), options.Find().SetSort(byID()))
+}
+
+// Insert implements user.Store.
 func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error) {
 	if len(users) == 0 {
 		return nil, nil
@@ -172,32 +174,34 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 	return refused, nil
 }
 
-// Update implements user.Store: two round trips when nobody interferes.
-func (s *Store) Update(ctx context.Context, id int64, change func(*user.User) error) (user.User, error) {
-	u, err := s.users.Change(ctx, id, change)
-	switch duplicate := taken(err); {
-	case errors.Is(err, record.ErrNotFound):
-		return user.User{}, user.ErrNone
-	case duplicate != nil:
+// Change implements user.Store.
+func (s *Store) Change(ctx context.Context, id int64, decide func(*user.User) error) (user.User, error) {
+	u, err := s.users.Change(ctx, id, decide)
+	if duplicate := taken(err); duplicate != nil {
 		return user.User{}, duplicate
 	}
 	return u, err
 }
 
-// messages tells a user's sessions of a change that they must know.
+// messages enqueues the refreshing of a user's sessions after a change that they have to follow.
 func messages(ctx context.Context, _ int64, before, after user.User) []outbox.Message {
-	if before.ID == 0 || after.SameToSessions(before) {
+	if before.ID == 0 || after.SameInSessions(before) {
 		return nil
 	}
 	return []outbox.Message{outbox.NewMessage(ctx, UserChanged, after.ID)}
 }
 
-// Told implements user.Store: one round trip. At the same version the outbox holds no message of a later one.
-func (s *Store) Told(ctx context.Context, u user.User) error {
+// Acknowledge implements user.Store. A document at the same version has no message of a later one.
+func (s *Store) Acknowledge(ctx context.Context, u user.User) error {
 	return s.users.Acknowledge(ctx, u.ID, u.Version)
 }
 
-// taken says of which unique value err, of the database, says that another user has it; nil when it says nothing of that kind.
+// WithLease implements user.Store. When a process dies that holds the lease, the others wait half a minute.
+func (s *Store) WithLease(ctx context.Context, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, s.leases, "governors", work)
+}
+
+// taken returns the error of the unique index that a write of the database failed at; nil when it did not fail at one.
 func taken(err error) error {
 	if err == nil || !mongostore.IsDuplicateKey(err) {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -54,11 +55,11 @@ func TestWhatIsStoredComesBack(t *testing.T) {
 		t.Errorf("ids %d and %d, version %d", a.ID, b.ID, a.Version)
 	}
 	for name, read := range map[string]func() ([]user.User, error){
-		"by id":    func() ([]user.User, error) { return s.ByIDs(t.Context(), []int64{a.ID, 999}) },
-		"by key":   func() ([]user.User, error) { return s.ByKeys(t.Context(), []string{"k1", "", "k9"}) },
-		"by uuid":  func() ([]user.User, error) { return s.ByUUIDHashes(t.Context(), []string{a.UUIDHash, ""}) },
-		"by email": func() ([]user.User, error) { return s.ByEmail(t.Context(), "p1@school.example") },
-		"paged":    func() ([]user.User, error) { return s.After(t.Context(), a.ID-1, 1) },
+		"by id":    func() ([]user.User, error) { return s.Find(t.Context(), []int64{a.ID, 999}) },
+		"by key":   func() ([]user.User, error) { return s.FindByKeys(t.Context(), []string{"k1", "", "k9"}) },
+		"by uuid":  func() ([]user.User, error) { return s.FindByUUIDHashes(t.Context(), []string{a.UUIDHash, ""}) },
+		"by email": func() ([]user.User, error) { return s.ListByEmail(t.Context(), "p1@school.example") },
+		"paged":    func() ([]user.User, error) { return s.List(t.Context(), a.ID-1, 1) },
 	} {
 		found, err := read()
 		if err != nil || len(found) != 1 {
@@ -69,7 +70,7 @@ func TestWhatIsStoredComesBack(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if found, err := s.ByIDs(t.Context(), nil); len(found) != 0 || err != nil {
+	if found, err := s.Find(t.Context(), nil); len(found) != 0 || err != nil {
 		t.Errorf("no ids give %v, %v", found, err)
 	}
 }
@@ -83,7 +84,7 @@ func TestPart5_6_AllWithAnAddressComeByID(t *testing.T) {
 		insert(t, s, u)
 		want = append(want, u.ID)
 	}
-	found, err := s.ByEmail(t.Context(), user.FoldEmail("SHARED@school.example"))
+	found, err := s.ListByEmail(t.Context(), user.FoldEmail("SHARED@school.example"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,18 +109,18 @@ func TestUUIDsAndKeysAreUnique(t *testing.T) {
 	if !errors.Is(refused[0], user.ErrUUIDTaken) || refused[1] != nil || !errors.Is(refused[2], user.ErrKeyTaken) {
 		t.Errorf("refused %v", refused)
 	}
-	if _, err := s.Update(t.Context(), good.ID, func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil }); !errors.Is(err, user.ErrUUIDTaken) {
+	if _, err := s.Change(t.Context(), good.ID, func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil }); !errors.Is(err, user.ErrUUIDTaken) {
 		t.Errorf("a change to another's uuid: %v", err)
 	}
 	byHand, another := person(5), person(6)
 	byHand.Key, another.Key = "", ""
 	insert(t, s, byHand, another) // those without a key do not collide
-	if found, err := s.ByKeys(t.Context(), []string{""}); err != nil || len(found) != 0 {
+	if found, err := s.FindByKeys(t.Context(), []string{""}); err != nil || len(found) != 0 {
 		t.Errorf("the empty key finds %v, %v", found, err)
 	}
 }
 
-func TestUpdate_LosesNoneOfManyChanges(t *testing.T) {
+func TestChange_LosesNoneOfManyChanges(t *testing.T) {
 	s, _ := open(t)
 	u := person(1)
 	u.ElementID = 0
@@ -127,18 +128,18 @@ func TestUpdate_LosesNoneOfManyChanges(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			if _, err := s.Update(context.WithoutCancel(t.Context()), u.ID, func(u *user.User) error { u.ElementID++; return nil }); err != nil {
+			if _, err := s.Change(context.WithoutCancel(t.Context()), u.ID, func(u *user.User) error { u.ElementID++; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if found, err := s.ByIDs(t.Context(), []int64{u.ID}); err != nil || found[0].ElementID != 16 || found[0].Version != 17 {
+	if found, err := s.Find(t.Context(), []int64{u.ID}); err != nil || found[0].ElementID != 16 || found[0].Version != 17 {
 		t.Errorf("got %+v, %v", found, err)
 	}
 }
 
-func TestUpdate_LeavesAMessageWhereSessionsHaveToBeTold(t *testing.T) {
+func TestChange_LeavesAMessageWhereSessionsHaveToBeRefreshed(t *testing.T) {
 	s, db := open(t)
 	u := person(1)
 	insert(t, s, u)
@@ -156,13 +157,13 @@ func TestUpdate_LeavesAMessageWhereSessionsHaveToBeTold(t *testing.T) {
 		messages int
 		version  int64
 	}{
-		{"nothing", func(*user.User) error { return user.ErrUnchanged }, 0, 1},
+		{"nothing", func(*user.User) error { return record.ErrUnchanged }, 0, 1},
 		{"a name", func(u *user.User) error { u.Name = "Other"; return nil }, 0, 2},
 		{"a permission", func(u *user.User) error { u.Permissions.CanSU = true; return nil }, 1, 3},
 		{"a name, with a message waiting", func(u *user.User) error { u.Name = "Third"; return nil }, 1, 4},
 		{"deactivation", func(u *user.User) error { u.Active = false; return nil }, 2, 5},
 	} {
-		changed, err := s.Update(t.Context(), u.ID, c.change)
+		changed, err := s.Change(t.Context(), u.ID, c.change)
 		if err != nil || changed.Version != c.version {
 			t.Fatalf("%s: version %d, %v; want %d", c.name, changed.Version, err, c.version)
 		}
@@ -176,27 +177,27 @@ func TestUpdate_LeavesAMessageWhereSessionsHaveToBeTold(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Told(t.Context(), user.User{ID: u.ID, Version: 4}); err != nil || len(outboxOf()) != 2 {
-		t.Errorf("told of an older version: %d messages are left, %v", len(outboxOf()), err)
+	if err := s.Acknowledge(t.Context(), user.User{ID: u.ID, Version: 4}); err != nil || len(outboxOf()) != 2 {
+		t.Errorf("acknowledged at an older version: %d messages are left, %v", len(outboxOf()), err)
 	}
-	if err := s.Told(t.Context(), user.User{ID: u.ID, Version: 5}); err != nil || len(outboxOf()) != 0 {
-		t.Errorf("told of this version: %d messages are left, %v", len(outboxOf()), err)
+	if err := s.Acknowledge(t.Context(), user.User{ID: u.ID, Version: 5}); err != nil || len(outboxOf()) != 0 {
+		t.Errorf("acknowledged at this version: %d messages are left, %v", len(outboxOf()), err)
 	}
 	failure := errors.New("no")
-	if _, err := s.Update(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {
+	if _, err := s.Change(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {
 		t.Errorf("the change's error became %v", err)
 	}
-	if _, err := s.Update(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err, user.ErrNone) {
+	if _, err := s.Change(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("an unknown id: %v", err)
 	}
 }
 
-func TestGovernorsAreActiveAdmins(t *testing.T) {
+func TestFindAdministrators_AreActive(t *testing.T) {
 	s, _ := open(t)
-	governor, inactive, plain := person(1), person(2), person(3)
+	administrator, inactive, plain := person(1), person(2), person(3)
 	inactive.Permissions.Admin, inactive.Active = true, false
-	insert(t, s, governor, inactive, plain)
-	if ids, err := s.Governors(t.Context()); err != nil || !slices.Equal(ids, []int64{governor.ID}) {
+	insert(t, s, administrator, inactive, plain)
+	if ids, err := s.FindAdministrators(t.Context()); err != nil || !slices.Equal(ids, []int64{administrator.ID}) {
 		t.Errorf("got %v, %v", ids, err)
 	}
 }
@@ -214,7 +215,7 @@ func TestNoRequestScansTheUsers(t *testing.T) {
 		"by uuids":  {{Key: "filter", Value: withUUIDHashes([]string{users[5].UUIDHash})}},
 		"by email":  {{Key: "filter", Value: withEmail("p5@school.example")}, {Key: "sort", Value: byID()}},
 		"a page":    {{Key: "filter", Value: above(users[2900].ID)}, {Key: "sort", Value: byID()}, {Key: "limit", Value: 100}},
-		"governing": {{Key: "filter", Value: governing()}, {Key: "limit", Value: 2}},
+		"governing": {{Key: "filter", Value: activeAdministrators()}, {Key: "limit", Value: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, append(bson.D{{Key: "find", Value: "users"}}, command...))
@@ -240,7 +241,7 @@ func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	found, err := s.After(t.Context(), 0, 10)
+	found, err := s.List(t.Context(), 0, 10)
 	if err != nil || made.Load() != 1 || len(found) != 1 {
 		t.Fatalf("made %d times; %d users, %v", made.Load(), len(found), err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Edit is what a request says about a user; nil means that it says nothing.
+// Edit is what a request says about a user; fields that are nil keep their values.
 type Edit struct {
 	Name, Email, Kind *string
 	ElementID         *int64 // 0: none
@@ -43,5 +43,5 @@ func (e Edit) apply(u *User) problem.Fields {
 	return faults
 }
 
-// newUser is a user of whom nothing has been said yet.
+// newUser returns a user with the defaults (administration).
 func newUser() User { return User{Kind: principal.Staff, Active: true} }

@@ -6,80 +6,87 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Errors of a Store.
+// TypeName names users in answers and in the audit.
+const TypeName = "User"
+
+// What a unique index refuses: another user has the uuid, or the import key.
 var (
-	// ErrNone: no user has that id.
-	ErrNone = errors.New("user: none")
-	// ErrUUIDTaken and ErrKeyTaken: another user has the uuid, or the import key.
-	ErrUUIDTaken = errors.New("user: uuid taken")
-	ErrKeyTaken  = errors.New("user: key taken")
-	// ErrUnchanged is what a change given to Store.Update returns when there is nothing to write.
-	ErrUnchanged = record.ErrUnchanged
+	ErrUUIDTaken = errors.New("another user has the uuid")
+	ErrKeyTaken  = errors.New("another user has the import key")
 )
 
-// Store keeps the users. Every write is whole or not there, and one that sessions have to be told of leaves a message for the
-// relay in the same write.
+// Store keeps the users. A write that sessions have to follow stores, in the same atomic step, a message for the relay.
 type Store interface {
-	// ByUUIDHashes returns the users whose uuids have those hashes, in no order.
-	ByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
-	// ByEmail returns the users with an address that folds to that, by id.
-	ByEmail(ctx context.Context, folded string) ([]User, error)
-	// ByIDs and ByKeys return those that exist, in no order.
-	ByIDs(ctx context.Context, ids []int64) ([]User, error)
-	ByKeys(ctx context.Context, keys []string) ([]User, error)
-	// After returns up to limit users with ids above after, by id.
-	After(ctx context.Context, after int64, limit int) ([]User, error)
-	// Governors returns the ids of up to two users that govern.
-	Governors(ctx context.Context) ([]int64, error)
-	// Insert stores new users, gives them ids and versions in place, and returns an error for each: nil, ErrUUIDTaken or ErrKeyTaken.
+	// Get returns a user; record.ErrNotFound when there is none.
+	Get(ctx context.Context, id int64) (User, error)
+	// Find, FindByKeys and FindByUUIDHashes return the users that exist, in no order.
+	Find(ctx context.Context, ids []int64) ([]User, error)
+	FindByKeys(ctx context.Context, keys []string) ([]User, error)
+	FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
+	// FindAdministrators returns the ids of two active administrators at most, in no order.
+	FindAdministrators(ctx context.Context) ([]int64, error)
+	// List returns up to limit users with ids above after, by id.
+	List(ctx context.Context, after int64, limit int) ([]User, error)
+	// ListByEmail returns the users with an address that folds to that, by id.
+	ListByEmail(ctx context.Context, folded string) ([]User, error)
+	// Insert stores new users and sets their ids and versions. It returns an error for each: nil, ErrUUIDTaken or
+	// ErrKeyTaken.
 	Insert(ctx context.Context, users []*User) ([]error, error)
-	// Update changes a user; the change may run several times and does nothing else. Its errors are returned as they are, but for
-	// ErrUnchanged. ErrNone, ErrUUIDTaken.
-	Update(ctx context.Context, id int64, change func(*User) error) (User, error)
-	// Told takes the message for the relay back, now that the sessions live by this version of the user; a later version's stays.
-	Told(ctx context.Context, u User) error
+	// Change loads a user, lets decide change it, and stores it where nobody else was first; else decide runs again,
+	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken; an error of decide is returned as it is. After
+	// record.ErrUnchanged from decide nothing is written and the user is returned.
+	Change(ctx context.Context, id int64, decide func(*User) error) (User, error)
+	// Acknowledge removes the pending message of this version of the user, whose sessions are refreshed. A later
+	// version's stays.
+	Acknowledge(ctx context.Context, u User) error
+	// WithLease runs work while no other process or request holds the lease. The context of work ends when the lease
+	// is lost.
+	WithLease(ctx context.Context, work func(context.Context) error) error
 }
 
-// Sessions makes all sessions of a user live by its present state, or end (decisions, part 2: permissions are read live).
+// Sessions keeps the sessions of users.
 type Sessions interface {
+	// Refresh gives all sessions of a user its present permissions, or ends them (decisions, part 2).
 	Refresh(ctx context.Context, u User) error
 }
 
-// Elements is what is asked of the elements service.
+// Elements asks the elements service.
 type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
 // Attempts limits failed logins over all replicas (decisions, part 2).
 type Attempts interface {
-	// Begin counts a login from that address as failed. When there are too many already it counts nothing and returns how long to wait.
+	// Begin counts a login from that address as failed. At the limit it counts nothing and returns how long to wait.
 	Begin(ctx context.Context, address string) (attempt string, wait time.Duration, err error)
-	// Forgive takes an attempt back that did not fail after all.
+	// Forgive takes back an attempt that did not fail.
 	Forgive(ctx context.Context, address, attempt string) error
 }
 
-// Service is what can be done with users. Who may do the administrators' part is checked by its callers: it needs the admin permission.
-type Service struct {
+// Options of New. All are needed.
+type Options struct {
 	Store    Store
 	Sessions Sessions
 	Elements Elements
 	Attempts Attempts
-	// Lead runs work while no other request does, over all replicas. Work stops when its context ends, as it does when the lead is lost.
-	Lead func(ctx context.Context, work func(context.Context) error) error
 }
 
-// byID returns one user: one document.
-func (s *Service) byID(ctx context.Context, id int64) (User, error) {
-	found, err := s.Store.ByIDs(ctx, []int64{id})
-	if err != nil {
-		return User{}, err
-	}
-	if len(found) == 0 {
-		return User{}, problem.Missing("User", id)
-	}
-	return found[0], nil
+// Service is the use cases. Those of administration (Get to EndSessions, and Import) are for callers with the admin
+// permission; the routes check it. It is safe for concurrent use.
+type Service struct {
+	store    Store
+	sessions Sessions
+	elements Elements
+	attempts Attempts
 }
+
+// New returns the use cases on a store and the other services.
+func New(o Options) *Service {
+	return &Service{store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts}
+}
+
+// missing makes a store's record.ErrNotFound the problem that clients see.
+func missing(err error, id int64) error { return record.Missing(err, TypeName, id) }

@@ -22,7 +22,7 @@ func TestAdministration_WhatMakesAUserInvalid(t *testing.T) {
 		"no name":                  {func(e *Edit) { e.Name = nil }, problem.Fields{"name": {"can't be blank"}}},
 		"a name of spaces":         {func(e *Edit) { e.Name = text(" \t ") }, problem.Fields{"name": {"can't be blank"}}},
 		"a name of 255":            {func(e *Edit) { e.Name = text(strings.Repeat("é", 255)) }, problem.Fields{}},
-		"a name of 256":            {func(e *Edit) { e.Name = text(strings.Repeat("é", 256)) }, problem.Fields{"name": {"is too long (at most 255 characters)"}}},
+		"a name of 256":            {func(e *Edit) { e.Name = text(strings.Repeat("é", 256)) }, problem.Fields{"name": {"is too long (maximum is 255 characters)"}}},
 		"a name with NUL":          {func(e *Edit) { e.Name = text("A\x00n") }, problem.Fields{"name": {"has a control character"}}},
 		"a name that is no string": {func(e *Edit) { e.Name, e.Faults = nil, problem.Fields{"name": {"is not a string"}} }, problem.Fields{"name": {"is not a string"}}},
 		"no address":               {func(e *Edit) { e.Email = nil }, problem.Fields{"email": {"can't be blank"}}},
@@ -30,9 +30,9 @@ func TestAdministration_WhatMakesAUserInvalid(t *testing.T) {
 		"no at sign":               {func(e *Edit) { e.Email = text("ann.school.example") }, problem.Fields{"email": {"is not an e-mail address"}}},
 		"two addresses":            {func(e *Edit) { e.Email = text("a@b.example, c@d.example") }, problem.Fields{"email": {"is not an e-mail address"}}},
 		"an address of 254":        {func(e *Edit) { e.Email = text(strings.Repeat("a", 244) + "@b.example") }, problem.Fields{}},
-		"an address of 255":        {func(e *Edit) { e.Email = text(strings.Repeat("a", 245) + "@b.example") }, problem.Fields{"email": {"is too long (at most 254 characters)"}}},
+		"an address of 255":        {func(e *Edit) { e.Email = text(strings.Repeat("a", 245) + "@b.example") }, problem.Fields{"email": {"is too long (maximum is 254 characters)"}}},
 		"an address in spaces":     {func(e *Edit) { e.Email = text(" ann@school.example ") }, problem.Fields{}},
-		"another kind":             {func(e *Edit) { e.Kind = text("teacher") }, problem.Fields{"kind": {"must be one of staff, pupil, guest"}}},
+		"another kind":             {func(e *Edit) { e.Kind = text("teacher") }, problem.Fields{"kind": {"is not included in the list"}}},
 		"several at once":          {func(e *Edit) { e.Name, e.Email = nil, nil }, problem.Fields{"name": {"can't be blank"}, "email": {"can't be blank"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,8 +116,8 @@ func TestPart5_6_LetterCaseOfAnAddressDoesNotMatter(t *testing.T) {
 func TestSessionsAreToldOfWhatTheyKnow(t *testing.T) {
 	base := User{ID: 1, Version: 3, Name: "Ann", Kind: principal.Staff, Active: true}
 	for name, c := range map[string]struct {
-		change func(*User)
-		tell   bool
+		change    func(*User)
+		refreshed bool
 	}{
 		"name":        {func(u *User) { u.Name = "Bea" }, false},
 		"email":       {func(u *User) { u.Email = "b@b.example" }, false},
@@ -130,8 +130,8 @@ func TestSessionsAreToldOfWhatTheyKnow(t *testing.T) {
 	} {
 		changed := base
 		c.change(&changed)
-		if got := !changed.SameToSessions(base); got != c.tell {
-			t.Errorf("%s: told %t, want %t", name, got, c.tell)
+		if got := !changed.SameInSessions(base); got != c.refreshed {
+			t.Errorf("%s: refreshed %t, want %t", name, got, c.refreshed)
 		}
 	}
 }

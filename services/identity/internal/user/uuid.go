@@ -14,15 +14,15 @@ const (
 	maxUUID = 255
 )
 
-// HashUUID is the form in which a uuid is stored and looked up: its SHA-256, in hexadecimal. A uuid has enough chance in it that
-// neither salt nor a slow hash would add anything.
+// HashUUID is the form in which a uuid is stored and looked up: its SHA-256, in hexadecimal. A uuid is random
+// enough that neither salt nor a slow hash would add anything.
 func HashUUID(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// CheckUUID says what is wrong with a uuid that somebody chose: it needs 16 to 255 printable ASCII characters without spaces. The error
-// does not repeat it.
+// CheckUUID says what is wrong with a uuid that somebody chose: it needs 16 to 255 printable ASCII characters without
+// spaces. The error does not contain the uuid.
 func CheckUUID(text string) error {
 	if len(text) < minUUID || len(text) > maxUUID {
 		return errors.New("must have 16 to 255 characters")
@@ -35,5 +35,5 @@ func CheckUUID(text string) error {
 	return nil
 }
 
-// newUUID makes a random one (version 4, 122 bits of chance).
+// newUUID returns a random uuid (version 4, 122 random bits).
 func newUUID() string { return uuid.NewString() }

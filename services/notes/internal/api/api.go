@@ -1,4 +1,5 @@
-// Package api is the notes service as others see it: its routes on the public and the internal listener, and what runs besides.
+// Package api is the notes service over HTTP: its routes, the JSON of requests and answers, and what runs in the
+// background.
 package api
 
 import (
@@ -26,40 +27,44 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	kept := store.New(r.DB, r.IDs)
-	notes := &note.Service{Store: kept, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer()}
-	h := handlers{notes, kept.Audit(), r.Zone}
+	stored := store.New(r.DB, r.IDs)
+	notes := note.New(note.Options{
+		Store: stored, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer(),
+	})
+	h := handlers{notes: notes, audit: stored.Audit(), zone: r.Zone}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
 			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
-			lifecycle.Background("audit", kept.Audit().Run(r.Log)),
-			lifecycle.Background("sweep of tickets", idempotency.Sweep(r.Log, notes.ForgetTickets)),
+			lifecycle.Background("audit", stored.Audit().Run(r.Log)),
+			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, notes.ForgetIdempotencyKeys)),
 		},
 	}, nil
 }
 
-// consumer hears of deleted events.
+// consumer deletes the notes of deleted events.
 func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 	handle := func(ctx context.Context, m outbox.Message) error {
 		if m.Kind != fact.EventDeleted {
 			return nil
 		}
-		return notes.EventDeleted(ctx, m.Subject)
+		return notes.DeleteOfEvent(ctx, m.Subject)
 	}
-	return outbox.NewConsumer(r.Redis, outbox.Stream(r.RedisPrefix, fact.EventsStream), "notes", handle, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
+	stream := outbox.Stream(r.RedisPrefix, fact.EventsStream)
+	options := outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer}
+	return outbox.NewConsumer(r.Redis, stream, "notes", handle, options)
 }
 
 const (
 	sweepEvery = time.Minute
-	// sweepMargin is for clocks that differ and for writes that the store still ends after their asker has given up.
+	// sweepMargin is for clocks that differ, and for writes that the database finishes after their deadline.
 	sweepMargin = time.Minute
 )
 
-// sweep removes what was added to an event while it was being deleted. A note is added by a request to events and, within its deadline, one to
-// this service: after two deadlines nothing can come.
+// sweep deletes the notes that were added to an event while it was being deleted. A client's request to events, and
+// that of events to this service, have a deadline each: after both no note can be added.
 func sweep(r *service.Runtime, notes *note.Service) func(context.Context) error {
 	grace := 2*r.RequestTimeout + sweepMargin
 	step := func(ctx context.Context) error {
@@ -69,5 +74,6 @@ func sweep(r *service.Runtime, notes *note.Service) func(context.Context) error 
 		}
 		return err
 	}
-	return background.New(background.Options{Name: "the sweep of deleted events", Log: r.Log, Step: step, Every: sweepEvery}).Run
+	loop := background.New(background.Options{Name: "the sweep of deleted events", Log: r.Log, Step: step, Every: sweepEvery})
+	return loop.Run
 }

@@ -35,7 +35,7 @@ func (o slow) Bool(name string, faults problem.Fields) *bool {
 	return nil
 }
 
-func FuzzReadChange(f *testing.F) {
+func FuzzReadEdit(f *testing.F) {
 	for _, text := range []string{
 		`{"contents":"a\nb","visible_guest":true,"visible_staff":"false","visible_pupil":null}`, `{"contents":[],"visible_guest":"yes"}`, `{"contents":"\ud800","visible_staff":1}`,
 		`{"contents":"a","contents":null}`, `{"Contents":"a"}`, `{"visible_guest":"tru\u0065"}`,
@@ -51,7 +51,7 @@ func FuzzReadChange(f *testing.F) {
 		if json.Unmarshal(raw, &model) != nil {
 			return // a number beyond all bounds, which nobody reads
 		}
-		if got, want := note.ReadChange(o), note.ReadChange(model); !reflect.DeepEqual(got, want) {
+		if got, want := note.ReadEdit(o), note.ReadEdit(model); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v; by the book %+v", raw, got, want)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package markdown turns the contents of notes into HTML (decisions, part 6): CommonMark with hard line breaks and bare links turned into
-// links, blocks separated by a blank line, raw HTML and unsafe schemes removed.
+// Package markdown turns the contents of notes into HTML (decisions, part 6): CommonMark with hard line breaks and
+// bare links turned into links, blocks separated by a blank line, raw HTML and unsafe schemes removed.
 package markdown
 
 import (
@@ -16,10 +16,12 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Version names what HTML makes of a source. It rises with every change of that, also by a newer library, so that stored HTML is known to be old.
+// Version names what HTML makes of a source. It rises with every change of that, also by a newer library, so that
+// stored HTML is known to be old.
 const Version = 1
 
-// schemes are those that links may have; a link without a scheme is relative and stays. Images must come over http or https.
+// schemes are those that links may have; a link without a scheme is relative and stays. Images must come over http or
+// https.
 var schemes = []string{"http", "https", "ftp", "mailto", "tel"}
 
 // Renderer makes HTML of Markdown. It is safe for concurrent use.
@@ -40,8 +42,8 @@ func NewRenderer() *Renderer {
 	}
 }
 
-// HTML returns the HTML of the Markdown source: "" when nothing of it is left to show, else text that ends with a newline. Whatever the source,
-// the answer holds only the elements and attributes that newWall lists.
+// HTML returns the HTML of the Markdown source: "" when nothing of it is left to show, else text that ends with a
+// newline. Whatever the source, the answer holds only the elements and attributes that newWall lists.
 func (r *Renderer) HTML(source string) (string, error) {
 	var out bytes.Buffer
 	if err := r.markdown.Convert([]byte(source), &out); err != nil {
@@ -50,8 +52,8 @@ func (r *Renderer) HTML(source string) (string, error) {
 	return unescapeQuotes.Replace(r.wall.SanitizeReader(&out).String()), nil
 }
 
-// newWall is the second wall: what it lists is all that the first, the parser without raw HTML, can produce. It is here for the day on which
-// that one has a hole.
+// newWall is the second wall: what it lists is all that the first, the parser without raw HTML, can produce. It is
+// here for the day on which that one has a hole.
 func newWall() *bluemonday.Policy {
 	wall := bluemonday.NewPolicy()
 	wall.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong")
@@ -66,6 +68,6 @@ func newWall() *bluemonday.Policy {
 	return wall
 }
 
-// unescapeQuotes undoes how the wall writes quotes, to keep CommonMark's bytes: &quot; everywhere, and the apostrophe as it is. Attributes are
-// in double quotes, so neither opens anything.
+// unescapeQuotes undoes how the wall writes quotes, to keep CommonMark's bytes: &quot; everywhere, and the apostrophe
+// as it is. Attributes are in double quotes, so neither opens anything.
 var unescapeQuotes = strings.NewReplacer("&#34;", "&quot;", "&#39;", "'")

@@ -14,8 +14,9 @@ import (
 // languageClass is what a fenced code block's info string becomes.
 var languageClass = regexp.MustCompile(`^language-\S+$`)
 
-// purge removes from a parsed document what must not be shown: raw HTML, and links and images whose scheme is not allowed, of which the text
-// stays. A paragraph of which nothing is left goes too. Linear in the size of the document.
+// purge removes from a parsed document what must not be shown: raw HTML, and links and images whose scheme is not
+// allowed, of which the text stays. A paragraph of which nothing is left goes too. Linear in the size of the
+// document.
 type purge struct{}
 
 // Transform implements parser.ASTTransformer.
@@ -56,8 +57,8 @@ func allowed(n ast.Node, source []byte) bool {
 	return true
 }
 
-// allowedURL looks at the URL as the renderer will write it: character references resolved, all but printable ASCII escaped. So a browser finds
-// the scheme where this does. A URL that is empty or none at all is not allowed.
+// allowedURL looks at the URL as the renderer will write it: character references resolved, all but printable ASCII
+// escaped. So a browser finds the scheme where this does. A URL that is empty or none at all is not allowed.
 func allowedURL(destination []byte, schemes []string) bool {
 	u, err := url.Parse(string(util.URLEscape(destination, true)))
 	return err == nil && *u != (url.URL{}) && (u.Scheme == "" || slices.Contains(schemes, u.Scheme))

@@ -6,9 +6,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// spaced writes a blank line between neighbouring blocks, at every depth: a newline before each block that follows another, as each ends with
-// one. goldmark itself writes none. The contents of blocks are untouched. Items of a list are not separated, nor is the text of an item of a tight
-// list from what follows it.
+// spaced writes a blank line between neighbouring blocks, at every depth: a newline before each block that follows
+// another, as each ends with one. goldmark itself writes none. The contents of blocks are untouched. Items of a list
+// are not separated, nor is the text of an item of a tight list from what follows it.
 type spaced struct{ renderer.NodeRenderer }
 
 // RegisterFuncs implements renderer.NodeRenderer.

@@ -2,6 +2,7 @@ package note
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,32 +17,33 @@ const updatesAtOnce = 8
 // Row is one record of an import (administration: notes.csv).
 type Row struct {
 	Key, Hash string // the source's id of the row, and the hash of all of it
-	Change    Change
+	Edit      Edit
 	Event     string // key
 	Owner     string // key; "" for the system
 }
 
-// ReadRow reads the fields of a row. Those that can't be read are faults of its Change.
+// ReadRow reads the fields of a row. Those that cannot be read are faults of its Edit.
 func ReadRow(key, hash string, f Fields) Row {
-	r := Row{Key: key, Hash: hash, Change: ReadChange(f)}
-	set(&r.Event, f.Text("event", r.Change.Faults))
-	set(&r.Owner, f.Text("owner", r.Change.Faults))
+	r := Row{Key: key, Hash: hash, Edit: ReadEdit(f)}
+	set(&r.Event, f.Text("event", r.Edit.Faults))
+	set(&r.Owner, f.Text("owner", r.Edit.Faults))
 	return r
 }
 
-// row is one on its way into the store.
+// row is a Row with its index and the stored note.
 type row struct {
 	Row
 	index  int
 	stored *Note // nil: not there yet
 }
 
-// Import brings a batch of notes.csv rows into the store (administration: the bundle) and returns the outcome of each. A row is the whole truth
-// about its note, but an unchanged row leaves the note alone. One read of the batch's keys; for new and changed rows one question to events and
-// one to identity, one write for all new notes, and one versioned write for each changed one. A dry run only reads, and does not look references up.
+// Import makes the notes agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
+// like the row that was imported last, leaves the note alone with all that was changed by hand since. Any other row
+// is the whole truth about its note. A row at fault fails alone. A dry run writes nothing, and does not look
+// references up. Events and identity are asked once for a batch, and not at all when no row is new or changed.
 func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]record.Outcome, error) {
 	outcomes := make([]record.Outcome, len(batch))
-	rows, err := s.pending(ctx, batch, outcomes)
+	rows, err := s.changed(ctx, batch, outcomes)
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +63,16 @@ func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]recor
 	return outcomes, s.replace(ctx, changed, outcomes)
 }
 
-// pending returns the rows that are new or changed. It sets the outcomes of the others: those at fault, and those that are stored as they are.
-func (s *Service) pending(ctx context.Context, batch []Row, outcomes []record.Outcome) ([]row, error) {
+// changed returns the rows that are new or changed. It sets the outcomes of the others: those at fault, and the
+// unchanged ones.
+func (s *Service) changed(ctx context.Context, batch []Row, outcomes []record.Outcome) ([]row, error) {
 	keys := make([]string, len(batch))
 	for i, r := range batch {
 		keys[i] = r.Key
 	}
 	stored := map[string]*Note{}
 	if len(keys) > 0 {
-		notes, err := s.Store.WithKeys(ctx, keys)
+		notes, err := s.store.FindByKeys(ctx, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -94,15 +97,18 @@ func (s *Service) pending(ctx context.Context, batch []Row, outcomes []record.Ou
 
 // check returns all that is wrong with the row, by field; the event is needed.
 func (r Row) check() problem.Fields {
-	faults := r.Change.check()
+	faults := r.Edit.check()
 	if r.Event == "" && len(faults["event"]) == 0 {
 		faults.Add("event", problem.Blank)
 	}
 	return faults
 }
 
-// resolve makes notes of rows, the new and the changed ones apart. It sets the outcomes of rows whose event or owner does not exist.
-func (s *Service) resolve(ctx context.Context, rows []row, outcomes []record.Outcome) (added, changed []resolved, err error) {
+// resolve makes notes of rows, the new and the changed ones apart. It sets the outcomes of rows whose event or owner
+// does not exist.
+func (s *Service) resolve(
+	ctx context.Context, rows []row, outcomes []record.Outcome,
+) (added, changed []resolved, err error) {
 	events, users, err := s.references(ctx, rows)
 	if err != nil {
 		return nil, nil, err
@@ -123,7 +129,7 @@ func (s *Service) resolve(ctx context.Context, rows []row, outcomes []record.Out
 		}
 		n := fresh(eventID, ownerID)
 		n.Key, n.ImportHash = r.Key, r.Hash
-		r.Change.applyTo(&n)
+		r.Edit.apply(&n)
 		if err := s.render(&n); err != nil {
 			return nil, nil, err
 		}
@@ -160,7 +166,7 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		facts, err := s.Events.Summaries(ctx, fact.SummariesQuestion{Keys: eventKeys})
+		facts, err := s.events.Summaries(ctx, fact.SummariesQuestion{Keys: eventKeys})
 		for _, f := range facts {
 			if f.ID != nil {
 				events[f.Key] = *f.ID
@@ -169,7 +175,7 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 		return err
 	})
 	group.Go(func() error {
-		facts, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: userKeys})
+		facts, err := s.users.Users(ctx, fact.UsersQuestion{Keys: userKeys})
 		for _, f := range facts {
 			users[f.Key] = f.ID
 		}
@@ -187,7 +193,7 @@ func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Ou
 	for i, r := range rows {
 		notes[i] = r.note
 	}
-	taken, err := s.Store.InsertAll(ctx, notes)
+	taken, err := s.store.InsertAll(ctx, notes)
 	if err != nil {
 		return err
 	}
@@ -201,19 +207,19 @@ func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Ou
 	return nil
 }
 
-// replace writes the changed notes.
+// replace changes the stored notes, updatesAtOnce at a time.
 func (s *Service) replace(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(updatesAtOnce)
 	for _, r := range rows {
 		group.Go(func() error {
-			_, err := s.Store.Update(ctx, r.stored.ID, func(n *Note) error {
+			_, err := s.store.Change(ctx, r.stored.ID, func(n *Note) error {
 				id := n.ID
 				*n = r.note
 				n.ID = id
 				return nil
 			})
-			if problem.Is(err, problem.NotFound) { // deleted since it was read: the next import makes it anew
+			if errors.Is(err, record.ErrNotFound) { // deleted since it was read: the next import makes it anew
 				outcomes[r.index] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
 				return nil
 			}

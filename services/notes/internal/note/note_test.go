@@ -86,12 +86,10 @@ func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
 		`{"visible_staff":"true"}`:        {ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true, Staff: true, Pupil: true}},
 		`{"visible_pupil":false,"id":99}`: {ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true}},
 	} {
-		change := ReadChange(object(t, body))
-		if faults := change.check(); len(faults) > 0 {
+		got := stored
+		if faults := ReadEdit(object(t, body)).apply(&got); len(faults) > 0 {
 			t.Errorf("%s: %v", body, faults)
 		}
-		got := stored
-		change.applyTo(&got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", body, diff)
 		}
@@ -111,7 +109,7 @@ func TestDecisionsPart6_ContentsHaveAtMost65536Characters(t *testing.T) {
 		{"wrong types", `{"contents":5,"visible_guest":1,"visible_staff":"yes","visible_pupil":[]}`, problem.Fields{
 			"contents": {"is not a string"}, "visible_guest": {"is not true or false"}, "visible_staff": {"is not true or false"}, "visible_pupil": {"is not true or false"}}},
 	} {
-		if diff := cmp.Diff(c.want, ReadChange(object(t, c.body)).check()); diff != "" {
+		if diff := cmp.Diff(c.want, ReadEdit(object(t, c.body)).check()); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}

@@ -2,20 +2,22 @@ package note
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// keepTries is how often notes are looked at again that others wrote at the same time.
+// keepTries is how often notes are read again that others wrote at the same time.
 const keepTries = 5
 
-// KeepSystemNotes makes the system's notes on a topic what they are given as, and returns what became of each. A note that says what it should is not touched. Staff
-// see these notes, pupils and guests do not. One read of the events' notes on the topic, one write for all that are new, and one versioned write for each that is
-// changed or removed. A dry run only reads.
+// KeepSystemNotes makes the system's notes on a topic agree with the question, and returns what it did with each. A
+// note that says so already is not written. Staff see these notes, pupils and guests do not. A dry run only reads.
+// Conflict when others kept writing the same notes.
 func (s *Service) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
 	changes := make([]fact.NoteChange, len(q.Notes))
 	waiting := make([]int, len(q.Notes))
@@ -23,31 +25,34 @@ func (s *Service) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestio
 		waiting[i] = i
 	}
 	for range keepTries {
-		keeping, err := s.keeping(ctx, q, waiting, changes)
+		all, err := s.compare(ctx, q, waiting, changes)
 		if err != nil || q.DryRun {
 			return changes, err
 		}
-		if waiting, err = s.keep(ctx, keeping); err != nil || len(waiting) == 0 {
+		if waiting, err = s.keep(ctx, all); err != nil || len(waiting) == 0 {
 			return changes, err
 		}
 	}
 	return nil, problem.New(problem.Conflict, "others kept changing the notes")
 }
 
-// kept is an event's note on a topic on its way into the store.
+// kept is an event's note on a topic, and what is to be done with it.
 type kept struct {
 	index  int
 	change fact.NoteChange
 	note   Note // as it is to be; with the id of the one that is stored, 0 when there is none
 }
 
-// keeping compares what is asked for with what is stored, sets the changes of the notes at the indexes, and returns those that have to be written.
-func (s *Service) keeping(ctx context.Context, q fact.SystemNotesQuestion, indexes []int, changes []fact.NoteChange) ([]kept, error) {
+// compare compares the notes at the indexes with the stored ones. It sets their changes, and returns the notes that
+// have to be written.
+func (s *Service) compare(
+	ctx context.Context, q fact.SystemNotesQuestion, indexes []int, changes []fact.NoteChange,
+) ([]kept, error) {
 	events := make([]int64, len(indexes))
 	for n, i := range indexes {
 		events[n] = q.Notes[i].EventID
 	}
-	found, err := s.Store.OnTopic(ctx, q.Topic, events)
+	found, err := s.store.FindOnTopic(ctx, q.Topic, events)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +85,8 @@ func (s *Service) keeping(ctx context.Context, q fact.SystemNotesQuestion, index
 	return all, nil
 }
 
-// keep writes notes, and returns the indexes of those that another writer came before: they have to be looked at again.
+// keep writes notes. It returns the indexes of those for which another writer was first: they have to be compared
+// again.
 func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 	var added []Note
 	var at []int // the indexes of those added
@@ -100,7 +106,7 @@ func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 		}
 		group.Go(func() error {
 			err := s.rewrite(gctx, k)
-			if problem.Is(err, problem.NotFound) {
+			if errors.Is(err, record.ErrNotFound) {
 				mu.Lock()
 				defer mu.Unlock()
 				again = append(again, k.index)
@@ -112,21 +118,29 @@ func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 	if err := group.Wait(); err != nil || len(added) == 0 {
 		return again, err
 	}
-	taken, err := s.Store.InsertAll(ctx, added)
+	taken, err := s.store.InsertAll(ctx, added)
 	for n := range taken {
 		again = append(again, at[n])
 	}
 	return again, err
 }
 
-// rewrite changes or removes a note that is stored.
+// isSystemNote returns record.ErrNotFound for a note without a topic.
+func isSystemNote(n *Note) error {
+	if n.Topic == "" {
+		return record.ErrNotFound
+	}
+	return nil
+}
+
+// rewrite changes or deletes a note that is stored.
 func (s *Service) rewrite(ctx context.Context, k kept) error {
 	if k.change == fact.NoteRemoved {
-		return s.Store.RemoveOnTopic(ctx, k.note.ID)
+		return s.store.Delete(ctx, k.note.ID, isSystemNote)
 	}
-	_, err := s.Store.Update(ctx, k.note.ID, func(n *Note) error {
+	_, err := s.store.Change(ctx, k.note.ID, func(n *Note) error {
 		if k.note.Version = n.Version; *n == k.note { // another has just written the same
-			return ErrUnchanged
+			return record.ErrUnchanged
 		}
 		*n = k.note
 		return nil
@@ -134,7 +148,7 @@ func (s *Service) rewrite(ctx context.Context, k kept) error {
 	return err
 }
 
-// Noted returns the events that have a note on a topic by the day that it was written for. One read.
+// Noted returns the ids of the events that have a note on a topic which was written for one of the days.
 func (s *Service) Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error) {
-	return s.Store.Noted(ctx, q.Topic, q.Days)
+	return s.store.FindNoted(ctx, q.Topic, q.Days)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
-// entry tells the audit what became of a note, nothing when nothing did: one side without an id is a note that is created or deleted. It is found by its event as well.
+// entry returns the audit's entry of a change, none when nothing changed. A note is created when before has no id,
+// and deleted when after has none. The entry is found by the event too.
 func entry(ctx context.Context, before, after note.Note) []audit.Entry {
 	action, n := audit.Update, after
 	var was, is []audit.Value
@@ -25,13 +26,14 @@ func entry(ctx context.Context, before, after note.Note) []audit.Entry {
 	if len(changes) == 0 {
 		return nil
 	}
-	return audit.New(ctx, action, audit.RecordOf(note.Record, n.ID), changes, audit.RecordOf("Event", n.EventID))
+	return audit.New(ctx, action, audit.RecordOf(note.TypeName, n.ID), changes, audit.RecordOf("Event", n.EventID))
 }
 
-// values are the fields of a note that the audit may know. What the note says is none of its business.
+// values are the fields of a note that the audit has. Of the contents it has only that they changed.
 func values(n note.Note) []audit.Value {
 	return []audit.Value{
-		audit.Text("key", n.Key), audit.ID("event_id", n.EventID), audit.ID("owner_id", n.OwnerID), audit.Secret("contents", n.Contents),
-		audit.Bool("visible_guest", n.Visible.Guest), audit.Bool("visible_staff", n.Visible.Staff), audit.Bool("visible_pupil", n.Visible.Pupil),
+		audit.Text("key", n.Key), audit.ID("event_id", n.EventID), audit.ID("owner_id", n.OwnerID),
+		audit.Secret("contents", n.Contents), audit.Bool("visible_guest", n.Visible.Guest),
+		audit.Bool("visible_staff", n.Visible.Staff), audit.Bool("visible_pupil", n.Visible.Pupil),
 	}
 }

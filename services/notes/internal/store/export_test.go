@@ -15,13 +15,13 @@ func Queries() map[string]bson.D {
 		return append(bson.D{{Key: "find", Value: collection}, {Key: "filter", Value: filter}}, rest...)
 	}
 	return map[string]bson.D{
-		"notes of an event":       find("notes", ofEvent(17), bson.E{Key: "sort", Value: byID}),
-		"imported notes by key":   find("notes", withKeys([]string{"n4", "n8", "n12"})),
-		"a note by its ticket":    find("notes", ofTicket("t")),
-		"old tickets":             find("notes", ticketsBefore(time.Unix(5, 0))),
-		"notes of deleted events": find("notes", ofEvents([]int64{3, 5, 8})),
-		"notes on a topic":        find("notes", onTopic(fact.Absences, ofEvents([]int64{3, 5, 8})[0])),
-		"notes of days on topics": find("notes", writtenFor(fact.Absences, wiretime.Days{First: 20700, Last: 20706})),
-		"old marks":               find("notes_deleted_events", markedBefore(time.Unix(5, 0)), bson.E{Key: "limit", Value: markBatch}),
+		"notes of an event":             find("notes", ofEvent(17), bson.E{Key: "sort", Value: byID}),
+		"imported notes by key":         find("notes", withKeys([]string{"n4", "n8", "n12"})),
+		"a note by its idempotency key": find("notes", byIdempotencyKey("t")),
+		"old idempotency keys":          find("notes", keysBefore(time.Unix(5, 0))),
+		"notes of deleted events":       find("notes", ofEvents([]int64{3, 5, 8})),
+		"notes on a topic":              find("notes", onTopic(fact.Absences, ofEvents([]int64{3, 5, 8})[0])),
+		"notes of days on topics":       find("notes", writtenFor(fact.Absences, wiretime.Days{First: 20700, Last: 20706})),
+		"old marks":                     find("notes_deleted_events", markedBefore(time.Unix(5, 0)), bson.E{Key: "limit", Value: markBatch}),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -13,10 +12,8 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -26,17 +23,26 @@ const schema = 1
 // counter names the ids of notes.
 const counter = "notes"
 
-// indexes of the collection notes: the first serves the notes of an event in order of id, the second the keys of the import,
-// the third lets a ticket make one note, the fourth serves the sweep of tickets, and the last two the system's notes: an event has one on a topic, and they are
-// found by the day that they were written for.
+// indexes of the collection notes.
 var indexes = []mongostore.Index{
+	// the notes of an event by id
 	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
+	// imported notes by key
 	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
-	{Name: ticketKey, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
+	// one note for an idempotency key, and the sweep of old ones
+	{Name: keyIndex, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
 	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: exists("ticket.at")},
 	auditlog.Index(),
-	{Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}}, Unique: true, Where: exists("system.topic")},
-	{Name: "system.topic_1__system.day_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "system.day", Value: 1}}, Where: exists("system.topic")},
+	// one system note for an event on a topic, and system notes by their day
+	{
+		Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}},
+		Unique: true, Where: exists("system.topic"),
+	},
+	{
+		Name:  "system.topic_1__system.day_1",
+		Keys:  bson.D{{Key: "system.topic", Value: 1}, {Key: "system.day", Value: 1}},
+		Where: exists("system.topic"),
+	},
 }
 
 func exists(field string) bson.D {
@@ -46,27 +52,6 @@ func exists(field string) bson.D {
 // markIndexes of the collection notes_deleted_events serve the sweep.
 var markIndexes = []mongostore.Index{
 	{Name: "at_1", Keys: bson.D{{Key: "at", Value: 1}}},
-}
-
-// document is a note as it is stored.
-type document struct {
-	mongostore.Head `bson:",inline"`
-
-	Key          string `bson:"key,omitempty"`
-	ImportHash   string `bson:"import_hash,omitempty"`
-	EventID      int64  `bson:"event_id"`
-	OwnerID      *int64 `bson:"owner_id"` // null: the system's
-	Contents     string `bson:"contents"`
-	VisibleGuest bool   `bson:"visible_guest"`
-	VisibleStaff bool   `bson:"visible_staff"`
-	VisiblePupil bool   `bson:"visible_pupil"`
-	HTML         string `bson:"html"`
-	Markup       int    `bson:"markup"`
-
-	Ticket *ticketDocument `bson:"ticket,omitempty"`
-	System *systemDocument `bson:"system,omitempty"`
-
-	journal.Tail `bson:",inline"`
 }
 
 // Notes keeps notes. It is safe for concurrent use.
@@ -103,20 +88,27 @@ func (s *Notes) Prepare(ctx context.Context) error {
 	return errors.Join(mongostore.EnsureIndexes(ctx, s.marks, markIndexes), s.audit.Prepare(ctx))
 }
 
-// Load implements note.Store.
-func (s *Notes) Load(ctx context.Context, id int64) (note.Note, error) {
-	n, err := s.notes.Get(ctx, id)
-	return n, record.Missing(err, note.Record, id)
-}
-
-// OfEvent implements note.Store.
-func (s *Notes) OfEvent(ctx context.Context, eventID int64) ([]note.Note, error) {
-	return s.find(ctx, ofEvent(eventID), options.Find().SetSort(byID))
-}
-
 var byID = bson.D{{Key: "_id", Value: 1}}
 
 func ofEvent(id int64) bson.D { return bson.D{{Key: "event_id", Value: id}} }
+
+// withKeys says that the key exists so that the index of imported notes can serve it.
+func withKeys(keys []string) bson.D {
+	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}, {Key: "$exists", Value: true}}}}
+}
+
+// Get implements note.Store.
+func (s *Notes) Get(ctx context.Context, id int64) (note.Note, error) { return s.notes.Get(ctx, id) }
+
+// FindByKeys implements note.Store.
+func (s *Notes) FindByKeys(ctx context.Context, keys []string) ([]note.Note, error) {
+	return s.notes.Find(ctx, withKeys(keys))
+}
+
+// List implements note.Store.
+func (s *Notes) List(ctx context.Context, eventID int64) ([]note.Note, error) {
+	return s.notes.Find(ctx, ofEvent(eventID), options.Find().SetSort(byID))
+}
 
 // Insert implements note.Store.
 func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
@@ -126,69 +118,38 @@ func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
 	}
 	n.ID = id
 	stored, err := s.notes.InsertOne(ctx, n)
-	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), ticketKey) {
+	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), keyIndex) {
 		err = idempotency.InProgress()
 	}
 	return stored, err
 }
 
-// Update implements note.Store.
-func (s *Notes) Update(ctx context.Context, id int64, change func(*note.Note) error) (note.Note, error) {
-	n, err := s.notes.Change(ctx, id, change)
-	return n, record.Missing(err, note.Record, id)
+// InsertAll implements note.Store.
+func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool, error) {
+	first, err := s.ids.Take(ctx, counter, len(notes))
+	if err != nil {
+		return nil, err
+	}
+	for i := range notes {
+		notes[i].ID = first + int64(i)
+	}
+	refused, err := s.notes.Insert(ctx, notes)
+	if err != nil {
+		return nil, err
+	}
+	taken := map[int]bool{}
+	for _, r := range refused {
+		taken[r.Index] = true
+	}
+	return taken, nil
+}
+
+// Change implements note.Store.
+func (s *Notes) Change(ctx context.Context, id int64, decide func(*note.Note) error) (note.Note, error) {
+	return s.notes.Change(ctx, id, decide)
 }
 
 // Delete implements note.Store.
-func (s *Notes) Delete(ctx context.Context, id, ownerID int64, match ifmatch.Match) error {
-	return s.delete(ctx, id, func(n *note.Note) error {
-		if ownerID == 0 || n.OwnerID != ownerID { // nobody owns the system's notes
-			return record.ErrNotFound
-		}
-		return match.Check(n.Version)
-	})
-}
-
-func (s *Notes) delete(ctx context.Context, id int64, may func(*note.Note) error) error {
-	return record.Missing(s.notes.Delete(ctx, id, may), note.Record, id)
-}
-
-func (s *Notes) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]note.Note, error) {
-	return s.notes.Find(ctx, filter, o)
-}
-
-func (d *document) note() note.Note {
-	n := note.Note{
-		ID: d.ID, Version: d.Version, EventID: d.EventID, Contents: d.Contents,
-		Visible: note.Visibility{Guest: d.VisibleGuest, Staff: d.VisibleStaff, Pupil: d.VisiblePupil},
-		HTML:    d.HTML, Markup: d.Markup, Key: d.Key, ImportHash: d.ImportHash,
-	}
-	if d.OwnerID != nil {
-		n.OwnerID = *d.OwnerID
-	}
-	if d.Ticket != nil {
-		n.Ticket = d.Ticket.Ticket
-	}
-	if d.System != nil {
-		n.Topic, n.Day = d.System.Topic, d.System.Day
-	}
-	return n
-}
-
-// set makes the document say n. The ticket that made the note stays as it is stored.
-func (d *document) set(n note.Note) {
-	ticket := d.Ticket
-	if ticket == nil && n.Ticket.Given() {
-		ticket = &ticketDocument{Ticket: n.Ticket, At: time.Now().UTC()}
-	}
-	*d = document{
-		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID, Contents: n.Contents,
-		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil, HTML: n.HTML, Markup: n.Markup,
-		Ticket: ticket,
-	}
-	if n.OwnerID != 0 {
-		d.OwnerID = &n.OwnerID
-	}
-	if n.Topic != "" {
-		d.System = &systemDocument{n.Topic, n.Day}
-	}
+func (s *Notes) Delete(ctx context.Context, id int64, may func(*note.Note) error) error {
+	return s.notes.Delete(ctx, id, may)
 }

@@ -14,9 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -44,7 +44,7 @@ func insert(t *testing.T, s *store.Notes, n note.Note) note.Note {
 
 func load(t *testing.T, s *store.Notes, id int64) note.Note {
 	t.Helper()
-	n, err := s.Load(t.Context(), id)
+	n, err := s.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +76,14 @@ func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	_, err := s.Load(t.Context(), 999)
+	_, err := s.Get(t.Context(), 999)
 	wantMissing(t, err, 999)
 }
 
 func wantMissing(t *testing.T, err error, id int64) {
 	t.Helper()
-	var p *problem.Error
-	if !errors.As(err, &p) || p.Detail() != fmt.Sprintf("Couldn't find Note with 'id'=%d", id) {
-		t.Errorf("got %v", err)
+	if !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("note %d: got %v", id, err)
 	}
 }
 
@@ -95,14 +94,14 @@ func TestOfEvent_IsInOrderOfID(t *testing.T) {
 		want = append(want, insert(t, s, note.Note{EventID: 3}).ID)
 		insert(t, s, note.Note{EventID: 4})
 	}
-	notes, err := s.OfEvent(t.Context(), 3)
+	notes, err := s.List(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, ids(notes)); diff != "" || !slices.IsSorted(want) {
 		t.Error(want, diff)
 	}
-	if notes, err := s.OfEvent(t.Context(), 5); err != nil || len(notes) != 0 {
+	if notes, err := s.List(t.Context(), 5); err != nil || len(notes) != 0 {
 		t.Errorf("an event without notes has %v, %v", notes, err)
 	}
 }
@@ -122,7 +121,7 @@ func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
 	var wg sync.WaitGroup
 	for range writers {
 		wg.Go(func() {
-			if _, err := s.Update(t.Context(), n.ID, func(n *note.Note) error { n.Contents += "x"; return nil }); err != nil {
+			if _, err := s.Change(t.Context(), n.ID, func(n *note.Note) error { n.Contents += "x"; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -132,10 +131,10 @@ func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
 	if diff := cmp.Diff(n, load(t, s, n.ID)); diff != "" {
 		t.Error(diff)
 	}
-	_, err := s.Update(t.Context(), 999, func(*note.Note) error { return nil })
+	_, err := s.Change(t.Context(), 999, func(*note.Note) error { return nil })
 	wantMissing(t, err, 999)
 	refused := errors.New("refused")
-	if _, err := s.Update(t.Context(), n.ID, func(n *note.Note) error { n.Contents = ""; return refused }); !errors.Is(err, refused) {
+	if _, err := s.Change(t.Context(), n.ID, func(n *note.Note) error { n.Contents = ""; return refused }); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
 	if got := load(t, s, n.ID).Contents; got != n.Contents {
@@ -147,15 +146,18 @@ func TestPart4_3_Rule03_DeleteIsTheOwners(t *testing.T) {
 	s, _ := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4})
 	system := insert(t, s, note.Note{EventID: 3})
-	wantMissing(t, s.Delete(t.Context(), n.ID, 5, ifmatch.Match{}), n.ID)
-	wantMissing(t, s.Delete(t.Context(), system.ID, 0, ifmatch.Match{}), system.ID)
-	if err := s.Delete(t.Context(), n.ID, 4, ifmatch.Versions(2)); !problem.Is(err, problem.PreconditionFailed) {
+	by := func(user int64, match record.Match) func(*note.Note) error {
+		return note.DeletableBy(fact.Viewer{UserID: user}, match)
+	}
+	wantMissing(t, s.Delete(t.Context(), n.ID, by(5, record.Match{})), n.ID)
+	wantMissing(t, s.Delete(t.Context(), system.ID, by(0, record.Match{})), system.ID)
+	if err := s.Delete(t.Context(), n.ID, by(4, record.Versions(2))); !problem.Is(err, problem.PreconditionFailed) {
 		t.Errorf("at another version: %v", err)
 	}
-	if err := s.Delete(t.Context(), n.ID, 4, ifmatch.Versions(1)); err != nil {
+	if err := s.Delete(t.Context(), n.ID, by(4, record.Versions(1))); err != nil {
 		t.Fatal(err)
 	}
-	wantMissing(t, s.Delete(t.Context(), n.ID, 4, ifmatch.Match{}), n.ID)
+	wantMissing(t, s.Delete(t.Context(), n.ID, by(4, record.Match{})), n.ID)
 	load(t, s, system.ID)
 }
 
@@ -168,7 +170,7 @@ func TestInsertAll_StoresAllButTakenKeys(t *testing.T) {
 	if err != nil || len(taken) != 1 || !taken[1] {
 		t.Fatalf("%v, %v", taken, err)
 	}
-	found, err := s.WithKeys(t.Context(), []string{"a", "b", "c", "d"})
+	found, err := s.FindByKeys(t.Context(), []string{"a", "b", "c", "d"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +194,7 @@ func TestMarks_AreTakenOldestBeforeATimeAndForgottenOnce(t *testing.T) {
 	before := now.Add(-time.Second)
 	wantMarks := func(want ...int64) {
 		t.Helper()
-		marked, err := s.MarkedBefore(t.Context(), before)
+		marked, err := s.ListMarked(t.Context(), before)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +226,7 @@ func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
 		}
 	}
 	for _, event := range []int64{3, 4} {
-		if notes, err := s.OfEvent(t.Context(), event); err != nil || len(notes) > 0 {
+		if notes, err := s.List(t.Context(), event); err != nil || len(notes) > 0 {
 			t.Errorf("event %d keeps %v, %v", event, notes, err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // keepNotes asks for notes on the topic of absences and returns the changes.
-func keepNotes(t testing.TB, s *note.Service, dryRun bool, notes ...fact.SystemNote) []fact.NoteChange {
+func keepNotes(t testing.TB, s *service, dryRun bool, notes ...fact.SystemNote) []fact.NoteChange {
 	t.Helper()
 	changes, err := s.KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes, DryRun: dryRun})
 	if err != nil {
@@ -30,9 +30,9 @@ func about(eventID int64, contents string) fact.SystemNote {
 	return fact.SystemNote{EventID: eventID, Day: 20700, Contents: contents}
 }
 
-func onlyNote(t *testing.T, s *note.Service, eventID int64) note.Note {
+func onlyNote(t *testing.T, s *service, eventID int64) note.Note {
 	t.Helper()
-	notes, err := s.Store.OfEvent(t.Context(), eventID)
+	notes, err := s.Store.List(t.Context(), eventID)
 	if err != nil || len(notes) != 1 {
 		t.Fatalf("%+v, %v", notes, err)
 	}
@@ -73,7 +73,7 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
+	if notes, err := s.Store.List(t.Context(), 101); err != nil || slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
 		t.Errorf("%+v, %v", notes, err)
 	}
 	if got := keepNotes(t, s, false, about(101, "c")); got[0] != fact.NoteCreated {
@@ -88,7 +88,7 @@ func TestSystemNotes_ASystemNoteIsForStaff(t *testing.T) {
 	s, _, _ := newService(t)
 	keepNotes(t, s, false, about(101, "a"))
 	for kind, want := range map[principal.Kind]int{principal.Staff: 1, principal.Pupil: 0, principal.Guest: 0} {
-		shown, err := s.OfEvent(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{UserID: 9, Kind: kind}})
+		shown, err := s.List(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{UserID: 9, Kind: kind}})
 		if err != nil || len(shown) != want || (want == 1 && shown[0].Owner != nil) {
 			t.Errorf("%s: %+v, %v", kind, shown, err)
 		}
@@ -140,7 +140,7 @@ func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 		}
 		together.Wait()
 		for event := range int64(events) {
-			notes, err := s.Store.OfEvent(t.Context(), 200+event)
+			notes, err := s.Store.List(t.Context(), 200+event)
 			live := slices.DeleteFunc(notes, func(n note.Note) bool { return n.Topic == "" }) // a tombstone has none
 			switch {
 			case err != nil:
@@ -188,7 +188,7 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 				rt.Fatalf("%+v: %q, want %q", asked, got, want)
 			}
 		}
-		stored, err := s.Store.OnTopic(t.Context(), fact.Absences, []int64{base, base + 1, base + 2, base + 3, base + 4})
+		stored, err := s.Store.FindOnTopic(t.Context(), fact.Absences, []int64{base, base + 1, base + 2, base + 3, base + 4})
 		if err != nil || len(stored) != len(model) {
 			rt.Fatalf("%+v, %v, want %+v", stored, err, model)
 		}

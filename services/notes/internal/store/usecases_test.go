@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,13 +14,13 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
-	"github.com/belfry-schools/belfry/pkg/ifmatch"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
+	"github.com/belfry-schools/belfry/services/notes/internal/store"
 )
 
 // school stands for events or identity in the tests of the rules; the tests of the API have the real ones. It counts the questions.
@@ -59,18 +60,25 @@ func ask[Fact any](s *school, ids []int64, keys []string, fact func(int64, strin
 	return facts, s.away
 }
 
+// service is the use cases with their store.
+type service struct {
+	*note.Service
+	Store *store.Notes
+}
+
 // newService is the use cases on the real store. It has two events, e1 and e2 with the ids 101 and 102, and two users, u1 and u2 with 1 and 2.
-func newService(t *testing.T) (s *note.Service, events, users *school) {
+func newService(t *testing.T) (s *service, events, users *school) {
 	t.Helper()
 	notes, _ := open(t)
 	events = &school{records: map[string]int64{"e1": 101, "e2": 102}}
 	users = &school{records: map[string]int64{"u1": 1, "u2": 2}}
-	return &note.Service{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}, events, users
+	s = &service{note.New(note.Options{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}), notes}
+	return s, events, users
 }
 
 var author = fact.Viewer{UserID: 1, Kind: principal.Staff}
 
-func create(t *testing.T, s *note.Service, eventID int64, contents string) int64 {
+func create(t *testing.T, s *service, eventID int64, contents string) int64 {
 	t.Helper()
 	n, err := s.Create(t.Context(), fact.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
 	if err != nil || n.ID == nil {
@@ -94,18 +102,21 @@ func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	s, _, _ := newService(t)
 	long, yes := strings.Repeat("a", note.MaxContents+1), true
-	n, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}}})
-	if err != nil {
+	_, err := s.Create(t.Context(), fact.NewNote{
+		EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}},
+	})
+	invalid, ok := errors.AsType[*record.InvalidError[form.Note]](err)
+	if !ok {
 		t.Fatal(err)
 	}
 	want := form.Note{
 		Contents: long, VisibleStaff: true, VisiblePupil: true, Owner: &form.User{ID: 1, Name: "u1", Valid: true},
 		Errors: problem.Fields{"contents": {"is too long (maximum is 65536 characters)"}, "visible_guest": {"is not true or false"}},
 	}
-	if diff := cmp.Diff(want, n); diff != "" {
+	if diff := cmp.Diff(want, invalid.Record); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := s.OfEvent(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
+	if left, err := s.List(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
 		t.Errorf("stored: %+v, %v", left, err)
 	}
 }
@@ -116,9 +127,9 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	delete(events.records, "e1") // and no message has come
 	missing := fmt.Sprintf("Couldn't find Note with 'id'=%d", id)
 	for _, viewer := range []fact.Viewer{author, {UserID: 2, Admin: true}} {
-		_, read := s.Read(t.Context(), viewer, id)
-		_, update := s.Update(t.Context(), viewer, id, note.Change{}, ifmatch.Match{})
-		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, ifmatch.Match{})} {
+		_, read := s.Get(t.Context(), viewer, id)
+		_, update := s.Change(t.Context(), viewer, id, note.Edit{}, record.Match{})
+		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, record.Match{})} {
 			if p := problem.As(err); p == nil || p.Detail() != missing {
 				t.Errorf("%s by %+v: %v", call, viewer, err)
 			}
@@ -132,15 +143,15 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 	text := "b"
 	for name, neighbour := range map[string]*school{"events": events, "identity": users} {
 		neighbour.away = problem.New(problem.Unavailable, "%s is away", name)
-		if _, err := s.Read(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
+		if _, err := s.Get(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("read without %s: %v", name, err)
 		}
-		if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, ifmatch.Match{}); !problem.Is(err, problem.Unavailable) {
+		if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("update without %s: %v", name, err)
 		}
 		neighbour.away = nil
 	}
-	n, err := s.Read(t.Context(), author, id)
+	n, err := s.Get(t.Context(), author, id)
 	if err != nil || n.Contents != "a" {
 		t.Errorf("an update that was refused is stored: %+v, %v", n, err)
 	}
@@ -152,7 +163,7 @@ func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, err := s.Read(t.Context(), author, n.ID)
+	shown, err := s.Get(t.Context(), author, n.ID)
 	if err != nil || shown.FormattedContents != "<p><em>a</em></p>\n" {
 		t.Errorf("%+v, %v", shown, err)
 	}
@@ -164,7 +175,7 @@ func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 	create(t, s, 101, "before")
 	other := create(t, s, 102, "of another event")
 	for range 2 { // the message may come twice
-		if err := s.EventDeleted(t.Context(), 101); err != nil {
+		if err := s.DeleteOfEvent(t.Context(), 101); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +184,7 @@ func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 	if n, err := s.Sweep(t.Context(), time.Now().Add(-time.Minute)); n != 0 || err != nil {
 		t.Errorf("a sweep while requests are under way takes %d events, %v", n, err)
 	}
-	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) != 1 || notes[0].ID != late {
+	if notes, err := s.Store.List(t.Context(), 101); err != nil || len(notes) != 1 || notes[0].ID != late {
 		t.Fatalf("before the sweep: %+v, %v", notes, err)
 	}
 	for i, want := range []int{1, 0} {
@@ -181,10 +192,10 @@ func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 			t.Errorf("sweep %d takes %d events, %v", i, n, err)
 		}
 	}
-	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) > 0 {
+	if notes, err := s.Store.List(t.Context(), 101); err != nil || len(notes) > 0 {
 		t.Errorf("after the sweep: %+v, %v", notes, err)
 	}
-	if _, err := s.Store.Load(t.Context(), other); err != nil {
+	if _, err := s.Store.Get(t.Context(), other); err != nil {
 		t.Error(err)
 	}
 }
@@ -203,7 +214,7 @@ func batch(t *testing.T, lines ...string) []note.Row {
 	return rows
 }
 
-func importBatch(t *testing.T, s *note.Service, rows []note.Row, dryRun bool) []record.Outcome {
+func importBatch(t *testing.T, s *service, rows []note.Row, dryRun bool) []record.Outcome {
 	t.Helper()
 	outcomes, err := s.Import(t.Context(), rows, dryRun)
 	if err != nil {
@@ -228,7 +239,7 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 		ID: first[0].ID, Version: 1, EventID: 101, OwnerID: 1, Contents: "*A*", Visible: note.Visibility{Staff: true, Pupil: true},
 		HTML: "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
 	}
-	if got, err := s.Store.Load(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
+	if got, err := s.Store.Get(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got), err)
 	}
 
@@ -253,7 +264,7 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 		ID: first[0].ID, Version: 2, EventID: 102, OwnerID: 2, Contents: "A2", Visible: note.Visibility{Staff: true},
 		HTML: "<p>A2</p>\n", Markup: markdown.Version, Key: "a", ImportHash: changed,
 	}
-	if got, err := s.Store.Load(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
+	if got, err := s.Store.Get(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got), err)
 	}
 }
@@ -262,13 +273,13 @@ func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 	s, _, _ := newService(t)
 	row, text := `{"key":"a","event":"e1","contents":"A","owner":"u1"}`, "by hand"
 	id := importBatch(t, s, batch(t, row), false)[0].ID
-	if _, err := s.Update(t.Context(), author, id, note.Change{Contents: &text}, ifmatch.Match{}); err != nil {
+	if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if r := importBatch(t, s, batch(t, row), false)[0]; r.Result != record.Unchanged {
 		t.Errorf("%+v", r)
 	}
-	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != text {
+	if n, err := s.Store.Get(t.Context(), id); err != nil || n.Contents != text {
 		t.Errorf("%+v, %v", n, err)
 	}
 }
@@ -293,7 +304,7 @@ func TestImport_ABadRecordFailsAlone(t *testing.T) {
 			t.Errorf("%+v: %s", r, diff)
 		}
 	}
-	if notes, err := s.Store.OfEvent(t.Context(), 101); err != nil || len(notes) != 1 {
+	if notes, err := s.Store.List(t.Context(), 101); err != nil || len(notes) != 1 {
 		t.Errorf("stored: %+v, %v", notes, err)
 	}
 }
@@ -317,10 +328,10 @@ func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 	if diff := cmp.Diff([]record.Outcome{{Result: record.Updated, ID: id}}, importBatch(t, s, b, true)); diff != "" {
 		t.Error(diff)
 	}
-	if n, err := s.Store.Load(t.Context(), id); err != nil || n.Contents != "A" {
+	if n, err := s.Store.Get(t.Context(), id); err != nil || n.Contents != "A" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if found, err := s.Store.WithKeys(t.Context(), []string{"b", "c"}); err != nil || len(found) > 0 || events.questions.Load()+users.questions.Load() > 0 {
+	if found, err := s.Store.FindByKeys(t.Context(), []string{"b", "c"}); err != nil || len(found) > 0 || events.questions.Load()+users.questions.Load() > 0 {
 		t.Errorf("%+v, %v, %d questions", found, err, events.questions.Load()+users.questions.Load())
 	}
 }
@@ -331,7 +342,7 @@ func TestImport_ABatchWithoutItsNeighboursWritesNothing(t *testing.T) {
 	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`), false); !problem.Is(err, problem.Unavailable) {
 		t.Errorf("%+v, %v", results, err)
 	}
-	if found, err := s.Store.WithKeys(t.Context(), []string{"a"}); err != nil || len(found) > 0 {
+	if found, err := s.Store.FindByKeys(t.Context(), []string{"a"}); err != nil || len(found) > 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -35,12 +35,13 @@ func run(ctx context.Context, args []string, out, errs io.Writer, env func(strin
 	command := &cobra.Command{
 		Use:   "walkthrough --url URL",
 		Short: "Take an empty deployment to a running school, step by step",
-		Long: `walkthrough takes an empty deployment to a running school with documented calls alone, and shows each step: what was called,
-what was expected and what came. It receives the deployment's mails and notices itself. It ends at the first difference. What it makes
-stays: the deployment must have no user but its first administrator, and is not to be used for anything else.
+		Long: `walkthrough takes an empty deployment to a running school with documented calls alone, and shows each
+step: what was called, what was expected and what came. It receives the deployment's mails and notices itself. It ends at
+the first difference. What it makes stays: the deployment must have no user but its first administrator, and is not to be
+used for anything else.
 
-The deployment has to send its mail here (BELFRY_SMTP_HOST, BELFRY_SMTP_PORT, BELFRY_MAIL_FROM, and BELFRY_SMTP_TLS=none without
---tls-cert) and to take an endpoint here (BELFRY_WEBHOOK_NETWORKS). docs/conformance.md has an example.
+The deployment has to send its mail here (BELFRY_SMTP_HOST, BELFRY_SMTP_PORT, BELFRY_MAIL_FROM, and BELFRY_SMTP_TLS=none
+without --tls-cert) and to take an endpoint here (BELFRY_WEBHOOK_NETWORKS). docs/conformance.md has an example.
 
 Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could not be walked through.`,
 		Example: `  walkthrough --url http://127.0.0.1:8080 --uuid-file .local/admin-uuid
@@ -61,10 +62,14 @@ Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could n
 	set.StringVar(&f.url, "url", "http://127.0.0.1:8080", "address of the deployment")
 	set.StringVar(&f.uuidFile, "uuid-file", "", "file with the administrator's uuid (default: BELFRY_UUID)")
 	set.StringVar(&f.zone, "timezone", "Europe/London", "time zone of the deployment, its BELFRY_TIMEZONE")
-	set.StringVar(&f.mail, "mail-listen", "127.0.0.1:2525", "address to take the deployment's mail at; empty: mail is not looked at")
-	set.StringVar(&f.hook, "webhook-listen", "127.0.0.1:2580", "address to take notices by webhook at; empty: webhooks are not looked at")
-	set.StringVar(&f.hookURL, "webhook-url", "", "where the deployment reaches the webhook's address (default: that address)")
-	set.StringVar(&f.certificate, "tls-cert", "", "file with the certificate of both: mail by STARTTLS, the webhook by https")
+	set.StringVar(&f.mail, "mail-listen", "127.0.0.1:2525",
+		"address to take the deployment's mail at; empty: mail is not looked at")
+	set.StringVar(&f.hook, "webhook-listen", "127.0.0.1:2580",
+		"address to take notices by webhook at; empty: webhooks are not looked at")
+	set.StringVar(&f.hookURL, "webhook-url", "",
+		"where the deployment reaches the webhook's address (default: that address)")
+	set.StringVar(&f.certificate, "tls-cert", "",
+		"file with the certificate of both: mail by STARTTLS, the webhook by https")
 	set.StringVar(&f.key, "tls-key", "", "file with the certificate's key")
 	set.DurationVar(&f.patience, "patience", time.Minute, "how long a notice may take")
 	command.SetArgs(args)
@@ -100,7 +105,8 @@ func (f flags) options(env func(string) string) (walkthrough.Options, error) {
 		return walkthrough.Options{}, fmt.Errorf("--timezone: %w", err)
 	}
 	o := walkthrough.Options{
-		URL: f.url, AdminUUID: uuid, Zone: zone, MailListen: f.mail, HookListen: f.hook, HookURL: f.hookURL, Patience: f.patience,
+		URL: f.url, AdminUUID: uuid, Zone: zone, MailListen: f.mail, HookListen: f.hook, HookURL: f.hookURL,
+		Patience: f.patience,
 	}
 	if f.certificate != "" || f.key != "" {
 		certificate, err := tls.LoadX509KeyPair(f.certificate, f.key)

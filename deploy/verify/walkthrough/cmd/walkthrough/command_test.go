@@ -52,7 +52,8 @@ func TestAWalkEndsAtTheFirstDifference(t *testing.T) {
 	broken := httptest.NewServer(door)
 	defer broken.Close()
 	code, out, errs := command(t, s.AdminUUID, "--url", broken.URL, "--mail-listen=", "--webhook-listen=")
-	if code != exitFailed || errs != "" || !strings.Contains(out, "DIFFERENT: GET /api/admin/users\n       expected: something at users.0.id\n") ||
+	if code != exitFailed || errs != "" ||
+		!strings.Contains(out, "DIFFERENT: GET /api/admin/users\n       expected: something at users.0.id\n") ||
 		!strings.Contains(out, "\nThe walk ended at step 3, after ") {
 		t.Errorf("%d\n%s%s", code, out, errs)
 	}
@@ -71,14 +72,17 @@ func TestWhatCannotBeWalkedThroughIsExitTwo(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no uuid":           {"", nil, "set BELFRY_UUID or --uuid-file"},
-		"no such file":      {"", []string{"--uuid-file", file + "x"}, "no such file"},
-		"a uuid in a file":  {"", []string{"--uuid-file", file, "--url", s.URL, "--mail-listen=", "--webhook-listen="}, "there is a school already"},
-		"a school is there": {s.AdminUUID, []string{"--url", s.URL, "--mail-listen=", "--webhook-listen="}, "there is a school already"},
-		"nobody there":      {"x", []string{"--url", "http://127.0.0.1:1", "--mail-listen=", "--webhook-listen="}, "connection refused"},
-		"half a pair":       {"x", []string{"--tls-cert", file}, "--tls-cert and --tls-key"},
-		"no such zone":      {"x", []string{"--timezone", "Mars/Olympus"}, "unknown time zone"},
-		"an unknown flag":   {"x", []string{"--colour"}, "unknown flag"},
+		"no uuid":      {"", nil, "set BELFRY_UUID or --uuid-file"},
+		"no such file": {"", []string{"--uuid-file", file + "x"}, "no such file"},
+		"a uuid in a file": {"", []string{"--uuid-file", file, "--url", s.URL, "--mail-listen=", "--webhook-listen="},
+			"there is a school already"},
+		"a school is there": {s.AdminUUID, []string{"--url", s.URL, "--mail-listen=", "--webhook-listen="},
+			"there is a school already"},
+		"nobody there": {"x", []string{"--url", "http://127.0.0.1:1", "--mail-listen=", "--webhook-listen="},
+			"connection refused"},
+		"half a pair":     {"x", []string{"--tls-cert", file}, "--tls-cert and --tls-key"},
+		"no such zone":    {"x", []string{"--timezone", "Mars/Olympus"}, "unknown time zone"},
+		"an unknown flag": {"x", []string{"--colour"}, "unknown flag"},
 	} {
 		code, _, errs := command(t, c.uuid, c.args...)
 		if code != exitUnusable || !strings.Contains(errs, c.says) {

@@ -1,0 +1,86 @@
+// Package form has those JSON shapes of the contract's part 2 that more than one service writes or passes on. The
+// keys are in the order of the fields: that of the tables in part 2, then valid, then errors.
+package form
+
+import "github.com/belfry-schools/belfry/pkg/problem"
+
+// Entity types of elements (contract 2.1, decisions part 3).
+const (
+	Staff    = "Staff"
+	Pupil    = "Pupil"
+	Location = "Location"
+	Group    = "Group"
+	Property = "Property"
+	Service  = "Service"
+	Subject  = "Subject"
+)
+
+// Element is the list form of an element (contract 2.1).
+type Element struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	EntityType string `json:"entity_type"`
+	EntityID   int64  `json:"entity_id"`
+	Valid      bool   `json:"valid"`
+}
+
+// User is the list form of a user (contract 2.6).
+type User struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	Valid bool   `json:"valid"`
+}
+
+// Event is every form of an event (contract 2.3); a field that a form leaves out is nil. Times are texts of
+// wiretime.Zone.Format.
+type Event struct {
+	ID          *int64         `json:"id"` // nil (null): never stored
+	Body        string         `json:"body"`
+	StartsAt    *string        `json:"starts_at"`
+	EndsAt      *string        `json:"ends_at"`
+	AllDay      bool           `json:"all_day"`
+	Staff       *string        `json:"staff,omitempty"`
+	Locations   *string        `json:"locations,omitempty"`
+	Commitments []Commitment   `json:"commitments,omitzero"` // nil: left out; empty: []
+	Requests    []Request      `json:"requests,omitzero"`
+	Owner       *User          `json:"owner,omitempty"`
+	Organiser   *Element       `json:"organiser,omitempty"`
+	Valid       bool           `json:"valid"`
+	Errors      problem.Fields `json:"errors,omitempty"`
+}
+
+// Commitment is every form of a commitment (contract 2.2).
+type Commitment struct {
+	ID      *int64         `json:"id"` // nil (null): never stored
+	Status  string         `json:"status"`
+	Element *Element       `json:"element,omitempty"`
+	Event   *Event         `json:"event,omitempty"`
+	Valid   bool           `json:"valid"`
+	Errors  problem.Fields `json:"errors,omitempty"`
+}
+
+// Request is every form of a request (contract 2.4).
+type Request struct {
+	ID           *int64         `json:"id"` // nil (null): never stored
+	Quantity     int            `json:"quantity"`
+	NumAllocated int            `json:"num_allocated"`
+	Element      *Element       `json:"element,omitempty"`
+	Event        *Event         `json:"event,omitempty"`
+	Valid        bool           `json:"valid"`
+	Errors       problem.Fields `json:"errors,omitempty"`
+}
+
+// Note is every form of a note (contract 2.5). Owner is always written; it is null for a note of the system.
+type Note struct {
+	ID                *int64         `json:"id"` // nil (null): never stored
+	Contents          string         `json:"contents"`
+	VisibleGuest      bool           `json:"visible_guest"`
+	VisibleStaff      bool           `json:"visible_staff"`
+	VisiblePupil      bool           `json:"visible_pupil"`
+	FormattedContents string         `json:"formatted_contents"`
+	Owner             *User          `json:"owner"`
+	Parent            *Event         `json:"parent,omitempty"`
+	Valid             bool           `json:"valid"`
+	Errors            problem.Fields `json:"errors,omitempty"`
+}

@@ -1,0 +1,207 @@
+package receivers_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/smtp"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+)
+
+const secret = "whsec_b2YtdGhlLXRlc3Q="
+
+// signed is the signature of a body at a time.
+func signed(secret string, at time.Time, body string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
+	return fmt.Sprintf("t=%d,v1=%s", at.Unix(), hex.EncodeToString(mac.Sum(nil)))
+}
+
+func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
+	e, err := receivers.StartEndpoint(receivers.EndpointOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	e.Trust(secret)
+	now := time.Now()
+	event := func(id, kind string) string {
+		return fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"https://belfry.school.invalid/api/events",`+
+			`"type":"io.github.belfry-schools.%s","subject":"7","time":%q,"datacontenttype":"application/json",`+
+			`"data":{"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`,
+			id, kind, now.Format(time.RFC3339))
+	}
+	right := event("1", "commitment.decided")
+	const wrongByTheStandard = "unable to verify payload, err: no matching signature"
+	for _, c := range []struct {
+		body, signature, key, fault string
+	}{
+		{right, signed(secret, now, right), "1", ""},
+		{right, signed(secret, now, right), "1", wrongByTheStandard},
+		{right, signed(secret+"x", now, right), "1", "the signature is wrong"},
+		{right, signed(secret, now, right+" "), "1", "the signature is wrong"},
+		{right, strings.Replace(signed(secret, now, right), "t=", "t=1", 1), "1", "the signature is "}, // too old
+		{right, signed(secret, now.Add(-6*time.Minute), right), "1", "the signature is 6m"},
+		{right, "", "1", "the signature has no time"},
+		{right, signed(secret, now, right), "2", `its Idempotency-Key is "2", its id "1"`},
+		{"{}", signed(secret, now, "{}"), "", "it is no CloudEvent 1.0"},
+		{"{", signed(secret, now, "{"), "", "unexpected end of JSON input"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{
+			"Belfry-Signature": {c.signature}, "Idempotency-Key": {c.key},
+			"Content-Type": {"application/cloudevents+json; charset=utf-8"},
+		}
+		signer := secret
+		if c.fault == wrongByTheStandard {
+			signer = "whsec_b3RoZXI="
+		}
+		standard, err := standardwebhooks.NewWebhook(signer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signature, err := standard.Sign("1", now, []byte(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("webhook-id", "1")
+		r.Header.Set("webhook-timestamp", fmt.Sprint(now.Unix()))
+		r.Header.Set("webhook-signature", signature)
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		attempts := e.Got()
+		got := attempts[len(attempts)-1].Fault
+		if a.StatusCode != http.StatusNoContent || (c.fault == "") != (got == "") || !strings.HasPrefix(got, c.fault) {
+			t.Errorf("%d, %q, want %q", a.StatusCode, got, c.fault)
+		}
+	}
+}
+
+func mail(id, media string) []byte {
+	return []byte(strings.ReplaceAll(`Message-ID: <`+id+`@school.invalid>
+Subject: =?utf-8?q?2_notices?=
+MIME-Version: 1.0
+Content-Type: `+media+`; boundary=b
+
+--b
+Content-Type: text/plain; charset=UTF-8
+Content-Transfer-Encoding: quoted-printable
+
+Con=
+cert
+--b
+Content-Type: text/html; charset=UTF-8
+Content-Transfer-Encoding: quoted-printable
+
+<p>Concert</p>
+--b--
+`, "\n", "\r\n"))
+}
+
+func TestTheMailServerReadsWhatItTakes(t *testing.T) {
+	m, err := receivers.StartMailServer(receivers.MailOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Stop()
+	send := func(body []byte) error {
+		return smtp.SendMail(m.Address(), nil, "belfry@school.invalid", []string{"kim@school.invalid"}, body)
+	}
+	for range 2 { // the same again
+		if err := send(mail("1", "multipart/alternative")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := m.To("kim@school.invalid"); len(got) != 2 {
+		t.Errorf("%d mails, want a repeat as well", len(got))
+	}
+	got := m.Taken()
+	if len(got) != 1 || got[0].ID != "<1@school.invalid>" || got[0].Subject != "2 notices" ||
+		got[0].Text != "Concert" || got[0].HTML != "<p>Concert</p>" {
+		t.Errorf("%+v", got)
+	}
+	if got := m.To("olive@school.invalid"); len(got) != 0 {
+		t.Errorf("%d for somebody else", len(got))
+	}
+	err = send(mail("2", "multipart/mixed"))
+	if err == nil || !strings.Contains(err.Error(), "multipart/alternative") {
+		t.Errorf("a mail without its parts: %v", err)
+	}
+	m.Stop()
+	if err := send(mail("3", "multipart/alternative")); err == nil {
+		t.Error("a server that was stopped takes mail")
+	}
+	if err := m.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	if err := send(mail("3", "multipart/alternative")); err != nil {
+		t.Errorf("started again: %v", err)
+	}
+}
+
+func TestAMailServerWithACertificateTakesNothingInTheClear(t *testing.T) {
+	_, certificate, err := receivers.Authority(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Stop()
+	c, err := smtp.Dial(m.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := c.Mail("belfry@school.invalid"); err == nil || !strings.Contains(err.Error(), "STARTTLS") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheEndpointAnswersAsItIsTold(t *testing.T) {
+	e := receivers.NewEndpoint(t)
+	post := func() (int, error) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.URL, strings.NewReader(`{"id":"1"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return 0, err
+		}
+		return a.StatusCode, a.Body.Close()
+	}
+	e.Answer(http.StatusTeapot)
+	if code, err := post(); code != http.StatusTeapot || err != nil {
+		t.Errorf("%d, %v", code, err)
+	}
+	e.Answer(receivers.Stall)
+	stalled := make(chan error, 1)
+	go func() { _, err := post(); stalled <- err }()
+	receivers.Eventually(t, "the request to come", 10*time.Second, func() bool { return len(e.Got()) == 2 })
+	e.Answer(http.StatusNoContent)
+	if err := <-stalled; err == nil {
+		t.Error("a request that stalled was answered")
+	}
+	if code, err := post(); code != http.StatusNoContent || err != nil {
+		t.Errorf("%d, %v", code, err)
+	}
+	if len(e.Got()) != 3 || len(e.Taken()) != 1 {
+		t.Errorf("%d came and %d were taken", len(e.Got()), len(e.Taken()))
+	}
+}

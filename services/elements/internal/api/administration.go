@@ -1,0 +1,129 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// kind is the kind of elements in entity tags.
+const kind = "element"
+
+// list answers GET /api/admin/elements. The query may choose by entity_type, current and key.
+func (h handlers) list(c *fiber.Ctx) error {
+	after, limit, err := web.Page(c)
+	if err != nil {
+		return err
+	}
+	f := element.Filter{EntityType: c.Query("entity_type"), Key: c.Query("key"), After: after, Limit: limit}
+	if _, exists := element.TypeOf(f.EntityType); f.EntityType != "" && !exists {
+		return problem.New(problem.Malformed, "entity_type is not an entity type")
+	}
+	switch text := c.Query("current"); text {
+	case "":
+	case "true", "false":
+		current := text == "true"
+		f.Current = &current
+	default:
+		return problem.New(problem.Malformed, "current is not true or false")
+	}
+	found, next, err := h.elements.List(c.UserContext(), f)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "elements", Value: adminFormsOf(found)}, web.Next(next))
+}
+
+// create answers POST /api/admin/elements.
+func (h handlers) create(c *fiber.Ctx) error {
+	fields, err := web.Wrapped(c, "element")
+	if err != nil {
+		return err
+	}
+	e, err := h.elements.Create(c.UserContext(), readDraft(fields))
+	if err != nil {
+		return answerInvalid(c, err)
+	}
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "element", Value: adminFormOf(e)})
+}
+
+// get answers GET /api/admin/elements/ID.
+func (h handlers) get(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	e, err := h.elements.Get(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	return show(c, e)
+}
+
+// show answers with an element and its entity tag.
+func show(c *fiber.Ctx, e element.Element) error {
+	state := web.State{Kind: kind, ID: e.ID, Version: e.Version}
+	return web.Record(c, state, web.Field{Name: "element", Value: adminFormOf(e)})
+}
+
+// patch answers PATCH /api/admin/elements/ID.
+func (h handlers) patch(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	fields, err := web.Wrapped(c, "element")
+	if err != nil {
+		return err
+	}
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	e, err := h.elements.Change(c.UserContext(), id, readDraft(fields), match)
+	if err != nil {
+		return answerInvalid(c, err)
+	}
+	return show(c, e)
+}
+
+// answerInvalid answers a record.InvalidError with the element as it would have become, and returns any other error.
+func answerInvalid(c *fiber.Ctx, err error) error {
+	invalid, ok := errors.AsType[*record.InvalidError[element.Element]](err)
+	if !ok {
+		return err
+	}
+	f := adminFormOf(invalid.Record)
+	f.Valid, f.Errors = false, invalid.Faults
+	return web.InvalidRecord(c, "element", f)
+}
+
+// retire answers DELETE /api/admin/elements/ID.
+func (h handlers) retire(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	match, err := web.IfMatch(c, kind, id)
+	if err != nil {
+		return err
+	}
+	if err := h.elements.Retire(c.UserContext(), id, match); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// pathIDs reads the element's id and a second one.
+func pathIDs(c *fiber.Ctx, second string) (id, other int64, err error) {
+	if id, err = web.PathID(c, "id"); err != nil {
+		return 0, 0, err
+	}
+	other, err = web.PathID(c, second)
+	return id, other, err
+}

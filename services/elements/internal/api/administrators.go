@@ -1,0 +1,49 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// administrators answers GET /api/admin/elements/ID/administrators.
+func (h handlers) administrators(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	after, limit, err := web.Page(c)
+	if err != nil {
+		return err
+	}
+	users, next, err := h.elements.ListAdministrators(c.UserContext(), id, after, limit)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "administrators", Value: usersOf(users)}, web.Next(next))
+}
+
+// addAdministrator answers PUT /api/admin/elements/ID/administrators/USER_ID.
+func (h handlers) addAdministrator(c *fiber.Ctx) error {
+	id, userID, err := pathIDs(c, "user")
+	if err != nil {
+		return err
+	}
+	user, err := h.elements.AddAdministrator(c.UserContext(), id, userID)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "administrator", Value: user.User})
+}
+
+// removeAdministrator answers DELETE /api/admin/elements/ID/administrators/USER_ID.
+func (h handlers) removeAdministrator(c *fiber.Ctx) error {
+	id, userID, err := pathIDs(c, "user")
+	if err != nil {
+		return err
+	}
+	if err := h.elements.RemoveAdministrator(c.UserContext(), id, userID); err != nil {
+		return err
+	}
+	return web.OK(c)
+}

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// icalendar is the media type of calendars.
+const icalendar = "text/calendar; charset=utf-8"
+
+// calendar answers GET /api/elements/ID/calendar.ics.
+func (h handlers) calendar(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	text, err := h.elements.Calendar(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	return web.File(c, icalendar, text)
+}
+
+// calendarByToken answers GET /ical/TOKEN.ics.
+func (h handlers) calendarByToken(c *fiber.Ctx) error {
+	token, found := strings.CutSuffix(c.Params("file"), ".ics")
+	if !found {
+		return problem.New(problem.NotFound, "")
+	}
+	text, err := h.elements.CalendarByToken(c.UserContext(), token)
+	if err != nil {
+		return err
+	}
+	return web.File(c, icalendar, text)
+}

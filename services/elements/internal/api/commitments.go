@@ -1,0 +1,69 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// commitments answers GET /api/elements/ID/commitments (contract 4.1 rules 4 to 9).
+func (h handlers) commitments(c *fiber.Ctx) error {
+	id, days, err := h.idAndDays(c)
+	if err != nil {
+		return err
+	}
+	var include element.Include
+	for word := range strings.SplitSeq(c.Query("include"), ",") {
+		switch strings.TrimSpace(word) {
+		case "staff":
+			include.Staff = true
+		case "locations":
+			include.Locations = true
+		}
+	}
+	commitments, err := h.elements.ListCommitments(c.UserContext(), id, days, include)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "commitments", Value: commitmentsOf(commitments)})
+}
+
+// requests answers GET /api/elements/ID/requests (contract 4.1 rule 10).
+func (h handlers) requests(c *fiber.Ctx) error {
+	id, days, err := h.idAndDays(c)
+	if err != nil {
+		return err
+	}
+	requests, err := h.elements.ListRequests(c.UserContext(), id, days)
+	if err != nil {
+		return allowMethods(c, err, "GET, HEAD")
+	}
+	if requests == nil {
+		requests = []form.Request{}
+	}
+	return web.OK(c, web.Field{Name: "requests", Value: requests})
+}
+
+// idAndDays reads the element's id from the path and the days from the query.
+func (h handlers) idAndDays(c *fiber.Ctx) (id int64, days wiretime.Days, err error) {
+	if id, err = web.PathID(c, "id"); err != nil {
+		return 0, wiretime.Days{}, err
+	}
+	days, err = h.queryDays(c)
+	return id, days, err
+}
+
+// queryDays reads the days from the query.
+func (h handlers) queryDays(c *fiber.Ctx) (wiretime.Days, error) {
+	days, err := h.zone.ParseDays(c.Query("start_date"), c.Query("end_date"), h.now())
+	if err != nil {
+		return wiretime.Days{}, problem.New(problem.Malformed, "%v", err)
+	}
+	return days, nil
+}

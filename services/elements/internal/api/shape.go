@@ -1,0 +1,316 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+func listFormsOf(elements []element.Element) []form.Element {
+	forms := make([]form.Element, len(elements))
+	for i, e := range elements {
+		forms[i] = e.ListForm()
+	}
+	return forms
+}
+
+// The detail forms (contract 2.1, decisions part 3). Their keys are in the order of the fields. A field without a
+// value is null.
+type (
+	detail struct {
+		ID         int64  `json:"id"`
+		Name       string `json:"name"`
+		EntityType string `json:"entity_type"`
+		EntityID   int64  `json:"entity_id"`
+		Current    bool   `json:"current"`
+		UUID       string `json:"uuid"`
+	}
+	staffDetail struct {
+		detail
+		Email    *string `json:"email"`
+		Title    *string `json:"title"`
+		Initials *string `json:"initials"`
+		Forename *string `json:"forename"`
+		Surname  *string `json:"surname"`
+	}
+	pupilDetail struct {
+		detail
+		Email     *string `json:"email"`
+		Forename  *string `json:"forename"`
+		Surname   *string `json:"surname"`
+		KnownAs   *string `json:"known_as"`
+		YearGroup *string `json:"year_group"`
+		HouseName *string `json:"house_name"`
+	}
+	groupDetail struct {
+		detail
+		Description string `json:"description"`
+		Members     int    `json:"members"`
+	}
+	propertyDetail struct {
+		detail
+		MakePublic *bool `json:"make_public"`
+	}
+)
+
+// detailOf returns the detail form of an element; only that of a group has members.
+func detailOf(e element.Element, members int) any {
+	d := detail{e.ID, e.Name, e.EntityType, e.EntityID, e.Current, e.UUID}
+	f := e.Details
+	switch e.EntityType {
+	case form.Staff:
+		return staffDetail{
+			d, value(f.Email), value(f.Title), value(f.Initials), value(f.Forename), value(f.Surname),
+		}
+	case form.Pupil:
+		return pupilDetail{
+			d, value(f.Email), value(f.Forename), value(f.Surname),
+			value(f.KnownAs), value(f.YearGroup), value(f.HouseName),
+		}
+	case form.Group:
+		return groupDetail{d, e.Description(), members}
+	case form.Property:
+		return propertyDetail{d, f.MakePublic}
+	default:
+		return d
+	}
+}
+
+// value returns nil for a field without a value.
+func value(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// adminForm is the administrators' form of an element: all fields that can be written. Those without a value are left
+// out.
+type adminForm struct {
+	ID          *int64         `json:"id"` // null: never stored
+	Key         string         `json:"key,omitempty"`
+	Name        string         `json:"name"`
+	EntityType  string         `json:"entity_type"`
+	EntityID    *int64         `json:"entity_id"`
+	Current     bool           `json:"current"`
+	UUID        string         `json:"uuid"`
+	Email       string         `json:"email,omitempty"`
+	Title       string         `json:"title,omitempty"`
+	Initials    string         `json:"initials,omitempty"`
+	Forename    string         `json:"forename,omitempty"`
+	Surname     string         `json:"surname,omitempty"`
+	KnownAs     string         `json:"known_as,omitempty"`
+	YearGroup   string         `json:"year_group,omitempty"`
+	HouseName   string         `json:"house_name,omitempty"`
+	TutorGroup  string         `json:"tutor_group,omitempty"`
+	ShortName   string         `json:"short_name,omitempty"`
+	Description string         `json:"description,omitempty"`
+	Resource    *bool          `json:"resource,omitempty"` // of groups
+	MakePublic  *bool          `json:"make_public,omitempty"`
+	Controlled  bool           `json:"controlled"`
+	Valid       bool           `json:"valid"`
+	Errors      problem.Fields `json:"errors,omitempty"`
+}
+
+func adminFormOf(e element.Element) adminForm {
+	f := e.Details
+	a := adminForm{
+		Key: e.Key, Name: e.Name, EntityType: e.EntityType, Current: e.Current, UUID: e.UUID,
+		Email: f.Email, Title: f.Title, Initials: f.Initials, Forename: f.Forename, Surname: f.Surname,
+		KnownAs: f.KnownAs, YearGroup: f.YearGroup, HouseName: f.HouseName, TutorGroup: f.TutorGroup,
+		ShortName: f.ShortName, Description: f.Description,
+		MakePublic: f.MakePublic, Controlled: len(e.Administrators) > 0, Valid: true,
+	}
+	if e.ID != 0 {
+		a.ID, a.EntityID = &e.ID, &e.EntityID
+	}
+	if e.IsGroup() {
+		a.Resource = &f.Resource
+	}
+	return a
+}
+
+func adminFormsOf(elements []element.Element) []adminForm {
+	forms := make([]adminForm, len(elements))
+	for i, e := range elements {
+		forms[i] = adminFormOf(e)
+	}
+	return forms
+}
+
+// membership is the administrators' form of a run of days of a membership; an open end is null.
+type membership struct {
+	ElementID *int64         `json:"element_id"`
+	Element   *form.Element  `json:"element,omitempty"`
+	FirstDay  *string        `json:"first_day"`
+	LastDay   *string        `json:"last_day"`
+	Valid     bool           `json:"valid"`
+	Errors    problem.Fields `json:"errors,omitempty"`
+}
+
+func membershipsOf(members []element.Member) []membership {
+	forms := make([]membership, len(members))
+	for i, m := range members {
+		forms[i] = membership{
+			FirstDay: dayText(m.Days.First), LastDay: dayText(m.Days.Last),
+			Valid: len(m.Faults) == 0, Errors: m.Faults,
+		}
+		if m.ElementID != 0 {
+			forms[i].ElementID = &m.ElementID
+		}
+		if m.Element.ID != 0 {
+			forms[i].Element = new(m.Element.ListForm())
+		}
+	}
+	return forms
+}
+
+func dayText(day wiretime.Day) *string {
+	if day == wiretime.FirstDay || day == wiretime.LastDay {
+		return nil
+	}
+	text := day.String()
+	return &text
+}
+
+// nestedMember is the administrators' form of a person or thing that is in a group, directly or through other groups.
+type nestedMember struct {
+	ElementID int64        `json:"element_id"`
+	Element   form.Element `json:"element"`
+	Valid     bool         `json:"valid"`
+}
+
+func nestedMembersOf(members []element.Member) []nestedMember {
+	forms := make([]nestedMember, len(members))
+	for i, m := range members {
+		forms[i] = nestedMember{m.ElementID, m.Element.ListForm(), true}
+	}
+	return forms
+}
+
+func commitmentsOf(commitments []element.Commitment) []form.Commitment {
+	forms := make([]form.Commitment, len(commitments))
+	for i, c := range commitments {
+		event := c.Event
+		event.Staff, event.Locations = c.Staff, c.Locations
+		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &event, Valid: true}
+		if c.Group != nil {
+			forms[i].Element = new(c.Group.ListForm())
+		}
+	}
+	return forms
+}
+
+func usersOf(users []fact.User) []form.User {
+	forms := make([]form.User, len(users))
+	for i, u := range users {
+		forms[i] = u.User
+	}
+	return forms
+}
+
+// feed is the form of a feed. Its path is shown once, when it is created.
+type feed struct {
+	ID        int64        `json:"id"`
+	Element   form.Element `json:"element"`
+	CreatedAt string       `json:"created_at"`
+	Path      string       `json:"path,omitempty"`
+	Valid     bool         `json:"valid"`
+}
+
+func (h handlers) feedOf(f element.Feed, e element.Element) feed {
+	return feed{ID: f.ID, Element: e.ListForm(), CreatedAt: h.zone.Format(f.Created), Valid: true}
+}
+
+// interval is the form of an interval, whose end is exclusive.
+type interval struct {
+	StartsAt string `json:"starts_at"`
+	EndsAt   string `json:"ends_at"`
+}
+
+// freeBusy is the form of an element with the times at which it is busy.
+type freeBusy struct {
+	Element form.Element `json:"element"`
+	Busy    []interval   `json:"busy"`
+}
+
+func (h handlers) intervalsOf(intervals []element.Interval) []interval {
+	forms := make([]interval, len(intervals))
+	for i, v := range intervals {
+		forms[i] = interval{h.zone.Format(v.Starts), h.zone.Format(v.Ends)}
+	}
+	return forms
+}
+
+// readDraft reads the fields of an element. A text that is null empties its field.
+func readDraft(fields web.Object) element.Draft {
+	d := element.Draft{Texts: map[string]string{}, Faults: problem.Fields{}}
+	d.EntityType = fields.Text("entity_type", d.Faults)
+	d.UUID = fields.Text("uuid", d.Faults)
+	d.Current = fields.Bool("current", d.Faults)
+	d.Resource = fields.Bool("resource", d.Faults)
+	d.MakePublic = fields.Bool("make_public", d.Faults)
+	for _, name := range element.TextFields() {
+		if text := fields.Text(name, d.Faults); text != nil {
+			d.Texts[name] = *text
+		} else if fields.Null(name) {
+			d.Texts[name] = ""
+		}
+	}
+	return d
+}
+
+// readMembers reads the body's members, each with the faults of its fields.
+func readMembers(c *fiber.Ctx) ([]element.Member, error) {
+	body, err := web.Body(c)
+	if err != nil {
+		return nil, err
+	}
+	var lines []json.RawMessage
+	if json.Unmarshal(body["members"], &lines) != nil || lines == nil {
+		return nil, problem.New(problem.Malformed, "members is missing")
+	}
+	if len(lines) > element.MaxMembers {
+		return nil, problem.New(problem.Malformed, "more than %d members", element.MaxMembers)
+	}
+	members := make([]element.Member, len(lines))
+	for i, line := range lines {
+		fields, err := web.ParseObject(line)
+		if err != nil {
+			return nil, problem.New(problem.Malformed, "members holds what is not an object")
+		}
+		faults := problem.Fields{}
+		members[i] = element.Member{Days: readDays(fields, faults), Faults: faults}
+		if member := fields.ID("element_id", faults); member != nil {
+			members[i].ElementID = *member
+		}
+	}
+	return members, nil
+}
+
+// readDays reads first_day and last_day; one that is absent is an open end.
+func readDays(fields web.Object, faults problem.Fields) wiretime.Days {
+	days := wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
+	read := func(name string, day *wiretime.Day) {
+		text := fields.Text(name, faults)
+		if text == nil || *text == "" {
+			return
+		}
+		parsed, err := wiretime.ParseDay(*text)
+		if err != nil {
+			faults.Add(name, problem.NotADate)
+			return
+		}
+		*day = parsed
+	}
+	read("first_day", &days.First)
+	read("last_day", &days.Last)
+	return days
+}

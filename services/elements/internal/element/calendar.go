@@ -1,0 +1,89 @@
+package element
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/calendar"
+)
+
+// calendarDays is how many days a calendar has before today, and how many after.
+const calendarDays = 366
+
+// CalendarByToken returns the calendar of the feed with that token, as Calendar does. A NotFound problem, whatever the
+// reason, when there is no such feed or its user may not use the API.
+func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, error) {
+	f, err := s.feeds.GetByToken(ctx, hashOf(token))
+	if errors.Is(err, record.ErrNotFound) {
+		return nil, problem.New(problem.NotFound, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{f.UserID}})
+	if err != nil {
+		return nil, err
+	}
+	if len(users) == 0 || !users[0].Active || !users[0].CanAPI {
+		return nil, problem.New(problem.NotFound, "")
+	}
+	return s.Calendar(ctx, f.ElementID)
+}
+
+// Calendar returns an element's calendar as iCalendar text, from 366 days before today to 366 days after. Its events
+// are those with a firm commitment of the element, or of a group that it belongs to on a day of the event. A Missing
+// problem when there is no such element.
+func (s *Service) Calendar(ctx context.Context, id int64) ([]byte, error) {
+	e, err := s.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := s.feeds.Namespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	today := s.today()
+	days := wiretime.Days{First: today.AddDays(-calendarDays), Last: today.AddDays(calendarDays)}
+	reaches, err := s.reaches(ctx, []int64{id}, days)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := s.events.Calendar(ctx, fact.CalendarQuestion{Reaches: reaches[0]})
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, f := range facts {
+		ids = append(ids, f.Firm...)
+	}
+	elements, err := s.find(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	c := calendar.Calendar{Name: e.Name, Zone: s.zone, Events: make([]calendar.Event, len(facts))}
+	c.From, c.To = s.zone.Bounds(days)
+	for i, f := range facts {
+		c.Events[i] = calendar.Event{
+			UID: fmt.Sprintf("event-%d@%s", f.ID, namespace), Sequence: f.Version - 1, Modified: modified(f),
+			Summary: f.Body, Location: shortTexts(f.Firm, elements, form.Location),
+			Starts: f.Starts, Ends: f.Ends, AllDay: f.AllDay, Busy: f.Busy,
+		}
+	}
+	return calendar.Encode(c), nil
+}
+
+// modified returns when the event was changed last. Events that an old release stored have no such time: theirs is the
+// beginning of 1970.
+func modified(f fact.CalendarEvent) time.Time {
+	if f.Modified.IsZero() {
+		return time.Unix(0, 0)
+	}
+	return f.Modified
+}

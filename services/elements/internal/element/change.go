@@ -1,0 +1,49 @@
+package element
+
+import (
+	"context"
+	"errors"
+
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// ErrUUIDTaken says that another element has the uuid.
+var ErrUUIDTaken = errors.New("another element has the uuid")
+
+// Change changes the fields that the draft gives. record.InvalidError when the result is invalid or another element has
+// the uuid; PreconditionFailed at another version; a Missing problem when there is no such element.
+func (s *Service) Change(ctx context.Context, id int64, d Draft, match record.Match) (Element, error) {
+	e, err := s.change(ctx, id, func(e *Element) error {
+		if err := match.Check(e.Version); err != nil {
+			return err
+		}
+		faults := d.Apply(e)
+		return record.Invalid(*e, faults)
+	})
+	if errors.Is(err, ErrUUIDTaken) {
+		err = uuidTaken(e)
+	}
+	return e, err
+}
+
+// Retire makes an element no longer current; its history stays. A later import of the same row makes it current again.
+// PreconditionFailed at another version; a Missing problem when there is no such element.
+func (s *Service) Retire(ctx context.Context, id int64, match record.Match) error {
+	_, err := s.change(ctx, id, func(e *Element) error {
+		if err := match.Check(e.Version); err != nil {
+			return err
+		}
+		if !e.Current && e.ImportHash == "" {
+			return record.ErrUnchanged
+		}
+		e.Current, e.ImportHash = false, ""
+		return nil
+	})
+	return err
+}
+
+// change is Store.Change with a Missing problem when there is no such element.
+func (s *Service) change(ctx context.Context, id int64, decide func(*Element) error) (Element, error) {
+	e, err := s.store.Change(ctx, id, decide)
+	return e, missing(err, id)
+}

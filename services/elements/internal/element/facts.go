@@ -1,0 +1,75 @@
+package element
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+)
+
+// The answers to the other services' questions about elements, besides Reaches.
+
+// Facts returns those of the elements that exist, current or not, each once, in no order.
+func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
+	byID, err := s.store.Find(ctx, q.IDs)
+	if err != nil {
+		return nil, err
+	}
+	byKey, err := s.store.FindByKeys(ctx, q.Keys)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]fact.Element, 0, len(byID)+len(byKey))
+	seen := map[int64]bool{}
+	for _, e := range slices.Concat(byID, byKey) {
+		if !seen[e.ID] {
+			seen[e.ID] = true
+			facts = append(facts, e.fact())
+		}
+	}
+	return facts, nil
+}
+
+// Administered returns the elements that a user is an administrator of, current or not, in no order.
+func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
+	found, err := s.store.FindByAdministrator(ctx, q.UserID)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]fact.Element, len(found))
+	for i, e := range found {
+		facts[i] = e.fact()
+	}
+	return facts, nil
+}
+
+// Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, in order of id.
+// See peopleAndThings for who is in a group on several days.
+func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Element, error) {
+	members, err := peopleAndThings(ctx, s.downward(q.Days), q.IDs, q.Days)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.store.Find(ctx, distinctIDs(slices.Concat(q.IDs, members)))
+	if err != nil {
+		return nil, err
+	}
+	pupils := []form.Element{}
+	for _, e := range found {
+		if e.EntityType == form.Pupil && e.Current {
+			pupils = append(pupils, e.ListForm())
+		}
+	}
+	slices.SortFunc(pupils, func(a, b form.Element) int { return cmp.Compare(a.ID, b.ID) })
+	return pupils, nil
+}
+
+// fact returns what other services may know of the element.
+func (e Element) fact() fact.Element {
+	return fact.Element{
+		Element: e.ListForm(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(),
+		Administrators: e.Administrators,
+	}
+}

@@ -1,0 +1,63 @@
+package element
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Get returns one element; a Missing problem when there is none.
+func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
+	e, err := s.store.Get(ctx, id)
+	return e, missing(err, id)
+}
+
+// missing makes the store's record.ErrNotFound the problem that clients see.
+func missing(err error, id int64) error { return record.Missing(err, "Element", id) }
+
+// GetWithCount returns an element and, for a group, how many current people and things are in it today, directly or
+// through other groups. A Missing problem when there is none.
+func (s *Service) GetWithCount(ctx context.Context, id int64) (e Element, members int, err error) {
+	if e, err = s.Get(ctx, id); err != nil || !e.IsGroup() {
+		return e, 0, err
+	}
+	all, err := s.nestedMembers(ctx, id, s.today())
+	if err != nil {
+		return e, 0, err
+	}
+	members, err = s.store.CountCurrent(ctx, all)
+	return e, members, err
+}
+
+// requireGroup returns a MethodNotAllowed problem when the element is no group, and a Missing problem when there is
+// none.
+func (s *Service) requireGroup(ctx context.Context, id int64) error {
+	e, err := s.Get(ctx, id)
+	if err == nil && !e.IsGroup() {
+		err = problem.New(problem.MethodNotAllowed, "only a group has members")
+	}
+	return err
+}
+
+// nestedMembers returns the ids of the people and things in a group on a day, directly or through other groups, in
+// order.
+func (s *Service) nestedMembers(ctx context.Context, group int64, on wiretime.Day) ([]int64, error) {
+	day := wiretime.Days{First: on, Last: on}
+	return peopleAndThings(ctx, s.downward(day), []int64{group}, day)
+}
+
+// downward looks up the members that groups have on any of the days.
+func (s *Service) downward(days wiretime.Days) lookup {
+	return func(ctx context.Context, groups []int64) ([]Membership, error) {
+		return s.memberships.FindByGroups(ctx, groups, days)
+	}
+}
+
+// upward looks up the groups that elements are members of on any of the days.
+func (s *Service) upward(days wiretime.Days) lookup {
+	return func(ctx context.Context, members []int64) ([]Membership, error) {
+		return s.memberships.FindByMembers(ctx, members, days)
+	}
+}

@@ -1,0 +1,73 @@
+package element
+
+import (
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Interval is the time from an instant up to a later one, that one excluded.
+type Interval struct{ Starts, Ends time.Time }
+
+// busyIntervals returns when an element with these reaches is busy, in order, none overlapping or adjoining another;
+// busy is when the elements reached are, by id. A group counts on the days of the membership alone, from midnight to
+// midnight. So what a day shows does not depend on which other days are asked for.
+func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]Interval) []Interval {
+	var intervals []Interval
+	for _, r := range reaches {
+		for _, days := range r.Days {
+			from, to := zone.Bounds(days)
+			for _, i := range busy[r.ElementID] {
+				if part := (Interval{later(i.Starts, from), earlier(i.Ends, to)}); part.Starts.Before(part.Ends) {
+					intervals = append(intervals, part)
+				}
+			}
+		}
+	}
+	return mergeIntervals(intervals)
+}
+
+// mergeIntervals returns the same time with overlapping and adjoining intervals made one, in order.
+func mergeIntervals(intervals []Interval) []Interval {
+	intervals = slices.Clone(intervals)
+	slices.SortFunc(intervals, func(a, b Interval) int { return a.Starts.Compare(b.Starts) })
+	merged := intervals[:0]
+	for _, i := range intervals {
+		if n := len(merged); n > 0 && !i.Starts.After(merged[n-1].Ends) {
+			merged[n-1].Ends = later(merged[n-1].Ends, i.Ends)
+			continue
+		}
+		merged = append(merged, i)
+	}
+	return merged
+}
+
+// gaps returns the intervals within the bounds that the busy ones, which are merged, leave free. Those shorter than
+// least are left out.
+func gaps(busy []Interval, bounds Interval, least time.Duration) []Interval {
+	var free []Interval
+	from := bounds.Starts
+	for _, next := range append(slices.Clone(busy), Interval{bounds.Ends, bounds.Ends}) {
+		if next.Starts.After(from) && next.Starts.Sub(from) >= least {
+			free = append(free, Interval{from, next.Starts})
+		}
+		from = later(from, next.Ends)
+	}
+	return free
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,71 @@
+package element
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Reaches returns whose commitments count for those of the elements that exist, in the order of the question.
+func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
+	elements, err := s.find(ctx, q.IDs)
+	if err != nil {
+		return nil, err
+	}
+	ids := slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool { return elements[id].ID == 0 })
+	reaches, err := s.reaches(ctx, ids, q.Days)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]fact.ElementReaches, len(ids))
+	for n, id := range ids {
+		all[n] = fact.ElementReaches{ElementID: id, Reaches: reaches[n]}
+	}
+	return all, nil
+}
+
+// reaches returns for each of the elements whose commitments count for it: first itself, on all the days, then its
+// groups in order of id, each on the days on which the element belongs to it.
+func (s *Service) reaches(ctx context.Context, ids []int64, days wiretime.Days) ([][]fact.Reach, error) {
+	up := s.upward(days)
+	if len(ids) > 1 {
+		prefetched, err := prefetch(ctx, up, ids)
+		if err != nil {
+			return nil, err
+		}
+		up = prefetched
+	}
+	all := make([][]fact.Reach, len(ids))
+	for n, id := range ids {
+		groups, err := groupsOf(ctx, up, id, days)
+		if err != nil {
+			return nil, err
+		}
+		reaches := []fact.Reach{{ElementID: id, Days: []wiretime.Days{days}}}
+		for group, held := range groups {
+			reaches = append(reaches, fact.Reach{ElementID: group, Days: held})
+		}
+		slices.SortFunc(reaches[1:], func(a, b fact.Reach) int { return cmp.Compare(a.ElementID, b.ElementID) })
+		all[n] = reaches
+	}
+	return all, nil
+}
+
+// union returns reaches that together cover all that any of the lists does, each element once.
+func union(lists [][]fact.Reach) []fact.Reach {
+	var all []fact.Reach
+	days := map[int64][]wiretime.Days{}
+	for _, r := range slices.Concat(lists...) {
+		if _, seen := days[r.ElementID]; !seen {
+			all = append(all, fact.Reach{ElementID: r.ElementID})
+		}
+		days[r.ElementID] = append(days[r.ElementID], r.Days...)
+	}
+	for i := range all {
+		all[i].Days = wiretime.MergeDays(days[all[i].ElementID])
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/absence"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+)
+
+// pageOfCategories is GET /api/admin/eventcategories. The session and one read of as many documents as it returns,
+// and one.
+func (h handlers) pageOfCategories(c *fiber.Ctx) error {
+	after, limit, err := web.Page(c)
+	if err != nil {
+		return err
+	}
+	categories, more, err := h.categories.Page(c.UserContext(), after, limit)
+	if err != nil {
+		return err
+	}
+	shown := make([]detailedCategory, len(categories))
+	var next int64
+	for i, category := range categories {
+		shown[i] = detail(category)
+		if more {
+			next = category.ID
+		}
+	}
+	return web.OK(c, web.Field{Name: "eventcategories", Value: shown}, web.Next(next))
+}
+
+// createCategory is POST /api/admin/eventcategories. The session and one write.
+func (h handlers) createCategory(c *fiber.Ctx) error {
+	o, err := web.Wrapped(c, "eventcategory")
+	if err != nil {
+		return err
+	}
+	category, err := h.categories.Create(c.UserContext(), readCategoryFields(o))
+	if err != nil {
+		return refuseCategory(c, err)
+	}
+	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "eventcategory", Value: detail(category)})
+}
+
+// changeCategory is PATCH /api/admin/eventcategories/<id>. The session and one versioned change: three round trips.
+func (h handlers) changeCategory(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	o, err := web.Wrapped(c, "eventcategory")
+	if err != nil {
+		return err
+	}
+	category, err := h.categories.Change(c.UserContext(), id, readCategoryFields(o))
+	if err != nil {
+		return refuseCategory(c, err)
+	}
+	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
+}
+
+// refuseCategory answers an invalid category with the category; other errors go on.
+func refuseCategory(c *fiber.Ctx, err error) error {
+	var invalid *record.InvalidError[category.Category]
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	shown, valid := detail(invalid.Record), false
+	shown.Valid, shown.Errors = &valid, invalid.Faults
+	return web.InvalidRecord(c, "eventcategory", shown)
+}
+
+// maxCheckDays bounds the days of one check that an administrator asks for.
+const maxCheckDays = 366
+
+// absenceHandlers are the calls below /api/admin/clashes.
+type absenceHandlers struct {
+	absences *absence.Service
+	shape    shape
+}
+
+// check is POST /api/admin/clashes. The session; then for each day one question to notes, two reads and, where
+// events start, what absence.Service.find and keep take; and one write for the audit.
+func (h absenceHandlers) check(c *fiber.Ctx) error {
+	days, dryRun, err := h.read(c)
+	if err != nil {
+		return err
+	}
+	report, next, err := h.absences.Check(c.UserContext(), days, dryRun)
+	if err != nil {
+		return err
+	}
+	shown := make([]shownAbsence, len(report.Absences))
+	for i, a := range report.Absences {
+		shown[i] = shownAbsence{h.shape.summary(a.Event), a.Pupils, a.Elsewhere, a.Note}
+	}
+	var nextDay any
+	if next != nil {
+		nextDay = next.String()
+	}
+	count := func(change fact.NoteChange) web.Field {
+		return web.Field{Name: string(change), Value: report.Changes[change]}
+	}
+	return web.OK(
+		c,
+		web.Field{Name: "start_date", Value: days.First.String()},
+		web.Field{Name: "end_date", Value: days.Last.String()},
+		web.Field{Name: "clashes", Value: shown},
+		web.Field{Name: "checked", Value: report.Checked},
+		count(fact.NoteCreated),
+		count(fact.NoteUpdated),
+		count(fact.NoteUnchanged),
+		count(fact.NoteRemoved),
+		web.Field{Name: "next", Value: nextDay},
+	)
+}
+
+// read reads which days are to be checked: those of the nightly check when none is given.
+func (h absenceHandlers) read(c *fiber.Ctx) (days wiretime.Days, dryRun bool, err error) {
+	o, err := web.Body(c)
+	if err != nil {
+		return days, false, err
+	}
+	faults := problem.Fields{}
+	start, end, dry := o.Text("start_date", faults), o.Text("end_date", faults), o.Bool("dry_run", faults)
+	if len(faults) > 0 {
+		return days, false, problem.New(
+			problem.Malformed, "start_date and end_date are dates, dry_run is true or false",
+		)
+	}
+	dryRun = dry != nil && *dry
+	if textOr(start)+textOr(end) == "" {
+		return h.absences.Usual(), dryRun, nil
+	}
+	days, err = h.shape.zone.ParseDays(textOr(start), textOr(end), time.Now())
+	if err != nil {
+		return days, false, problem.New(problem.Malformed, "%v", err)
+	}
+	if days.Last-days.First >= maxCheckDays {
+		return days, false, problem.New(problem.Malformed, "more than %d days", maxCheckDays)
+	}
+	return days, dryRun, nil
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// decidable is GET /api/commitments (decisions, part 5): those that the caller may decide, by status. The session,
+// one question to elements, one read of as many events as it returns commitments at most.
+func (h handlers) decidable(c *fiber.Ctx) error {
+	statuses, err := readStatuses(c)
+	if err != nil {
+		return err
+	}
+	after, limit, err := readPlace(c)
+	if err != nil {
+		return err
+	}
+	found, next, err := h.events.ListDecidable(c.UserContext(), web.Principal(c), statuses, after, limit)
+	if err != nil {
+		return err
+	}
+	shown := make([]form.Commitment, len(found))
+	for i, v := range found {
+		shown[i] = h.shape.decided(v)
+	}
+	return web.OK(c, web.Field{Name: "commitments", Value: shown}, nextPlace(next))
+}
+
+// decide is PATCH /api/commitments/<id> (decisions, part 5). The session, one document by an index, one question to
+// elements, one versioned change.
+func (h handlers) decide(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	o, err := web.Wrapped(c, "commitment")
+	if err != nil {
+		return err
+	}
+	faults := problem.Fields{}
+	status, reason := o.Text("status", faults), o.Text("reason", faults)
+	v, err := h.events.Decide(
+		c.UserContext(), web.Principal(c), id, event.Status(textOr(status)), textOr(reason), faults,
+	)
+	var invalid *record.InvalidError[event.CommitmentView]
+	if errors.As(err, &invalid) {
+		shown := h.shape.decided(invalid.Record)
+		shown.Valid, shown.Errors = false, invalid.Faults
+		return web.InvalidRecord(c, "commitment", shown)
+	}
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
+}
+
+// removeCommitment is DELETE /api/commitments/<id>. The session, one document by an index, one versioned change of
+// it; elements is asked when the right to it may come from there.
+func (h handlers) removeCommitment(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := h.events.DeleteCommitment(c.UserContext(), web.Principal(c), id); err != nil {
+		return err
+	}
+	return web.OK(c)
+}
+
+// readStatuses reads the statuses asked for, separated by commas: requested when there are none.
+func readStatuses(c *fiber.Ctx) ([]event.Status, error) {
+	var statuses []event.Status
+	for word := range strings.SplitSeq(c.Query("status", string(event.Requested)), ",") {
+		status := event.Status(strings.TrimSpace(word))
+		if !status.Valid() {
+			return nil, problem.New(problem.Malformed, "status is none of a commitment")
+		}
+		statuses = append(statuses, status)
+	}
+	return statuses, nil
+}

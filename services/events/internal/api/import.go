@@ -1,0 +1,61 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new
+// or changed category.
+func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
+	rows := make([]category.Row, len(batch.Records))
+	for i, r := range batch.Records {
+		rows[i] = category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
+	}
+	return h.categories.Import(c.UserContext(), rows, batch.DryRun)
+}
+
+// importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and
+// categories at the same time, one write of all new events, and two round trips each changed one.
+func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
+	rows := make([]event.Row, len(batch.Records))
+	for i, r := range batch.Records {
+		rows[i] = readRow(r)
+	}
+	return h.events.Import(c.UserContext(), web.Principal(c), rows, batch.DryRun)
+}
+
+// readRow reads a record of events.csv.
+func readRow(r importer.Record) event.Row {
+	faults := problem.Fields{}
+	row := event.Row{Key: r.Key, Hash: r.Hash}
+	row.Fields = event.Fields{
+		Body: r.Fields.Text("body", faults),
+		Span: wiretime.SpanFields{
+			AllDay:   readAllDay(r.Fields, "all_day", faults),
+			StartsAt: readMoment(r.Fields, "starts_at"),
+			EndsAt:   readMoment(r.Fields, "ends_at"),
+		},
+		Faults: faults,
+	}
+	row.Category = textOr(r.Fields.Text("category", faults))
+	row.Organiser = textOr(r.Fields.Text("organiser", faults))
+	row.Owner = textOr(r.Fields.Text("owner", faults))
+	if r.Fields.Has("elements") && json.Unmarshal(r.Fields["elements"], &row.Elements) != nil {
+		faults.Add("elements", "is not an array of references")
+	}
+	if len(row.Elements) > event.MaxSubmitted {
+		faults.Add("elements", problem.TooMany(event.MaxSubmitted))
+		row.Elements = nil
+	}
+	return row
+}

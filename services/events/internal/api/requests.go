@@ -1,0 +1,101 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to. Round trips as for
+// decidable.
+func (h handlers) outstanding(c *fiber.Ctx) error {
+	if status := c.Query("status"); status != "" && status != "outstanding" {
+		return problem.New(problem.Malformed, "status is none of a request")
+	}
+	after, limit, err := readPlace(c)
+	if err != nil {
+		return err
+	}
+	found, next, err := h.events.ListOutstanding(c.UserContext(), web.Principal(c), after, limit)
+	if err != nil {
+		return err
+	}
+	shown := make([]form.Request, len(found))
+	for i, v := range found {
+		shown[i] = request(v.RequestView)
+		summary := h.shape.summary(v.Event)
+		shown[i].Event = &summary
+	}
+	return web.OK(c, web.Field{Name: "requests", Value: shown}, nextPlace(next))
+}
+
+// changeQuantity is PATCH /api/requests/<id> (decisions, part 5). Round trips as for decide.
+func (h handlers) changeQuantity(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	o, err := web.Wrapped(c, "request")
+	if err != nil {
+		return err
+	}
+	faults := problem.Fields{}
+	quantity := o.Int("quantity", faults)
+	v, err := h.events.ChangeQuantity(c.UserContext(), web.Principal(c), id, quantity, faults)
+	var invalid *record.InvalidError[event.RequestView]
+	if errors.As(err, &invalid) {
+		shown := request(invalid.Record)
+		shown.Valid, shown.Errors = false, invalid.Faults
+		return web.InvalidRecord(c, "request", shown)
+	}
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "request", Value: request(v)})
+}
+
+// allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two
+// questions to elements at the same time, then one versioned change of the event: five round trips in a row, and
+// two more with an Idempotency-Key.
+func (h handlers) allocate(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	body, err := bodyWithElements(c)
+	if err != nil {
+		return err
+	}
+	faults := problem.Fields{}
+	submitted, err := readElements(body, faults)
+	if err == nil {
+		err = problem.InvalidFields(faults)
+	}
+	if err != nil {
+		return err
+	}
+	submission := event.Submission{Elements: submitted, IdempotencyKey: web.IdempotencyKey(c)}
+	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, h.addedTo(v, failed)...)
+}
+
+// removeRequest is DELETE /api/requests/<id> (decisions, part 5). Round trips as for removeCommitment.
+func (h handlers) removeRequest(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := h.events.DeleteRequest(c.UserContext(), web.Principal(c), id); err != nil {
+		return err
+	}
+	return web.OK(c)
+}

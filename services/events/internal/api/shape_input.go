@@ -1,0 +1,216 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// The two spellings of an event's category (decisions, part 4); errors use the first.
+const (
+	categoryField = "event_category_id"
+	categoryOther = "eventcategory_id"
+)
+
+// readFields reads the basic fields of an event (contract 4.2).
+func readFields(o web.Object) event.Fields {
+	faults := problem.Fields{}
+	return event.Fields{
+		Body:        o.Text("body", faults),
+		CategoryID:  readCategoryID(o, faults),
+		OrganiserID: readOrganiserID(o, faults),
+		Span: wiretime.SpanFields{
+			AllDayField:  readAllDay(o, "all_day_field", faults),
+			StartsAtText: readMoment(o, "starts_at_text"),
+			EndsAtText:   readMoment(o, "ends_at_text"),
+			AllDay:       readAllDay(o, "all_day", faults),
+			StartsAt:     readMoment(o, "starts_at"),
+			EndsAt:       readMoment(o, "ends_at"),
+		},
+		Faults: faults,
+	}
+}
+
+func readCategoryID(o web.Object, faults problem.Fields) *int64 {
+	var given []int64
+	for _, spelling := range []string{categoryField, categoryOther} {
+		if !o.Has(spelling) {
+			continue
+		}
+		id, ok := web.ParseBodyID(o[spelling])
+		switch {
+		case string(o[spelling]) == `""`:
+			faults[categoryField] = []string{problem.Blank}
+			return nil
+		case !ok:
+			faults[categoryField] = []string{problem.MustExist}
+			return nil
+		}
+		given = append(given, id)
+	}
+	switch {
+	case len(given) == 0:
+		return nil
+	case len(given) == 2 && given[0] != given[1]:
+		faults.Add(categoryField, "differs from "+categoryOther)
+		return nil
+	}
+	return &given[0]
+}
+
+// readOrganiserID takes null and "" as none.
+func readOrganiserID(o web.Object, faults problem.Fields) *int64 {
+	const field = "organiser_id"
+	raw, given := o[field]
+	if !given {
+		return nil
+	}
+	id, ok := web.ParseBodyID(raw)
+	if !ok && o.Has(field) && string(raw) != `""` {
+		faults.Add(field, problem.NotStaff)
+		return nil
+	}
+	return &id
+}
+
+// readAllDay reports faults of both spellings as all_day.
+func readAllDay(o web.Object, field string, faults problem.Fields) *bool {
+	unreadable := problem.Fields{}
+	value := o.Bool(field, unreadable)
+	for _, message := range unreadable[field] {
+		faults.Add("all_day", message)
+	}
+	return value
+}
+
+// readMoment returns a date or date-time as it was sent; a value that is no string is one that is not a date.
+func readMoment(o web.Object, field string) *string {
+	if !o.Has(field) {
+		return nil
+	}
+	text := textOf(o[field])
+	return &text
+}
+
+// textOf is the value as text: of a string its characters, of anything else its JSON.
+func textOf(raw json.RawMessage) string {
+	if raw[0] != '"' {
+		return string(raw)
+	}
+	var text string
+	_ = json.Unmarshal(raw, &text) // it was read as JSON before, and is a string
+	return text
+}
+
+func textOr(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// bodyWithElements reads a body that has to have elements.
+func bodyWithElements(c *fiber.Ctx) (web.Object, error) {
+	body, err := web.Body(c)
+	if err == nil && !body.Has("elements") {
+		err = problem.New(problem.Malformed, "elements is missing")
+	}
+	return body, err
+}
+
+// readAdditions reads elements and clashes.
+func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error) {
+	elements, err := readElements(o, faults)
+	submission := event.Submission{Elements: elements}
+	if o.Has("clashes") {
+		submission.Clashes = event.Clashing(textOf(o["clashes"]))
+		if submission.Clashes != event.ReportClashes && submission.Clashes != event.RefuseClashes {
+			faults.Add("clashes", problem.NotIncluded)
+		}
+	}
+	return submission, err
+}
+
+// readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none.
+// Malformed when it is anything else, and a fault of elements when there are more than may be.
+func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error) {
+	if !o.Has("elements") {
+		return nil, nil
+	}
+	var values []json.RawMessage
+	switch raw := o["elements"]; raw[0] {
+	case '[':
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return nil, problem.Wrap(problem.Malformed, err, "elements cannot be read")
+		}
+	case '{', 't', 'f':
+		return nil, problem.New(problem.Malformed, "elements is not an array of ids")
+	default:
+		values = []json.RawMessage{raw}
+	}
+	if len(values) > event.MaxSubmitted {
+		faults.Add("elements", problem.TooMany(event.MaxSubmitted))
+		return nil, nil
+	}
+	submitted := make([]event.Submitted, len(values))
+	for i, value := range values {
+		id, _ := web.ParseBodyID(value)
+		submitted[i] = event.Submitted{Text: textOf(value), ID: id}
+	}
+	return submitted, nil
+}
+
+func readCategoryFields(o web.Object) category.Fields {
+	faults := problem.Fields{}
+	f := category.Fields{
+		Name:         o.Text("name", faults),
+		PeckingOrder: o.Int("pecking_order", faults),
+		Flags:        map[string]bool{},
+		Faults:       faults,
+	}
+	for _, flag := range category.FlagNames() {
+		if value := o.Bool(flag, faults); value != nil {
+			f.Flags[flag] = *value
+		}
+	}
+	return f
+}
+
+// readPlace is web.Page for lists in order of events: what comes after is a place, as nextPlace wrote it.
+func readPlace(c *fiber.Ctx) (after event.Place, limit int, err error) {
+	if limit, err = web.Limit(c); err != nil {
+		return event.Place{}, 0, err
+	}
+	text := c.Query("after")
+	if text == "" {
+		return event.Place{}, limit, nil
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		return event.Place{}, 0, problem.New(problem.Malformed, "after is no place in the list")
+	}
+	starts, err := strconv.ParseInt(parts[0], 10, 40) // seconds that stores can take
+	eventID, ok := web.ParseID(parts[1])
+	itemID, also := web.ParseID(parts[2])
+	if err != nil || !ok || !also {
+		return event.Place{}, 0, problem.New(problem.Malformed, "after is no place in the list")
+	}
+	return event.Place{Starts: time.Unix(starts, 0).UTC(), EventID: eventID, ItemID: itemID}, limit, nil
+}
+
+func nextPlace(p event.Place) web.Field {
+	if p == (event.Place{}) {
+		return web.Field{Name: "next", Value: nil}
+	}
+	return web.Field{Name: "next", Value: fmt.Sprintf("%d.%d.%d", p.Starts.Unix(), p.EventID, p.ItemID)}
+}

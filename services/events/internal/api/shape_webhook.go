@@ -1,0 +1,100 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
+)
+
+// shownWebhook is a webhook in answers.
+type shownWebhook struct {
+	ID        *int64             `json:"id"` // nil (null): never stored
+	URL       string             `json:"url"`
+	Kinds     []event.NoticeKind `json:"kinds"`
+	Active    bool               `json:"active"`
+	CreatedAt string             `json:"created_at"`
+	Secret    string             `json:"secret,omitempty"` // only in the answer that made or renewed it
+	Valid     bool               `json:"valid"`
+	Errors    problem.Fields     `json:"errors,omitempty"`
+}
+
+func (h webhookHandlers) shape(w notice.Webhook) shownWebhook {
+	shown := shownWebhook{
+		URL:       w.URL,
+		Kinds:     w.Kinds,
+		Active:    w.Active,
+		CreatedAt: h.zone.Format(w.CreatedAt),
+		Valid:     true,
+	}
+	if w.ID != 0 {
+		shown.ID = &w.ID
+	}
+	return shown
+}
+
+// shownDelivery is a line of the delivery log.
+type shownDelivery struct {
+	ID            int64            `json:"id"`
+	NoticeID      string           `json:"notice_id"` // the id of the CloudEvent
+	Kind          event.NoticeKind `json:"kind"`
+	EventID       *int64           `json:"event_id"` // null: of a test
+	State         notice.State     `json:"state"`
+	Attempts      int              `json:"attempts"`
+	CreatedAt     string           `json:"created_at"`
+	AttemptedAt   *string          `json:"attempted_at"`    // null: not yet
+	NextAttemptAt *string          `json:"next_attempt_at"` // null: none
+	Code          *int             `json:"code"`            // null: no answer
+	Error         string           `json:"error"`
+	Valid         bool             `json:"valid"`
+}
+
+func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
+	shown := shownDelivery{
+		ID:          d.ID,
+		NoticeID:    d.NoticeID,
+		Kind:        d.Kind,
+		State:       d.State,
+		Attempts:    d.Attempts,
+		CreatedAt:   h.zone.Format(d.At.Truncate(time.Second)),
+		AttemptedAt: h.moment(d.AttemptedAt),
+		Error:       d.Error,
+		Valid:       true,
+	}
+	if d.State == notice.Waiting {
+		shown.NextAttemptAt = h.moment(d.DueAt)
+	}
+	if d.EventID != 0 {
+		shown.EventID = &d.EventID
+	}
+	if d.Code != 0 {
+		shown.Code = &d.Code
+	}
+	return shown
+}
+
+// moment is a time in whole seconds, null when it has not come.
+func (h webhookHandlers) moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := h.zone.Format(t.Truncate(time.Second))
+	return &text
+}
+
+func readWebhook(o web.Object) notice.WebhookFields {
+	faults := problem.Fields{}
+	f := notice.WebhookFields{URL: o.Text("url", faults), Active: o.Bool("active", faults), Faults: faults}
+	if o.Has("kinds") {
+		var kinds []string
+		if json.Unmarshal(o["kinds"], &kinds) != nil {
+			faults.Add("kinds", "is not an array of kinds")
+		} else {
+			f.Kinds = &kinds
+		}
+	}
+	return f
+}

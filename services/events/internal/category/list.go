@@ -1,0 +1,23 @@
+package category
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+// List returns the categories that p may use, by id (contract 4.4, decisions part 7).
+func (s *Service) List(ctx context.Context, p principal.Principal) ([]Category, error) {
+	all, err := s.store.List(ctx, 0, 0)
+	return slices.DeleteFunc(all, func(c Category) bool { return !c.usableBy(p) }), err
+}
+
+// Page returns categories for administrators: at most limit with an id above after, and whether there are more.
+func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Category, more bool, err error) {
+	page, err = s.store.List(ctx, after, limit+1)
+	if len(page) > limit {
+		return page[:limit], true, err
+	}
+	return page, false, err
+}

@@ -1,0 +1,38 @@
+package category
+
+import (
+	"context"
+	"errors"
+)
+
+// What a store says of a category that a unique index kept out.
+var (
+	ErrKeyTaken  = errors.New("another category has the import key")
+	ErrNameTaken = errors.New("another category has the name")
+)
+
+// Store keeps categories. Get and Change return record.ErrNotFound when there is no category with the id.
+type Store interface {
+	Get(ctx context.Context, id int64) (Category, error)
+	// Find returns those of the categories that exist, by id and by import key, in no order.
+	Find(ctx context.Context, ids []int64, keys []string) ([]Category, error)
+	// FindNamed returns those of the categories that exist, by name, in no order.
+	FindNamed(ctx context.Context, names []string) ([]Category, error)
+	// List returns categories with an id above after, by id: at most limit, all when it is 0.
+	List(ctx context.Context, after int64, limit int) ([]Category, error)
+	// Insert stores a new category and returns the id that it got. ErrKeyTaken, ErrNameTaken.
+	Insert(ctx context.Context, c Category) (int64, error)
+	// Change lets change decide on the category and stores the result, as one atomic step. ErrNameTaken.
+	Change(ctx context.Context, id int64, change func(*Category) error) (Category, error)
+}
+
+// Options of a Service; all are needed.
+type Options struct {
+	Store Store
+}
+
+// Service is the use cases of categories. It is safe for concurrent use.
+type Service struct{ store Store }
+
+// New returns the use cases.
+func New(o Options) *Service { return &Service{o.Store} }

@@ -1,0 +1,123 @@
+package clash
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Book calls write for an addition, and does about clashes what the addition asks for. Write gets the elements that
+// it must refuse, and returns the event as it is stored with the commitments that were added.
+//
+// When clashes are refused, the elements are reserved until write has returned; while it is not known whether the
+// event may still be stored, the reservations stay, and whoever finds one in the way fences the event. When clashes
+// are reported, they are looked for after the write: of two who add at once, at least one hears of the other.
+//
+// An event that takes no time, or of a category that is not busy, clashes with nothing. One question to elements,
+// and one read of the category unless it is given.
+func (s *Service) Book(
+	ctx context.Context, a event.Addition, write event.WriteAddition,
+) (event.Event, []event.Clash, error) {
+	elements, err := s.candidates(ctx, a)
+	if err != nil {
+		return event.Event{}, nil, err
+	}
+	var b *booking
+	var refused map[int64]bool
+	if a.Mode == event.RefuseClashes {
+		if b, refused, err = s.reserve(ctx, &a.Event, elements); err != nil {
+			return event.Event{}, nil, err
+		}
+	}
+	e, added, err := write(refused)
+	if b != nil && (err == nil || refusedWrite(err)) {
+		b.release(ctx)
+	}
+	if err != nil {
+		return event.Event{}, nil, err
+	}
+	clashes, err := s.report(ctx, a, e, added, elements)
+	return e, clashes, err
+}
+
+// refusedWrite says whether an error of a write means that the event was not stored and never will be.
+func refusedWrite(err error) bool {
+	return errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) || problem.Is(err, problem.Conflict)
+}
+
+// Report returns the clashes of what was added to an event before: of an addition that asks for them, of the event
+// as it is now.
+func (s *Service) Report(
+	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment,
+) ([]event.Clash, error) {
+	elements, err := s.candidates(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return s.report(ctx, a, e, added, elements)
+}
+
+// candidates returns those elements of an addition that can clash and are not on the event, in order of id, with
+// their reaches.
+func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.ElementReaches, error) {
+	if a.Mode == event.IgnoreClashes || !a.Event.Lasts() {
+		return nil, nil
+	}
+	if busy, err := s.busy(ctx, a); err != nil || !busy {
+		return nil, err
+	}
+	var ids []int64
+	for _, element := range a.Elements {
+		present := slices.ContainsFunc(
+			a.Event.Commitments,
+			func(c event.Commitment) bool { return c.ElementID == element.ID },
+		)
+		if canClash(element) && !present {
+			ids = append(ids, element.ID)
+		}
+	}
+	slices.Sort(ids) // all who reserve several do so in this order, so that no two wait for each other
+	return s.o.Elements.Reaches(ctx, fact.ReachesQuestion{IDs: ids, Days: a.Event.Days(s.o.Zone)})
+}
+
+// busy says whether the category of an addition's event is busy.
+func (s *Service) busy(ctx context.Context, a event.Addition) (bool, error) {
+	if a.Category != nil {
+		return a.Category.Busy, nil
+	}
+	busy, err := s.o.Categories.Busy(ctx, []int64{a.Event.CategoryID})
+	return busy[a.Event.CategoryID], err
+}
+
+// report returns the clashes of the elements that were added, empty when there are none, nil when none were asked for.
+func (s *Service) report(
+	ctx context.Context, a event.Addition, e event.Event, added []event.Commitment, elements []fact.ElementReaches,
+) ([]event.Clash, error) {
+	if a.Mode != event.ReportClashes {
+		return nil, nil
+	}
+	elements = slices.DeleteFunc(elements, func(r fact.ElementReaches) bool {
+		return !slices.ContainsFunc(added, func(c event.Commitment) bool { return c.ElementID == r.ElementID })
+	})
+	found, err := s.find(ctx, &e, elements)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]fact.Element, len(a.Elements))
+	for _, element := range a.Elements {
+		byID[element.ID] = element
+	}
+	clashes := []event.Clash{}
+	for _, c := range added {
+		for _, other := range found[c.ElementID] {
+			if len(clashes) < maxClashes {
+				clashes = append(clashes, event.Clash{Element: byID[c.ElementID], Event: other})
+			}
+		}
+	}
+	return clashes, nil
+}

@@ -1,0 +1,76 @@
+// Package clash finds the events that take an element up at the same time, and keeps exact bookings exact: when an
+// addition refuses clashes, its elements are reserved while it is decided and written (decisions part 5;
+// docs/decisions/0010). It is what package event asks by its interface Clashes.
+package clash
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// maxClashes bounds how many clashes are reported of one addition.
+const maxClashes = 1000
+
+// Events is what is asked of the store of events; see event.Store.
+type Events interface {
+	FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error)
+	Fence(ctx context.Context, id int64) error
+}
+
+// Categories is what is asked of the use cases of categories.
+type Categories interface {
+	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
+}
+
+// Elements is what is asked of the elements service.
+type Elements interface {
+	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
+}
+
+// Options of a Service; all are needed.
+type Options struct {
+	Events       Events
+	Reservations Reservations
+	Categories   Categories
+	Elements     Elements
+	Zone         wiretime.Zone
+}
+
+// Service finds and refuses clashes. It is safe for concurrent use.
+type Service struct{ o Options }
+
+// New returns the service.
+func New(o Options) *Service { return &Service{o} }
+
+// canClash says whether an element is of use to one event at a time. Properties and subjects mark events: any
+// number may have the same at once. A resource group gets requests.
+func canClash(element fact.Element) bool {
+	return !element.Resource && element.EntityType != form.Property && element.EntityType != form.Subject
+}
+
+// Common returns the days on which two events go on at the same time, and false when they never do: when one starts
+// as the other ends, or takes no time.
+func Common(zone wiretime.Zone, a, b *event.Event) (wiretime.Days, bool) {
+	starts, ends := a.Span.Starts, a.Span.Ends
+	if b.Span.Starts.After(starts) {
+		starts = b.Span.Starts
+	}
+	if b.Span.Ends.Before(ends) {
+		ends = b.Span.Ends
+	}
+	if !ends.After(starts) {
+		return wiretime.Days{}, false
+	}
+	return zone.Days(starts, ends), true
+}
+
+// overlap says whether two events go on at the same time on one of the days.
+func (s *Service) overlap(a, b *event.Event, days []wiretime.Days) bool {
+	common, ok := Common(s.o.Zone, a, b)
+	return ok && slices.ContainsFunc(days, common.Overlaps)
+}

@@ -1,0 +1,142 @@
+package clash
+
+import (
+	"context"
+	random "crypto/rand"
+	"math/rand/v2"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Reservation keeps an element free for one booking: an addition that is about to book it for its event's time. It
+// stands only while the booking is decided and written (docs/decisions/0010).
+type Reservation struct {
+	Token   string // the same for all reservations of one booking
+	EventID int64
+	Starts  time.Time
+	Ends    time.Time
+}
+
+// Overlaps says whether two reservations have some time in common.
+func (r Reservation) Overlaps(other Reservation) bool {
+	return wiretime.Overlaps(r.Starts, r.Ends, other.Starts, other.Ends)
+}
+
+// Reservations keeps the reservations of each element.
+type Reservations interface {
+	// Insert stores a reservation of an element as one atomic step, unless one that overlaps it stands: that one is
+	// returned instead.
+	Insert(ctx context.Context, elementID int64, r Reservation) (standing *Reservation, err error)
+	// Delete removes the reservations with that token of an element. None need be there.
+	Delete(ctx context.Context, elementID int64, token string) error
+}
+
+const (
+	// patience is how long a reservation may stand in a booking's way before its event is fenced. A booking that is
+	// at work takes a fraction of it; one that is just slow starts over.
+	patience = 3 * time.Second
+	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
+	releaseTime = 2 * time.Second
+	// shortestPause and longestPause bound the pause before a reservation is tried again.
+	shortestPause = 5 * time.Millisecond
+	longestPause  = 80 * time.Millisecond
+)
+
+// booking is the reservations that one addition holds.
+type booking struct {
+	o           Options
+	reservation Reservation
+	held        []int64         // elements
+	fenced      map[string]bool // the tokens of bookings whose events this one has fenced
+}
+
+// reserve reserves those of the elements that are free while e goes on, and returns the others as booked. Until
+// release, no other booking gets a reserved element for that time, and all that were written before are visible.
+// Elements must be in rising order of id. One read of events, then for each element two round trips, more while
+// another booking is at it, and one read of events.
+func (s *Service) reserve(
+	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
+) (*booking, map[int64]bool, error) {
+	b := &booking{
+		o: s.o, fenced: map[string]bool{},
+		reservation: Reservation{Token: random.Text(), EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends},
+	}
+	booked := map[int64]bool{}
+	look := func() error {
+		clashes, err := s.find(ctx, e, elements)
+		for id := range clashes {
+			booked[id] = true
+		}
+		return err
+	}
+	err := look() // so that what is long booked is refused without a reservation
+	for _, element := range elements {
+		if err == nil && !booked[element.ElementID] {
+			err = b.take(ctx, element.ElementID)
+		}
+	}
+	if err == nil && len(b.held) > 0 {
+		err = look()
+	}
+	if err != nil {
+		b.release(ctx)
+		return nil, nil, err
+	}
+	return b, booked, nil
+}
+
+// take reserves an element. While another reservation stands in the way it waits, and fences that one's event when
+// it stays for too long.
+func (b *booking) take(ctx context.Context, elementID int64) error {
+	var waited string // the token that is waited for
+	var since time.Time
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		standing, err := b.o.Reservations.Insert(ctx, elementID, b.reservation)
+		if err != nil {
+			return err
+		}
+		if standing == nil {
+			b.held = append(b.held, elementID)
+			return nil
+		}
+		if standing.Token != waited {
+			waited, since = standing.Token, time.Now()
+		}
+		if b.fenced[waited] || time.Since(since) > patience {
+			if err := b.fence(ctx, elementID, *standing); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rand.N(pause)):
+		}
+	}
+}
+
+// fence ends a reservation whose booking makes no progress: first its write is made to fail, should it still come,
+// then the reservation is removed.
+func (b *booking) fence(ctx context.Context, elementID int64, standing Reservation) error {
+	if !b.fenced[standing.Token] {
+		if err := b.o.Events.Fence(ctx, standing.EventID); err != nil {
+			return err
+		}
+		b.fenced[standing.Token] = true
+	}
+	return b.o.Reservations.Delete(ctx, elementID, standing.Token)
+}
+
+// release removes the reservations, also after the request's deadline. One that could not be removed is fenced by
+// the next booking that finds it in the way, so that a failure costs only time.
+func (b *booking) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	for _, id := range b.held {
+		_ = b.o.Reservations.Delete(ctx, id, b.reservation.Token)
+	}
+}

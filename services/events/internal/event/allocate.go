@@ -1,0 +1,139 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing;
+// Forbidden to all but the administrators of its group. It reads the event, asks elements at the same time for all
+// that the event and the submission name and for the groups that hold the submission on the event's days, then
+// reads and replaces the event: however many allocate at once, each decision is made on the event as it is then.
+// When the event was moved to other days meanwhile, it starts over. A request with an idempotency key allocates
+// once however often it comes; Conflict when the key is another request's. Clashes do not matter.
+func (s *Service) Allocate(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (View, []Failure, error) {
+	for {
+		v, failures, err := s.allocateOnce(ctx, p, id, submission)
+		if !errors.Is(err, ErrOutdated) {
+			return v, failures, record.Missing(err, RequestRecord, id)
+		}
+	}
+}
+
+// allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done
+// meanwhile.
+func (s *Service) allocateOnce(
+	ctx context.Context, p principal.Principal, id int64, submission Submission,
+) (_ View, failures []Failure, err error) {
+	e, err := s.store.GetByRequest(ctx, id)
+	if err != nil {
+		return View{}, nil, err
+	}
+	l := newLookup()
+	group, days := e.Request(id).ElementID, e.Days(s.zone)
+	members, err := s.members(ctx, l, &e, group, elementsOf(submission.Elements), days)
+	if err != nil {
+		return View{}, nil, err
+	}
+	if !p.Administers(l.elements[group].Administrators) {
+		return View{}, nil, forbidden()
+	}
+	failures, done, err := e.repeated(submission)
+	if err != nil {
+		return View{}, nil, err
+	}
+	if done {
+		v, err := s.view(e, l)
+		return v, failures, err
+	}
+	new, err := s.store.NewCommitmentIDs(ctx, len(members)) // as many as may be added
+	if err != nil {
+		return View{}, nil, err
+	}
+	e, err = s.change(ctx, e.ID, l, func(e *Event) error {
+		if e.Request(id) == nil {
+			return record.ErrNotFound
+		}
+		if e.Days(s.zone) != days || e.recordOf(submission.IdempotencyKey) != nil {
+			return ErrOutdated
+		}
+		failures = e.allocate(id, submission.Elements, l.elements, members, new)
+		e.remember(submission.IdempotencyKey, failures)
+		return unchangedIf(len(failures) == len(submission.Elements))
+	})
+	if err != nil {
+		return View{}, nil, err
+	}
+	v, err := s.view(e, l)
+	return v, failures, err
+}
+
+// members asks which of the elements are in the group on every one of the days, directly or through groups, and
+// fetches the facts of them and of those that the event names.
+func (s *Service) members(
+	ctx context.Context, l *lookup, e *Event, group int64, elements []int64, days wiretime.Days,
+) (map[int64]bool, error) {
+	members := map[int64]bool{}
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.fetch(gctx, l, append(e.elementIDs(), elements...)) })
+	g.Go(func() error {
+		reached, err := s.elements.Reaches(gctx, fact.ReachesQuestion{IDs: elements, Days: days})
+		for _, r := range reached {
+			members[r.ElementID] = r.ElementID != group && slices.ContainsFunc(r.Reaches, func(r fact.Reach) bool {
+				return r.ElementID == group && slices.Equal(r.Days, []wiretime.Days{days})
+			})
+		}
+		return err
+	})
+	return members, g.Wait()
+}
+
+// allocate adds the submitted elements, in their order, as commitments of the request. Members are those that are
+// in its group on every day of the event; new has an id for each of them.
+func (e *Event) allocate(
+	requestID int64, submitted []Submitted, facts map[int64]fact.Element, members map[int64]bool, new []int64,
+) (failures []Failure) {
+	r := *e.Request(requestID)
+	allocated := e.Allocated(r.ID)
+	committed := e.committed()
+	for i, s := range submitted {
+		fact, exists := facts[s.ID]
+		if !exists {
+			failures = append(failures, Failure{Index: i, Submitted: s})
+			continue
+		}
+		c := Commitment{ElementID: fact.ID, Status: Uncontrolled, RequestID: r.ID, AddedBy: e.Actor}
+		faults := e.checkElement(committed[fact.ID], false)
+		switch {
+		case faults != nil:
+		case !members[fact.ID] || fact.EntityType == form.Group: // a group inside the group is not an item but has some
+			faults = problem.Fields{"element_id": {"is not a member of the group on every day of the event"}}
+		case !fact.Current:
+			faults = problem.Fields{"element_id": {problem.NotCurrent}}
+		case allocated >= r.Quantity:
+			faults = problem.Fields{"request_id": {fmt.Sprintf("has all of its quantity of %d", r.Quantity)}}
+		}
+		if faults != nil {
+			failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: faults})
+			continue
+		}
+		c.ID, new = new[0], new[1:]
+		e.Commitments = append(e.Commitments, c)
+		committed[c.ElementID] = true
+		allocated++
+	}
+	return failures
+}

@@ -1,0 +1,75 @@
+package event
+
+import (
+	"context"
+	"maps"
+	"time"
+	"unicode/utf8"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// CommitmentView is a commitment with what showing it takes.
+type CommitmentView struct {
+	Commitment
+	Element fact.Element
+	Event   Event
+}
+
+// Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part
+// 5). Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
+// Two reads, one question to elements, one write.
+func (s *Service) Decide(
+	ctx context.Context, p principal.Principal, id int64, next Status, reason string, unreadable problem.Fields,
+) (CommitmentView, error) {
+	e, err := s.store.GetByCommitment(ctx, id)
+	if err != nil {
+		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
+	}
+	l := newLookup()
+	elementID := e.Commitment(id).ElementID
+	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
+		return CommitmentView{}, err
+	}
+	element := l.elements[elementID]
+	if !p.Administers(element.Administrators) {
+		return CommitmentView{}, forbidden()
+	}
+	e, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+		c := e.Commitment(id)
+		if c == nil {
+			return record.ErrNotFound
+		}
+		if faults := checkDecision(next, reason, unreadable); len(faults) > 0 {
+			return record.Invalid(CommitmentView{*c, element, *e}, faults)
+		}
+		if !c.Status.MayMoveTo(next) {
+			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, next)
+		}
+		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = next, reason, p.UserID, time.Now().UTC().Truncate(time.Second)
+		return nil
+	})
+	if err != nil {
+		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
+	}
+	return CommitmentView{*e.Commitment(id), element, e}, nil
+}
+
+// checkDecision says what is wrong with a decision in itself, unreadable fields included.
+func checkDecision(next Status, reason string, unreadable problem.Fields) problem.Fields {
+	faults := maps.Clone(unreadable)
+	switch {
+	case faults["status"] != nil:
+	case next == "":
+		faults.Add("status", problem.Blank)
+	case !next.Valid():
+		faults.Add("status", problem.NotIncluded)
+	}
+	if utf8.RuneCountInString(reason) > maxReason {
+		faults.Add("reason", problem.TooLong(maxReason))
+	}
+	return faults
+}

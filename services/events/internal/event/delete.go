@@ -1,0 +1,110 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
+// Missing; Forbidden without edit rights on it, PreconditionFailed at another version. One read and one write.
+func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
+	err := s.store.Delete(ctx, id, func(e *Event) error {
+		if !mayEdit(p, e) {
+			return forbidden()
+		}
+		return match.Check(e.Version)
+	})
+	return record.Missing(err, Record, id)
+}
+
+// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract
+// 4.2 rule 12 and 7.2), not NotFound as everywhere else. Two reads and one write; elements is asked only when
+// neither the event's owner nor its organiser acts.
+func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
+	err := s.deleteCommitment(ctx, p, id)
+	if errors.Is(err, record.ErrNotFound) {
+		return &problem.Error{Kind: problem.Malformed, Record: CommitmentRecord, ID: strconv.FormatInt(id, 10)}
+	}
+	return err
+}
+
+func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
+	e, err := s.store.GetByCommitment(ctx, id)
+	if err != nil {
+		return err
+	}
+	elements, err := s.factsToDelete(ctx, p, &e, e.concerned(id)...)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+		if e.Commitment(id) == nil {
+			return record.ErrNotFound
+		}
+		if !mayRemove(p, e, elements...) {
+			return forbidden()
+		}
+		e.removeCommitment(id)
+		return nil
+	})
+	return err
+}
+
+// DeleteRequest takes a request off its event, with its allocations. Missing. Round trips as for DeleteCommitment.
+func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
+	return record.Missing(s.deleteRequest(ctx, p, id), RequestRecord, id)
+}
+
+func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id int64) error {
+	e, err := s.store.GetByRequest(ctx, id)
+	if err != nil {
+		return err
+	}
+	elements, err := s.factsToDelete(ctx, p, &e, e.Request(id).ElementID)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+		if e.Request(id) == nil {
+			return record.ErrNotFound
+		}
+		if !mayRemove(p, e, elements...) {
+			return forbidden()
+		}
+		e.removeRequest(id)
+		return nil
+	})
+	return err
+}
+
+// concerned are the elements whose administrators may delete a commitment: its own, and the group of the request
+// that it was allocated to, as they may delete that request with it.
+func (e *Event) concerned(commitmentID int64) []int64 {
+	c := e.Commitment(commitmentID)
+	elements := []int64{c.ElementID}
+	if r := e.Request(c.RequestID); r != nil {
+		elements = append(elements, r.ElementID)
+	}
+	return elements
+}
+
+// factsToDelete returns the facts of the elements when p's right may depend on their administrators, and none
+// otherwise.
+func (s *Service) factsToDelete(
+	ctx context.Context, p principal.Principal, e *Event, elements ...int64,
+) ([]fact.Element, error) {
+	if mayRemove(p, e) {
+		return nil, nil
+	}
+	l := newLookup()
+	err := s.fetch(ctx, l, elements)
+	return slices.Collect(maps.Values(l.elements)), err
+}

@@ -1,0 +1,150 @@
+package event
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Failure is an entry that could not be added (contract 2.8). With neither Commitment nor Request there is no such
+// element.
+type Failure struct {
+	Index      int // in the submitted elements, from 0
+	Submitted  Submitted
+	Commitment *Commitment // the commitment that would have been
+	Request    *Request    // the request that would have been
+	Allocated  int         // of that request
+	Errors     problem.Fields
+}
+
+// ids are for the new commitments and requests of a change. They are taken before it, as a change does no I/O.
+type ids struct {
+	commitments, requests []int64
+}
+
+// addElements adds the submitted elements in their order (contract 4.2, rules 2 to 9). An ordinary element becomes
+// a commitment, a resource group a request whose quantity grows with each repetition. An element that exists is
+// added whether it is current or not: past events have to stay correctable. One that is booked is refused. Facts
+// must hold every submitted element that exists, and new an id for each that may be added.
+func (e *Event) addElements(
+	p principal.Principal, submitted []Submitted, facts map[int64]fact.Element, new ids, booked map[int64]bool,
+) (failures []Failure) {
+	committed := e.committed()
+	for i, s := range submitted {
+		fact, exists := facts[s.ID]
+		switch {
+		case !exists:
+			failures = append(failures, Failure{Index: i, Submitted: s})
+		case fact.Resource:
+			if refused, faults := e.addRequest(fact.ID, &new); faults != nil {
+				failures = append(failures, Failure{
+					Index: i, Submitted: s, Request: &refused, Allocated: e.Allocated(refused.ID), Errors: faults,
+				})
+			}
+		default:
+			c := Commitment{ElementID: fact.ID, Status: statusFor(p, fact), AddedBy: e.Actor}
+			if faults := e.checkElement(committed[fact.ID], booked[fact.ID]); faults != nil {
+				failures = append(failures, Failure{Index: i, Submitted: s, Commitment: &c, Errors: faults})
+				continue
+			}
+			c.ID, new.commitments = new.commitments[0], new.commitments[1:]
+			e.Commitments = append(e.Commitments, c)
+			committed[fact.ID] = true
+		}
+	}
+	return failures
+}
+
+// checkElement says why an element can't come onto the event, nil when it can.
+func (e *Event) checkElement(taken, booked bool) problem.Fields {
+	switch {
+	case taken:
+		return problem.Fields{"element_id": {problem.Taken}}
+	case booked:
+		return problem.Fields{"element_id": {"is already booked"}}
+	case len(e.Commitments)+len(e.Requests) >= maxElements:
+		return problem.Fields{"element_id": {fmt.Sprintf("is one too many: an event has at most %d", maxElements)}}
+	}
+	return nil
+}
+
+// addRequest requests one more item of a resource group. When it may not, it returns the request that would have
+// been, and why.
+func (e *Event) addRequest(group int64, new *ids) (Request, problem.Fields) {
+	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group })
+	if i < 0 {
+		r := Request{ElementID: group, Quantity: 1, AddedBy: e.Actor}
+		if faults := e.checkElement(false, false); faults != nil {
+			return r, faults
+		}
+		r.ID, new.requests = new.requests[0], new.requests[1:]
+		e.Requests = append(e.Requests, r)
+		return r, nil
+	}
+	r := e.Requests[i]
+	r.Quantity++
+	if faults := e.checkQuantity(r.ID, r.Quantity); faults != nil {
+		return r, faults
+	}
+	e.Requests[i] = r
+	return r, nil
+}
+
+// checkQuantity says what is wrong with a quantity for the request of that id, nil when nothing is.
+func (e *Event) checkQuantity(id int64, quantity int) problem.Fields {
+	switch allocated := e.Allocated(id); {
+	case quantity < 1:
+		return problem.Fields{"quantity": {problem.AtLeast(1)}}
+	case quantity > maxQuantity:
+		return problem.Fields{"quantity": {problem.AtMost(maxQuantity)}}
+	case quantity < allocated:
+		return problem.Fields{"quantity": {fmt.Sprintf("must be at least %d, the number allocated", allocated)}}
+	}
+	return nil
+}
+
+// replaceElements makes the elements of the event the wanted ones, at most MaxSubmitted. Commitments and requests
+// whose elements stay keep their ids and statuses; a request gets the quantity of its repetitions, but not less
+// than what is allocated. Commitments that are allocated to a request go only with it. The rest is added as by
+// addElements.
+func (e *Event) replaceElements(
+	p principal.Principal, wanted []Submitted, facts map[int64]fact.Element, new ids,
+) []Failure {
+	times := map[int64]int{}
+	for _, s := range wanted {
+		times[s.ID]++
+	}
+	for _, r := range slices.Clone(e.Requests) {
+		if times[r.ElementID] == 0 {
+			e.removeRequest(r.ID)
+		}
+	}
+	e.Commitments = slices.DeleteFunc(e.Commitments, func(c Commitment) bool {
+		return c.RequestID == 0 && times[c.ElementID] == 0
+	})
+	var missing []Submitted // those that the event lacks, and those that are too many
+	for _, s := range wanted {
+		if !e.keep(s.ID, times) {
+			missing = append(missing, s)
+		}
+	}
+	return e.addElements(p, missing, facts, new, nil)
+}
+
+// keep keeps an element that the event has, and says whether it has it. A request takes its quantity from all
+// repetitions at once, a commitment takes one.
+func (e *Event) keep(element int64, times map[int64]int) bool {
+	if i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == element }); i >= 0 {
+		e.Requests[i].Quantity = max(times[element], e.Allocated(e.Requests[i].ID))
+		return true
+	}
+	if times[element] > 0 &&
+		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == element }) {
+		times[element] = 0
+		return true
+	}
+	return false
+}

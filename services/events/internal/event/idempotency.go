@@ -1,0 +1,120 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// An event has at most so many idempotency records, and all of them together so many failures; the oldest go first.
+// A client that did not hear an answer repeats its request within minutes.
+const (
+	maxIdempotencyRecords  = 50
+	maxIdempotencyFailures = 2 * MaxSubmitted
+)
+
+// IdempotencyRecord says that a create, add or allocation with an Idempotency-Key was done. It is stored by the
+// same write, so that a retry after a crash finds it, does nothing, and answers with the event as it is then and
+// the failures as they were.
+type IdempotencyRecord struct {
+	Key      idempotency.Key
+	At       time.Time
+	Failures []Failure // without Submitted, which a retry has again
+}
+
+// remember adds the record of a request, if it has a key.
+func (e *Event) remember(k idempotency.Key, failures []Failure) {
+	if !k.Given() {
+		return
+	}
+	e.IdempotencyRecords = append(
+		e.IdempotencyRecords, IdempotencyRecord{Key: k, At: time.Now().UTC(), Failures: failures},
+	)
+	kept := 0
+	for _, r := range e.IdempotencyRecords {
+		kept += len(r.Failures)
+	}
+	for len(e.IdempotencyRecords) > maxIdempotencyRecords || kept > maxIdempotencyFailures {
+		kept -= len(e.IdempotencyRecords[0].Failures)
+		e.IdempotencyRecords = e.IdempotencyRecords[1:]
+	}
+}
+
+// recordOf returns the record of the request with that key, nil when there is none.
+func (e *Event) recordOf(k idempotency.Key) *IdempotencyRecord {
+	i := slices.IndexFunc(e.IdempotencyRecords, func(r IdempotencyRecord) bool { return k.Given() && r.Key.ID == k.ID })
+	if i < 0 {
+		return nil
+	}
+	return &e.IdempotencyRecords[i]
+}
+
+// repeated says whether a request has been done already, and with which failures. Conflict when its key came with
+// another body.
+func (e *Event) repeated(submission Submission) (failures []Failure, done bool, err error) {
+	r := e.recordOf(submission.IdempotencyKey)
+	if r == nil {
+		return nil, false, nil
+	}
+	if err := submission.IdempotencyKey.Repeats(r.Key); err != nil {
+		return nil, false, err
+	}
+	for _, f := range r.Failures {
+		f.Submitted = submission.Elements[f.Index]
+		failures = append(failures, f)
+	}
+	return failures, true, nil
+}
+
+// findCreated finds the event that a create with that key has made already: one read, and what replay costs.
+func (s *Service) findCreated(
+	ctx context.Context, submission Submission,
+) (_ View, failures []Failure, found bool, err error) {
+	if !submission.IdempotencyKey.Given() {
+		return View{}, nil, false, nil
+	}
+	e, err := s.store.GetByIdempotencyKey(ctx, submission.IdempotencyKey.ID)
+	if errors.Is(err, record.ErrNotFound) {
+		return View{}, nil, false, nil
+	}
+	if err != nil {
+		return View{}, nil, false, err
+	}
+	if failures, _, err = e.repeated(submission); err != nil {
+		return View{}, nil, false, err
+	}
+	v, err := s.replay(ctx, e, submission, failures)
+	return v, failures, true, err
+}
+
+// replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
+// added. One question to elements; two more and two reads when clashes are asked for.
+func (s *Service) replay(ctx context.Context, e Event, submission Submission, failures []Failure) (View, error) {
+	l := newLookup()
+	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
+		return View{}, err
+	}
+	v, err := s.view(e, l)
+	if err != nil || submission.Clashes != ReportClashes {
+		return v, err
+	}
+	before := e
+	before.Commitments = nil // so that what was added counts as added
+	added := Submission{Clashes: ReportClashes}
+	for i, element := range submission.Elements {
+		if !slices.ContainsFunc(failures, func(f Failure) bool { return f.Index == i }) {
+			added.Elements = append(added.Elements, element)
+		}
+	}
+	v.Clashes, err = s.clashes.Report(ctx, added.addition(before, nil, l), e, e.Commitments)
+	return v, err
+}
+
+// ForgetIdempotencyRecords removes the idempotency records of before a time.
+func (s *Service) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
+	return s.store.ForgetIdempotencyRecords(ctx, before)
+}

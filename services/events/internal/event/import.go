@@ -1,0 +1,387 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// importWriters is how many changed events of a batch are written at a time.
+const importWriters = 8
+
+// Row is a record of an import (administration: events.csv). References are import keys; "" is none.
+type Row struct {
+	Key       string
+	Hash      string
+	Fields    Fields // body, and times as set B
+	Category  string
+	Organiser string   // of a staff element, without its type
+	Owner     string   // of a user
+	Elements  []string // with their types: "Group:9A"
+}
+
+// batch is an import under way.
+type batch struct {
+	service *Service
+	p       principal.Principal
+	dryRun  bool
+	rows    []Row
+
+	stored     map[string]Event // by key
+	lookup     *lookup
+	elements   map[string]fact.Element // by key
+	users      map[string]int64        // by key
+	categories map[string]int64        // by key
+	outcomes   []record.Outcome
+}
+
+// Import makes the events what the rows say, with p as the one who adds their elements. A row says all
+// of its event: elements that it does not name are taken off. Commitments whose elements stay keep their ids and
+// statuses; a re-timed event follows the re-approval rule. A row that did not change since its last import is left
+// alone. Each outcome stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and
+// a reference that is not found is then no fault.
+//
+// However many rows: one read of the events, then elements, users and categories asked for at the same time, one
+// write of all new events; two round trips each changed one.
+func (s *Service) Import(
+	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
+) ([]record.Outcome, error) {
+	b := &batch{
+		service:  s,
+		p:        p,
+		dryRun:   dryRun,
+		rows:     rows,
+		stored:   map[string]Event{},
+		outcomes: make([]record.Outcome, len(rows)),
+	}
+	changed, err := b.compare(ctx)
+	if err != nil || len(changed) == 0 {
+		return b.outcomes, err
+	}
+	if err := b.resolve(ctx, changed); err != nil {
+		return nil, err
+	}
+	if err := b.write(ctx, changed); err != nil {
+		return nil, err
+	}
+	return b.outcomes, nil
+}
+
+// compare finds the stored events and returns the indexes of the rows that are new or changed.
+func (b *batch) compare(ctx context.Context) (changed []int, err error) {
+	keys := make([]string, len(b.rows))
+	for i, row := range b.rows {
+		keys[i] = row.Key
+	}
+	stored, err := b.service.store.Find(ctx, nil, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range stored {
+		b.stored[e.Key] = e
+	}
+	for i, row := range b.rows {
+		if e, exists := b.stored[row.Key]; exists && e.ImportHash == row.Hash {
+			b.outcomes[i] = record.Outcome{Result: record.Unchanged, ID: e.ID}
+			continue
+		}
+		changed = append(changed, i)
+	}
+	return changed, nil
+}
+
+// resolve asks for all that the rows refer to.
+func (b *batch) resolve(ctx context.Context, changed []int) error {
+	elements, users, categories := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	b.lookup = newLookup()
+	for _, i := range changed {
+		row := b.rows[i]
+		stored := b.stored[row.Key]
+		for _, id := range stored.elementIDs() {
+			b.lookup.asked[id] = true
+		}
+		for _, key := range row.Elements {
+			elements[key] = true
+		}
+		if row.Organiser != "" {
+			elements[staffKey(row.Organiser)] = true
+		}
+		if row.Owner != "" {
+			users[row.Owner] = true
+		}
+		categories[row.Category] = true
+	}
+	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		question := fact.ElementsQuestion{
+			IDs:  slices.Collect(maps.Keys(b.lookup.asked)),
+			Keys: slices.Collect(maps.Keys(elements)),
+		}
+		facts, err := b.service.elements.Facts(ctx, question)
+		for _, f := range facts {
+			if elements[f.Key] {
+				b.elements[f.Key] = f
+			}
+			b.lookup.elements[f.ID] = f
+			b.lookup.asked[f.ID] = true
+		}
+		return err
+	})
+	g.Go(func() error {
+		facts, err := b.service.users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
+		for _, u := range facts {
+			b.users[u.Key] = u.ID
+		}
+		return err
+	})
+	g.Go(func() error {
+		found, err := b.service.categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
+		for _, c := range found {
+			b.categories[c.Key] = c.ID
+		}
+		return err
+	})
+	return g.Wait()
+}
+
+// write checks the rows and writes those that are right: the new ones at once, the changed ones a few at a time.
+func (b *batch) write(ctx context.Context, changed []int) error {
+	ids, err := b.takeIDs(ctx, changed)
+	if err != nil {
+		return err
+	}
+	var fresh []Event
+	var freshRows, updates []int
+	for _, i := range changed {
+		e, exists := b.stored[b.rows[i].Key]
+		wanted := Event{ID: ids[i].event}
+		if exists {
+			wanted = e
+			wanted.Commitments, wanted.Requests = slices.Clone(e.Commitments), slices.Clone(e.Requests)
+		}
+		faults := b.apply(&wanted, b.rows[i], ids[i].ids)
+		switch {
+		case len(faults) > 0:
+			b.outcomes[i] = record.Fail(faults)
+		case exists:
+			b.outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
+			updates = append(updates, i)
+		case b.dryRun:
+			b.outcomes[i] = record.Outcome{Result: record.Created}
+		default:
+			b.outcomes[i] = record.Outcome{Result: record.Created, ID: wanted.ID}
+			fresh, freshRows = append(fresh, wanted), append(freshRows, i)
+		}
+	}
+	if b.dryRun {
+		return nil
+	}
+	taken, err := b.insert(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	for _, n := range taken {
+		updates = append(updates, freshRows[n])
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(importWriters)
+	for _, i := range updates {
+		g.Go(func() error { return b.update(ctx, i, ids[i].ids) })
+	}
+	return g.Wait()
+}
+
+// insert stores new events. When another import of the same keys came first, it finds those and returns their
+// indexes, so that they are updated: the later import wins.
+func (b *batch) insert(ctx context.Context, fresh []Event) (taken []int, err error) {
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	taken, err = b.service.store.Insert(ctx, fresh)
+	if err != nil || len(taken) == 0 {
+		return nil, err
+	}
+	keys := make([]string, len(taken))
+	for i, n := range taken {
+		keys[i] = fresh[n].Key
+	}
+	first, err := b.service.store.Find(ctx, nil, keys)
+	for _, e := range first {
+		b.stored[e.Key] = e
+	}
+	return taken, err
+}
+
+// update changes the stored event of a row; each row has a place of its own in outcomes.
+func (b *batch) update(ctx context.Context, i int, new ids) error {
+	row := b.rows[i]
+	stored := b.stored[row.Key]
+	l := b.lookupOf(&stored)
+	var faults problem.Fields
+	e, err := b.service.change(ctx, stored.ID, l, func(e *Event) error {
+		before := e.Span
+		faults = b.apply(e, row, new)
+		if !e.Span.Equal(before) {
+			e.reconsider(b.p, l.elements)
+		}
+		return unchangedIf(len(faults) > 0)
+	})
+	switch {
+	case errors.Is(err, record.ErrNotFound):
+		b.outcomes[i] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
+		return nil
+	case err != nil:
+		return err
+	case len(faults) > 0:
+		b.outcomes[i] = record.Fail(faults)
+	default:
+		b.outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
+	}
+	return nil
+}
+
+// lookupOf returns a lookup of an event's elements, for the update of that event alone.
+func (b *batch) lookupOf(e *Event) *lookup {
+	l := newLookup()
+	for _, id := range e.elementIDs() {
+		if l.asked[id] = b.lookup.asked[id]; l.asked[id] {
+			l.elements[id] = b.lookup.elements[id]
+		}
+	}
+	return l
+}
+
+// apply makes the event what the row says and returns all that is wrong with the row.
+func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
+	faults := maps.Clone(row.Fields.Faults)
+	e.Key, e.ImportHash = row.Key, row.Hash
+	row.Fields.applyBody(e, faults, true)
+	span, wrong := b.service.zone.NewSpan(row.Fields.Span)
+	for field, messages := range wrong {
+		faults[field] = append(faults[field], messages...)
+	}
+	if wrong == nil {
+		e.Span = span
+	}
+	b.applyReferences(e, row, faults)
+	submitted := b.submitted(row, faults)
+	for _, f := range e.replaceElements(b.p, submitted, b.lookup.elements, new) {
+		for _, messages := range f.Errors {
+			faults.Add("elements", f.Submitted.Text+" "+messages[0])
+		}
+	}
+	return faults
+}
+
+func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
+	category, exists := b.categories[row.Category]
+	switch {
+	case faults["category"] != nil:
+	case row.Category == "":
+		faults.Add("category", problem.Blank)
+	case !exists && !b.dryRun:
+		faults.Add("category", problem.MustExist)
+	}
+	organiser, exists := b.elements[staffKey(row.Organiser)]
+	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
+		faults.Add("organiser", problem.NotStaff)
+	}
+	owner, exists := b.users[row.Owner]
+	if row.Owner != "" && !exists && !b.dryRun {
+		faults.Add("owner", problem.MustExist)
+	}
+	e.CategoryID, e.OrganiserID, e.OwnerID = category, organiser.ID, owner
+}
+
+// submitted returns the elements of the row that exist.
+func (b *batch) submitted(row Row, faults problem.Fields) []Submitted {
+	var elements []Submitted
+	for _, key := range row.Elements {
+		fact, exists := b.elements[key]
+		switch {
+		case exists:
+			elements = append(elements, Submitted{Text: key, ID: fact.ID})
+		case !b.dryRun:
+			faults.Add("elements", fmt.Sprintf("%s must exist", key))
+		}
+	}
+	return elements
+}
+
+// rowIDs are the ids that one row can need.
+type rowIDs struct {
+	ids
+	event int64
+}
+
+// takeIDs takes the ids for all rows with at most three round trips; a dry run counts from 1.
+func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, error) {
+	commitments, requests := 0, 0
+	needs := make(map[int][2]int, len(changed))
+	for _, i := range changed {
+		c, r := b.needs(b.rows[i])
+		needs[i] = [2]int{c, r}
+		commitments, requests = commitments+c, requests+r
+	}
+	store := b.service.store
+	take := []func(context.Context, int) ([]int64, error){
+		store.NewEventIDs,
+		store.NewCommitmentIDs,
+		store.NewRequestIDs,
+	}
+	if b.dryRun {
+		take = []func(context.Context, int) ([]int64, error){countUp, countUp, countUp}
+	}
+	var taken [3][]int64
+	for n, count := range []int{len(changed), commitments, requests} {
+		var err error
+		if taken[n], err = take[n](ctx, count); err != nil {
+			return nil, err
+		}
+	}
+	all := make(map[int]rowIDs, len(changed))
+	for n, i := range changed {
+		c, r := needs[i][0], needs[i][1]
+		all[i] = rowIDs{event: taken[0][n], ids: ids{commitments: taken[1][:c], requests: taken[2][:r]}}
+		taken[1], taken[2] = taken[1][c:], taken[2][r:]
+	}
+	return all, nil
+}
+
+func countUp(_ context.Context, n int) ([]int64, error) {
+	numbers := make([]int64, n)
+	for i := range numbers {
+		numbers[i] = int64(i + 1)
+	}
+	return numbers, nil
+}
+
+// needs counts the commitments and the requests that the row's elements become.
+func (b *batch) needs(row Row) (commitments, requests int) {
+	seen := map[string]bool{}
+	for _, key := range row.Elements {
+		fact, exists := b.elements[key]
+		switch {
+		case !exists || seen[key]:
+		case fact.Resource:
+			requests++
+		default:
+			commitments++
+		}
+		seen[key] = true
+	}
+	return commitments, requests
+}
+
+func staffKey(key string) string { return form.Staff + ":" + key }

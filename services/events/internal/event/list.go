@@ -1,0 +1,70 @@
+package event
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Placed is a commitment or a request with its event.
+type Placed[T any] struct {
+	Event Event
+	Item  T
+}
+
+// CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
+// CommitmentsTo does. One read of about as many events as it returns.
+func (s *Service) CommitmentsIn(ctx context.Context, reaches []fact.Reach) ([]Placed[Commitment], error) {
+	events, err := s.store.FindTouching(ctx, reaches)
+	return CommitmentsTo(reaches, events, s.zone), err
+}
+
+// CommitmentsTo returns the events' commitments to any of the reached elements whose days they touch, in order of
+// event start, event end and commitment id (decisions, part 3).
+func CommitmentsTo(reaches []fact.Reach, events []Event, zone wiretime.Zone) []Placed[Commitment] {
+	days := daysOf(reaches)
+	var found []Placed[Commitment]
+	for _, e := range events {
+		for _, c := range e.Commitments {
+			if e.touches(days[c.ElementID], zone) {
+				found = append(found, Placed[Commitment]{e, c})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Placed[Commitment]) int {
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+	})
+	return found
+}
+
+// daysOf returns the days of the reaches by element.
+func daysOf(reaches []fact.Reach) map[int64][]wiretime.Days {
+	days := make(map[int64][]wiretime.Days, len(reaches))
+	for _, r := range reaches {
+		days[r.ElementID] = append(days[r.ElementID], r.Days...)
+	}
+	return days
+}
+
+// RequestsIn returns the requests for an element of events that touch the days, in the order of commitments.
+func (s *Service) RequestsIn(ctx context.Context, elementID int64, days wiretime.Days) ([]Placed[Request], error) {
+	events, err := s.store.FindRequesting(ctx, elementID, days)
+	if err != nil {
+		return nil, err
+	}
+	var found []Placed[Request]
+	for _, e := range events {
+		for _, r := range e.Requests {
+			if r.ElementID == elementID && e.touches([]wiretime.Days{days}, s.zone) {
+				found = append(found, Placed[Request]{e, r})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Placed[Request]) int {
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+	})
+	return found, nil
+}

@@ -1,0 +1,133 @@
+package event
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+)
+
+// Place is a place in a list of commitments or requests in order of event start, event id and their own id. The
+// zero Place is before the first and after the last.
+type Place struct {
+	Starts          time.Time
+	EventID, ItemID int64
+}
+
+// after says whether p comes after q.
+func (p Place) after(q Place) bool {
+	return cmp.Or(p.Starts.Compare(q.Starts), cmp.Compare(p.EventID, q.EventID), cmp.Compare(p.ItemID, q.ItemID)) > 0
+}
+
+// ListDecidable returns a page of the commitments of those statuses that p may decide, those of the oldest event
+// first, after a place, and the place that the next page comes after (decisions, part 5). One question to elements,
+// then one read of as many events as it returns at most.
+func (s *Service) ListDecidable(
+	ctx context.Context, p principal.Principal, statuses []Status, after Place, limit int,
+) ([]CommitmentView, Place, error) {
+	elements, ids, err := s.administeredBy(ctx, p)
+	if err != nil {
+		return nil, Place{}, err
+	}
+	events, err := s.store.ListDecidable(ctx, ids, statuses, after, mostEvents(limit))
+	if err != nil {
+		return nil, Place{}, err
+	}
+	waits := func(c Commitment) bool {
+		_, own := elements[c.ElementID]
+		return own && slices.Contains(statuses, c.Status) && c.Status.decidable()
+	}
+	var views []CommitmentView
+	found, next := pageOf(
+		events,
+		after,
+		limit,
+		func(e Event) []Commitment { return filter(e.Commitments, waits) },
+		func(c Commitment) int64 { return c.ID },
+	)
+	for _, f := range found {
+		views = append(views, CommitmentView{f.Item, elements[f.Item.ElementID], f.Event})
+	}
+	return views, next, nil
+}
+
+// PlacedRequest is a request with its event.
+type PlacedRequest struct {
+	RequestView
+	Event Event
+}
+
+// ListOutstanding returns a page of the requests that have less allocated than they ask for and that p may allocate
+// to, as ListDecidable does.
+func (s *Service) ListOutstanding(
+	ctx context.Context, p principal.Principal, after Place, limit int,
+) ([]PlacedRequest, Place, error) {
+	groups, ids, err := s.administeredBy(ctx, p)
+	if err != nil {
+		return nil, Place{}, err
+	}
+	events, err := s.store.ListOutstanding(ctx, ids, after, mostEvents(limit))
+	if err != nil {
+		return nil, Place{}, err
+	}
+	waiting := func(e Event) []Request {
+		return filter(e.Requests, func(r Request) bool {
+			_, own := groups[r.ElementID]
+			return own && e.Outstanding(r)
+		})
+	}
+	var views []PlacedRequest
+	found, next := pageOf(events, after, limit, waiting, func(r Request) int64 { return r.ID })
+	for _, f := range found {
+		views = append(
+			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, f.Event},
+		)
+	}
+	return views, next, nil
+}
+
+// administeredBy returns the elements that p is an administrator of, current or not, and their ids.
+func (s *Service) administeredBy(ctx context.Context, p principal.Principal) (map[int64]fact.Element, []int64, error) {
+	facts, err := s.elements.Administered(ctx, fact.AdministeredQuestion{UserID: p.UserID})
+	if err != nil {
+		return nil, nil, err
+	}
+	elements, ids := make(map[int64]fact.Element, len(facts)), make([]int64, len(facts))
+	for i, f := range facts {
+		elements[f.ID], ids[i] = f, f.ID
+	}
+	return elements, ids, nil
+}
+
+// mostEvents is how many events are read for a page: the event in which the page before ended may have nothing
+// left, each of the others has one item at least, and one item more says that there is a next page.
+func mostEvents(limit int) int { return limit + 2 }
+
+// pageOf returns the first limit items after a place, of events in order of start and id, and the place of the last
+// of them when there are more.
+func pageOf[T any](
+	events []Event, after Place, limit int, items func(Event) []T, id func(T) int64,
+) (page []Placed[T], next Place) {
+	var last Place
+	for _, e := range events {
+		ordered := slices.SortedFunc(slices.Values(items(e)), func(a, b T) int { return cmp.Compare(id(a), id(b)) })
+		for _, item := range ordered {
+			place := Place{e.Span.Starts, e.ID, id(item)}
+			switch {
+			case !place.after(after):
+			case len(page) == limit:
+				return page, last
+			default:
+				page, last = append(page, Placed[T]{e, item}), place
+			}
+		}
+	}
+	return page, Place{}
+}
+
+func filter[T any](all []T, keep func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !keep(one) })
+}

@@ -1,0 +1,31 @@
+package event
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Notes returns the notes of an event that p may see. Missing. One read, then one question to notes.
+func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) ([]form.Note, error) {
+	if _, err := s.store.Get(ctx, id); err != nil {
+		return nil, record.Missing(err, Record, id)
+	}
+	return s.notes.OfEvent(ctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
+}
+
+// AddNote makes a note on any event, owned by p (contract 4.3 rule 1). Missing; Forbidden without can_add_notes. An
+// invalid note comes back with its errors. One read, then one call of notes.
+func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.NewNote) (form.Note, error) {
+	if !p.Permissions.CanAddNotes {
+		return form.Note{}, forbidden()
+	}
+	if _, err := s.store.Get(ctx, note.EventID); err != nil {
+		return form.Note{}, record.Missing(err, Record, note.EventID)
+	}
+	note.AuthorID = p.UserID
+	return s.notes.Create(ctx, note)
+}

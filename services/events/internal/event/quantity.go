@@ -1,0 +1,61 @@
+package event
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// RequestView is a request with what showing it takes.
+type RequestView struct {
+	Request
+	Allocated int
+	Element   fact.Element
+}
+
+// ChangeQuantity sets the quantity of a request (decisions, part 5). Missing; Forbidden without edit rights on the
+// event or administration of the group; Invalid when the quantity is missing, unreadable or not right. Two reads,
+// one question to elements, one write.
+func (s *Service) ChangeQuantity(
+	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
+) (RequestView, error) {
+	e, err := s.store.GetByRequest(ctx, id)
+	if err != nil {
+		return RequestView{}, record.Missing(err, RequestRecord, id)
+	}
+	l := newLookup()
+	elementID := e.Request(id).ElementID
+	if err := s.fetch(ctx, l, []int64{elementID}); err != nil {
+		return RequestView{}, err
+	}
+	view := RequestView{Element: l.elements[elementID]}
+	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+		r := e.Request(id)
+		if r == nil {
+			return record.ErrNotFound
+		}
+		if !mayChangeQuantity(p, e, view.Element) {
+			return forbidden()
+		}
+		before := r.Quantity
+		view.Request, view.Allocated = *r, e.Allocated(id)
+		faults := unreadable
+		switch {
+		case len(faults) > 0:
+		case quantity == nil:
+			faults = problem.Fields{"quantity": {problem.Blank}}
+		default:
+			view.Quantity = *quantity
+			faults = e.checkQuantity(id, *quantity)
+		}
+		if len(faults) > 0 {
+			return record.Invalid(view, faults)
+		}
+		r.Quantity = view.Quantity
+		return unchangedIf(r.Quantity == before)
+	})
+	return view, record.Missing(err, RequestRecord, id)
+}

@@ -1,0 +1,80 @@
+package event
+
+import (
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+)
+
+// Submission is a request to add elements to an event.
+type Submission struct {
+	Elements       []Submitted
+	Clashes        Clashing
+	IdempotencyKey idempotency.Key
+	Match          record.Match // the versions of the event that may be added to
+}
+
+// Submitted is one entry of the elements that a client sends.
+type Submitted struct {
+	Text string // the value as submitted
+	ID   int64  // 0: it is no id
+}
+
+// Clashing says what is to be done where an addition clashes.
+type Clashing string
+
+// The ways to deal with clashes.
+const (
+	IgnoreClashes Clashing = ""
+	ReportClashes Clashing = "report" // add, and say with what it clashes
+	RefuseClashes Clashing = "refuse" // fail what clashes
+)
+
+// Clash is an element of an event with another event that takes it up at the same time.
+type Clash struct {
+	Element fact.Element
+	Event   Event
+}
+
+// Addition is elements that are about to be added to an event, as Clashes needs it.
+type Addition struct {
+	Mode     Clashing
+	Event    Event              // as it is before
+	Category *category.Category // of the event; nil: it is still to be read
+	Elements []fact.Element     // those submitted that exist, each once
+}
+
+// WriteAddition stores an addition without the elements that it must refuse, and returns the event as it is stored,
+// with the commitments that were added.
+type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, err error)
+
+// addition is the submission as an addition to an event; the lookup has been asked for its elements.
+func (s Submission) addition(e Event, of *category.Category, l *lookup) Addition {
+	a := Addition{Mode: s.Clashes, Event: e, Category: of}
+	for _, id := range elementsOf(s.Elements) {
+		if element, exists := l.elements[id]; exists {
+			a.Elements = append(a.Elements, element)
+		}
+	}
+	return a
+}
+
+// outdated says whether the event has changed so that what was found out about clashes no longer holds.
+func (a Addition) outdated(e *Event) bool {
+	return a.Mode != IgnoreClashes &&
+		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
+}
+
+// elementsOf returns the ids of the submitted elements, each once.
+func elementsOf(submitted []Submitted) []int64 {
+	var distinct []int64
+	seen := map[int64]bool{}
+	for _, s := range submitted {
+		if s.ID != 0 && !seen[s.ID] {
+			seen[s.ID] = true
+			distinct = append(distinct, s.ID)
+		}
+	}
+	return distinct
+}

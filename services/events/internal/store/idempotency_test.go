@@ -1,0 +1,74 @@
+package store
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// signed is the event of that id with a receipt.
+func repeatable(id int64, key string, at time.Time) event.Event {
+	e := lesson(id)
+	e.IdempotencyRecords = []event.IdempotencyRecord{{Key: idempotency.Key{ID: key, Body: "b"}, At: at, Failures: []event.Failure{
+		{Index: 0},
+		{Index: 2, Commitment: &event.Commitment{Status: event.Requested}, Errors: problem.Fields{"element_id": {"has already been taken"}}},
+		{Index: 3, Request: &event.Request{Quantity: 1001}, Allocated: 7, Errors: problem.Fields{"quantity": {"must be at most 1000"}}},
+	}}}
+	return e
+}
+
+func TestDecisionsPart1_IdempotencyKey_ATicketIsOfOneEvent(t *testing.T) {
+	_, s := open(t)
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	first, second := repeatable(1, "x", at), repeatable(2, "x", at)
+	insert(t, s, first, lesson(3), lesson(4)) // those without a key don't collide
+	second.Key = ""
+	if taken, err := s.Insert(t.Context(), []event.Event{repeatable(5, "y", at), second}); err != nil || !slices.Equal(taken, []int{1}) {
+		t.Errorf("%v, %v", taken, err)
+	}
+	got, err := s.GetByIdempotencyKey(t.Context(), "x")
+	first.Version, first.Modified = 1, got.Modified
+	if !reflect.DeepEqual(got, first) || err != nil {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, first)
+	}
+	if _, err := s.GetByIdempotencyKey(t.Context(), "z"); !errors.Is(err, record.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestIdempotencyRecordsSurviveChangesUntilTheyAreForgotten(t *testing.T) {
+	db, s := open(t)
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	e := repeatable(1, "old", now.Add(-25*time.Hour))
+	e.IdempotencyRecords = append(e.IdempotencyRecords, repeatable(1, "new", now).IdempotencyRecords...)
+	insert(t, s, e, lesson(2))
+	if _, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "Art"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ForgetIdempotencyRecords(t.Context(), now.Add(-24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), 1)
+	if err != nil || got.Version != 2 || got.Body != "Art" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if !reflect.DeepEqual(got.IdempotencyRecords, e.IdempotencyRecords[1:]) {
+		t.Errorf("got %+v\nwant %+v", got.IdempotencyRecords, e.IdempotencyRecords[1:])
+	}
+	insert(t, s, repeatable(3, "old", now))
+	for name, filter := range map[string]bson.D{"an idempotency key": idempotencyKeyFilter("new"), "the sweep": idempotencyRecordsFilter(now)} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// changeNotices is more than a change can have notices: the notices of one event are numbered by the version that
+// its document gets with the change, and within that.
+const changeNotices = 8
+
+// messages are what a change of an event owes the other services: that it was deleted, and notices of what was done
+// to its entries. A deletion has its notice in the message that the other services get.
+func messages(ctx context.Context, version int64, before, after event.Event) []outbox.Message {
+	if after.ID == 0 {
+		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID)
+		if lost := event.Deletion(before); len(lost.Entries) > 0 {
+			m.Detail = detail(version, 0, lost)
+		}
+		return []outbox.Message{m}
+	}
+	var messages []outbox.Message
+	for i, n := range event.Notices(before, after) {
+		m := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID)
+		m.Detail = detail(version, i, n)
+		messages = append(messages, m)
+	}
+	return messages
+}
+
+// detail is a notice as the outbox carries it: i is its place among those of the change that gave the document its
+// version.
+func detail(version int64, i int, n event.Notice) string {
+	n.Position = version*changeNotices + int64(i)
+	text, _ := json.Marshal(n) // numbers, texts and times always encode
+	return string(text)
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
+)
+
+// Reservations is the collection of reservations, which is called claims: one document for each element that was
+// ever booked with clashes refused, with the reservations that stand at the moment. It implements
+// clash.Reservations. Reservations are not audited.
+type Reservations struct{ collection *mongo.Collection }
+
+// NewReservations returns the store.
+func NewReservations(db *mongo.Database) *Reservations { return &Reservations{db.Collection("claims")} }
+
+// reservationsDocument has the element's id as its own.
+type reservationsDocument struct {
+	mongostore.Head `bson:",inline"`
+
+	Reservations []reservationDocument `bson:"claims"`
+}
+
+type reservationDocument struct {
+	Token   string    `bson:"token"`
+	EventID int64     `bson:"event_id"`
+	Starts  time.Time `bson:"starts"`
+	Ends    time.Time `bson:"ends"`
+}
+
+// Insert implements clash.Reservations: two round trips when no other writer comes between, one when another
+// reservation stands.
+func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Reservation) (*clash.Reservation, error) {
+	for {
+		var standing *clash.Reservation
+		_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
+			standing = nil
+			for _, other := range d.Reservations {
+				if o := clash.Reservation(other); o.Overlaps(r) {
+					standing = &o
+					return record.ErrUnchanged
+				}
+			}
+			d.Reservations = append(d.Reservations, reservationDocument(r))
+			return nil
+		})
+		if !errors.Is(err, record.ErrNotFound) {
+			return standing, err
+		}
+		err = mongostore.Insert(ctx, s.collection, &reservationsDocument{
+			Head: mongostore.Head{
+				ID:     elementID,
+				Schema: schema,
+			},
+			Reservations: []reservationDocument{reservationDocument(r)},
+		})
+		if !mongostore.IsDuplicateKey(
+			err,
+		) { // otherwise another booking reserved the element for the first time meanwhile
+			return nil, err
+		}
+	}
+}
+
+// Delete implements clash.Reservations: two round trips when no other writer comes between.
+func (s *Reservations) Delete(ctx context.Context, elementID int64, token string) error {
+	_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
+		before := len(d.Reservations)
+		d.Reservations = slices.DeleteFunc(d.Reservations, func(r reservationDocument) bool { return r.Token == token })
+		if len(d.Reservations) == before {
+			return record.ErrUnchanged
+		}
+		return nil
+	})
+	if errors.Is(err, record.ErrNotFound) {
+		return nil
+	}
+	return err
+}

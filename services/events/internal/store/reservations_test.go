@@ -1,0 +1,120 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+func reservationOf(token, starts, ends string) clash.Reservation {
+	s := span("2026-09-07T"+starts+":00Z", "2026-09-07T"+ends+":00Z")
+	return clash.Reservation{Token: token, EventID: 1, Starts: s.Starts, Ends: s.Ends}
+}
+
+func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
+	db, _ := open(t)
+	reservations := NewReservations(db)
+	for _, c := range []struct {
+		reservation clash.Reservation
+		by          string // that stands in the way
+	}{
+		{reservationOf("a", "09:00", "10:00"), ""},
+		{reservationOf("b", "10:00", "11:00"), ""},
+		{reservationOf("c", "09:59", "10:01"), "a"},
+		{reservationOf("d", "08:00", "12:00"), "a"},
+	} {
+		standing, err := reservations.Insert(t.Context(), 5, c.reservation)
+		if err != nil || (standing == nil) != (c.by == "") || (standing != nil && standing.Token != c.by) {
+			t.Errorf("reservation %s: %v %v, want one of %q in the way", c.reservation.Token, standing, err, c.by)
+		}
+	}
+	for _, token := range []string{"a", "nobody"} {
+		if err := reservations.Delete(t.Context(), 5, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := reservations.Delete(t.Context(), 6, "a"); err != nil {
+		t.Errorf("of an element without any: %v", err)
+	}
+	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("e", "09:00", "10:00")); err != nil || standing != nil {
+		t.Errorf("after it was dropped: %v %v", standing, err)
+	}
+}
+
+func TestOfParallelReservationsOneStands(t *testing.T) {
+	db, _ := open(t)
+	reservations := NewReservations(db)
+	var wg sync.WaitGroup
+	won := make([]bool, 30)
+	for i := range won {
+		wg.Go(func() {
+			standing, err := reservations.Insert(t.Context(), 5, reservationOf(fmt.Sprint(i), "09:00", "10:00"))
+			if err != nil {
+				t.Error(err)
+			}
+			won[i] = err == nil && standing == nil
+		})
+	}
+	wg.Wait()
+	winners := 0
+	for _, w := range won {
+		if w {
+			winners++
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%d reservations stand, want 1", winners)
+	}
+}
+
+func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1))
+	before, err := s.Get(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []int64{1, 2} {
+		if err := s.Fence(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := s.Get(t.Context(), 1)
+	if err != nil || after.Fences != before.Fences+1 || after.Body != before.Body || len(after.Commitments) != len(before.Commitments) {
+		t.Errorf("%+v, %v; before %+v", after, err, before)
+	}
+	if _, err := s.Insert(t.Context(), []event.Event{lesson(2)}); !errors.Is(err, event.ErrFenced) {
+		t.Errorf("an event under an id that is fenced: %v", err)
+	}
+	if err := s.Fence(t.Context(), 2); err != nil { // once more
+		t.Error(err)
+	}
+	if _, err := s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "changed"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := s.Get(t.Context(), 1); err != nil || e.Fences != 1 {
+		t.Errorf("another change forgets it: %+v, %v", e, err)
+	}
+}
+
+func TestReservationsAndCategoriesAreReadByTheirIDs(t *testing.T) {
+	db, _ := open(t)
+	for _, name := range []string{"claims", "event_categories"} {
+		documents := make([]any, 1000)
+		for i := range documents {
+			documents[i] = bson.D{{Key: "_id", Value: int64(i + 1)}, {Key: "version", Value: int64(1)}, {Key: "name", Value: fmt.Sprint(i)}}
+		}
+		if _, err := db.Collection(name).InsertMany(t.Context(), documents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "claims"}, {Key: "filter", Value: bson.D{{Key: "_id", Value: int64(5)}}}})
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"}, {Key: "filter", Value: idsFilter([]int64{5, 7})}})
+}

@@ -1,0 +1,35 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+// importUsers answers the import of a batch of users.csv.
+func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
+	rows := make([]user.Row, len(batch.Records))
+	for i, r := range batch.Records {
+		rows[i] = readRow(r)
+	}
+	return h.users.Import(c.UserContext(), rows, batch.DryRun)
+}
+
+// readRow reads a record of users.csv: the fields of a user, with the permissions beside them and the element by its
+// key.
+func readRow(r importer.Record) user.Row {
+	e := user.Edit{Faults: problem.Fields{}}
+	e.Name = r.Fields.Text("name", e.Faults)
+	e.Email = r.Fields.Text("email", e.Faults)
+	e.Kind = r.Fields.Text("kind", e.Faults)
+	e.Active = r.Fields.Bool("active", e.Faults)
+	e.Permissions = readPermissions(r.Fields, e.Faults)
+	row := user.Row{Key: r.Key, Hash: r.Hash, UUID: r.Fields.Text("uuid", e.Faults), Edit: e}
+	if element := r.Fields.Text("element", e.Faults); element != nil {
+		row.Element = *element
+	}
+	return row
+}

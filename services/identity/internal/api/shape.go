@@ -1,0 +1,121 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+// kind is that of users in entity tags.
+const kind = "user"
+
+// account is a user as administrators see it.
+type account struct {
+	ID          *int64         `json:"id"`  // null: never stored
+	Key         *string        `json:"key"` // of the import; null when made by hand
+	Name        string         `json:"name"`
+	Email       string         `json:"email"`
+	Kind        principal.Kind `json:"kind"`
+	ElementID   *int64         `json:"element_id"` // null: is no element
+	Active      bool           `json:"active"`
+	Permissions permissions    `json:"permissions"` // as given, without implied ones
+	UUID        *string        `json:"uuid,omitempty"`
+	Valid       bool           `json:"valid"`
+	Errors      problem.Fields `json:"errors,omitempty"`
+}
+
+// permissions are those of a user as administrators see them: its fields are those of principal.Permissions.
+type permissions struct {
+	CanAPI        bool `json:"can_api"`
+	CanSU         bool `json:"can_su"`
+	CanAddEvents  bool `json:"can_add_events"`
+	CanAddNotes   bool `json:"can_add_notes"`
+	EditAllEvents bool `json:"edit_all_events"`
+	Privileged    bool `json:"privileged"`
+	Admin         bool `json:"admin"`
+}
+
+func accountOf(u user.User) account {
+	a := account{
+		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: permissions(u.Permissions),
+		Valid: true,
+	}
+	if u.ID != 0 {
+		a.ID = &u.ID
+	}
+	if u.Key != "" {
+		a.Key = &u.Key
+	}
+	if u.ElementID != 0 {
+		a.ElementID = &u.ElementID
+	}
+	return a
+}
+
+func accountsOf(users []user.User) []account {
+	accounts := make([]account, len(users))
+	for i, u := range users {
+		accounts[i] = accountOf(u)
+	}
+	return accounts
+}
+
+// show answers with the user, tagged.
+func show(c *fiber.Ctx, u user.User) error {
+	state := web.State{Kind: kind, ID: u.ID, Version: u.Version}
+	return web.Record(c, state, web.Field{Name: "user", Value: accountOf(u)})
+}
+
+// refuse answers an invalid user with its errors; any other error it returns.
+func refuse(c *fiber.Ctx, err error) error {
+	invalid, ok := errors.AsType[*record.InvalidError[user.User]](err)
+	if !ok {
+		return err
+	}
+	a := accountOf(invalid.Record)
+	a.Valid, a.Errors = false, invalid.Faults
+	return web.InvalidRecord(c, "user", a)
+}
+
+// listForm is a user as other users see it (contract 2.6).
+func listForm(u user.User) form.User {
+	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
+}
+
+// readEdit reads the fields of a user.
+func readEdit(fields web.Object) user.Edit {
+	e := user.Edit{Faults: problem.Fields{}}
+	e.Name = fields.Text("name", e.Faults)
+	e.Email = fields.Text("email", e.Faults)
+	e.Kind = fields.Text("kind", e.Faults)
+	e.ElementID = fields.ID("element_id", e.Faults)
+	if fields.Null("element_id") {
+		e.ElementID = new(int64)
+	}
+	e.Active = fields.Bool("active", e.Faults)
+	if fields.Has("permissions") {
+		granted, err := web.ParseObject(fields["permissions"])
+		if err != nil {
+			e.Faults.Add("permissions", problem.NotAnObject)
+		}
+		e.Permissions = readPermissions(granted, e.Faults)
+	}
+	return e
+}
+
+func readPermissions(fields web.Object, faults problem.Fields) map[string]bool {
+	granted := map[string]bool{}
+	for _, name := range user.PermissionNames() {
+		if value := fields.Bool(name, faults); value != nil {
+			granted[name] = *value
+		}
+	}
+	return granted
+}

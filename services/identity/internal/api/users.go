@@ -1,0 +1,31 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// listByEmail answers GET of the users with an address (contract 4.5, 5.5 and 5.6): 404 and an empty list when nobody
+// has it.
+func (h handlers) listByEmail(c *fiber.Ctx) error {
+	email, err := web.Query(c, "email")
+	if err != nil {
+		return err
+	}
+	found, err := h.users.ListByEmail(c.UserContext(), web.Principal(c), email)
+	if err != nil {
+		return err
+	}
+	list := make([]form.User, len(found))
+	for i, u := range found {
+		list[i] = listForm(u)
+	}
+	users := web.Field{Name: "users", Value: list}
+	if len(list) == 0 && email != "" {
+		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), users)
+	}
+	return web.OK(c, users)
+}

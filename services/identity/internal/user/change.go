@@ -1,0 +1,139 @@
+package user
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Change edits a user; fields that the edit does not mention stay. The user's sessions are refreshed before it
+// returns. NotFound; PreconditionFailed at another version; a record.InvalidError of the user; Conflict for the last
+// active administrator.
+func (s *Service) Change(ctx context.Context, id int64, e Edit, match record.Match) (User, error) {
+	references := problem.Fields{}
+	if err := s.checkElement(ctx, e, references); err != nil {
+		return User{}, err
+	}
+	return s.change(ctx, id, func(u *User) error {
+		if err := match.Check(u.Version); err != nil {
+			return err
+		}
+		faults := e.apply(u)
+		maps.Copy(faults, references)
+		return record.Invalid(*u, faults)
+	})
+}
+
+// Deactivate is how users are deleted: the user cannot log in any more and its sessions end; its events keep their
+// owner. NotFound, PreconditionFailed, Conflict as for Change.
+func (s *Service) Deactivate(ctx context.Context, id int64, match record.Match) error {
+	_, err := s.change(ctx, id, func(u *User) error {
+		u.Active = false
+		return match.Check(u.Version)
+	})
+	return err
+}
+
+// RenewUUID replaces a user's uuid by a random one and returns it. All sessions of the user end. NotFound.
+func (s *Service) RenewUUID(ctx context.Context, id int64) (string, error) {
+	uuid := newUUID()
+	_, err := s.change(ctx, id, func(u *User) error {
+		u.UUIDHash = HashUUID(uuid)
+		u.endSessions()
+		return nil
+	})
+	return uuid, err
+}
+
+// EndSessions ends all sessions in which a user acts: its own, also those in which it has switched to another user,
+// and those of others who have switched to it. NotFound.
+func (s *Service) EndSessions(ctx context.Context, id int64) error {
+	_, err := s.change(ctx, id, func(u *User) error {
+		u.endSessions()
+		return nil
+	})
+	return err
+}
+
+// RefreshSessions gives the sessions of a user its stored state. A change does it too; this is for a change whose
+// process died before.
+func (s *Service) RefreshSessions(ctx context.Context, id int64) error {
+	u, err := s.store.Get(ctx, id)
+	if errors.Is(err, record.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.sessions.Refresh(ctx, u)
+}
+
+// errNeedsLease ends a change that would deactivate an administrator, or take its permission away, without the lease.
+var errNeedsLease = errors.New("user: the change needs the lease")
+
+// change edits a stored user and refreshes its sessions, even when nothing changed: an earlier try may have stopped
+// between the two. When it fails after the write, the relay brings the message that the write left, and
+// RefreshSessions follows.
+func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) (User, error) {
+	u, pending, err := s.write(ctx, id, edit, false)
+	if errors.Is(err, errNeedsLease) {
+		// Of two administrators who deactivate each other at once, each would see that the other is still active.
+		err = s.store.WithLease(ctx, func(ctx context.Context) error {
+			if err := s.checkOtherAdministrators(ctx, id); err != nil {
+				return err
+			}
+			u, pending, err = s.write(ctx, id, edit, true)
+			return err
+		})
+	}
+	if err != nil {
+		return User{}, missing(err, id)
+	}
+	if err := s.sessions.Refresh(ctx, u); err != nil {
+		const stored = "the change is stored; the user's sessions follow as soon as possible"
+		return User{}, problem.Wrap(problem.Unavailable, err, stored)
+	}
+	if pending {
+		_ = s.store.Acknowledge(ctx, u) // if this fails, the sessions are refreshed once more
+	}
+	return u, nil
+}
+
+// write edits a stored user and says whether a message is pending for its sessions. errNeedsLease when an active
+// administrator would no longer be one and the caller does not have the lease.
+func (s *Service) write(
+	ctx context.Context, id int64, edit func(*User) error, leased bool,
+) (u User, pending bool, err error) {
+	u, err = s.store.Change(ctx, id, func(u *User) error {
+		before := *u
+		if err := edit(u); err != nil {
+			return err
+		}
+		pending = !u.SameInSessions(before)
+		if *u == before {
+			return record.ErrUnchanged
+		}
+		if before.ActiveAdministrator() && !u.ActiveAdministrator() && !leased {
+			return errNeedsLease
+		}
+		return nil
+	})
+	return u, pending, err
+}
+
+// checkOtherAdministrators returns a Conflict when no other user is an active administrator.
+func (s *Service) checkOtherAdministrators(ctx context.Context, id int64) error {
+	administrators, err := s.store.FindAdministrators(ctx)
+	if err != nil {
+		return err
+	}
+	for _, other := range administrators {
+		if other != id {
+			return nil
+		}
+	}
+	return problem.New(problem.Conflict, "the last active administrator can't be deactivated or lose admin")
+}

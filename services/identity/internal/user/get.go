@@ -1,0 +1,48 @@
+package user
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Get returns a user. NotFound when there is none.
+func (s *Service) Get(ctx context.Context, id int64) (User, error) {
+	u, err := s.store.Get(ctx, id)
+	return u, missing(err, id)
+}
+
+// Find returns the users with those ids and those import keys that exist, active or not, for other services.
+func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]User, error) {
+	found, err := s.store.Find(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	keyed, err := s.store.FindByKeys(ctx, keys)
+	return append(found, keyed...), err
+}
+
+// List returns up to limit users with ids above after, by id, and the id after which the next page begins; 0 when
+// there are no more.
+func (s *Service) List(ctx context.Context, after int64, limit int) (users []User, next int64, err error) {
+	users, err = s.store.List(ctx, after, limit+1)
+	if err != nil || len(users) <= limit {
+		return users, 0, err
+	}
+	users = users[:limit]
+	return users, users[limit-1].ID, nil
+}
+
+// ListByEmail returns the users with that address in any letter case, active or not, by id (contract 5.5, 5.6); none
+// when it is not an address. Forbidden without can_su.
+func (s *Service) ListByEmail(ctx context.Context, p principal.Principal, email string) ([]User, error) {
+	if !p.Permissions.CanSU {
+		return nil, problem.New(problem.Forbidden, "")
+	}
+	folded := FoldEmail(email)
+	if !isAddress(folded) {
+		return nil, nil
+	}
+	return s.store.ListByEmail(ctx, folded)
+}

@@ -1,0 +1,215 @@
+package user
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// importWriters is how many users of a batch are changed at a time.
+const importWriters = 8
+
+// Row is one record of an import (administration, users.csv).
+type Row struct {
+	Key, Hash string  // the school's id of the row, and the hash of all of it
+	Edit      Edit    // without an element
+	Element   string  // key, "Staff:17"; "": none
+	UUID      *string // nil: the user keeps its uuid; a new user gets a random one
+}
+
+// Import makes the users agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
+// like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
+// is the whole truth about its user: what it leaves out gets its default. Only uuid and active stay when it leaves
+// them out, so that a change of name does not unlock a user who was locked out. A row at fault fails alone. A dry run
+// writes nothing, and takes references that do not exist for ones that will.
+func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record.Outcome, error) {
+	batch, err := s.read(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]record.Outcome, len(rows))
+	plan := importPlan{outcomes: outcomes, inserts: map[int]*User{}}
+	for i, row := range rows {
+		stored, exists := batch.stored[row.Key]
+		if exists && stored.ImportHash == row.Hash {
+			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
+			continue
+		}
+		attempt := stored
+		if !exists {
+			attempt = newUser()
+			attempt.UUIDHash = HashUUID(newUUID())
+		}
+		faults := row.apply(&attempt, batch.elements[row.Element])
+		batch.check(row, faults, dryRun)
+		switch {
+		case len(faults) > 0:
+			outcomes[i] = record.Fail(faults)
+		case exists:
+			outcomes[i] = record.Outcome{Result: record.Updated, ID: stored.ID}
+			plan.updates = append(plan.updates, i)
+		default:
+			outcomes[i] = record.Outcome{Result: record.Created}
+			plan.inserts[i] = &attempt
+		}
+	}
+	if dryRun {
+		return outcomes, nil
+	}
+	if err := s.insertRows(ctx, plan); err != nil {
+		return nil, err
+	}
+	return outcomes, s.changeRows(ctx, plan, rows, batch)
+}
+
+// importPlan is what has to be written, by the index of the row.
+type importPlan struct {
+	outcomes []record.Outcome
+	inserts  map[int]*User
+	updates  []int
+}
+
+// apply makes u what the row says and returns what is wrong with it then.
+func (row Row) apply(u *User, elementID int64) problem.Fields {
+	u.Key, u.ImportHash = row.Key, row.Hash
+	u.Kind, u.ElementID, u.Permissions = principal.Staff, elementID, principal.Permissions{}
+	if row.UUID != nil && u.UUIDHash != HashUUID(*row.UUID) {
+		u.UUIDHash = HashUUID(*row.UUID)
+		u.endSessions()
+	}
+	return row.Edit.apply(u)
+}
+
+// importBatch is the stored state that the rows of a batch are compared with.
+type importBatch struct {
+	stored   map[string]User   // by key
+	elements map[string]int64  // by "Type:key"
+	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
+}
+
+// read reads the users of the rows, the elements that they name, and who has their uuids.
+func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
+	b := importBatch{stored: map[string]User{}, elements: map[string]int64{}, holders: map[string]string{}}
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		keys[i] = row.Key
+	}
+	users, err := s.store.FindByKeys(ctx, keys)
+	if err != nil {
+		return b, err
+	}
+	for _, u := range users {
+		b.stored[u.Key] = u
+	}
+	wanted := map[string]bool{}
+	var hashes []string
+	for _, row := range rows {
+		if b.stored[row.Key].ImportHash == row.Hash {
+			continue
+		}
+		if row.Element != "" {
+			wanted[row.Element] = true
+		}
+		if row.UUID != nil {
+			hashes = append(hashes, HashUUID(*row.UUID))
+		}
+	}
+	facts, err := s.elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted))})
+	if err != nil {
+		return b, err
+	}
+	for _, e := range facts {
+		b.elements[e.Key] = e.ID
+	}
+	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
+	if err != nil {
+		return b, err
+	}
+	for _, u := range holders {
+		b.holders[u.UUIDHash] = u.Key
+	}
+	return b, nil
+}
+
+// check adds what is wrong with the row's references, and reserves its uuid against later rows.
+func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
+	if _, exists := b.elements[row.Element]; row.Element != "" && !exists && !dryRun {
+		faults.Add("element", problem.MustExist)
+	}
+	if row.UUID == nil {
+		return
+	}
+	if err := CheckUUID(*row.UUID); err != nil {
+		faults.Add("uuid", err.Error())
+		return
+	}
+	hash := HashUUID(*row.UUID)
+	if holder, held := b.holders[hash]; held && holder != row.Key {
+		faults.Add("uuid", problem.Taken)
+		return
+	}
+	b.holders[hash] = row.Key
+}
+
+// insertRows stores the new users.
+func (s *Service) insertRows(ctx context.Context, plan importPlan) error {
+	indexes := slices.Sorted(maps.Keys(plan.inserts))
+	users := make([]*User, len(indexes))
+	for n, i := range indexes {
+		users[n] = plan.inserts[i]
+	}
+	refused, err := s.store.Insert(ctx, users)
+	if err != nil {
+		return err
+	}
+	for n, i := range indexes {
+		plan.outcomes[i].ID = users[n].ID
+		if refused[n] != nil {
+			plan.outcomes[i] = record.Fail(takenField(refused[n]))
+		}
+	}
+	return nil
+}
+
+// changeRows changes the stored users, importWriters at a time.
+func (s *Service) changeRows(ctx context.Context, plan importPlan, rows []Row, b importBatch) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(importWriters)
+	for _, i := range plan.updates {
+		group.Go(func() error {
+			_, err := s.change(ctx, plan.outcomes[i].ID, func(u *User) error {
+				faults := rows[i].apply(u, b.elements[rows[i].Element])
+				return record.Invalid(*u, faults)
+			})
+			invalid, isInvalid := errors.AsType[*record.InvalidError[User]](err)
+			switch {
+			case isInvalid: // the user has been changed since it was read
+				plan.outcomes[i] = record.Fail(invalid.Faults)
+			case errors.Is(err, ErrUUIDTaken):
+				plan.outcomes[i] = record.Fail(takenField(err))
+			case problem.Is(err, problem.Conflict):
+				plan.outcomes[i] = record.Fail(problem.Fields{"admin": {problem.As(err).Message}})
+			default:
+				return err
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// takenField returns the fault of a row whose key or uuid another user has got since the batch was read.
+func takenField(err error) problem.Fields {
+	if errors.Is(err, ErrKeyTaken) {
+		return problem.Fields{"key": {problem.Taken}}
+	}
+	return problem.Fields{"uuid": {problem.Taken}}
+}

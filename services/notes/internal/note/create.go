@@ -1,0 +1,65 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Create makes a note and returns it without parent (contract 4.3, rule 1). The caller has checked that the event
+// exists and that the author may add notes. A record.InvalidError of the note as the API shows it, with id null. A
+// request with an idempotency key makes one note however often it comes; a repeat gets the note as it is then.
+// Conflict when the key is another request's.
+func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, error) {
+	n := fresh(asked.EventID, asked.AuthorID)
+	n.IdempotencyKey = asked.IdempotencyKey
+	e := Edit{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
+	faults := e.apply(&n)
+	owners, err := s.owners(ctx, []Note{n}) // before the write, so that nothing is stored when identity does not answer
+	if err != nil {
+		return form.Note{}, err
+	}
+	owner := owners[n.OwnerID]
+	created, found, err := s.created(ctx, asked.IdempotencyKey)
+	if err != nil {
+		return form.Note{}, err
+	}
+	if found {
+		return s.form(created, owner, nil)
+	}
+	if len(faults) > 0 {
+		return form.Note{}, record.Invalid(invalidForm(n, owner, nil, faults), faults)
+	}
+	if err := s.render(&n); err != nil {
+		return form.Note{}, err
+	}
+	if n, err = s.store.Insert(ctx, n); err != nil {
+		return form.Note{}, err
+	}
+	return s.form(n, owner, nil)
+}
+
+// created returns the note that the request with that key has created already, if it has.
+func (s *Service) created(ctx context.Context, k idempotency.Key) (n Note, found bool, err error) {
+	if !k.Given() {
+		return Note{}, false, nil
+	}
+	n, err = s.store.GetByIdempotencyKey(ctx, k.ID)
+	if errors.Is(err, record.ErrNotFound) {
+		return Note{}, false, nil
+	}
+	if err == nil {
+		err = k.Repeats(n.IdempotencyKey)
+	}
+	return n, true, err
+}
+
+// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time.
+func (s *Service) ForgetIdempotencyKeys(ctx context.Context, before time.Time) error {
+	return s.store.ForgetIdempotencyKeys(ctx, before)
+}

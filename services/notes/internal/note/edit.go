@@ -1,0 +1,61 @@
+package note
+
+import (
+	"unicode/utf8"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Edit is what a request says about a note; fields that are nil keep their values.
+type Edit struct {
+	Contents     *string
+	VisibleGuest *bool
+	VisibleStaff *bool
+	VisiblePupil *bool
+	Faults       problem.Fields // of fields that could not be read
+}
+
+// Fields is a JSON object of a request; see web.Object.
+type Fields interface {
+	Text(name string, faults problem.Fields) *string
+	Bool(name string, faults problem.Fields) *bool
+}
+
+// ReadEdit reads the note parameters of contract 4.3; null counts as not given.
+func ReadEdit(f Fields) Edit {
+	faults := problem.Fields{}
+	return Edit{
+		Contents:     f.Text("contents", faults),
+		VisibleGuest: f.Bool("visible_guest", faults),
+		VisibleStaff: f.Bool("visible_staff", faults),
+		VisiblePupil: f.Bool("visible_pupil", faults),
+		Faults:       faults,
+	}
+}
+
+// apply changes n and returns what is wrong with the edit.
+func (e Edit) apply(n *Note) problem.Fields {
+	set(&n.Contents, e.Contents)
+	set(&n.Visible.Guest, e.VisibleGuest)
+	set(&n.Visible.Staff, e.VisibleStaff)
+	set(&n.Visible.Pupil, e.VisiblePupil)
+	return e.check()
+}
+
+// check returns what is wrong with the edit, by field.
+func (e Edit) check() problem.Fields {
+	faults := problem.Fields{}
+	for field, messages := range e.Faults {
+		faults[field] = append(faults[field], messages...)
+	}
+	if e.Contents != nil && utf8.RuneCountInString(*e.Contents) > MaxContents {
+		faults.Add("contents", problem.TooLong(MaxContents))
+	}
+	return faults
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

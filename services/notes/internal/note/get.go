@@ -1,0 +1,61 @@
+package note
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Get returns a note with its parent (contract 4.3). NotFound when there is none, the viewer does not see it, or its
+// event is gone.
+func (s *Service) Get(ctx context.Context, v fact.Viewer, id int64) (View, error) {
+	n, err := s.getVisible(ctx, v, id)
+	if err != nil {
+		return View{}, err
+	}
+	owner, parent, err := s.surroundings(ctx, n)
+	if err != nil {
+		return View{}, err
+	}
+	return s.view(n, owner, parent)
+}
+
+// List returns the notes of an event that the viewer sees, without parent, by id. The caller has checked that the
+// event exists.
+func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
+	notes, err := s.store.List(ctx, q.EventID)
+	if err != nil {
+		return nil, err
+	}
+	var visible []Note
+	for _, n := range notes {
+		if n.VisibleTo(q.Viewer) {
+			visible = append(visible, n)
+		}
+	}
+	owners, err := s.owners(ctx, visible)
+	if err != nil {
+		return nil, err
+	}
+	forms := make([]form.Note, len(visible))
+	for i, n := range visible {
+		if forms[i], err = s.form(n, owners[n.OwnerID], nil); err != nil {
+			return nil, err
+		}
+	}
+	return forms, nil
+}
+
+// getVisible returns a note that the viewer sees. For others it does not exist.
+func (s *Service) getVisible(ctx context.Context, v fact.Viewer, id int64) (Note, error) {
+	n, err := s.store.Get(ctx, id)
+	if err == nil && !n.VisibleTo(v) {
+		err = record.ErrNotFound
+	}
+	if err != nil {
+		return Note{}, missing(err, id)
+	}
+	return n, nil
+}

@@ -1,0 +1,84 @@
+package store
+
+import (
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/journal"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// document is a note as it is stored.
+type document struct {
+	mongostore.Head `bson:",inline"`
+
+	Key          string `bson:"key,omitempty"`
+	ImportHash   string `bson:"import_hash,omitempty"`
+	EventID      int64  `bson:"event_id"`
+	OwnerID      *int64 `bson:"owner_id"` // null: the system's
+	Contents     string `bson:"contents"`
+	VisibleGuest bool   `bson:"visible_guest"`
+	VisibleStaff bool   `bson:"visible_staff"`
+	VisiblePupil bool   `bson:"visible_pupil"`
+	HTML         string `bson:"html"`
+	Markup       int    `bson:"markup"`
+
+	IdempotencyKey *keyDocument    `bson:"ticket,omitempty"`
+	System         *systemDocument `bson:"system,omitempty"`
+
+	journal.Tail `bson:",inline"`
+}
+
+// keyDocument is the idempotency key of the request that made a note, and when.
+type keyDocument struct {
+	Key  string    `bson:"key"`
+	Body string    `bson:"body"`
+	At   time.Time `bson:"at"`
+}
+
+// systemDocument is what makes a note one of the system's on a topic.
+type systemDocument struct {
+	Topic fact.Topic   `bson:"topic"`
+	Day   wiretime.Day `bson:"day"` // on which the event started when the note was written
+}
+
+// note returns what the document says.
+func (d *document) note() note.Note {
+	n := note.Note{
+		ID: d.ID, Version: d.Version, EventID: d.EventID, Contents: d.Contents,
+		Visible: note.Visibility{Guest: d.VisibleGuest, Staff: d.VisibleStaff, Pupil: d.VisiblePupil},
+		HTML:    d.HTML, Markup: d.Markup, Key: d.Key, ImportHash: d.ImportHash,
+	}
+	if d.OwnerID != nil {
+		n.OwnerID = *d.OwnerID
+	}
+	if d.IdempotencyKey != nil {
+		n.IdempotencyKey = idempotency.Key{ID: d.IdempotencyKey.Key, Body: d.IdempotencyKey.Body}
+	}
+	if d.System != nil {
+		n.Topic, n.Day = d.System.Topic, d.System.Day
+	}
+	return n
+}
+
+// set makes the document say n. The key of the request that made the note stays as it is stored.
+func (d *document) set(n note.Note) {
+	key := d.IdempotencyKey
+	if key == nil && n.IdempotencyKey.Given() {
+		key = &keyDocument{Key: n.IdempotencyKey.ID, Body: n.IdempotencyKey.Body, At: time.Now().UTC()}
+	}
+	*d = document{
+		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID,
+		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil,
+		Contents: n.Contents, HTML: n.HTML, Markup: n.Markup, IdempotencyKey: key,
+	}
+	if n.OwnerID != 0 {
+		d.OwnerID = &n.OwnerID
+	}
+	if n.Topic != "" {
+		d.System = &systemDocument{n.Topic, n.Day}
+	}
+}
