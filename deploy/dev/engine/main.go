@@ -1,9 +1,10 @@
-// Command engine is the document store of a developer's or CI machine: FerretDB in front of a PostgreSQL with the DocumentDB extension.
-// It speaks MongoDB's wire protocol without authentication, so it listens on loopback addresses only. It is never part of an
-// installation: there the store is MongoDB.
+// Command engine is the document store of a developer's or CI machine: FerretDB in front of a PostgreSQL with the
+// DocumentDB extension. It speaks MongoDB's wire protocol without authentication, so it listens on loopback
+// addresses only. It is never part of an installation: there the store is MongoDB.
 //
-// It stays in the foreground, logs one line per event to standard error, and ends with status 0 on SIGTERM or SIGINT. It ends with
-// status 1 and one line that says why when the address is taken, or PostgreSQL or DocumentDB is not there or not as expected.
+// It stays in the foreground, logs one line per event to standard error, and ends with status 0 on SIGTERM or
+// SIGINT. It ends with status 1 and one line that says why when the address is taken, or PostgreSQL or DocumentDB
+// is not there or not as expected.
 package main
 
 import (
@@ -22,7 +23,8 @@ import (
 	"github.com/FerretDB/FerretDB/v2/ferretdb"
 )
 
-// settings is what the flags give. Each flag's default comes from an environment variable, so a URL need not stand in a process list.
+// settings is what the flags give. Each flag's default comes from an environment variable, so a URL need not stand
+// in a process list.
 type settings struct {
 	postgres string        // PostgreSQL URL; parameters such as pool_max_conns go to the connection pool
 	listen   string        // host:port of a loopback address
@@ -56,7 +58,8 @@ func run(ctx context.Context, log *slog.Logger, args []string, getenv func(strin
 		return err
 	}
 	if versions.documentdb != testedDocumentDB {
-		log.Warn("this DocumentDB is not the one that the engine was tested with", "tested", testedDocumentDB, "found", versions.documentdb)
+		log.Warn("this DocumentDB is not the one that the engine was tested with", "tested", testedDocumentDB, "found",
+			versions.documentdb)
 	}
 	telemetry := false
 	db, err := ferretdb.New(&ferretdb.Config{

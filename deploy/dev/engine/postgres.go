@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// testedDocumentDB is the version of the extension that the engine and Belfry's tests are known to work with. Another one is tried,
-// and named in a warning.
+// testedDocumentDB is the version of the extension that the engine and Belfry's tests are known to work with.
+// Another one is tried, and named in a warning.
 const testedDocumentDB = "1.0-0"
 
 // SQLSTATEs that PostgreSQL answers with while it starts, recovers or has no connection to spare.
@@ -23,8 +23,8 @@ const (
 
 type versions struct{ postgresql, documentdb string }
 
-// prepare waits until PostgreSQL answers, for patience at most, creates the DocumentDB extension where it is missing, brings it to the
-// version of the installed library where that is newer, and returns the versions.
+// prepare waits until PostgreSQL answers, for patience at most, creates the DocumentDB extension where it is
+// missing, brings it to the version of the installed library where that is newer, and returns the versions.
 func prepare(ctx context.Context, url string, patience time.Duration) (versions, error) {
 	var v versions
 	conn, err := connect(ctx, url, patience)
@@ -41,7 +41,8 @@ func prepare(ctx context.Context, url string, patience time.Duration) (versions,
 	const query = `SELECT extversion, documentdb_api.binary_extended_version() FROM pg_extension WHERE extname = 'documentdb'`
 	var binary string
 	if err := conn.QueryRow(ctx, query).Scan(&v.documentdb, &binary); err != nil {
-		return v, fmt.Errorf("the DocumentDB extension is there but does not answer as expected (tested: %s): %w", testedDocumentDB, err)
+		return v, fmt.Errorf("the DocumentDB extension is there but does not answer as expected (tested: %s): %w",
+			testedDocumentDB, err)
 	}
 	return v, nil
 }
@@ -96,7 +97,8 @@ func connect(ctx context.Context, url string, patience time.Duration) (*pgx.Conn
 	}
 }
 
-// poolless parses a URL that may carry a pool's parameters, which a single connection would send to the server as settings.
+// poolless parses a URL that may carry a pool's parameters, which a single connection would send to the server as
+// settings.
 func poolless(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {

@@ -40,7 +40,8 @@ func (c *config) Check() error {
 	return errors.Join(faults...)
 }
 
-// adminUUID returns the first administrator's uuid: the one given, the one of the last run, or a new one that later runs find again.
+// adminUUID returns the first administrator's uuid: the one given, the one of the last run, or a new one that later
+// runs find again.
 func adminUUID(local string, given settings.Secret) (settings.Secret, error) {
 	if given.Set() {
 		return given, nil

@@ -24,16 +24,18 @@ const progressPause = 3 * time.Second
 // schoolYearBegins is the month in which the current school year is the one that begins this year.
 const schoolYearBegins = time.August
 
-// demoRecord is what a run notes of the demo school, in .local: a load that was interrupted is made good by the next run.
+// demoRecord is what a run notes of the demo school, in .local: a load that was interrupted is made good by the
+// next run.
 type demoRecord struct {
 	Database string       `json:"database"`
 	Loaded   bool         `json:"loaded"`
 	Logins   []demo.Login `json:"logins"`
 }
 
-// loadDemo makes the demo school and loads it through the public address when the school is empty, or when an earlier run was interrupted
-// while it did. It returns the logins to try; none when the school is somebody's own.
-func loadDemo(ctx context.Context, cfg config, local, url string, admin settings.Secret, log *slog.Logger) ([]demo.Login, error) {
+// loadDemo makes the demo school and loads it through the public address when the school is empty, or when an
+// earlier run was interrupted while it did. It returns the logins to try; none when the school is somebody's own.
+func loadDemo(ctx context.Context, cfg config, local, url string, admin settings.Secret,
+	log *slog.Logger) ([]demo.Login, error) {
 	c, err := client.New(url, client.Options{UserAgent: "belfry-local"})
 	if err != nil {
 		return nil, err
@@ -63,7 +65,8 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	made, err := demo.Generate(dir, demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
+	made, err := demo.Generate(dir,
+		demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
 	if err != nil {
 		return nil, err
 	}

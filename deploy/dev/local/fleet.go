@@ -40,14 +40,17 @@ type fleet struct {
 }
 
 // newFleet builds the services and gives each replica its addresses and its environment.
-func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret, log *slog.Logger) (*fleet, error) {
+func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret,
+	log *slog.Logger) (*fleet, error) {
 	bin := filepath.Join(local, "bin")
 	if err := buildServices(ctx, root, bin, log); err != nil {
 		return nil, err
 	}
 	shared := append(os.Environ(),
-		"MONGODB_URI="+at.MongoURI, "MONGODB_DATABASE="+cfg.Database, "REDIS_URL="+at.RedisURL, "BELFRY_REDIS_PREFIX="+cfg.Database+":",
-		"BELFRY_TIMEZONE="+cfg.Zone.String(), "BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(), "BOOTSTRAP_ADMIN_UUID="+admin.Reveal(),
+		"MONGODB_URI="+at.MongoURI, "MONGODB_DATABASE="+cfg.Database, "REDIS_URL="+at.RedisURL,
+		"BELFRY_REDIS_PREFIX="+cfg.Database+":",
+		"BELFRY_TIMEZONE="+cfg.Zone.String(), "BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(),
+		"BOOTSTRAP_ADMIN_UUID="+admin.Reveal(),
 		"BELFRY_SECURE_COOKIES=false", "BELFRY_DRAIN_DELAY=0s", "BELFRY_TRUSTED_PROXIES=127.0.0.0/8")
 	f := &fleet{log: log}
 	logs := filepath.Join(local, "log")
@@ -68,12 +71,14 @@ func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Ru
 		return nil, err
 	}
 	for _, r := range f.replicas {
-		if !slices.ContainsFunc(shared, func(v string) bool { return strings.HasPrefix(v, internalVariable(r.service)) }) {
+		if !slices.ContainsFunc(shared,
+			func(v string) bool { return strings.HasPrefix(v, internalVariable(r.service)) }) {
 			shared = append(shared, internalVariable(r.service)+"http://"+r.internal)
 		}
 	}
 	for _, r := range f.replicas {
-		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal, "BELFRY_HEALTH_LISTEN="+r.health)
+		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
+			"BELFRY_HEALTH_LISTEN="+r.health)
 	}
 	return f, nil
 }

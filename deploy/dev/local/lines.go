@@ -9,8 +9,9 @@ import (
 	"sync"
 )
 
-// lines passes a program's lines on to the log: for a service only what a person at the terminal wants to know (its warnings and errors,
-// and lines that are no log lines), while its file gets all of them; for anything else every line.
+// lines passes a program's lines on to the log: for a service only what a person at the terminal wants to know (its
+// warnings and errors, and lines that are no log lines), while its file gets all of them; for anything else every
+// line.
 type lines struct {
 	log   *slog.Logger
 	name  string

@@ -1,5 +1,6 @@
-// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services, and a front door at one
-// address that routes as the chart does. It loads a demo school when there is none, and stops all of it, in order, on Ctrl-C.
+// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services,
+// and a front door at one address that routes as the chart does. It loads a demo school when there is none, and
+// stops all of it, in order, on Ctrl-C.
 package main
 
 import (
@@ -42,8 +43,8 @@ func main() {
 	}
 }
 
-// run is a whole run: what it starts, it stops again in reverse order, whatever happens. The argument "settings" prints the table of
-// its variables instead.
+// run is a whole run: what it starts, it stops again in reverse order, whatever happens. The argument "settings"
+// prints the table of its variables instead.
 func run(ctx context.Context, args []string, out *os.File) (err error) {
 	var cfg config
 	if slices.Equal(args, []string{"settings"}) {
@@ -67,7 +68,8 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	log := slog.New(tint.NewTextHandler(out, &tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
+	log := slog.New(tint.NewTextHandler(out,
+		&tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
 
 	// The port is taken first: nothing is started for an address that cannot be had.
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(cfg.Port)))
@@ -81,7 +83,8 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	running, err := stores.Start(ctx, stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
+	running, err := stores.Start(ctx,
+		stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,8 @@ import (
 // Every is how often something that takes long says where it is.
 const Every = 3 * time.Second
 
-// Run runs a command to its end. While it runs, its newest line is shown every few seconds; when it fails, its last lines are in
-// the error. Ending ctx ends it, and so does the end of this process.
+// Run runs a command to its end. While it runs, its newest line is shown every few seconds; when it fails, its last
+// lines are in the error. Ending ctx ends it, and so does the end of this process.
 func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cmd) error {
 	// A file, not a pipe: a process that the command leaves behind must not keep this step waiting.
 	output, err := os.CreateTemp("", "belfry-step-*.log")
@@ -40,7 +40,8 @@ func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cm
 		select {
 		case <-running.Ended():
 			if running.ExitCode() != 0 {
-				return fmt.Errorf("%s: %w; it said at last:\n%s", filepath.Base(cmd.Path), running.Err(), Tail(output.Name(), 8))
+				return fmt.Errorf("%s: %w; it said at last:\n%s", filepath.Base(cmd.Path), running.Err(),
+					Tail(output.Name(), 8))
 			}
 			return nil
 		case <-show.C:

@@ -16,7 +16,8 @@ import (
 // addressPatience is how long a store that was given by address may take to answer.
 const addressPatience = 5 * time.Second
 
-// masked is an address without user, password and parameters. It works on the text, because a malformed address is shown too.
+// masked is an address without user, password and parameters. It works on the text, because a malformed address is
+// shown too.
 func masked(address string) string {
 	scheme, rest, found := strings.Cut(address, "://")
 	if !found {

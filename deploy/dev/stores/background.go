@@ -16,12 +16,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/process"
 )
 
-// SuperviseCommand is the first argument with which Up starts its own program anew, in the checkout; the second is Options.Dir. That
-// program then has to call Supervise with the same options.
+// SuperviseCommand is the first argument with which Up starts its own program anew, in the checkout; the second is
+// Options.Dir. That program then has to call Supervise with the same options.
 const SuperviseCommand = "supervise"
 
-// Up brings the stores up and leaves them running in the background, under a process of the same program. It returns when they answer;
-// where they already do, at once.
+// Up brings the stores up and leaves them running in the background, under a process of the same program. It
+// returns when they answer; where they already do, at once.
 func Up(ctx context.Context, o Options) (Record, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
@@ -150,8 +150,9 @@ func Status(ctx context.Context, o Options) error {
 	return errors.Join(faults...)
 }
 
-// Down ends the stores that run in the background, in good order, and what a killed process may have left of them. It returns when
-// they are gone. Stores that another program runs, such as the local run, are not ended but an error.
+// Down ends the stores that run in the background, in good order, and what a killed process may have left of them.
+// It returns when they are gone. Stores that another program runs, such as the local run, are not ended but an
+// error.
 func Down(ctx context.Context, o Options) error {
 	o = o.complete()
 	say := &speaker{out: o.Out}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// claim is the right to run the stores of one folder. It is two locked files, and the kernel drops a lock when the last process that has
-// the file open is gone, however it went. So no pid file can be stale.
+// claim is the right to run the stores of one folder. It is two locked files, and the kernel drops a lock when the
+// last process that has the file open is gone, however it went. So no pid file can be stale.
 //
 //   - "claim" is open in the process that keeps the stores running; its text is that process.
 //   - "children" is inherited by every process of the stores: as long as it is locked, one of them still has the data open.
@@ -64,7 +64,8 @@ func (c *claim) release() error {
 	return errors.Join(c.children.Close(), c.own.Close())
 }
 
-// endStragglers makes sure that no process of an earlier run is left, and takes the lock that this run's processes inherit.
+// endStragglers makes sure that no process of an earlier run is left, and takes the lock that this run's processes
+// inherit.
 func (c *claim) endStragglers(ctx context.Context, say *speaker) error {
 	begin, told, killed := time.Now(), false, false
 	for {

@@ -22,7 +22,8 @@ type debian struct{ root string }
 const (
 	// suite is the one that has DocumentDB.
 	suite = "sid"
-	// rootName changes with what newRoot puts into the folder, so that a folder made by an earlier recipe is not taken for a later one's.
+	// rootName changes with what newRoot puts into the folder, so that a folder made by an earlier recipe is not
+	// taken for a later one's.
 	rootName = "debian-" + suite + "-1"
 	// markFile is written last: a root folder without it is not complete. It names the versions of the packages.
 	markFile = "belfry-packages.json"
@@ -34,8 +35,8 @@ const (
 
 var packages = []string{"postgresql-18-documentdb", "redis-server"}
 
-// debianRoot returns the root folder of the user's cache. It is made there when it is missing, which takes root, the network and about
-// a minute.
+// debianRoot returns the root folder of the user's cache. It is made there when it is missing, which takes root,
+// the network and about a minute.
 func debianRoot(ctx context.Context, say *speaker) (debian, error) {
 	if os.Geteuid() != 0 {
 		return debian{}, errUnprivileged
@@ -51,7 +52,8 @@ func debianRoot(ctx context.Context, say *speaker) (debian, error) {
 	return d, errors.Join(err, unlock())
 }
 
-// newRoot makes the root folder beside its place and moves it there when it is complete. The caller holds the cache's lock.
+// newRoot makes the root folder beside its place and moves it there when it is complete. The caller holds the
+// cache's lock.
 func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	say.line("setting up PostgreSQL, DocumentDB and Redis in %s (once on this machine, about a minute)", root)
 	if err := needSpace(filepath.Dir(root), rootSpace); err != nil {
@@ -73,7 +75,8 @@ func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
 		return err
 	}
-	if err := progress.Run(ctx, say.line, unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
+	if err := progress.Run(ctx, say.line,
+		unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
 		return fmt.Errorf("making a Debian %s root folder: %w", suite, err)
 	}
 	if err := install(ctx, say, debian{draft}); err != nil {
@@ -93,13 +96,15 @@ func needDebootstrap(ctx context.Context, say *speaker) error {
 	return progress.Run(ctx, say.line, aptGet("apt-get", "install", "-y", "--no-install-recommends", "debootstrap"))
 }
 
-// install puts the packages into the root folder, without starting a service or making a database cluster, and the mark.
+// install puts the packages into the root folder, without starting a service or making a database cluster, and the
+// mark.
 func install(ctx context.Context, say *speaker, d debian) error {
 	refuse := "#!/bin/sh\nexit 101\n" // what Debian's policy-rc.d says to forbid the start of a service
 	if err := errors.Join(
 		os.WriteFile(filepath.Join(d.root, "usr/sbin/policy-rc.d"), []byte(refuse), 0o755),
 		os.MkdirAll(filepath.Join(d.root, "etc/postgresql-common"), 0o755),
-		os.WriteFile(filepath.Join(d.root, "etc/postgresql-common/createcluster.conf"), []byte("create_main_cluster = false\n"), 0o644),
+		os.WriteFile(filepath.Join(d.root, "etc/postgresql-common/createcluster.conf"),
+			[]byte("create_main_cluster = false\n"), 0o644),
 		os.MkdirAll(filepath.Join(d.root, inside), 0o755),
 	); err != nil {
 		return err
@@ -136,7 +141,8 @@ var (
 	contained = []string{"--mount", "--pid", "--fork", "--kill-child"}
 )
 
-// command runs argv as user inside the root folder, with the folder data as its /belfry. The process gets SIGINT when its parent ends.
+// command runs argv as user inside the root folder, with the folder data as its /belfry. The process gets SIGINT
+// when its parent ends.
 func (d debian) command(namespaces []string, user, data string, argv ...string) *exec.Cmd {
 	const enter = `set -e
 root=$1 data=$2 user=$3; shift 3

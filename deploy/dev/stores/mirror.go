@@ -15,8 +15,9 @@ const (
 	osRelease = "/etc/os-release"
 )
 
-// aptMirror returns the address that this machine gets Debian from: the first web address in its apt sources that offers the main
-// part of the release that is installed. So no host is named here, and the machine's own mirror is asked.
+// aptMirror returns the address that this machine gets Debian from: the first web address in its apt sources that
+// offers the main part of the release that is installed. So no host is named here, and the machine's own mirror is
+// asked.
 func aptMirror(apt, release string) (string, error) {
 	codename, err := codename(release)
 	if err != nil {
@@ -51,7 +52,8 @@ func aptMirror(apt, release string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s names no web address for Debian %s, so the stores' programs cannot be had; %w", apt, codename, errElsewhere)
+	return "", fmt.Errorf("%s names no web address for Debian %s, so the stores' programs cannot be had; %w", apt,
+		codename, errElsewhere)
 }
 
 // errElsewhere is the way out where the programs cannot be installed.

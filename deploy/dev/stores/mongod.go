@@ -20,7 +20,8 @@ const replicaSet = "belfry"
 // notInitiated is MongoDB's code for a member that no replica set was made of yet.
 const notInitiated = 94
 
-// mongodStore is the mongod on the PATH, as a replica set of one: write concern majority then means what it means in production.
+// mongodStore is the mongod on the PATH, as a replica set of one: write concern majority then means what it means
+// in production.
 func mongodStore(_ context.Context, at site) (store, error) {
 	path, err := exec.LookPath("mongod")
 	if err != nil {
@@ -39,7 +40,8 @@ func mongodStore(_ context.Context, at site) (store, error) {
 		name:     "the document store (mongod)",
 		mongoURI: uri,
 		programs: []program{{name: "mongod", signal: syscall.SIGTERM, command: func() *exec.Cmd {
-			return exec.Command(path, "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port), "--replSet", replicaSet,
+			return exec.Command(path, "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port),
+				"--replSet", replicaSet,
 				"--nounixsocket")
 		}}},
 		ready: func(ctx context.Context) error {
@@ -75,6 +77,7 @@ func initiate(ctx context.Context, uri, member string) error {
 	if err != nil || len(current.Config.Members) == 1 && current.Config.Members[0].Host == member {
 		return err
 	}
-	config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "version", Value: current.Config.Version + 1}, {Key: "members", Value: members}}
+	config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "version", Value: current.Config.Version + 1},
+		{Key: "members", Value: members}}
 	return admin.RunCommand(ctx, bson.D{{Key: "replSetReconfig", Value: config}, {Key: "force", Value: true}}).Err()
 }

@@ -13,7 +13,8 @@ import (
 func TestGivenAddressThatCannotBeUsed(t *testing.T) {
 	closed := net.JoinHostPort("127.0.0.1", strconv.Itoa(unused(t)))
 	for name, c := range map[string]struct{ variable, address, want string }{
-		"MongoDB does not answer":   {"MONGODB_URI", "mongodb://belfry:hunter2@" + closed + "/?authSource=hunter2", "no answer within"},
+		"MongoDB does not answer": {"MONGODB_URI", "mongodb://belfry:hunter2@" + closed + "/?authSource=hunter2",
+			"no answer within"},
 		"MongoDB of another scheme": {"MONGODB_URI", "postgres://belfry:hunter2@" + closed + "/", "MONGODB_URI"},
 		"MongoDB with a bad escape": {"MONGODB_URI", "mongodb://belfry:hunter2%zz@" + closed + "/", "MONGODB_URI"},
 		"Redis does not answer":     {"REDIS_URL", "redis://belfry:hunter2@" + closed + "/0", "no answer"},
@@ -145,7 +146,8 @@ func TestNeedSpaceSaysHowMuch(t *testing.T) {
 	if err := needSpace(dir, 1); err != nil {
 		t.Errorf("one byte: %v", err)
 	}
-	if err := needSpace(dir, 1<<62); err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "MiB") {
+	if err := needSpace(dir, 1<<62); err == nil || !strings.Contains(err.Error(), dir) ||
+		!strings.Contains(err.Error(), "MiB") {
 		t.Errorf("the error is %v, want one with the folder and the numbers", err)
 	}
 }

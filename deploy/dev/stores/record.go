@@ -10,7 +10,8 @@ import (
 	"strconv"
 )
 
-// Record is what a run of the stores leaves in its folder while it lasts, as running.json: package storetest and others read it.
+// Record is what a run of the stores leaves in its folder while it lasts, as running.json: package storetest and
+// others read it.
 type Record struct {
 	MongoURI string `json:"mongodb_uri"`
 	RedisURL string `json:"redis_url"`
@@ -23,7 +24,8 @@ const recordFile = "running.json"
 // errNotRunning says that no stores run in a folder.
 var errNotRunning = errors.New("the stores do not run; the command up starts them")
 
-// readRecord returns the record of the stores that run in dir, or errNotRunning. A record that a killed keeper left counts for nothing.
+// readRecord returns the record of the stores that run in dir, or errNotRunning. A record that a killed keeper left
+// counts for nothing.
 func readRecord(dir string) (Record, error) {
 	var rec Record
 	err := readJSON(filepath.Join(dir, recordFile), &rec)
@@ -45,12 +47,12 @@ func removeRecord(dir string) error {
 	return nil
 }
 
-// Ports are taken from below the range that the kernel gives to outgoing connections: a client that tries again while its store restarts
-// must not be given the store's own port.
+// Ports are taken from below the range that the kernel gives to outgoing connections: a client that tries again
+// while its store restarts must not be given the store's own port.
 const firstPort, lastPort = 20000, 32000
 
-// port returns the port to listen on: the one that the variable fixes, else the one of the last run if it is still free, else
-// a free one, which is remembered.
+// port returns the port to listen on: the one that the variable fixes, else the one of the last run if it is still
+// free, else a free one, which is remembered.
 func (at site) port(variable string) (int, error) {
 	if fixed := os.Getenv(variable); fixed != "" {
 		port, err := strconv.Atoi(fixed)

@@ -45,7 +45,8 @@ func redisStore(ctx context.Context, at site) (store, error) {
 		return store{}, err
 	}
 	s.programs = []program{{name: "redis", signal: syscall.SIGTERM, command: func() *exec.Cmd {
-		return root.command(private, "redis", folder, append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
+		return root.command(private, "redis", folder,
+			append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
 	}}}
 	return s, nil
 }
@@ -67,7 +68,8 @@ func awaitRedis(ctx context.Context, address string) error {
 	client := redis.NewClient(settings)
 	defer client.Close() //nolint:errcheck // nothing is under way on it
 	for {
-		// Asked only when something listens: the client writes a line to standard error for each connection it cannot make.
+		// Asked only when something listens: the client writes a line to standard error for each connection it
+		// cannot make.
 		conn, err := net.Dial("tcp", settings.Addr)
 		if err == nil {
 			err = errors.Join(conn.Close(), client.Ping(ctx).Err())

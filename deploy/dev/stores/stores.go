@@ -1,13 +1,14 @@
-// Package stores brings up the document store and the Redis that Belfry runs on, for a developer's or CI machine: no installation of
-// Belfry uses it.
+// Package stores brings up the document store and the Redis that Belfry runs on, for a developer's or CI machine:
+// no installation of Belfry uses it.
 //
-// The document store is, in this order: what MONGODB_URI names; a mongod on the PATH, as a replica set of one; PostgreSQL with the
-// DocumentDB extension and the engine of deploy/dev/engine in front. Redis is what REDIS_URL names, a redis-server on the PATH, or Debian's.
-// PostgreSQL, and Redis when it is not on the PATH, run from a Debian root folder in the user's cache, which is made once per machine and
-// shared by all checkouts; that takes root. Data, logs and sockets are in one folder of the checkout, so two checkouts share nothing.
+// The document store is, in this order: what MONGODB_URI names; a mongod on the PATH, as a replica set of one;
+// PostgreSQL with the DocumentDB extension and the engine of deploy/dev/engine in front. Redis is what REDIS_URL
+// names, a redis-server on the PATH, or Debian's. PostgreSQL, and Redis when it is not on the PATH, run from a
+// Debian root folder in the user's cache, which is made once per machine and shared by all checkouts; that takes
+// root. Data, logs and sockets are in one folder of the checkout, so two checkouts share nothing.
 //
-// All listen on loopback addresses only and ask nobody for a password. Their ports are free ones and stay the same from run to run;
-// STORES_MONGO_PORT and STORES_REDIS_PORT fix them.
+// All listen on loopback addresses only and ask nobody for a password. Their ports are free ones and stay the same
+// from run to run; STORES_MONGO_PORT and STORES_REDIS_PORT fix them.
 package stores
 
 import (
@@ -30,7 +31,8 @@ import (
 type Options struct {
 	// Checkout is the root of the source tree, the folder of go.work: the engine is built from it.
 	Checkout string
-	// Dir keeps data, logs and sockets. Empty means .local/stores in the checkout, where package storetest looks for running stores.
+	// Dir keeps data, logs and sockets. Empty means .local/stores in the checkout, where package storetest looks
+	// for running stores.
 	Dir string
 	// Out gets one line per step. Nil means none is wanted.
 	Out io.Writer
@@ -38,7 +40,8 @@ type Options struct {
 	background bool // this process exists for the stores only, so Down may end it
 }
 
-// startPatience is how long the stores may take to answer once their programs are there; PostgreSQL may have a crash to recover from.
+// startPatience is how long the stores may take to answer once their programs are there; PostgreSQL may have a
+// crash to recover from.
 const startPatience = 90 * time.Second
 
 func (o Options) complete() Options {
@@ -68,9 +71,9 @@ type Running struct {
 	stopOnce sync.Once
 }
 
-// Start brings the stores up and returns when both answer as Belfry needs it. Where another process runs those of the same Dir already,
-// it waits for them and returns them as attached. A process that dies is started again, with the data that was acknowledged, until
-// Stop. When this process dies without Stop, the stores end by themselves.
+// Start brings the stores up and returns when both answer as Belfry needs it. Where another process runs those of
+// the same Dir already, it waits for them and returns them as attached. A process that dies is started again, with
+// the data that was acknowledged, until Stop. When this process dies without Stop, the stores end by themselves.
 //
 // Ending ctx ends a start that is under way, not stores that run. An error says what to do and leaves nothing running.
 func Start(ctx context.Context, o Options) (*Running, error) {
@@ -126,7 +129,8 @@ func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
 	return writeRecord(o.Dir, Record{MongoURI: r.MongoURI, RedisURL: r.RedisURL, Keeper: os.Getpid()})
 }
 
-// await waits until the store is ready. It gives up early, with the end of the program's log, when one of its programs cannot stay up.
+// await waits until the store is ready. It gives up early, with the end of the program's log, when one of its
+// programs cannot stay up.
 func (r *Running) await(ctx context.Context, s store) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -135,7 +139,8 @@ func (r *Running) await(ctx context.Context, s store) error {
 		go func() {
 			select {
 			case <-k.Hopeless():
-				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, progress.Tail(k.logPath, 8))
+				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath,
+					progress.Tail(k.logPath, 8))
 				cancel()
 			case <-ctx.Done():
 			}
@@ -148,7 +153,8 @@ func (r *Running) await(ctx context.Context, s store) error {
 	default:
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s did not answer within %s; its logs are in %s: %w", s.name, startPatience, filepath.Join(r.dir, "log"), err)
+		return fmt.Errorf("%s did not answer within %s; its logs are in %s: %w", s.name, startPatience,
+			filepath.Join(r.dir, "log"), err)
 	}
 	if err != nil {
 		return err
@@ -157,7 +163,8 @@ func (r *Running) await(ctx context.Context, s store) error {
 	return nil
 }
 
-// Stop ends the stores that Start started, what listens first, and returns when they are gone. It may be called more than once.
+// Stop ends the stores that Start started, what listens first, and returns when they are gone. It may be called
+// more than once.
 func (r *Running) Stop() error {
 	var faults []error
 	r.stopOnce.Do(func() {
@@ -179,8 +186,8 @@ func (r *Running) Stop() error {
 // errGone says that the process that was starting or running the stores is no more.
 var errGone = errors.New("the process that ran the stores is gone")
 
-// attach waits for the stores that another process is starting or running, which may be setting up their programs first. It returns
-// errGone when that process ends.
+// attach waits for the stores that another process is starting or running, which may be setting up their programs
+// first. It returns errGone when that process ends.
 func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
 	for told := time.Now(); ; {
 		rec, err := readRecord(dir)
@@ -219,5 +226,6 @@ type speaker struct {
 func (s *speaker) line(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n")) // a closed terminal is no reason to stop
+	// a closed terminal is no reason to stop
+	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }

@@ -49,7 +49,8 @@ func ground(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"), Out: &lines{t: t}}
+	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"),
+		Out: &lines{t: t}}
 }
 
 // lines shows what the stores say, and keeps it.
@@ -87,7 +88,8 @@ func connectRedis(t *testing.T, address string) *redis.Client {
 	return client
 }
 
-// writer writes number after number into both stores for as long as it is let, tries again what was not acknowledged, and knows what was.
+// writer writes number after number into both stores for as long as it is let, tries again what was not
+// acknowledged, and knows what was.
 type writer struct {
 	documents *mongo.Collection
 	keys      *redis.Client
@@ -186,7 +188,8 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 		if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: int64(2)}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := answersAsExpected(t.Context(), c); err == nil || !strings.Contains(err.Error(), "cannot insert documents") {
+		if err := answersAsExpected(t.Context(), c); err == nil ||
+			!strings.Contains(err.Error(), "cannot insert documents") {
 			t.Errorf("the error is %v, want one that names what failed", err)
 		}
 	})
@@ -205,7 +208,8 @@ func kill(t *testing.T, k kept) int {
 	return pid
 }
 
-// assertNothingLeft is that no process has the folder's lock open, nothing is mounted below it, and no record says that stores run.
+// assertNothingLeft is that no process has the folder's lock open, nothing is mounted below it, and no record says
+// that stores run.
 func assertNothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	pids, err := openers(filepath.Join(dir, childrenFile))
@@ -311,7 +315,8 @@ func TestStoresInTheBackground(t *testing.T) {
 	})
 }
 
-// killAll ends processes, the keeper among them, and returns when the keeper is gone: a killed process is there for a moment longer.
+// killAll ends processes, the keeper among them, and returns when the keeper is gone: a killed process is there for
+// a moment longer.
 func killAll(t *testing.T, dir string, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
@@ -367,7 +372,8 @@ func pathWithout(t *testing.T, program string) string {
 			if entry.Name() == program {
 				continue
 			}
-			if err := os.Symlink(filepath.Join(dir, entry.Name()), filepath.Join(bin, entry.Name())); err != nil && !errors.Is(err, os.ErrExist) {
+			if err := os.Symlink(filepath.Join(dir, entry.Name()), filepath.Join(bin, entry.Name())); err != nil &&
+				!errors.Is(err, os.ErrExist) {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
-// Command empty removes all data of a development deployment: its database and its keys in Redis. The services have to start again afterwards, for they
-// prepare the stores when they do. It takes MONGODB_URI, MONGODB_DATABASE, REDIS_URL and BELFRY_REDIS_PREFIX from the environment and has no defaults for
-// them, so that nothing is removed by an omission.
+// Command empty removes all data of a development deployment: its database and its keys in Redis. The services have
+// to start again afterwards, for they prepare the stores when they do. It takes MONGODB_URI, MONGODB_DATABASE,
+// REDIS_URL and BELFRY_REDIS_PREFIX from the environment and has no defaults for them, so that nothing is removed
+// by an omission.
 package main
 
 import (
@@ -41,7 +42,8 @@ func run(ctx context.Context) error {
 	if err := settings.Load(&cfg); err != nil {
 		return err
 	}
-	return errors.Join(dropDatabase(ctx, cfg.MongoURI.Reveal(), cfg.Database), removeKeys(ctx, cfg.RedisURL.Reveal(), cfg.RedisPrefix))
+	return errors.Join(dropDatabase(ctx, cfg.MongoURI.Reveal(), cfg.Database),
+		removeKeys(ctx, cfg.RedisURL.Reveal(), cfg.RedisPrefix))
 }
 
 func dropDatabase(ctx context.Context, uri, name string) error {

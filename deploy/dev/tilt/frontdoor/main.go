@@ -1,5 +1,5 @@
-// Command frontdoor is the one address of a developer's cluster, which need have no ingress controller: it sends each public path to the service that
-// the route table names, at the address to which Tilt forwards its port.
+// Command frontdoor is the one address of a developer's cluster, which need have no ingress controller: it sends
+// each public path to the service that the route table names, at the address to which Tilt forwards its port.
 //
 //	frontdoor -listen 127.0.0.1:8080 identity=127.0.0.1:18080 elements=127.0.0.1:18081 …
 package main

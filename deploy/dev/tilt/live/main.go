@@ -1,18 +1,22 @@
-// Command live lets Tilt put a newer program into a running container, in an image that holds nothing but the program and this. It has three parts:
+// Command live lets Tilt put a newer program into a running container, in an image that holds nothing but the
+// program and this. It has three parts:
 //
 //	live run [-dir DIR] [-ready URL] PROGRAM [ARGUMENT...]
 //
-// is the container's first process. It runs the newer program of that name in DIR, or PROGRAM itself where there is none, and passes SIGTERM on. A
-// program that ends by itself ends the container with its exit code, as without live.
+// is the container's first process. It runs the newer program of that name in DIR, or PROGRAM itself where there is
+// none, and passes SIGTERM on. A program that ends by itself ends the container with its exit code, as without
+// live.
 //
 //	live restart [-dir DIR]
 //
-// stops the program and starts what is in DIR. It returns when that answers URL with 200, and fails when it ends first or takes longer than half a
-// minute. A program that failed so is not started again: the container waits for the next restart, for the next edit is what mends it.
+// stops the program and starts what is in DIR. It returns when that answers URL with 200, and fails when it ends
+// first or takes longer than half a minute. A program that failed so is not started again: the container waits for
+// the next restart, for the next edit is what mends it.
 //
 //	tar -C DIR -x -f -
 //
-// is live under another name: the command by which Tilt brings files into a container. A file is there whole or not at all.
+// is live under another name: the command by which Tilt brings files into a container. A file is there whole or not
+// at all.
 package main
 
 import (
@@ -59,7 +63,8 @@ func run(ctx context.Context, name string, args []string, in io.Reader) (code in
 	}
 	switch {
 	case args[0] == "run" && flags.NArg() > 0:
-		s := &supervisor{dir: *dir, ready: *ready, program: flags.Arg(0), arguments: flags.Args()[1:], patience: 30 * time.Second}
+		s := &supervisor{dir: *dir, ready: *ready, program: flags.Arg(0), arguments: flags.Args()[1:],
+			patience: 30 * time.Second}
 		return s.run(ctx)
 	case args[0] == "restart" && flags.NArg() == 0:
 		return exitOf(askRestart(ctx, *dir))

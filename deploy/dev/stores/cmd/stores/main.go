@@ -1,4 +1,5 @@
-// Command stores brings the stores of a developer's or CI machine up and down. Package stores says which stores these are.
+// Command stores brings the stores of a developer's or CI machine up and down. Package stores says which stores
+// these are.
 package main
 
 import (
