@@ -17,11 +17,11 @@ import (
 
 const replicaSet = "belfry"
 
-// notInitiated is MongoDB's code for a member that no replica set was made of yet.
+// notInitiated is MongoDB's error code of a member whose replica set has not been initiated.
 const notInitiated = 94
 
-// mongodStore is the mongod on the PATH, as a replica set of one: write concern majority then means what it means
-// in production.
+// mongodStore sets up the mongod on the PATH as a replica set of one, so that write concern majority works as in
+// production.
 func mongodStore(_ context.Context, at site) (store, error) {
 	path, err := exec.LookPath("mongod")
 	if err != nil {
@@ -53,7 +53,7 @@ func mongodStore(_ context.Context, at site) (store, error) {
 	}, nil
 }
 
-// initiate makes the replica set, or gives its only member the port of this run.
+// initiate initiates the replica set, or changes the port of its only member to that of this run.
 func initiate(ctx context.Context, uri, member string) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {

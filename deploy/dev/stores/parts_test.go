@@ -109,9 +109,12 @@ func TestAptMirror(t *testing.T) {
 			"https://mirror.test/debian/",
 		},
 		"a .sources file": {
-			map[string]string{"sources.list.d/debian.sources": "Types: deb\n# http://snapshot.test/\nURIs: http://security.test/debian-security\nSuites: bookworm-security\nComponents: main\n\n" +
+			map[string]string{"sources.list.d/debian.sources": "Types: deb\n# http://snapshot.test/\n" +
+				"URIs: http://security.test/debian-security\nSuites: bookworm-security\nComponents: main\n\n" +
 				"Enabled: no\nTypes: deb\nURIs: http://disabled.test/debian\nSuites: bookworm\nComponents: main\n\n" +
-				"Types: deb deb-src\nURIs: cdrom:[disc]/\n http://mirror.test/debian\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"},
+				"Types: deb deb-src\nURIs: cdrom:[disc]/\n http://mirror.test/debian\n" +
+				"Suites: bookworm bookworm-updates\nComponents: main\n" +
+				"Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"},
 			"http://mirror.test/debian",
 		},
 		"none": {map[string]string{"sources.list": "deb cdrom:[disc]/ bookworm main\n"}, ""},
@@ -146,8 +149,8 @@ func TestNeedSpaceSaysHowMuch(t *testing.T) {
 	if err := needSpace(dir, 1); err != nil {
 		t.Errorf("one byte: %v", err)
 	}
-	if err := needSpace(dir, 1<<62); err == nil || !strings.Contains(err.Error(), dir) ||
-		!strings.Contains(err.Error(), "MiB") {
+	err := needSpace(dir, 1<<62)
+	if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("the error is %v, want one with the folder and the numbers", err)
 	}
 }

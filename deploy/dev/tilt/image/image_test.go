@@ -66,15 +66,18 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 		}
 		programs[header.Name] = string(text)
 	}
-	if diff := cmp.Diff(map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"},
-		programs); diff != "" {
+	contents := map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"}
+	if diff := cmp.Diff(contents, programs); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestAnImageWithoutANameOrAProgramIsRefused(t *testing.T) {
-	for _, args := range [][]string{{}, {"-ref", "a:b", "-out", "x.tar", "-live", "live"},
-		{"-ref", "A B", "-out", "x.tar", "-live", "live", "events"}} {
+	for _, args := range [][]string{
+		{},
+		{"-ref", "a:b", "-out", "x.tar", "-live", "live"},
+		{"-ref", "A B", "-out", "x.tar", "-live", "live", "events"},
+	} {
 		if err := run(args); err == nil {
 			t.Errorf("%q was taken", args)
 		}
