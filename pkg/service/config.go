@@ -53,14 +53,16 @@ func (c *Config) Check() error {
 		faults = append(faults, fmt.Errorf("BELFRY_INTERNAL_TOKEN: has %d characters, needs at least %d", n, minToken))
 	}
 	for name, address := range map[string]string{
-		"BELFRY_IDENTITY_URL": c.IdentityURL, "BELFRY_ELEMENTS_URL": c.ElementsURL, "BELFRY_EVENTS_URL": c.EventsURL, "BELFRY_NOTES_URL": c.NotesURL,
+		"BELFRY_IDENTITY_URL": c.IdentityURL, "BELFRY_ELEMENTS_URL": c.ElementsURL, "BELFRY_EVENTS_URL": c.EventsURL,
+		"BELFRY_NOTES_URL": c.NotesURL,
 	} {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			faults = append(faults, fmt.Errorf("%s: not an http or https address", name))
 		}
 	}
 	for name, d := range map[string]time.Duration{
-		"BELFRY_SESSION_IDLE": c.SessionIdle, "BELFRY_SESSION_ABSOLUTE": c.SessionAbsolute, "BELFRY_REQUEST_TIMEOUT": c.RequestTimeout, "BELFRY_STOP_DEADLINE": c.StopDeadline,
+		"BELFRY_SESSION_IDLE": c.SessionIdle, "BELFRY_SESSION_ABSOLUTE": c.SessionAbsolute,
+		"BELFRY_REQUEST_TIMEOUT": c.RequestTimeout, "BELFRY_STOP_DEADLINE": c.StopDeadline,
 	} {
 		if d <= 0 {
 			faults = append(faults, fmt.Errorf("%s: must be longer than nothing", name))

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// build makes the services' binaries in the checkout's .local folder and returns where they are. Tests of several packages run at once:
-// a lock lets one build and the others find it done.
+// build makes the services' binaries in the checkout's .local folder and returns where they are. Tests of several
+// packages run at once: a lock lets one build and the others find it done.
 func build(ctx context.Context, root string, o Options) (dir string, err error) {
 	race := raceSuffix
 	if o.NoRace {
