@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -39,7 +40,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	sent := NewMessage(t.Context(), "entry.pending", 7)
-	doc := record{Head: mongostore.Head{ID: 7}, Title: "kept", Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
+	doc := document{Head: mongostore.Head{ID: 7}, Title: "kept", Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
 	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	if m := got[0]; m.ID != sent.ID || m.Subject != 7 || !m.At.Equal(sent.At) {
 		t.Errorf("published %+v, want %+v", m, sent)
 	}
-	kept, err := mongostore.Load[record](t.Context(), collection, 7)
+	kept, err := mongostore.Load[document](t.Context(), collection, 7)
 	if err != nil || kept.Title != "kept" || kept.Version != 1 || len(kept.Outbox) != 0 {
 		t.Errorf("the document is %+v, %v", kept, err)
 	}
@@ -65,7 +66,7 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	stream := Stream(prefix, "records")
 	first, second := NewMessage(t.Context(), "first", 7), NewMessage(t.Context(), "second", 7)
 	first.Detail, second.Detail = "between us", "and this"
-	if err := mongostore.Insert(t.Context(), collection, &record{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
+	if err := mongostore.Insert(t.Context(), collection, &document{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -105,8 +106,8 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	put(t, collection, 7)
-	_, err := mongostore.Update(t.Context(), collection, 7, func(d *record) error {
-		*d = record{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7)}}
+	_, err := mongostore.Update(t.Context(), collection, 7, func(d *document) error {
+		*d = document{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7)}}
 		return nil
 	})
 	if err != nil {
@@ -114,8 +115,8 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	}
 	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
 	eventually(t, "the tombstone gone", func() bool {
-		_, err := mongostore.Load[record](t.Context(), collection, 7)
-		return errors.Is(err, mongostore.ErrNotFound)
+		_, err := mongostore.Load[document](t.Context(), collection, 7)
+		return errors.Is(err, record.ErrNotFound)
 	})
 	if got := kinds(entries(t, client, stream)); !slices.Equal(got, []string{"record.deleted"}) {
 		t.Errorf("published %v", got)
@@ -173,7 +174,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = mongostore.Update(t.Context(), collection, 1, func(d *record) error {
+	_, err = mongostore.Update(t.Context(), collection, 1, func(d *document) error {
 		d.Deleted = true // even when the document became a tombstone meanwhile
 		d.Outbox = append(d.Outbox, NewMessage(t.Context(), "second", 1))
 		return nil
@@ -186,7 +187,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 		if err := relay.remove(t.Context(), documents); err != nil {
 			t.Fatal(err)
 		}
-		left, err := mongostore.Load[record](t.Context(), collection, 1)
+		left, err := mongostore.Load[document](t.Context(), collection, 1)
 		if err != nil || !slices.Equal(kinds(left.Outbox), []string{"second"}) {
 			t.Errorf("left %v, %v", kinds(left.Outbox), err)
 		}
@@ -208,7 +209,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 		put(t, collection, id+1, "made")
 		writers.Go(func() {
 			for range each {
-				_, err := mongostore.Update(t.Context(), collection, id+1, func(d *record) error {
+				_, err := mongostore.Update(t.Context(), collection, id+1, func(d *document) error {
 					d.Outbox = append(d.Outbox, NewMessage(t.Context(), "changed", id+1))
 					return nil
 				})
@@ -238,7 +239,7 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 	documents := make([]any, n)
 	for i := range documents {
 		id := int64(i + 1)
-		documents[i] = record{Head: mongostore.Head{ID: id, Version: 1}, Outbox: []Message{NewMessage(t.Context(), "made", id)}}
+		documents[i] = document{Head: mongostore.Head{ID: id, Version: 1}, Outbox: []Message{NewMessage(t.Context(), "made", id)}}
 	}
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
@@ -319,7 +320,7 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	collection := records(t)
 	documents := make([]any, 2000)
 	for i := range documents {
-		documents[i] = record{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
+		documents[i] = document{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
 	}
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)

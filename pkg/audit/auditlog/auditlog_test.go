@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -199,7 +200,7 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 			t.Errorf("relay first %v: gone before it had told everybody: %v", relayFirst, err)
 		}
 		steps[1]()
-		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, mongostore.ErrNotFound) {
+		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("relay first %v: still there: %v", relayFirst, err)
 		}
 		lines, _ := found(t, log, auditlog.Query{})
