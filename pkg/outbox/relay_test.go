@@ -44,7 +44,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
 	if want := []string{"entry.pending", "second", "third"}; !slices.Equal(kinds(got), want) {
@@ -84,7 +84,7 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 		recorded = messages
 		return nil
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent(), Record: recorder}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent(), Record: recorder}).Run)
 	emptied(t, collection)
 	mu.Lock()
 	defer mu.Unlock()
@@ -113,7 +113,7 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	eventually(t, "the tombstone gone", func() bool {
 		_, err := mongostore.Load[document](t.Context(), collection, 7)
 		return errors.Is(err, record.ErrNotFound)
@@ -127,7 +127,7 @@ func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
-	relay := NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	start(t, relay.Run)
 	var slowest time.Duration
 	for id := range int64(5) {
@@ -149,7 +149,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	put(t, collection, 1, "made")
-	dying := NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+	dying := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	documents, err := dying.read(t.Context())
 	if err != nil || len(documents) != 1 {
 		t.Fatalf("%d documents, %v", len(documents), err)
@@ -157,7 +157,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	if err := dying.publish(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
 	if len(got) != 2 || got[0].ID != got[1].ID {
@@ -168,7 +168,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
-	relay := NewRelay(collection, client, Stream(prefix, "records"), RelayOptions{Log: silent()})
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: Stream(prefix, "records"), Log: silent()})
 	put(t, collection, 1, "first")
 	documents, err := relay.read(t.Context())
 	if err != nil {
@@ -200,7 +200,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 	stream := Stream(prefix, "records")
 	relays := make([]*Relay, 3)
 	for i := range relays {
-		relays[i] = NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+		relays[i] = NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 		start(t, relays[i].Run)
 	}
 	const documents, each = 8, 10
@@ -244,7 +244,7 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	if got := len(entries(t, client, stream)); got != n {
 		t.Errorf("%d messages, want %d", got, n)
@@ -273,7 +273,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 				options.Addr = way.addr
 				gated := redis.NewClient(options)
 				defer func() { _ = gated.Close() }()
-				relay = NewRelay(collection, gated, stream, RelayOptions{Log: log.logger()})
+				relay = NewRelay(RelayOptions{Collection: collection, Redis: gated, Stream: stream, Log: log.logger()})
 			} else {
 				parsed, err := url.Parse(mongoURI)
 				if err != nil {
@@ -287,7 +287,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = gated.Disconnect(context.Background()) }()
-				relay = NewRelay(gated.Database(collection.Database().Name()).Collection(collection.Name()), client, stream, RelayOptions{Log: log.logger()})
+				relay = NewRelay(RelayOptions{Collection: gated.Database(collection.Database().Name()).Collection(collection.Name()), Redis: client, Stream: stream, Log: log.logger()})
 			}
 			start(t, relay.Run)
 			put(t, collection, 1, "before")
