@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Head is what every document starts with. Embed it with the tag `bson:",inline"`.
@@ -36,12 +38,12 @@ const (
 	longestPause   = 64 * time.Millisecond
 )
 
-// Load reads the document with the id, in one round trip. ErrNotFound when there is none.
+// Load reads the document with the id, in one round trip. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
 	var doc T
 	err := collection.FindOne(ctx, byID(id)).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return doc, ErrNotFound
+		return doc, record.ErrNotFound
 	}
 	if err != nil {
 		return doc, fmt.Errorf("load from %s: %w", collection.Name(), err)
@@ -53,9 +55,9 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 // and replaces it only where the version is still the one loaded; when another writer won, all of it starts over. So
 // change may run many times: it works on the document it is given, does no I/O and keeps nothing between runs.
 //
-// When change returns ErrUnchanged nothing is written and the document is returned as loaded, without error; any other
-// error of change is returned as it is. ErrNotFound: no such document. ErrConflict: others kept winning
-// for five seconds. The document returned is the one stored. Two round trips when nobody interferes.
+// When change returns record.ErrUnchanged nothing is written and the document is returned as loaded, without error; any
+// other error of change is returned as it is. record.ErrNotFound: no such document. ErrConflict: others kept winning for
+// five seconds. The document returned is the one stored. Two round trips when nobody interferes.
 //
 // After an error for which [Unavailable] holds the change may or may not be stored.
 func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64, change func(P) error) (T, error) {
@@ -67,7 +69,7 @@ func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 		}
 		loaded := *P(&doc).head()
 		if err := change(&doc); err != nil {
-			if errors.Is(err, ErrUnchanged) {
+			if errors.Is(err, record.ErrUnchanged) {
 				return doc, nil
 			}
 			return doc, err
