@@ -122,7 +122,8 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	}}
 	publish(t, client, stream, NewMessage(t.Context(), "hard", 1))
 	publish(t, client, stream, NewMessage(t.Context(), "easy", 2))
-	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: 2 * time.Second}).Run)
+	start(t, NewConsumer(client, stream, "notes", b.handle,
+		ConsumerOptions{Log: silent(), ClaimAfter: 2 * time.Second}).Run)
 	eventually(t, "the easy one, behind the hard one", func() bool { return b.times()["easy 2"] == 1 })
 	if n := b.times()["hard 1"]; n != handlerTries {
 		t.Errorf("the hard one was tried %d times before the next, want %d", n, handlerTries)
@@ -139,12 +140,14 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	if err := client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err(); err != nil {
 		t.Fatal(err)
 	}
-	err := client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
+	err := client.XReadGroup(t.Context(),
+		&redis.XReadGroupArgs{Group: "notes", Consumer: "notes", Streams: []string{stream, ">"}}).Err()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b inbox
-	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
+	start(t, NewConsumer(client, stream, "notes", b.handle,
+		ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
 	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
 	acknowledged(t, client, stream)
 }
@@ -210,7 +213,8 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	var b inbox
 	var log countingHandler
 	// A message that Redis had just sent when the connection broke comes again after ClaimAfter.
-	start(t, NewConsumer(gated, stream, "notes", b.handle, ConsumerOptions{Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
+	start(t, NewConsumer(gated, stream, "notes", b.handle,
+		ConsumerOptions{Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
 	publish(t, client, stream, NewMessage(t.Context(), "before", 1))
 	eventually(t, "the one before", func() bool { return b.times()["before 1"] == 1 })
 	acknowledged(t, client, stream)
@@ -247,14 +251,18 @@ func TestConsumer_TheSpanLinksToTheRequestThatWroteTheMessage(t *testing.T) {
 		}
 		return nil
 	}}
-	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), TracerProvider: provider}).Run)
+	start(t, NewConsumer(client, stream, "notes", b.handle,
+		ConsumerOptions{Log: silent(), TracerProvider: provider}).Run)
 	eventually(t, "both spans", func() bool { return len(spans.Ended()) == 2 })
 	made, untraced := spans.Ended()[0], spans.Ended()[1]
-	if made.Name() != "process made" || len(made.Links()) != 1 || made.Links()[0].SpanContext.TraceID() != request.SpanContext().TraceID() ||
-		made.SpanContext().TraceID() == request.SpanContext().TraceID() || made.Parent().IsValid() || made.Status().Code != codes.Unset {
+	if made.Name() != "process made" || len(made.Links()) != 1 ||
+		made.Links()[0].SpanContext.TraceID() != request.SpanContext().TraceID() ||
+		made.SpanContext().TraceID() == request.SpanContext().TraceID() || made.Parent().IsValid() ||
+		made.Status().Code != codes.Unset {
 		t.Errorf("span %+v", made)
 	}
-	if len(untraced.Links()) != 0 || untraced.Status().Code != codes.Error || untraced.Status().Description != "" || len(untraced.Events()) != 0 {
+	if len(untraced.Links()) != 0 || untraced.Status().Code != codes.Error || untraced.Status().Description != "" ||
+		len(untraced.Events()) != 0 {
 		t.Errorf("span %+v", untraced)
 	}
 }
@@ -267,7 +275,8 @@ func TestOutbox_NothingIsLostWhileProcessesComeAndGo(t *testing.T) {
 	var b inbox
 	run := func() (stop func()) {
 		stopRelay := start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
-		stopConsumer := start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
+		stopConsumer := start(t, NewConsumer(client, stream, "notes", b.handle,
+			ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
 		return func() { stopRelay(); stopConsumer() }
 	}
 	const n = 60

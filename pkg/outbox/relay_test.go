@@ -39,7 +39,8 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	sent := NewMessage(t.Context(), "entry.pending", 7)
-	doc := record{Head: mongostore.Head{ID: 7}, Title: "kept", Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
+	doc := record{Head: mongostore.Head{ID: 7}, Title: "kept",
+		Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
 	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -58,14 +59,16 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	}
 }
 
-// While a message can't be recorded it is neither published nor taken out of its document; what the recorder alone may see is not published.
+// While a message can't be recorded it is neither published nor taken out of its document; what the recorder alone
+// may see is not published.
 func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	first, second := NewMessage(t.Context(), "first", 7), NewMessage(t.Context(), "second", 7)
 	first.Detail, second.Detail = "between us", "and this"
-	if err := mongostore.Insert(t.Context(), collection, &record{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
+	if err := mongostore.Insert(t.Context(), collection,
+		&record{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -238,7 +241,8 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 	documents := make([]any, n)
 	for i := range documents {
 		id := int64(i + 1)
-		documents[i] = record{Head: mongostore.Head{ID: id, Version: 1}, Outbox: []Message{NewMessage(t.Context(), "made", id)}}
+		documents[i] = record{Head: mongostore.Head{ID: id, Version: 1},
+			Outbox: []Message{NewMessage(t.Context(), "made", id)}}
 	}
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
@@ -286,7 +290,8 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = gated.Disconnect(context.Background()) }()
-				relay = NewRelay(gated.Database(collection.Database().Name()).Collection(collection.Name()), client, stream, RelayOptions{Log: log.logger()})
+				relay = NewRelay(gated.Database(collection.Database().Name()).Collection(collection.Name()), client,
+					stream, RelayOptions{Log: log.logger()})
 			}
 			start(t, relay.Run)
 			put(t, collection, 1, "before")
@@ -324,5 +329,7 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	storetest.NoScan(t, collection.Database(), bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()}, {Key: "limit", Value: relayBatch}})
+	storetest.NoScan(t, collection.Database(),
+		bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()},
+			{Key: "limit", Value: relayBatch}})
 }

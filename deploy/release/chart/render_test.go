@@ -94,7 +94,7 @@ func template(version string, args ...string) (out, errs string, err error) {
 func everything() []string {
 	return []string{"--values", "charts/belfry/examples/district.yaml", "--set", "ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
 		"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a,prometheusRule.labels.team=a,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
-		"defaults.podAnnotations.a=b,defaults.priorityClassName=high,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
+		"defaults.podAnnotations.a=b,defaults.priorityClassName=high,allowedOrigins[0]=https://timetable.example,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 
 // object is one that was rendered.
