@@ -248,6 +248,21 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	}
 }
 
+func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
+	proves(t, "decisions 2 twenty sessions")
+	u := school.User(t)
+	var clients []*servicetest.Client
+	for range 20 {
+		clients = append(clients, school.Login(t, u))
+	}
+	isUser(t, clients[0], &u, "in the oldest of twenty sessions")
+	clients = append(clients, school.Login(t, u))
+	isUser(t, clients[1], nil, "in the session unused longest")
+	for _, c := range append(clients[:1:1], clients[2:]...) {
+		isUser(t, c, &u, "in one of the twenty other sessions")
+	}
+}
+
 // TestDecisionsPart2_TenFailedLoginsInAMinute comes last and alone: for up to a minute after it, nobody can log in
 // from this address.
 func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
