@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -98,7 +99,7 @@ func TestUnavailable(t *testing.T) {
 		{"not confirmed in time", mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: 64}}, true},
 		{"a duplicate key", mongo.WriteException{WriteErrors: []mongo.WriteError{{Code: 11000}}}, false},
 		{"any other", errors.New("x"), false},
-		{"not found", mongostore.ErrNotFound, false},
+		{"not found", record.ErrNotFound, false},
 	} {
 		if got := mongostore.Unavailable(c.err); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

@@ -6,18 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
-
-	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-var (
-	// ErrNotFound means that there is no document with the id.
-	ErrNotFound = record.ErrNotFound
-	// ErrConflict means that other writers changed the document first for as long as Update was willing to try.
-	ErrConflict = errors.New("mongostore: the document kept changing")
-	// ErrUnchanged is returned by the function passed to Update: nothing needs to be written.
-	ErrUnchanged = record.ErrUnchanged
-)
+// ErrConflict means that other writers changed the document first for as long as Update was willing to try.
+var ErrConflict = errors.New("mongostore: the document kept changing")
 
 // IsDuplicateKey says whether a write failed because of a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }

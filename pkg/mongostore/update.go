@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Head is what every document starts with. Embed it with the tag `bson:",inline"`.
@@ -36,12 +38,12 @@ const (
 	longestPause   = 64 * time.Millisecond
 )
 
-// Load reads the document with the id. ErrNotFound when there is none.
+// Load reads the document with the id. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
 	var doc T
 	err := collection.FindOne(ctx, byID(id)).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return doc, ErrNotFound
+		return doc, record.ErrNotFound
 	}
 	if err != nil {
 		return doc, fmt.Errorf("load from %s: %w", collection.Name(), err)
@@ -54,9 +56,9 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 // over. So change may run many times: it works on the document it is passed, does no I/O and keeps nothing between
 // runs.
 //
-// When change returns ErrUnchanged, nothing is written and the document is returned as loaded, without an error. Any
-// other error of change is returned as it is. ErrNotFound: no such document. ErrConflict: other writers were first
-// for five seconds. The document returned is the one stored.
+// When change returns record.ErrUnchanged, nothing is written and the document is returned as loaded, without an
+// error. Any other error of change is returned as it is. record.ErrNotFound: no such document. ErrConflict: other
+// writers were first for five seconds. The document returned is the one stored.
 //
 // After an error for which [Unavailable] holds, the change may or may not be stored.
 func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64,
@@ -69,7 +71,7 @@ func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 		}
 		loaded := *P(&doc).head()
 		if err := change(&doc); err != nil {
-			if errors.Is(err, ErrUnchanged) {
+			if errors.Is(err, record.ErrUnchanged) {
 				return doc, nil
 			}
 			return doc, err

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -60,7 +61,7 @@ func TestUpdate_ReturnsWhatIsStored(t *testing.T) {
 
 func TestUpdate_UnchangedWritesNothing(t *testing.T) {
 	collection := stored(t)
-	doc, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error { return mongostore.ErrUnchanged })
+	doc, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error { return record.ErrUnchanged })
 	if err != nil || doc.ID != 7 || doc.Version != 1 {
 		t.Errorf("returned %+v, %v", doc, err)
 	}
@@ -91,7 +92,7 @@ func TestUpdate_MissingDocument(t *testing.T) {
 		t.Error("the function ran")
 		return nil
 	})
-	if !errors.Is(err, mongostore.ErrNotFound) {
+	if !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -102,7 +103,7 @@ func TestUpdate_ADocumentDeletedMeanwhileIsNotFound(t *testing.T) {
 		_, err := collection.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: 7}})
 		return err
 	})
-	if !errors.Is(err, mongostore.ErrNotFound) {
+	if !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 }

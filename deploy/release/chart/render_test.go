@@ -99,6 +99,7 @@ func everything() []string {
 			"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a," +
 			"prometheusRule.labels.team=a,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
 			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
+			"allowedOrigins[0]=https://timetable.example," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 

@@ -26,6 +26,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"logLevel=debug":                          "value must be one of 'DEBUG', 'INFO', 'WARN', 'ERROR'",
 		"secureCookies=yes please":                "/secureCookies",
 		"trustedProxies[0]=10.0.0.1":              "/trustedProxies/0",
+		"allowedOrigins[0]=timetable.example":     "/allowedOrigins/0",
 		"sessions.idle=2 hours":                   "/sessions/idle",
 		"shutdown.drainSeconds=5s":                "/shutdown/drainSeconds",
 		"shutdown.stopSeconds=0":                  "/shutdown/stopSeconds",

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -165,8 +166,8 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 	for _, relayFirst := range []bool{true, false} {
 		log, things := open(t)
 		client, prefix := storetest.Redis(t)
-		relay := outbox.NewRelay(things, client, prefix+"things",
-			outbox.RelayOptions{Log: slog.New(slog.DiscardHandler)})
+		relay := outbox.NewRelay(outbox.RelayOptions{Collection: things, Redis: client,
+			Stream: prefix + "things", Log: slog.New(slog.DiscardHandler)})
 		stone := thing{Head: mongostore.Head{ID: 1}, Deleted: true, Audit: entry(t.Context(), audit.Delete, 1),
 			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1)}}
 		if err := mongostore.Insert(t.Context(), things, &stone); err != nil {
@@ -203,7 +204,7 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 			t.Errorf("relay first %v: gone before it had told everybody: %v", relayFirst, err)
 		}
 		steps[1]()
-		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, mongostore.ErrNotFound) {
+		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("relay first %v: still there: %v", relayFirst, err)
 		}
 		lines, _ := found(t, log, auditlog.Query{})

@@ -20,7 +20,8 @@ const hold = time.Minute
 func open(t *testing.T) (*answers.Store, *redis.Client, string) {
 	t.Helper()
 	client, prefix := storetest.Redis(t)
-	return answers.New(client, prefix, settings.NewSecret("the-secret")), client, prefix
+	s := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("the-secret")})
+	return s, client, prefix
 }
 
 func key(key, body string) idempotency.Key {
@@ -70,7 +71,8 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	s, _, _ := open(t)
 	k := key("k", "a")
 	released := lock(t, s, k, hold)
-	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) || problem.As(err).RetryAfter <= 0 {
+	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) ||
+		problem.As(err).RetryAfter <= 0 {
 		t.Errorf("in progress: %v", err)
 	}
 	if err := s.Release(t.Context(), released); err != nil {
@@ -100,7 +102,8 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
 	k := key("k", "a")
-	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
+	if err := s.Keep(t.Context(), lock(t, s, k, hold),
+		answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
 		t.Fatal(err)
 	}
 	lock(t, s, k, hold)
@@ -112,7 +115,8 @@ func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := answers.New(client, prefix, settings.NewSecret("another")).Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) {
+	other := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("another")})
+	if _, _, err := other.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) {
 		t.Error(err)
 	}
 }
