@@ -18,7 +18,7 @@ import (
 
 const secret = "whsec_b2YtdGhlLXRlc3Q="
 
-// signed is the signature of a body at a time.
+// signed returns the signature of a body at a time.
 func signed(secret string, at time.Time, body string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
