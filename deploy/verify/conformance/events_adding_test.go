@@ -200,8 +200,8 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 	equal(t, "the quantity", a.Int(t, "event.requests.0.quantity"), 1000)
 }
 
-// TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: who or what is no longer current can still be put onto an event,
-// as past events have to stay correctable (api-decisions).
+// TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: an element that is no longer current can still be added to an
+// event, so that past events can be corrected (api-decisions).
 func TestPart4_2_Rule03_ElementsOfThePastCanBeAdded(t *testing.T) {
 	proves(t, "4.2 rule 3")
 	c, staff := school.Booker(t), school.Staff(t)

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// markup is a note's contents and the HTML that it must become.
+// markup is a note's contents and the expected HTML.
 type markup struct{ contents, html string }
 
-// wantMarkup makes a note of each and compares its HTML, when it is made and when it is read.
+// wantMarkup makes a note of each and compares its HTML in the answer and in a following GET.
 func (s *School) wantMarkup(t *testing.T, all []markup) {
 	t.Helper()
 	c := s.Booker(t)

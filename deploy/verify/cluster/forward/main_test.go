@@ -19,7 +19,7 @@ func local(t *testing.T) net.Listener {
 	return listener
 }
 
-// The store answers only after it has seen the end of the question: each direction has an end of its own.
+// The store answers only after the end of the request, so each direction must close separately.
 func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
 	store, front := local(t), local(t)
 	go func() {
