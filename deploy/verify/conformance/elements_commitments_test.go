@@ -247,8 +247,9 @@ func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 	equal(t, "the statuses listed", got, want)
 }
 
-// TestDecisionsPart3_OrderIsStartEndCommitment: those of the same times are in order of their commitments' ids,
-// which is neither that of the events' ids nor, as each replica takes ids from its own block, that of their making.
+// TestDecisionsPart3_OrderIsStartEndCommitment: commitments with the same times are in the order of their ids. That
+// is neither the order of the events' ids nor, since each replica takes ids from its own block, the order of
+// creation.
 func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
 	proves(t, "decisions 3 order of commitments")
 	c, pupil := school.Booker(t), school.Pupil(t)

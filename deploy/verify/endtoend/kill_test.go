@@ -187,8 +187,8 @@ func listed(t *testing.T, admin *servicetest.Client, room int64) map[string]int 
 	var reply struct {
 		Commitments []struct{ Event struct{ Body string } }
 	}
-	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)).Decode(t,
-		&reply)
+	path := fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)
+	admin.Get(t, path).Decode(t, &reply)
 	counts := map[string]int{}
 	for _, c := range reply.Commitments {
 		counts[c.Event.Body]++

@@ -19,10 +19,10 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1 // something was not as expected
-	exitUnusable = 2 // it was asked wrongly, or the deployment could not be walked through
+	exitUnusable = 2 // wrong arguments, or the walk could not be made
 )
 
-// flags are those of the command.
+// flags are the flags of the command.
 type flags struct {
 	url, uuidFile, zone                   string
 	mail, hook, hookURL, certificate, key string
@@ -87,7 +87,7 @@ Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could n
 	}
 }
 
-// options are those of the walk.
+// options returns the options of the walk.
 func (f flags) options(env func(string) string) (walkthrough.Options, error) {
 	uuid := env("BELFRY_UUID")
 	if f.uuidFile != "" {
