@@ -316,8 +316,9 @@ func TestDecisionsPart1_AnInvalidRecordComesBack(t *testing.T) {
 	c := school.Booker(t)
 	a := c.Post(t, "/api/events", wrapped("event"))
 	a.Want(t, http.StatusUnprocessableEntity,
-		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,"all_day":false,"valid":false,`+
-			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
+		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
+			`"all_day":false,"valid":false,"errors":{"body":["can't be blank"],`+
+			`"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
 	made := school.Event(t, c, map[string]any{"body": "Lesson"})
 	a = c.Patch(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id")),
 		wrapped("event", "organiser_id", school.Location(t).ID))

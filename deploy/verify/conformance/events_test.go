@@ -105,7 +105,8 @@ func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
 	c.Post(t, "/api/events", map[string]any{"event": map[string]any{}}).Want(t, http.StatusUnprocessableEntity,
 		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
 			`"all_day":false,"valid":false,`+
-			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
+			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],`+
+			`"starts_at":["can't be blank"]}}}`)
 	for field, errors := range map[string]string{
 		"body": `{"body":["can't be blank"]}`, "event_category_id": `{"event_category_id":["can't be blank"]}`,
 		"starts_at_text": `{"starts_at":["can't be blank"]}`,

@@ -28,7 +28,8 @@ func TestPart2_5_FormsOfANote(t *testing.T) {
 	u := school.User(t, "can_add_events", "can_add_notes")
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil)
-	contents := map[string]any{"note": map[string]any{"contents": "Bring *boots*\nand <b>hats</b>.\n\nSee [map](/map)."}}
+	text := "Bring *boots*\nand <b>hats</b>.\n\nSee [map](/map)."
+	contents := map[string]any{"note": map[string]any{"contents": text}}
 	a := c.Post(t, notesPath(event.Int(t, "event.id")), contents)
 	samples := []any{"80001", a.Int(t, "note.id"), "60001", u.ID, "Sample user", u.Name, "user@school.example", u.Email}
 	school.Golden(t, a, http.StatusOK, "note_created.json", samples...)
@@ -170,7 +171,8 @@ func TestPart4_3_Rule03_OnlyTheOwnerUpdatesAndDeletes(t *testing.T) {
 		}
 		for _, path := range notePaths(id) {
 			change := map[string]any{"note": map[string]any{"contents": "b"}}
-			unreadable := map[string]any{"note": map[string]any{"contents": 5}} // permissions are checked before the contents
+			// permissions are checked before the contents
+			unreadable := map[string]any{"note": map[string]any{"contents": 5}}
 			for _, a := range []servicetest.Answer{other.client.Put(t, path, unreadable),
 				other.client.Put(t, path, change), other.client.Patch(t, path, change), other.client.Delete(t, path)} {
 				equal(t, a.Request+" by "+role, fmt.Sprint(a.Code, " ", a.Body), fmt.Sprint(other.code, " ", body))

@@ -36,8 +36,8 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "school")
-	if _, err := demo.Generate(dir,
-		demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}); err != nil {
+	o := demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}
+	if _, err := demo.Generate(dir, o); err != nil {
 		t.Fatal(err)
 	}
 	school, err := bundle.Open(dir, zone)

@@ -54,7 +54,8 @@ func TestCheck_AcceptsWhatTheDocumentSays(t *testing.T) {
 			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Note with 'id'=9"}`},
 		{"GET", "/nowhere", "", 404, `{"status":"Not found"}`},
 		{"POST", "/api/admin/import/subjects", "{\"key\":\"1\",\"name\":\"a\"}\n\n{\"key\":\"2\"}\n", 200,
-			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"created","id":1},` +
+			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":1,` +
+				`"records":[{"index":0,"key":"1","result":"created","id":1},` +
 				`{"index":1,"key":"2","result":"failed","errors":{"name":["can't be blank"]}}]}`},
 	} {
 		if err := apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer)); err != nil {

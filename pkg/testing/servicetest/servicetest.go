@@ -175,9 +175,10 @@ func (s *System) startServices(o Options, binaries string) error {
 	}
 	for _, service := range o.Services {
 		for range o.Replicas {
-			s.replicas[service] = append(s.replicas[service],
-				&replica{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1],
-					health: addresses[2]})
+			s.replicas[service] = append(s.replicas[service], &replica{
+				binary: filepath.Join(binaries, service),
+				public: addresses[0], internal: addresses[1], health: addresses[2],
+			})
 			addresses = addresses[3:]
 		}
 		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.replicas[service][0].internal

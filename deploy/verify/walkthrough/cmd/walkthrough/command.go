@@ -124,7 +124,8 @@ func walk(ctx context.Context, o walkthrough.Options, out io.Writer) error {
 		fmt.Fprintf(out, "\nThe walk ended at step %d, after %.0f s.\n", difference.Step, s.Took.Seconds())
 	}
 	if err == nil {
-		fmt.Fprintf(out, "\nA running school: %d calls, %d mails and %d notices by webhook, all as expected, in %.0f s.\n",
+		const success = "\nA running school: %d calls, %d mails and %d notices by webhook, all as expected, in %.0f s.\n"
+		fmt.Fprintf(out, success,
 			s.Calls, s.Mails, s.Notices, s.Took.Seconds())
 	}
 	return err
