@@ -47,15 +47,19 @@ type Consumer struct {
 	log        *slog.Logger
 }
 
-// ConsumerOptions tune a consumer. The zero value is usable.
+// ConsumerOptions are what a consumer is made of.
 type ConsumerOptions struct {
+	Redis          redis.UniversalClient
+	Stream         string // its key in Redis
+	Group          string // a new one starts at the oldest message kept
+	Handle         Handler
 	Log            *slog.Logger         // nil: the default one
 	TracerProvider trace.TracerProvider // nil: the global one
 	ClaimAfter     time.Duration        // how long a message stays with a consumer that died or failed; 0: 30 s
 }
 
-// NewConsumer returns a consumer of the stream with that Redis key. A new group starts at the oldest message in it.
-func NewConsumer(client redis.UniversalClient, stream, group string, handle Handler, o ConsumerOptions) *Consumer {
+// NewConsumer returns a consumer of the stream. A new group starts at the oldest message in it.
+func NewConsumer(o ConsumerOptions) *Consumer {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -66,13 +70,13 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 		o.ClaimAfter = claimAfter
 	}
 	return &Consumer{
-		redis:      client,
-		stream:     stream,
-		group:      group,
-		handle:     handle,
+		redis:      o.Redis,
+		stream:     o.Stream,
+		group:      o.Group,
+		handle:     o.Handle,
 		claimAfter: o.ClaimAfter,
 		tracer:     o.TracerProvider.Tracer(instrumentation),
-		log:        o.Log.With("stream", stream, "group", group),
+		log:        o.Log.With("stream", o.Stream, "group", o.Group),
 	}
 }
 

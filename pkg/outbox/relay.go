@@ -43,24 +43,27 @@ type Relay struct {
 	log        *slog.Logger
 }
 
-// RelayOptions tune a relay. The zero value is usable.
+// RelayOptions are the options of NewRelay.
 type RelayOptions struct {
-	Log *slog.Logger // nil: the default one
+	Collection *mongo.Collection // must have [Index]
+	Redis      redis.UniversalClient
+	Stream     string       // its Redis key
+	Log        *slog.Logger // nil: the default one
 	// Record, if set, is called with the messages of a document, in their order, before they are published. While
 	// it fails they stay pending. It may get a message again, and from several relays at once, but never before the
 	// messages ahead of it in the document.
 	Record func(ctx context.Context, messages []Message) error
 }
 
-// NewRelay returns a relay from the collection, which must have [Index], to the stream with that Redis key.
-func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream string, o RelayOptions) *Relay {
+// NewRelay returns a relay from the collection to the stream.
+func NewRelay(o RelayOptions) *Relay {
 	return &Relay{
-		collection: collection,
-		redis:      client,
-		stream:     stream,
+		collection: o.Collection,
+		redis:      o.Redis,
+		stream:     o.Stream,
 		record:     o.Record,
 		nudge:      make(chan struct{}, 1),
-		log:        cmp.Or(o.Log, slog.Default()).With("collection", collection.Name(), "stream", stream),
+		log:        cmp.Or(o.Log, slog.Default()).With("collection", o.Collection.Name(), "stream", o.Stream),
 	}
 }
 

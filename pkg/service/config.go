@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -38,6 +39,7 @@ type Config struct {
 	SessionIdle     time.Duration  `envconfig:"BELFRY_SESSION_IDLE" default:"2h" desc:"how long an unused session lives"`
 	SessionAbsolute time.Duration  `envconfig:"BELFRY_SESSION_ABSOLUTE" default:"12h" desc:"how long any session lives"`
 	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For is trusted"`
+	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
 	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
 	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service keeps serving after it has stopped being ready"`
@@ -64,6 +66,11 @@ func (c *Config) Check() error {
 	} {
 		if d <= 0 {
 			faults = append(faults, fmt.Errorf("%s: must be longer than nothing", name))
+		}
+	}
+	for _, origin := range c.AllowedOrigins {
+		if !web.CheckOrigin(origin) {
+			faults = append(faults, errors.New("BELFRY_ALLOWED_ORIGINS: not an origin, such as https://school.example"))
 		}
 	}
 	if c.DrainDelay < 0 {

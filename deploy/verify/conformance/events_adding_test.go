@@ -113,7 +113,7 @@ func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
 	failure := func(index int) string {
 		return fmt.Sprintf(`[{"index":%d,"element_id":"%d","item_type":"Commitment",`+
 			`"item":{"id":null,"status":"requested","element":%s,"valid":false,`+
-				`"errors":{"element_id":["has already been taken"]}}}]`,
+			`"errors":{"element_id":["has already been taken"]}}}]`,
 			index, calendar.ID, calendar.List())
 	}
 	a := school.Event(t, c, nil, calendar, calendar)

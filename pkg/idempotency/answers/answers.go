@@ -43,11 +43,15 @@ type Store struct {
 	secret settings.Secret
 }
 
-// New returns the store of the answers in that Redis. The secret encrypts them; it must be the same in every
-// process.
-func New(client redis.UniversalClient, prefix string, secret settings.Secret) *Store {
-	return &Store{client, prefix, secret}
+// Options of New. All are required.
+type Options struct {
+	Redis  redis.UniversalClient
+	Prefix string          // of the keys in Redis
+	Secret settings.Secret // encrypts the answers: the same in every process
 }
+
+// New returns the store of the answers in that Redis.
+func New(o Options) *Store { return &Store{o.Redis, o.Prefix, o.Secret} }
 
 // entry is what Redis holds: a lock, or an answer.
 type entry struct {

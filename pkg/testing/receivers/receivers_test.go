@@ -36,8 +36,8 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 	event := func(id, kind string) string {
 		return fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"https://belfry.school.invalid/api/events",`+
 			`"type":"io.github.belfry-schools.%s","subject":"7","time":%q,"datacontenttype":"application/json",`+
-			`"data":{"actor_id":1,"entries":[` +
-				`{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`,
+			`"data":{"actor_id":1,"entries":[`+
+			`{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`,
 			id, kind, now.Format(time.RFC3339))
 	}
 	right := event("1", "commitment.decided")

@@ -44,6 +44,7 @@ type Options struct {
 	Services []string          // those to run; nil: all
 	Replicas int               // of each service; 0: one
 	Env      map[string]string // variables in addition to those that the system sets, or instead of them
+	NoRace   bool              // the services run without the race detector, for tests that measure them
 }
 
 // System is a running Belfry.
@@ -112,7 +113,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, err := build(ctx, root, o.Services)
+	binaries, err := build(ctx, root, o)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +251,9 @@ func (s *System) Restart(t testing.TB, service string) {
 func (s *System) Replica(service string, i int) string {
 	return "http://" + s.replicas[service][i].public
 }
+
+// PID returns the process id of one replica of a service.
+func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
 
 // Metrics returns the metrics of one replica of a service, in the format of Prometheus.
 func (s *System) Metrics(t testing.TB, service string, i int) string {

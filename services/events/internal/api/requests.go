@@ -1,13 +1,10 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -37,32 +34,26 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 
 // changeQuantity is PATCH /api/requests/<id> (decisions, part 5). Round trips as for decide.
 func (h handlers) changeQuantity(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	o, err := web.Wrapped(c, "request")
+	id, o, err := web.PathFields(c, "request")
 	if err != nil {
 		return err
 	}
 	faults := problem.Fields{}
 	quantity := o.Int("quantity", faults)
 	v, err := h.events.ChangeQuantity(c.UserContext(), web.Principal(c), id, quantity, faults)
-	var invalid *record.InvalidError[event.RequestView]
-	if errors.As(err, &invalid) {
-		shown := request(invalid.Record)
-		shown.Valid, shown.Errors = false, invalid.Faults
-		return web.InvalidRecord(c, "request", shown)
-	}
 	if err != nil {
-		return err
+		return web.RefuseInvalid(c, "request", err, func(v event.RequestView, faults problem.Fields) form.Request {
+			shown := request(v)
+			shown.Valid, shown.Errors = false, faults
+			return shown
+		})
 	}
 	return web.OK(c, web.Field{Name: "request", Value: request(v)})
 }
 
 // allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two
 // questions to elements at the same time, then one versioned change of the event: five round trips in a row, and
-// two more with an Idempotency-Key.
+// two more with an Idempotency-Key. See clash.Service.Book for what refusing clashes costs besides.
 func (h handlers) allocate(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -73,14 +64,14 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	submitted, err := readElements(body, faults)
+	submission, err := readAllocation(body, faults)
 	if err == nil {
 		err = problem.InvalidFields(faults)
 	}
 	if err != nil {
 		return err
 	}
-	submission := event.Submission{Elements: submitted, IdempotencyKey: web.IdempotencyKey(c)}
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 func TestTurns_OneWriterOfADocumentAtATime(t *testing.T) {
-	turns := mongostore.NewTurns()
+	turns := mongostore.NewWriterQueues()
 	count := 0 // guarded by nothing else: the race detector would tell
 	var wg sync.WaitGroup
 	for range 100 {
@@ -31,7 +31,7 @@ func TestTurns_OneWriterOfADocumentAtATime(t *testing.T) {
 }
 
 func TestTurns_WaitEndsWithTheContextAndOtherDocumentsAreFree(t *testing.T) {
-	turns := mongostore.NewTurns()
+	turns := mongostore.NewWriterQueues()
 	done, err := turns.Take(t.Context(), 7)
 	if err != nil {
 		t.Fatal(err)
