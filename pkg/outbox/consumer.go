@@ -48,15 +48,19 @@ type Consumer struct {
 	log        *slog.Logger
 }
 
-// ConsumerOptions tune a consumer. The zero value is usable.
+// ConsumerOptions are what a consumer is made of.
 type ConsumerOptions struct {
+	Redis          redis.UniversalClient
+	Stream         string // its key in Redis
+	Group          string // a new one starts at the oldest message kept
+	Handle         Handler
 	Log            *slog.Logger         // nil: the default one
 	TracerProvider trace.TracerProvider // nil: the global one
 	ClaimAfter     time.Duration        // how long a message stays with a consumer that died or failed; 0: 30 s
 }
 
-// NewConsumer makes a consumer of the stream with the Redis key. A group that is new starts at the oldest message kept.
-func NewConsumer(client redis.UniversalClient, stream, group string, handle Handler, o ConsumerOptions) *Consumer {
+// NewConsumer makes a consumer of the stream.
+func NewConsumer(o ConsumerOptions) *Consumer {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -67,13 +71,13 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 		o.ClaimAfter = claimAfter
 	}
 	return &Consumer{
-		redis:      client,
-		stream:     stream,
-		group:      group,
-		handle:     handle,
+		redis:      o.Redis,
+		stream:     o.Stream,
+		group:      o.Group,
+		handle:     o.Handle,
 		claimAfter: o.ClaimAfter,
 		tracer:     o.TracerProvider.Tracer(instrumentation),
-		log:        o.Log.With("stream", stream, "group", group),
+		log:        o.Log.With("stream", o.Stream, "group", o.Group),
 	}
 }
 
@@ -142,7 +146,8 @@ func (c *Consumer) consumeNew(ctx, idle context.Context) error {
 func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 	for start := "0-0"; ctx.Err() == nil; {
 		entries, next, err := c.redis.XAutoClaim(idle, &redis.XAutoClaimArgs{
-			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start, Count: consumerBatch,
+			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start,
+			Count: consumerBatch,
 		}).Result()
 		if err != nil {
 			return err
@@ -182,7 +187,8 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	}
 	message, err := parse(entry.Values)
 	if err != nil {
-		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped", "entry", entry.ID, "error", err)
+		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped", "entry", entry.ID, "error",
+			err)
 		return true
 	}
 	ctx, span := c.tracer.Start(ctx, "process "+message.Kind, c.spanOptions(message)...)
@@ -191,7 +197,8 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 		span.SetAttributes(semconv.ErrorTypeOther)
 		span.SetStatus(codes.Error, "")
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "a message could not be handled and comes again", "message", message.ID, "kind", message.Kind, "subject", message.Subject, "error", err)
+			c.log.WarnContext(ctx, "a message could not be handled and comes again", "message", message.ID, "kind",
+				message.Kind, "subject", message.Subject, "error", err)
 		}
 		return false
 	}

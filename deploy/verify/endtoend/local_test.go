@@ -77,7 +77,8 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// newLocalCommand returns the command, not started, with a folder and an environment of its own: the stores of other tests are not its.
+// newLocalCommand returns the command, not started, with a folder and an environment of its own: the stores of
+// other tests are not its.
 func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := localBinary()

@@ -1,12 +1,13 @@
-// Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry gets the same answer
-// and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is sealed with AES-256-GCM under a key
-// that Redis does not know. While the first try is under way Redis holds a lock in the answer's place, which expires when its holder dies.
+// Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry
+// gets the same answer and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is
+// sealed with AES-256-GCM under a key that Redis does not know. While the first try is under way Redis holds a lock
+// in the answer's place, which expires when its holder dies.
 //
-// The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose answer is gone is decided
-// by what the records say, as when Redis was lost.
+// The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose
+// answer is gone is decided by what the records say, as when Redis was lost.
 //
-// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>, the list of a user's answers, the
-// oldest first; answers:<user>:bytes, what they take.
+// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>, the list of a
+// user's answers, the oldest first; answers:<user>:bytes, what they take.
 package answers
 
 import (
@@ -28,8 +29,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
-// maxBody bounds the answers that are remembered: Redis holds the sessions too, and must not fill up. A retry of what had a longer one is
-// decided by what the records themselves say.
+// maxBody bounds the answers that are remembered: Redis holds the sessions too, and must not fill up. A retry of
+// what had a longer one is decided by what the records themselves say.
 const maxBody = 64 << 10
 
 const (
@@ -51,10 +52,15 @@ type Store struct {
 	secret settings.Secret
 }
 
-// New returns the answers that client holds. secret is what they are sealed with; it is the same in every process.
-func New(client redis.UniversalClient, prefix string, secret settings.Secret) *Store {
-	return &Store{client, prefix, secret}
+// Options are what a Store is made of.
+type Options struct {
+	Redis  redis.UniversalClient
+	Prefix string          // of the keys in Redis
+	Secret settings.Secret // what answers are sealed with: the same in every process
 }
+
+// New returns the answers that Redis holds.
+func New(o Options) *Store { return &Store{o.Redis, o.Prefix, o.Secret} }
 
 // entry is what Redis holds: a lock, or an answer.
 type entry struct {
@@ -78,9 +84,11 @@ local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 
-// Begin returns the answer that the request of the user got before; or, for the first try, nil and a lock that holds for that long. Conflict when
-// the key was used with another body or its first try is under way. One round trip.
-func (s *Store) Begin(ctx context.Context, user int64, k idempotency.Key, hold time.Duration) (*Answer, Lock, error) {
+// Begin returns the answer that the request of the user got before; or, for the first try, nil and a lock that holds
+// for that long. Conflict when the key was used with another body or its first try is under way. One round trip.
+func (s *Store) Begin(
+	ctx context.Context, user int64, k idempotency.Key, hold time.Duration,
+) (*Answer, Lock, error) {
 	lock, err := json.Marshal(entry{Body: k.Body, Holder: rand.Text()})
 	if err != nil {
 		return nil, Lock{}, fmt.Errorf("encode a lock: %w", err)
@@ -106,9 +114,9 @@ func (s *Store) Begin(ctx context.Context, user int64, k idempotency.Key, hold t
 	return answer, Lock{}, err
 }
 
-// keep puts an answer in a lock's place, unless the lock has expired, and drops the user's oldest answers while all take too much. KEYS:
-// the entry, the user's list, its bytes; ARGV: the lock, the answer, how long it is kept in milliseconds, the overhead of one, how much
-// they may take.
+// keep puts an answer in a lock's place, unless the lock has expired, and drops the user's oldest answers while all
+// take too much. KEYS: the entry, the user's list, its bytes; ARGV: the lock, the answer, how long it is kept in
+// milliseconds, the overhead of one, how much they may take.
 var keep = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local time = redis.call('TIME')
@@ -135,8 +143,8 @@ var release = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`)
 
-// Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not remembered. The user's oldest
-// answers are dropped while all of them take too much. One round trip.
+// Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not
+// remembered. The user's oldest answers are dropped while all of them take too much. One round trip.
 func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if len(a.Body) > maxBody {
 		return s.Release(ctx, l)
@@ -180,7 +188,8 @@ func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {
 	return aead.Seal(nil, nil, text, nil), nil //nolint:gosec // the nonce is not nil: this cipher draws it by itself
 }
 
-// open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was asked for is done.
+// open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was
+// asked for is done.
 func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
 	aead, err := s.aead(k)
 	if err != nil {

@@ -21,7 +21,8 @@ const hold = time.Minute
 func open(t *testing.T) (*answers.Store, *redis.Client, string) {
 	t.Helper()
 	client, prefix := storetest.Redis(t)
-	return answers.New(client, prefix, settings.NewSecret("the-secret")), client, prefix
+	s := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("the-secret")})
+	return s, client, prefix
 }
 
 func key(key, body string) idempotency.Key {
@@ -71,7 +72,8 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	s, _, _ := open(t)
 	k := key("k", "a")
 	released := lock(t, s, k, hold)
-	if _, _, err := s.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) || problem.As(err).RetryAfter <= 0 {
+	if _, _, err := s.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) ||
+		problem.As(err).RetryAfter <= 0 {
 		t.Errorf("in progress: %v", err)
 	}
 	if err := s.Release(t.Context(), released); err != nil {
@@ -101,7 +103,8 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
 	k := key("k", "a")
-	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
+	if err := s.Keep(t.Context(), lock(t, s, k, hold),
+		answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
 		t.Fatal(err)
 	}
 	lock(t, s, k, hold)
@@ -113,7 +116,8 @@ func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := answers.New(client, prefix, settings.NewSecret("another")).Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
+	other := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("another")})
+	if _, _, err := other.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
 		t.Error(err)
 	}
 }
@@ -176,12 +180,13 @@ func TestHardToBreak_Row03_AnswersThatExpiredTakeNothing(t *testing.T) {
 	client.RPush(t.Context(), list, "1000 1048576 "+prefix+"answer:"+again.ID) // in 1970
 	client.Set(t.Context(), list+":bytes", 1<<20, 0)
 	next := keepOf(t, s, 1, "next", 10)
-	for _, k := range []idempotency.Key{again, next} { // a request under the same key that came since then has its answer
+	for _, k := range []idempotency.Key{again, next} { // a request under the same key that came since has its answer
 		if client.Exists(t.Context(), prefix+"answer:"+k.ID).Val() != 1 {
 			t.Error("a young answer is gone")
 		}
 	}
-	if bytes, err := client.Get(t.Context(), list+":bytes").Int(); err != nil || bytes > 2000 || client.LLen(t.Context(), list).Val() != 1 {
+	bytes, err := client.Get(t.Context(), list+":bytes").Int()
+	if err != nil || bytes > 2000 || client.LLen(t.Context(), list).Val() != 1 {
 		t.Errorf("the old one still takes %d bytes, %v", bytes, err)
 	}
 	for _, name := range []string{list, list + ":bytes"} {

@@ -22,14 +22,6 @@ type Row struct {
 	Owner     string // key; "" for the system
 }
 
-// ReadRow reads the fields of a row. Those that cannot be read are faults of its Edit.
-func ReadRow(key, hash string, f Fields) Row {
-	r := Row{Key: key, Hash: hash, Edit: ReadEdit(f)}
-	set(&r.Event, f.Text("event", r.Edit.Faults))
-	set(&r.Owner, f.Text("owner", r.Edit.Faults))
-	return r
-}
-
 // row is a Row with its index and the stored note.
 type row struct {
 	Row
