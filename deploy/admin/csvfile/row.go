@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -20,9 +21,6 @@ const (
 	MaxEmail = 254
 	MaxText  = 4096
 )
-
-// Blank is the reason of a required cell that is empty.
-const Blank = "can't be blank"
 
 // Row checks the cells of one row while a record is made of it. The cell of a column that the file does not have, or of one whose
 // text can't be used, reads as empty without another fault.
@@ -94,7 +92,7 @@ func (r *Row) Optional(column string, limit int) string {
 func (r *Row) Required(column string, limit int) string {
 	text := r.Optional(column, limit)
 	if text == "" && r.Has(column) {
-		r.Fault(column, Blank)
+		r.Fault(column, problem.Blank)
 	}
 	return text
 }
