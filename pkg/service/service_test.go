@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,33 +8,15 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
-
-// log is what a service writes, read while it runs.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // freeAddress is one that nobody listens on now.
 func freeAddress(t *testing.T) string {
@@ -96,7 +77,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	public, health := environment(t)
 	ctx, stop := context.WithCancel(t.Context())
 	prepared := 0
-	var out log
+	var out output.Buffer
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, bells(&prepared), nil, &out) }()
 	eventually(t, "it is ready", func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 200 })
@@ -127,7 +108,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 func TestRun_MigrateOnlyPrepares(t *testing.T) {
 	public, _ := environment(t)
 	prepared := 0
-	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &log{}); err != nil || prepared != 1 {
+	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &output.Buffer{}); err != nil || prepared != 1 {
 		t.Errorf("prepared %d times, %v", prepared, err)
 	}
 	if _, err := get("http://" + public + "/api/ring"); err == nil {
@@ -165,7 +146,7 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 				}
 				defer func() { _ = taken.Close() }()
 			}
-			var out log
+			var out output.Buffer
 			prepared := 0
 			err := run(t.Context(), bells(&prepared), c.arguments, &out)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -183,14 +164,14 @@ func TestRun_APartThatFailsEndsTheServiceInOrder(t *testing.T) {
 	prepared := 0
 	spec := bells(&prepared)
 	spec.Prepare = func(context.Context, *Runtime) error { return errors.New("an index can't be made") }
-	if err := run(t.Context(), spec, nil, &log{}); err == nil || !strings.Contains(err.Error(), "an index can't be made") {
+	if err := run(t.Context(), spec, nil, &output.Buffer{}); err == nil || !strings.Contains(err.Error(), "an index can't be made") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSettingsAndVersionNeedNoStore(t *testing.T) {
 	for _, command := range []string{"settings", "version"} {
-		var out log
+		var out output.Buffer
 		prepared := 0
 		if err := run(t.Context(), bells(&prepared), []string{command}, &out); err != nil || out.String() == "" {
 			t.Errorf("%s: %v, %q", command, err, out.String())

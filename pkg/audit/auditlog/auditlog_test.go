@@ -163,7 +163,7 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 	for _, relayFirst := range []bool{true, false} {
 		log, things := open(t)
 		client, prefix := storetest.Redis(t)
-		relay := outbox.NewRelay(outbox.RelayOptions{Collection: things, Redis: client, Stream: prefix+"things", Log: slog.New(slog.DiscardHandler)})
+		relay := outbox.NewRelay(outbox.RelayOptions{Collection: things, Redis: client, Stream: prefix + "things", Log: slog.New(slog.DiscardHandler)})
 		stone := thing{Head: mongostore.Head{ID: 1}, Deleted: true, Audit: entry(t.Context(), audit.Delete, 1),
 			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1)}}
 		if err := mongostore.Insert(t.Context(), things, &stone); err != nil {
