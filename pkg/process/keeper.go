@@ -58,16 +58,6 @@ func Keep(o KeeperOptions) *Keeper {
 // again all the same.
 func (k *Keeper) Hopeless() <-chan struct{} { return k.hopeless }
 
-// PID is the id of the process that runs now; 0 between two.
-func (k *Keeper) PID() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.current == nil {
-		return 0
-	}
-	return k.current.PID()
-}
-
 // Await is [Process.Await] for a program that is kept: ErrEnded when it does not stay up.
 func (k *Keeper) Await(ctx context.Context, ready func(context.Context) bool) error {
 	return await(ctx, k.hopeless, ready)
