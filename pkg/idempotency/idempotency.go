@@ -1,7 +1,7 @@
-// Package idempotency lets a client repeat a POST whose answer it did not hear, without doing it twice (decisions, part 1: an
-// Idempotency-Key). A Key stands for one such request. It is plain data: domain packages store it with the record that the request made or
-// changed, in the same atomic write, so that a retry after a crash finds it. Package web reads the header, package answers remembers what was
-// answered.
+// Package idempotency lets a client repeat a POST whose answer it did not hear, without doing it twice (decisions,
+// part 1: an Idempotency-Key). A Key stands for one such request. It is plain data: domain packages store it with
+// the record that the request made or changed, in the same atomic write, so that a retry after a crash finds it.
+// Package web reads the header, package answers remembers what was answered.
 package idempotency
 
 import (
@@ -24,13 +24,15 @@ const (
 	sweepEvery = 10 * time.Minute
 )
 
-// Key stands for a request that may be repeated. The zero Key is that of a request without the header. What the header said is not stored.
+// Key stands for a request that may be repeated. The zero Key is that of a request without the header. What the
+// header said is not stored.
 type Key struct {
 	ID   string `json:"key"`  // SHA-256, in hexadecimal, of the user, the route and the header
 	Body string `json:"body"` // SHA-256, in hexadecimal, of the request's body
 }
 
-// New returns the Key of a request of that user. Route is the method with the whole path: the same header on another path is another Key.
+// New returns the Key of a request of that user. Route is the method with the whole path: the same header on
+// another path is another Key.
 func New(user int64, route, header string, body []byte) Key {
 	return Key{ID: digest(fmt.Appendf(nil, "%d|%s|%s", user, route, header)), Body: digest(body)}
 }
@@ -43,7 +45,8 @@ func digest(text []byte) string {
 // Given says whether the request had the header.
 func (k Key) Given() bool { return k.ID != "" }
 
-// Repeats returns nil when k is the same request as the one with the earlier Key, and a Conflict when it has another body.
+// Repeats returns nil when k is the same request as the one with the earlier Key, and a Conflict when it has
+// another body.
 func (k Key) Repeats(earlier Key) error {
 	if k != earlier {
 		return problem.New(problem.Conflict, "the Idempotency-Key was used with another body")
@@ -60,7 +63,8 @@ func InProgress() error {
 
 // Lost is the answer to a request that was done before, but whose answer can't be given again: a Conflict.
 func Lost(cause error) error {
-	return problem.Wrap(problem.Conflict, cause, "the request with this Idempotency-Key was done, but its answer can't be given again")
+	return problem.Wrap(problem.Conflict, cause,
+		"the request with this Idempotency-Key was done, but its answer can't be given again")
 }
 
 // CheckKey returns a Malformed problem unless key has 1 to 255 visible ASCII characters.
@@ -75,9 +79,10 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Sweep returns background work that calls forget now and every ten minutes, to remove the Keys that records have from before a time: those
-// older than Lifetime. Any number of replicas may run it.
+// Sweep returns background work that calls forget now and every ten minutes, to remove the Keys that records have
+// from before a time: those older than Lifetime. Any number of replicas may run it.
 func Sweep(log *slog.Logger, forget func(ctx context.Context, before time.Time) error) func(context.Context) error {
 	step := func(ctx context.Context) error { return forget(ctx, time.Now().Add(-Lifetime)) }
-	return background.New(background.Options{Name: "the sweep of old idempotency keys", Log: log, Step: step, Every: sweepEvery}).Run
+	return background.New(background.Options{Name: "the sweep of old idempotency keys", Log: log, Step: step,
+		Every: sweepEvery}).Run
 }

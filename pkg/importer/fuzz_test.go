@@ -6,10 +6,12 @@ import (
 	"testing"
 )
 
-// FuzzParse holds that the hash is that of the content: equal however it is written, and another as soon as anything is added.
+// FuzzParse holds that the hash is that of the content: equal however it is written, and another as soon as
+// anything is added.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
-		`{"key":"1"}`, ` {"name":"A","key":"1","spans":[{"x":1,"y":null}]} ` + "\n", `{"key":"1","n":9007199254740993,"m":1e400}`, `{"key":"a","key":"b"}`,
+		`{"key":"1"}`, ` {"name":"A","key":"1","spans":[{"x":1,"y":null}]} ` + "\n",
+		`{"key":"1","n":9007199254740993,"m":1e400}`, `{"key":"a","key":"b"}`,
 		`{"key":""}`, `{"key":5}`, `{"key":"1"} x`, `{"key":"\ud800<\u2028"}`, `{"KEY":"1"}`,
 	} {
 		f.Add([]byte(line))

@@ -24,7 +24,8 @@ func TestHash_IsThatOfTheContent(t *testing.T) {
 }
 
 func TestParse_RefusesWhatIsNoRecord(t *testing.T) {
-	for _, line := range []string{`[]`, `{`, `{}`, `{"key":""}`, `{"key":null}`, `{"key":5}`, "{\"key\":\"\xff\"}", `{"key":"1"} x`} {
+	for _, line := range []string{`[]`, `{`, `{}`, `{"key":""}`, `{"key":null}`, `{"key":5}`, "{\"key\":\"\xff\"}",
+		`{"key":"1"} x`} {
 		if r, err := parse([]byte(line)); err == nil {
 			t.Errorf("%s passes as %+v", line, r)
 		}

@@ -26,7 +26,8 @@ func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T)
 		t.Fatal(err)
 	}
 	started := time.Now()
-	_, err = mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+address+"/?authSource=vault", mongostore.Options{})
+	_, err = mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+address+"/?authSource=vault",
+		mongostore.Options{})
 	if err == nil || !mongostore.Unavailable(err) {
 		t.Fatalf("error %v, want one that is Unavailable", err)
 	}
@@ -37,7 +38,8 @@ func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T)
 }
 
 func TestConnect_ABadURIIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
-	for _, uri := range []string{"", "postgres://anna:hunter2@db/x", "mongodb://anna:hun%ter2@db", "mongodb://anna:hunter2@db:port", "mongodb://anna:hunter2@/"} {
+	for _, uri := range []string{"", "postgres://anna:hunter2@db/x", "mongodb://anna:hun%ter2@db",
+		"mongodb://anna:hunter2@db:port", "mongodb://anna:hunter2@/"} {
 		_, err := mongostore.Connect(t.Context(), uri, mongostore.Options{})
 		if err == nil || mongostore.Unavailable(err) {
 			t.Errorf("error %v for a bad URI", err)
@@ -57,7 +59,8 @@ func refuseSecrets(t *testing.T, err error, secrets ...string) {
 }
 
 func TestConnect_WritesWaitForTheMajorityAndTheJournalWhateverTheURISays(t *testing.T) {
-	opts := mongostore.ClientOptions("mongodb://localhost/?w=1&journal=false&timeoutMS=1234&serverSelectionTimeoutMS=5678", "belfry-test")
+	opts := mongostore.ClientOptions(
+		"mongodb://localhost/?w=1&journal=false&timeoutMS=1234&serverSelectionTimeoutMS=5678", "belfry-test")
 	if concern := opts.WriteConcern; concern.W != "majority" || concern.Journal == nil || !*concern.Journal {
 		t.Errorf("write concern %+v", concern)
 	}
@@ -74,7 +77,8 @@ func TestConnect_NilSlicesAreStoredAsEmptyArrays(t *testing.T) {
 	}{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	n, err := db.Collection("lists").CountDocuments(t.Context(), bson.D{{Key: "list", Value: bson.D{{Key: "$size", Value: 0}}}})
+	n, err := db.Collection("lists").CountDocuments(t.Context(),
+		bson.D{{Key: "list", Value: bson.D{{Key: "$size", Value: 0}}}})
 	if err != nil || n != 1 {
 		t.Errorf("%d documents with an empty list, %v", n, err)
 	}

@@ -80,7 +80,8 @@ func TestUpdate_AnErrorOfTheFunctionWritesNothing(t *testing.T) {
 	if !errors.Is(err, refused) {
 		t.Errorf("error %v", err)
 	}
-	if doc, err := mongostore.Load[tally](t.Context(), collection, 7); err != nil || doc.Count != 0 || doc.Version != 1 {
+	doc, err := mongostore.Load[tally](t.Context(), collection, 7)
+	if err != nil || doc.Count != 0 || doc.Version != 1 {
 		t.Errorf("stored %+v, %v", doc, err)
 	}
 }
@@ -135,8 +136,10 @@ func TestUpdate_ConcurrentWritersLoseNoChange(t *testing.T) {
 	for _, n := range doc.Seen {
 		distinct[n] = true
 	}
-	if doc.Count != writers*rounds || len(doc.Seen) != writers*rounds || len(distinct) != writers*rounds || doc.Version != writers*rounds+1 {
-		t.Errorf("count %d, %d entries, %d distinct, version %d; want %d of each", doc.Count, len(doc.Seen), len(distinct), doc.Version, writers*rounds)
+	if doc.Count != writers*rounds || len(doc.Seen) != writers*rounds || len(distinct) != writers*rounds ||
+		doc.Version != writers*rounds+1 {
+		t.Errorf("count %d, %d entries, %d distinct, version %d; want %d of each", doc.Count, len(doc.Seen),
+			len(distinct), doc.Version, writers*rounds)
 	}
 }
 
@@ -146,7 +149,8 @@ func TestUpdate_GivesUpWithAConflictWhenOthersKeepWinning(t *testing.T) {
 	started := time.Now()
 	_, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error {
 		runs++
-		_, err := collection.UpdateByID(t.Context(), 7, bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}}})
+		_, err := collection.UpdateByID(t.Context(), 7,
+			bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}}})
 		return err
 	})
 	if !errors.Is(err, mongostore.ErrConflict) || runs < 10 {

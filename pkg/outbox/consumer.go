@@ -146,7 +146,8 @@ func (c *Consumer) consumeNew(ctx, idle context.Context) error {
 func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 	for start := "0-0"; ctx.Err() == nil; {
 		entries, next, err := c.redis.XAutoClaim(idle, &redis.XAutoClaimArgs{
-			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start, Count: consumerBatch,
+			Stream: c.stream, Group: c.group, Consumer: c.group, MinIdle: c.claimAfter, Start: start,
+			Count: consumerBatch,
 		}).Result()
 		if err != nil {
 			return err
@@ -186,7 +187,8 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	}
 	message, err := parse(entry.Values)
 	if err != nil {
-		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped", "entry", entry.ID, "error", err)
+		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped", "entry", entry.ID, "error",
+			err)
 		return true
 	}
 	ctx, span := c.tracer.Start(ctx, "process "+message.Kind, c.spanOptions(message)...)
@@ -195,7 +197,8 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 		span.SetAttributes(semconv.ErrorTypeOther)
 		span.SetStatus(codes.Error, "")
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "a message could not be handled and comes again", "message", message.ID, "kind", message.Kind, "subject", message.Subject, "error", err)
+			c.log.WarnContext(ctx, "a message could not be handled and comes again", "message", message.ID, "kind",
+				message.Kind, "subject", message.Subject, "error", err)
 		}
 		return false
 	}

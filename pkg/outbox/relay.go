@@ -117,7 +117,8 @@ func (r *Relay) round(ctx context.Context) (int, error) {
 
 func (r *Relay) read(ctx context.Context) ([]pendingDocument, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: Field, Value: 1}}
-	return mongostore.Find[pendingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(), options.Find().SetProjection(projection).SetLimit(relayBatch))
+	return mongostore.Find[pendingDocument](ctx, r.collection, mongostore.PendingOutbox.Filter(),
+		options.Find().SetProjection(projection).SetLimit(relayBatch))
 }
 
 // publish has the messages recorded and adds them to the stream. After an error some may have been.
@@ -130,7 +131,8 @@ func (r *Relay) publish(ctx context.Context, documents []pendingDocument) error 
 			}
 		}
 		for _, message := range document.Outbox {
-			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true, Values: message.values()})
+			pipeline.XAdd(ctx, &redis.XAddArgs{Stream: r.stream, MaxLen: streamLength, Approx: true,
+				Values: message.values()})
 		}
 	}
 	if _, err := pipeline.Exec(ctx); err != nil {

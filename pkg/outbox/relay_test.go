@@ -40,7 +40,8 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	sent := NewMessage(t.Context(), "entry.pending", 7)
-	doc := document{Head: mongostore.Head{ID: 7}, Title: "kept", Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
+	doc := document{Head: mongostore.Head{ID: 7}, Title: "kept",
+		Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
 	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +60,16 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	}
 }
 
-// While a message can't be recorded it is neither published nor taken out of its document; what the recorder alone may see is not published.
+// While a message can't be recorded it is neither published nor taken out of its document; what the recorder alone
+// may see is not published.
 func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	first, second := NewMessage(t.Context(), "first", 7), NewMessage(t.Context(), "second", 7)
 	first.Detail, second.Detail = "between us", "and this"
-	if err := mongostore.Insert(t.Context(), collection, &document{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
+	if err := mongostore.Insert(t.Context(), collection,
+		&document{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -84,7 +87,8 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 		recorded = messages
 		return nil
 	}
-	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent(), Record: recorder}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent(),
+		Record: recorder}).Run)
 	emptied(t, collection)
 	mu.Lock()
 	defer mu.Unlock()
@@ -168,7 +172,8 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
-	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: Stream(prefix, "records"), Log: silent()})
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: Stream(prefix, "records"),
+		Log: silent()})
 	put(t, collection, 1, "first")
 	documents, err := relay.read(t.Context())
 	if err != nil {
@@ -239,7 +244,8 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 	documents := make([]any, n)
 	for i := range documents {
 		id := int64(i + 1)
-		documents[i] = document{Head: mongostore.Head{ID: id, Version: 1}, Outbox: []Message{NewMessage(t.Context(), "made", id)}}
+		documents[i] = document{Head: mongostore.Head{ID: id, Version: 1},
+			Outbox: []Message{NewMessage(t.Context(), "made", id)}}
 	}
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
@@ -325,5 +331,7 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	storetest.NoScan(t, collection.Database(), bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()}, {Key: "limit", Value: relayBatch}})
+	storetest.NoScan(t, collection.Database(),
+		bson.D{{Key: "find", Value: collection.Name()}, {Key: "filter", Value: mongostore.PendingOutbox.Filter()},
+			{Key: "limit", Value: relayBatch}})
 }

@@ -15,5 +15,6 @@ func Unsampled(ctx context.Context) context.Context {
 	// crypto/rand never fails.
 	_, _ = rand.Read(traceID[:])
 	_, _ = rand.Read(spanID[:])
-	return trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID}))
+	return trace.ContextWithSpanContext(ctx,
+		trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID}))
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Match is the versions of a record that a client allows to be changed (If-Match; decisions, part 1). The rules check it
-// inside the change, on the version that it is about to replace. The zero Match lets any version pass.
+// Match is the versions of a record that a client allows to be changed (If-Match; decisions, part 1). The rules
+// check it inside the change, on the version that it is about to replace. The zero Match lets any version pass.
 type Match struct {
 	demanded bool
 	versions []int64

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -38,6 +39,7 @@ type Config struct {
 	SessionIdle     time.Duration  `envconfig:"BELFRY_SESSION_IDLE" default:"2h" desc:"how long an unused session lives"`
 	SessionAbsolute time.Duration  `envconfig:"BELFRY_SESSION_ABSOLUTE" default:"12h" desc:"how long any session lives"`
 	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For is trusted"`
+	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
 	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
 	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service keeps serving after it has stopped being ready"`
@@ -51,17 +53,24 @@ func (c *Config) Check() error {
 		faults = append(faults, fmt.Errorf("BELFRY_INTERNAL_TOKEN: has %d characters, needs at least %d", n, minToken))
 	}
 	for name, address := range map[string]string{
-		"BELFRY_IDENTITY_URL": c.IdentityURL, "BELFRY_ELEMENTS_URL": c.ElementsURL, "BELFRY_EVENTS_URL": c.EventsURL, "BELFRY_NOTES_URL": c.NotesURL,
+		"BELFRY_IDENTITY_URL": c.IdentityURL, "BELFRY_ELEMENTS_URL": c.ElementsURL, "BELFRY_EVENTS_URL": c.EventsURL,
+		"BELFRY_NOTES_URL": c.NotesURL,
 	} {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			faults = append(faults, fmt.Errorf("%s: not an http or https address", name))
 		}
 	}
 	for name, d := range map[string]time.Duration{
-		"BELFRY_SESSION_IDLE": c.SessionIdle, "BELFRY_SESSION_ABSOLUTE": c.SessionAbsolute, "BELFRY_REQUEST_TIMEOUT": c.RequestTimeout, "BELFRY_STOP_DEADLINE": c.StopDeadline,
+		"BELFRY_SESSION_IDLE": c.SessionIdle, "BELFRY_SESSION_ABSOLUTE": c.SessionAbsolute,
+		"BELFRY_REQUEST_TIMEOUT": c.RequestTimeout, "BELFRY_STOP_DEADLINE": c.StopDeadline,
 	} {
 		if d <= 0 {
 			faults = append(faults, fmt.Errorf("%s: must be longer than nothing", name))
+		}
+	}
+	for _, origin := range c.AllowedOrigins {
+		if !web.CheckOrigin(origin) {
+			faults = append(faults, errors.New("BELFRY_ALLOWED_ORIGINS: not an origin, such as https://school.example"))
 		}
 	}
 	if c.DrainDelay < 0 {

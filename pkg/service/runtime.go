@@ -39,7 +39,8 @@ type Runtime struct {
 
 // connect opens the stores. Its errors say which store is away and never where it is.
 func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetry) (*Runtime, error) {
-	client, err := mongostore.Connect(ctx, cfg.MongoURI.Reveal(), mongostore.Options{AppName: "belfry-" + spec.Name, TracerProvider: tel.Tracer, MeterProvider: tel.Meter})
+	client, err := mongostore.Connect(ctx, cfg.MongoURI.Reveal(),
+		mongostore.Options{AppName: "belfry-" + spec.Name, TracerProvider: tel.Tracer, MeterProvider: tel.Meter})
 	if err != nil {
 		return nil, fmt.Errorf("MONGODB_URI: %w", err)
 	}
@@ -48,9 +49,12 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 		return nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), client.Disconnect(ctx))
 	}
 	r := &Runtime{
-		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache, Cookies: web.Cookies{Secure: cfg.SecureCookies},
-		Sessions:  session.NewStore(cache, session.Options{Prefix: cfg.RedisPrefix, Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute}),
-		transport: neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer, Meter: tel.Meter, Propagator: tel.Propagator}),
+		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache,
+		Cookies: web.Cookies{Secure: cfg.SecureCookies},
+		Sessions: session.NewStore(cache,
+			session.Options{Prefix: cfg.RedisPrefix, Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute}),
+		transport: neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer,
+			Meter: tel.Meter, Propagator: tel.Propagator}),
 	}
 	r.IDs = mongostore.NewIDs(r.DB)
 	r.Identity = neighbour.NewIdentity(r.transport, cfg.IdentityURL)
@@ -69,7 +73,8 @@ func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (re
 	redis.SetLogger(redisLog{tel.Log}) // the library has one logger for the process
 	client := redis.NewClient(options)
 	err = errors.Join(
-		redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracer), redisotel.WithDBStatement(false), redisotel.WithCallerEnabled(false)),
+		redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracer), redisotel.WithDBStatement(false),
+			redisotel.WithCallerEnabled(false)),
 		redisotel.InstrumentMetrics(client, redisotel.WithMeterProvider(tel.Meter)))
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
@@ -80,7 +85,8 @@ func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (re
 	return client, nil
 }
 
-// redisLog takes what the Redis client says about its pool: whoever was affected reports it, so it is of interest only for a closer look.
+// redisLog takes what the Redis client says about its pool: whoever was affected reports it, so it is of interest
+// only for a closer look.
 type redisLog struct{ log *slog.Logger }
 
 func (l redisLog) Printf(ctx context.Context, format string, v ...any) {
@@ -110,6 +116,7 @@ func (r *Runtime) webOptions(name string) web.Options {
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
 		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
 		Answers: answers.New(answers.Options{Redis: r.Redis, Prefix: r.RedisPrefix, Secret: r.InternalToken}),
-		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, Classify: classify,
+		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
+		Classify: classify,
 	}
 }

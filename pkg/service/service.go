@@ -1,5 +1,6 @@
-// Package service is the one way in which Belfry's services start, run and stop. Main reads from top to bottom what a service is:
-// configuration, telemetry, stores, indexes and migrations, the service's own routes, three listeners, and the way down again.
+// Package service is the one way in which Belfry's services start, run and stop. Main reads from top to bottom what
+// a service is: configuration, telemetry, stores, indexes and migrations, the service's own routes, three
+// listeners, and the way down again.
 package service
 
 import (
@@ -40,8 +41,8 @@ type Surface struct {
 	Components []lifecycle.Component
 }
 
-// Main runs a service's command and returns its exit code. Without an argument it serves until SIGTERM or SIGINT; "migrate" only prepares
-// the stores; "settings" prints the table of its variables; "version" its version.
+// Main runs a service's command and returns its exit code. Without an argument it serves until SIGTERM or SIGINT;
+// "migrate" only prepares the stores; "settings" prints the table of its variables; "version" its version.
 func Main(spec Spec) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -76,7 +77,8 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	if err := settings.Load(all...); err != nil {
 		return err
 	}
-	tel, err := telemetry.Start(ctx, telemetry.Options{Service: spec.Name, Version: version(), LogLevel: cfg.LogLevel, Out: out})
+	tel, err := telemetry.Start(ctx,
+		telemetry.Options{Service: spec.Name, Version: version(), LogLevel: cfg.LogLevel, Out: out})
 	if err != nil {
 		return err
 	}
@@ -116,20 +118,24 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 		return err
 	}
 	var ready lifecycle.Readiness
-	probes, err := health.NewServer(health.Options{Log: r.Log, Ready: ready.Ready, Meter: r.Meter, Metrics: r.Metrics, Checks: []health.Check{
-		{Name: "mongodb", Test: func(ctx context.Context) error { return r.DB.Client().Ping(ctx, nil) }},
-		{Name: "redis", Test: func(ctx context.Context) error { return r.Redis.Ping(ctx).Err() }},
-	}})
+	probes, err := health.NewServer(health.Options{Log: r.Log, Ready: ready.Ready, Meter: r.Meter, Metrics: r.Metrics,
+		Checks: []health.Check{
+			{Name: "mongodb", Test: func(ctx context.Context) error { return r.DB.Client().Ping(ctx, nil) }},
+			{Name: "redis", Test: func(ctx context.Context) error { return r.Redis.Ping(ctx).Err() }},
+		}})
 	if err != nil {
 		return err
 	}
 	components := []lifecycle.Component{listenHealth(probes, r.HealthListen)}
 	components = append(components, surface.Components...)
-	components = append(components, listen("internal listener", internal, r.InternalListen), listen("public listener", public, r.Listen))
-	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay, StopDeadline: r.StopDeadline}, components...)
+	components = append(components, listen("internal listener", internal, r.InternalListen),
+		listen("public listener", public, r.Listen))
+	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay,
+		StopDeadline: r.StopDeadline}, components...)
 }
 
-// listen makes a component of a listener's application. Stopping it refuses new connections and waits for the requests in flight.
+// listen makes a component of a listener's application. Stopping it refuses new connections and waits for the
+// requests in flight.
 func listen(name string, app *web.App, address string) lifecycle.Component {
 	return lifecycle.Component{
 		Name: name,

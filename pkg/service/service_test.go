@@ -13,21 +13,11 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
-
-// freeAddress is one that nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
 
 // environment sets what a service needs to run on the test's stores, and returns its addresses.
 func environment(t *testing.T) (public, health string) {
@@ -36,10 +26,16 @@ func environment(t *testing.T) (public, health string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, health = freeAddress(t), freeAddress(t)
+	addresses, err := frontdoor.Addresses(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, health = addresses[0], addresses[1]
 	for name, value := range map[string]string{
-		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": storetest.Mongo(t).Name(), "REDIS_URL": redisURL, "BELFRY_INTERNAL_TOKEN": strings.Repeat("t", minToken),
-		"BELFRY_LISTEN": public, "BELFRY_INTERNAL_LISTEN": freeAddress(t), "BELFRY_HEALTH_LISTEN": health, "BELFRY_DRAIN_DELAY": "200ms", "BELFRY_STOP_DEADLINE": "5s",
+		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": storetest.Mongo(t).Name(), "REDIS_URL": redisURL,
+		"BELFRY_INTERNAL_TOKEN": strings.Repeat("t", minToken),
+		"BELFRY_LISTEN":         public, "BELFRY_INTERNAL_LISTEN": addresses[2], "BELFRY_HEALTH_LISTEN": health,
+		"BELFRY_DRAIN_DELAY": "200ms", "BELFRY_STOP_DEADLINE": "5s",
 	} {
 		t.Setenv(name, value)
 	}
@@ -51,7 +47,8 @@ func bells(prepared *int) Spec {
 		Name:    "bells",
 		Prepare: func(context.Context, *Runtime) error { *prepared++; return nil },
 		Build: func(context.Context, *Runtime) (Surface, error) {
-			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring", Handler: func(c *fiber.Ctx) error { return web.OK(c) }}}}, nil
+			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring",
+				Handler: func(c *fiber.Ctx) error { return web.OK(c) }}}}, nil
 		},
 	}
 }
@@ -80,12 +77,17 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	var out output.Buffer
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, bells(&prepared), nil, &out) }()
-	eventually(t, "it is ready", func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 200 })
+	eventually(t, "it is ready", func() bool {
+		code,
+			err := get("http://" + health + "/readyz")
+		return err == nil && code == 200
+	})
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("%d, %v", code, err)
 	}
 	stop()
-	eventually(t, "it stops being ready", func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 503 })
+	eventually(t, "it stops being ready",
+		func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 503 })
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("it stopped serving before whoever routes to it could notice: %d, %v", code, err)
 	}
@@ -123,13 +125,18 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"a short token":      {map[string]string{"BELFRY_INTERNAL_TOKEN": secret}, nil, "BELFRY_INTERNAL_TOKEN: has 7 characters, needs at least 32"},
-		"no such zone":       {map[string]string{"BELFRY_TIMEZONE": "Europe/Londn"}, nil, "BELFRY_TIMEZONE"},
-		"no address":         {map[string]string{"BELFRY_EVENTS_URL": "events"}, nil, "BELFRY_EVENTS_URL: not an http or https address"},
-		"no time":            {map[string]string{"BELFRY_SESSION_IDLE": "0s"}, nil, "BELFRY_SESSION_IDLE: must be longer than nothing"},
-		"MongoDB is away":    {map[string]string{"MONGODB_URI": "mongodb://u:" + secret + "@127.0.0.1:1/?serverSelectionTimeoutMS=200"}, nil, "MONGODB_URI"},
-		"no URI":             {map[string]string{"MONGODB_URI": secret}, nil, "MONGODB_URI"},
-		"Redis is away":      {map[string]string{"REDIS_URL": "redis://:" + secret + "@127.0.0.1:1/0"}, nil, "REDIS_URL"},
+		"a short token": {map[string]string{"BELFRY_INTERNAL_TOKEN": secret}, nil,
+			"BELFRY_INTERNAL_TOKEN: has 7 characters, needs at least 32"},
+		"no such zone": {map[string]string{"BELFRY_TIMEZONE": "Europe/Londn"}, nil, "BELFRY_TIMEZONE"},
+		"no address": {map[string]string{"BELFRY_EVENTS_URL": "events"}, nil,
+			"BELFRY_EVENTS_URL: not an http or https address"},
+		"no time": {map[string]string{"BELFRY_SESSION_IDLE": "0s"}, nil,
+			"BELFRY_SESSION_IDLE: must be longer than nothing"},
+		"MongoDB is away": {map[string]string{"MONGODB_URI": "mongodb://u:" + secret +
+			"@127.0.0.1:1/?serverSelectionTimeoutMS=200"}, nil, "MONGODB_URI"},
+		"no URI": {map[string]string{"MONGODB_URI": secret}, nil, "MONGODB_URI"},
+		"Redis is away": {map[string]string{"REDIS_URL": "redis://:" + secret + "@127.0.0.1:1/0"}, nil,
+			"REDIS_URL"},
 		"no URL":             {map[string]string{"REDIS_URL": secret}, nil, "REDIS_URL"},
 		"a taken port":       {nil, nil, "address already in use"},
 		"a word it can't do": {nil, []string{"ring"}, `unknown command "ring"`},
@@ -164,7 +171,8 @@ func TestRun_APartThatFailsEndsTheServiceInOrder(t *testing.T) {
 	prepared := 0
 	spec := bells(&prepared)
 	spec.Prepare = func(context.Context, *Runtime) error { return errors.New("an index can't be made") }
-	if err := run(t.Context(), spec, nil, &output.Buffer{}); err == nil || !strings.Contains(err.Error(), "an index can't be made") {
+	if err := run(t.Context(), spec, nil, &output.Buffer{}); err == nil ||
+		!strings.Contains(err.Error(), "an index can't be made") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -3,9 +3,10 @@
 // checks a request with one call of Redis. Only identity writes sessions; the others call Load.
 //
 // Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
-// milliseconds), user and original; user:<id> is the set of the session hashes in which the user is the effective or
-// the original one; and userversion:<id> is the newest version of the user for which Refresh was called. All times
-// are Redis's own.
+// milliseconds), user, original and used (its last use, Unix microseconds); user:<id> is the set of the session hashes
+// in which the user is the effective or the original one; usersessions has the users with such a set by the time at
+// which Sweep looks at it next; and userversion:<id> is the newest version of the user for which Refresh was called.
+// All times are Redis's own.
 package session
 
 import (
@@ -33,6 +34,9 @@ var (
 
 // tokenBytes is the length of a session id: 256 bits.
 const tokenBytes = 32
+
+// perUser is how many sessions a user has at most. A switched session is one of the user who switched.
+const perUser = 20
 
 // Token is the opaque id that a client holds. It prints as a mask.
 type Token struct{ text string }
@@ -124,6 +128,7 @@ if not s[1] then return false end
 local t = redis.call('TIME')
 local left = tonumber(s[2]) - (t[1] * 1000 + math.floor(t[2] / 1000))
 if left <= 0 then redis.call('DEL', KEYS[1]) return false end
+redis.call('HSET', KEYS[1], 'used', string.format('%s%06d', t[1], t[2]))
 redis.call('PEXPIRE', KEYS[1], math.min(left, tonumber(ARGV[1])))
 return s[1]`)
 
@@ -143,10 +148,11 @@ func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 	return d.record(), nil
 }
 
-// create writes a new session and ends the one that it replaces, as one atomic step. It returns 0 when a subject is
-// older than the version that Refresh stored, and -1 when the session that it must replace is gone. KEYS: new
-// session, replaced session, prefix; ARGV: data, idle, absolute, new hash, old hash, user, its version, original or
-// 0, its version, 1 when the replaced session must be there.
+// create writes a new session and ends the one that it replaces, as one atomic step, and those unused longest where
+// the user would have too many. It returns 0 when a subject is older than the version that Refresh stored, and -1
+// when the session that it must replace is gone. KEYS: new session, replaced session, prefix; ARGV: data, idle,
+// absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must be
+// there, how many sessions a user has at most.
 var create = redis.NewScript(`
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
@@ -154,27 +160,43 @@ for i = 6, 8, 2 do
     if newest and tonumber(newest) > tonumber(ARGV[i + 1]) then return 0 end
   end
 end
+local function finish(hash, user, original)
+  redis.call('DEL', KEYS[3] .. 'session:' .. hash)
+  redis.call('SREM', KEYS[3] .. 'user:' .. user, hash)
+  redis.call('SREM', KEYS[3] .. 'user:' .. original, hash)
+end
 local old = redis.call('HMGET', KEYS[2], 'user', 'original')
 if not old[1] and ARGV[10] == '1' then return -1 end
-if old[1] then
-  redis.call('DEL', KEYS[2])
-  redis.call('SREM', KEYS[3] .. 'user:' .. old[1], ARGV[5])
-  redis.call('SREM', KEYS[3] .. 'user:' .. old[2], ARGV[5])
+if old[1] then finish(ARGV[5], old[1], old[2]) end
+local holder = ARGV[8] == '0' and ARGV[6] or ARGV[8]
+local others = {}
+for _, hash in ipairs(redis.call('SMEMBERS', KEYS[3] .. 'user:' .. holder)) do
+  local s = redis.call('HMGET', KEYS[3] .. 'session:' .. hash, 'user', 'original', 'used')
+  if not s[1] then
+    redis.call('SREM', KEYS[3] .. 'user:' .. holder, hash)
+  elseif s[2] == holder or s[2] == '0' then
+    table.insert(others, {hash = hash, user = s[1], original = s[2], used = tonumber(s[3] or 0)})
+  end
 end
+table.sort(others, function(a, b) return a.used < b.used end)
+for i = 1, #others + 1 - tonumber(ARGV[11]) do finish(others[i].hash, others[i].user, others[i].original) end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-redis.call('HSET', KEYS[1], 'data', ARGV[1], 'until', now + tonumber(ARGV[3]), 'user', ARGV[6], 'original', ARGV[8])
-redis.call('PEXPIRE', KEYS[1], math.min(tonumber(ARGV[2]), tonumber(ARGV[3])))
+local lives = math.min(tonumber(ARGV[2]), tonumber(ARGV[3]))
+redis.call('HSET', KEYS[1], 'data', ARGV[1], 'until', now + tonumber(ARGV[3]), 'user', ARGV[6], 'original', ARGV[8],
+  'used', string.format('%s%06d', t[1], t[2]))
+redis.call('PEXPIRE', KEYS[1], lives)
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
     redis.call('SADD', KEYS[3] .. 'user:' .. ARGV[i], ARGV[4])
     redis.call('PEXPIRE', KEYS[3] .. 'user:' .. ARGV[i], ARGV[3])
+    redis.call('ZADD', KEYS[3] .. 'usersessions', 'LT', now + lives, ARGV[i])
   end
 end
 return 1`)
 
 // Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a
-// login). ErrStale, with nothing changed, when Refresh was called for a newer version of a subject.
+// login). Where the user has 20 sessions already, the one unused longest ends. ErrStale, with nothing changed, when Refresh was called for a newer version of a subject.
 func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, error) {
 	return s.create(ctx, r, replaces, 0)
 }
@@ -198,7 +220,7 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 	made, err := create.Run(ctx, s.redis,
 		[]string{s.sessionKey(token.hash()), s.sessionKey(replaces.hash()), s.o.Prefix},
 		data, s.o.Idle.Milliseconds(), s.o.Absolute.Milliseconds(), token.hash(), replaces.hash(),
-		r.User.UserID, r.User.Version, original.UserID, original.Version, mustReplace).Int()
+		r.User.UserID, r.User.Version, original.UserID, original.Version, mustReplace, perUser).Int()
 	switch {
 	case err != nil:
 		return Token{}, fmt.Errorf("create session: %w", err)

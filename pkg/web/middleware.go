@@ -4,15 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"net/netip"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-
-	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // key is the type of what this package keeps in a request's locals.
@@ -96,42 +91,4 @@ func secureHeaders(o Options) fiber.Handler {
 		}
 		return c.Next()
 	}
-}
-
-// crossSite says whether a browser sends the request on behalf of another site. Other clients do not set the header.
-func crossSite(c *fiber.Ctx) bool { return c.Get("Sec-Fetch-Site") == "cross-site" }
-
-// refuseCrossSite refuses state-changing requests that another site makes a browser send (decisions, part 2).
-func refuseCrossSite(c *fiber.Ctx) error {
-	switch c.Method() {
-	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
-		return c.Next()
-	}
-	if crossSite(c) {
-		return problem.New(problem.Forbidden, "")
-	}
-	return c.Next()
-}
-
-// ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
-// last address in X-Forwarded-For that is not one.
-func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
-	address := c.Context().RemoteIP().String()
-	hops := strings.Split(c.Get(fiber.HeaderXForwardedFor), ",")
-	for _, hop := range slices.Backward(hops) {
-		if !within(address, trusted) {
-			break
-		}
-		parsed, err := netip.ParseAddr(strings.TrimSpace(hop))
-		if err != nil {
-			break
-		}
-		address = parsed.Unmap().String()
-	}
-	return address
-}
-
-func within(address string, networks []netip.Prefix) bool {
-	parsed, err := netip.ParseAddr(address)
-	return err == nil && slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(parsed.Unmap()) })
 }

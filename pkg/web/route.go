@@ -2,7 +2,6 @@ package web
 
 import (
 	"crypto/subtle"
-	"mime"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -34,16 +33,17 @@ type Route struct {
 	Handler fiber.Handler
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
-	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB.
+	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
 	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
 	Repeatable bool
-	// ActsOnGet marks a GET that changes something (login, logout): browsers of other sites may not send it either.
+	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
+	// either.
 	ActsOnGet bool
 }
 
 // register adds r to the app. A GET route serves HEAD too.
-func register(app *fiber.App, o Options, r Route) {
+func register(app *fiber.App, o Options, in *intake, r Route) {
 	if r.Body == "" {
 		r.Body = JSON
 	}
@@ -52,7 +52,7 @@ func register(app *fiber.App, o Options, r Route) {
 	}
 	handlers := []fiber.Handler{func(c *fiber.Ctx) error {
 		c.Locals(routeKey, r.Path)
-		if r.ActsOnGet && crossSite(c) {
+		if r.ActsOnGet && o.fromElsewhere(c) {
 			return problem.New(problem.Forbidden, "")
 		}
 		return c.Next()
@@ -68,7 +68,9 @@ func register(app *fiber.App, o Options, r Route) {
 	}
 	switch r.Method {
 	case fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch:
-		handlers = append(handlers, checkBody(r))
+		handlers = append(handlers, in.receive(o, r))
+	default:
+		handlers = append(handlers, ignoreBody)
 	}
 	if r.Repeatable {
 		handlers = append(handlers, repeatable(o))
@@ -90,20 +92,6 @@ func admitNeighbour(o Options) fiber.Handler {
 		}
 		c.Locals(neighbourKey, true)
 		actForNeighbour(c)
-		return c.Next()
-	}
-}
-
-func checkBody(r Route) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		if len(c.Request().Body()) > r.MaxBody {
-			return problem.New(problem.TooLarge, "the body exceeds %d bytes", r.MaxBody)
-		}
-		if declared := c.Get(fiber.HeaderContentType); declared != "" && len(c.Request().Body()) > 0 {
-			if media, _, err := mime.ParseMediaType(declared); err != nil || media != r.Body {
-				return problem.New(problem.UnsupportedMediaType, "the body must be %s", r.Body)
-			}
-		}
 		return c.Next()
 	}
 }

@@ -1,10 +1,10 @@
 // Package web is the one HTTP constructor of Belfry. Every service's public and internal listener is made by New from
-// a table of routes, so that limits, the order of the middleware, sessions, and the envelope of every answer
-// (decisions, part 1) are the same everywhere: unknown paths, wrong methods, bad JSON, bodies too large and panics
-// included.
+// a table of routes. So limits, the order of the middleware, sessions, and the envelope of every answer (decisions,
+// part 1) are the same everywhere: for unknown paths, wrong methods, bad JSON, bodies too large and panics too.
 package web
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// maxBody bounds a request body unless its route says otherwise; maxBatch bounds what any route may say.
+	// maxBody bounds a request body unless its route says otherwise. maxBatch bounds what any route may say.
 	maxBody  = 1 << 20
 	maxBatch = 4 << 20
 	// maxHeader bounds the request line and headers together.
@@ -55,17 +55,21 @@ type Options struct {
 	Timeout time.Duration
 	// TrustedProxies are the networks whose X-Forwarded-For is believed; none by default.
 	TrustedProxies []netip.Prefix
+	// AllowedOrigins are origins (https://host) besides the listener's own whose pages may make browsers change things.
+	AllowedOrigins []string
 	// Classify turns errors of the stores into problems; it returns nil for those it does not know. It may be nil.
 	Classify func(error) *problem.Error
 }
 
-// New makes a listener's application from its routes. The middleware runs in this order: request id, access log,
-// trace, answers for errors and panics, deadline, security headers, cross-site check; then, by the route: session or
-// token, body checks, Idempotency-Key, handler.
+// New makes a listener's application from its routes. The middleware runs in this order: request id, access log, trace,
+// answers for errors and panics, deadline, security headers, check of the origin; then, by the route: session or token,
+// body, Idempotency-Key, handler. So no body is read for a client that may not call the route.
 func New(o Options, routes []Route) (*App, error) {
+	o.AllowedOrigins = o.allowed()
 	app := fiber.New(fiber.Config{
 		AppName:               o.Name,
-		BodyLimit:             maxBatch,
+		StreamRequestBody:     true,
+		BodyLimit:             1, // as a stream, only this much is read before the route has checked who calls
 		ReadBufferSize:        maxHeader,
 		ReadTimeout:           readTimeout,
 		WriteTimeout:          writeTimeout,
@@ -74,32 +78,49 @@ func New(o Options, routes []Route) (*App, error) {
 		StrictRouting:         true,
 		Immutable:             true, // strings of a request stay valid after it
 		DisableStartupMessage: true,
-		ErrorHandler:          answerError(o), // for what fasthttp refuses before any middleware runs
+		// Otherwise fasthttp reads forms by itself, into memory and files, before any check.
+		DisablePreParseMultipartForm: true,
+		ErrorHandler:                 answerError(o), // for what fasthttp refuses before any middleware runs
 	})
 	observed, err := observe(o)
 	if err != nil {
 		return nil, err
 	}
-	app.Use(identifyRequest, logAccess(o), observed, answerErrors(o), limitTime(o.Timeout), secureHeaders(o), refuseCrossSite)
+	app.Use(identifyRequest, logAccess(o), observed, answerErrors(o), limitTime(o.Timeout), secureHeaders(o),
+		refuseElsewhere(o))
+	in := newIntake()
 	for _, r := range routes {
-		register(app, o, r)
+		register(app, o, in, r)
 	}
-	refuseOddMethods(app)
+	guard(app.Server(), app.Config().RequestMethods)
 	return &App{App: app, unused: map[*connection]struct{}{}}, nil
 }
 
-// refuseOddMethods answers methods that HTTP does not know with the envelope. fiber answers them with plain text,
-// before any middleware.
-func refuseOddMethods(app *fiber.App) {
-	server := app.Server()
-	known, handle := app.Config().RequestMethods, server.Handler
+// guard does what has to be done where fiber has no hook: it answers methods that HTTP does not know with the envelope,
+// where fiber would with plain text, and takes care of what is left of a request when it has been answered.
+func guard(server *fasthttp.Server, methods []string) {
+	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
-		if slices.Contains(known, string(ctx.Method())) {
+		defer finishBody(ctx)
+		if slices.Contains(methods, string(ctx.Method())) {
 			handle(ctx)
 			return
 		}
-		ctx.SetStatusCode(problem.Malformed.Code())
-		ctx.SetContentType(contentType)
-		_, _ = fmt.Fprintf(ctx, `{"status":%q}`, problem.Malformed.Status()) // writes into memory
+		refuse(ctx, problem.Malformed)
 	}
+	server.ErrorHandler = func(ctx *fasthttp.RequestCtx, err error) { // it ends the connection
+		if errors.Is(faultOf(ctx), errDeclared) {
+			err = fasthttp.ErrBodyTooLarge
+		}
+		fail(ctx, err)
+		linger(ctx)
+	}
+}
+
+// refuse writes the envelope of a refusal in place of any other answer.
+func refuse(ctx *fasthttp.RequestCtx, kind problem.Kind) {
+	ctx.Response.Reset()
+	ctx.SetStatusCode(kind.Code())
+	ctx.SetContentType(contentType)
+	_, _ = fmt.Fprintf(ctx, `{"status":%q}`, kind.Status()) // writes into memory
 }

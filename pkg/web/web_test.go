@@ -67,10 +67,8 @@ func serve(t *testing.T, s sessions, routes ...web.Route) (string, *record) {
 func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Route) (string, *record) {
 	t.Helper()
 	var log record
-	app, err := web.New(web.Options{
-		Answers: memory,
-		Name:    "test", Log: slog.New(slog.NewTextHandler(&log, nil)),
-		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+	return serveOptions(t, web.Options{
+		Answers: memory, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		Sessions: s, Token: settings.NewSecret(internalToken), Timeout: 200 * time.Millisecond,
 		Classify: func(err error) *problem.Error {
 			if errors.Is(err, errAway) {
@@ -78,7 +76,17 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 			}
 			return nil
 		},
-	}, routes)
+	}, routes...), &log
+}
+
+// serveOptions runs routes on a real listener, with telemetry that goes nowhere, and returns its address.
+func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
+	t.Helper()
+	o.Name, o.Tracer, o.Meter, o.Propagator = "test", tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider(), propagation.TraceContext{}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	app, err := web.New(o, routes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +96,7 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 	}
 	go func() { _ = app.Listener(listener) }()
 	t.Cleanup(func() { _ = app.Shutdown() })
-	return "http://" + listener.Addr().String(), &log
+	return "http://" + listener.Addr().String()
 }
 
 var errAway = errors.New("dial mongodb://u:secret@db")
@@ -134,6 +142,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			}
 			return web.OK(c)
 		}),
+		web.Route{Method: "POST", Path: "/api/own", Access: web.SignedIn, Handler: ok},
 		route("GET", "/api/panic", func(*fiber.Ctx) error { panic("secret plan") }),
 		route("GET", "/api/fault", func(*fiber.Ctx) error { return errors.New("secret detail") }),
 		route("GET", "/api/away", func(*fiber.Ctx) error { return fmt.Errorf("find: %w", errAway) }),
@@ -176,7 +185,22 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"wrapper in other letter case", "POST", "/api/things", `{"Thing":{}}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
 		{"other media type", "POST", "/api/things", `a=b`, 415, `{"status":"Unsupported media type","message":"the body must be application/json"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}},
 		{"media type with charset", "POST", "/api/things", `{"thing":{}}`, 200, `{"status":"OK"}`, []string{"Content-Type", "application/json; charset=UTF-8"}},
-		{"body over the route's limit", "POST", "/api/things", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413, `{"status":"Payload too large","message":"the body exceeds 1048576 bytes"}`, nil},
+		{
+			"body over the route's limit", "POST", "/api/own", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413,
+			`{"status":"Payload too large","message":"the body exceeds 1048576 bytes"}`, []string{"Cookie", cookie},
+		},
+		{
+			"body over the limit without a session", "POST", "/api/things", `{"thing":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, 413,
+			`{"status":"Payload too large","message":"the body exceeds 65536 bytes"}`, nil,
+		},
+		{
+			"no session comes before the body's size", "POST", "/api/own", strings.Repeat("x", 2<<20), 401, `{"status":"Access denied"}`, nil,
+		},
+		{
+			"body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10+1), 413,
+			`{"status":"Payload too large","message":"the body exceeds 65536 bytes"}`, nil,
+		},
+		{"small body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10), 200, `{"status":"OK"}`, nil},
 		{"panic", "GET", "/api/panic", "", 500, `{"status":"Internal server error"}`, nil},
 		{"fault", "GET", "/api/fault", "", 500, `{"status":"Internal server error"}`, nil},
 		{"store away", "GET", "/api/away", "", 503, `{"status":"Service unavailable"}`, nil},

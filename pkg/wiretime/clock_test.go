@@ -16,7 +16,8 @@ func TestClockChangesAreThoseOfTheZone(t *testing.T) {
 		"UTC":                 "2026-01-01T00:00:00Z 0 UTC false; ",
 	} {
 		got := ""
-		for _, c := range zone(t, name).ClockChanges(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		for _, c := range zone(t, name).ClockChanges(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)) {
 			got += fmt.Sprint(c.At.Format(time.RFC3339), " ", c.After, " ", c.Name, " ", c.Summer, "; ")
 		}
 		if got != want {
@@ -25,11 +26,13 @@ func TestClockChangesAreThoseOfTheZone(t *testing.T) {
 	}
 }
 
-// The offset that the changes give is that of the zone at any instant, also beyond the zone's table and at the ends of leap years.
+// The offset that the changes give is that of the zone at any instant, also beyond the zone's table and at the ends
+// of leap years.
 func TestClockChangesGiveTheOffsetOfEachInstant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := drawZone(t)
-		from := time.Date(rapid.IntRange(1970, 2120).Draw(t, "year"), 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 366*24*60).Draw(t, "minutes")) * time.Minute)
+		from := time.Date(rapid.IntRange(1970, 2120).Draw(t, "year"), 1, 1, 0, 0, 0, 0,
+			time.UTC).Add(time.Duration(rapid.IntRange(0, 366*24*60).Draw(t, "minutes")) * time.Minute)
 		to := from.AddDate(0, 0, rapid.IntRange(1, 900).Draw(t, "days"))
 		changes := z.ClockChanges(from, to)
 		probe := func(at time.Time) {
@@ -60,7 +63,8 @@ func TestClockChangesGiveTheOffsetOfEachInstant(t *testing.T) {
 func TestClockShowsTheSecondPassOfAnHourAsNotTheFirst(t *testing.T) {
 	z := zone(t, "Europe/London")
 	for at, want := range map[string]string{
-		"2026-10-25T00:30:00Z": "01:30 true", "2026-10-25T01:30:00Z": "01:30 false", "2026-10-25T02:30:00Z": "02:30 true", "2026-03-29T01:00:00Z": "02:00 true",
+		"2026-10-25T00:30:00Z": "01:30 true", "2026-10-25T01:30:00Z": "01:30 false",
+		"2026-10-25T02:30:00Z": "02:30 true", "2026-03-29T01:00:00Z": "02:00 true",
 	} {
 		parsed, err := time.Parse(time.RFC3339, at)
 		if err != nil {

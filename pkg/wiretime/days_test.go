@@ -52,7 +52,8 @@ func TestPart3_BoundsOfARangeAreItsMidnights(t *testing.T) {
 		{"2019-04-10", "2019-04-11", "2019-04-09T23:00:00Z", "2019-04-11T23:00:00Z", 48},
 	} {
 		from, to := z.Bounds(Days{day(t, c.first), day(t, c.last)})
-		if !from.Equal(instant(t, c.from)) || !to.Equal(instant(t, c.to)) || to.Sub(from) != time.Duration(c.hours)*time.Hour {
+		if !from.Equal(instant(t, c.from)) || !to.Equal(instant(t, c.to)) ||
+			to.Sub(from) != time.Duration(c.hours)*time.Hour {
 			t.Errorf("%s to %s: %v to %v", c.first, c.last, from, to)
 		}
 	}
@@ -94,7 +95,8 @@ func TestDaysOverlapWhenTheyHaveADayInCommon(t *testing.T) {
 		for day := Day(-1); day < 12; day++ {
 			common = common || a.Has(day) && b.Has(day)
 		}
-		if a.Overlaps(b) != common || b.Overlaps(a) != common || (len(IntersectDays([]Days{a}, []Days{b})) > 0) != common {
+		if a.Overlaps(b) != common || b.Overlaps(a) != common ||
+			(len(IntersectDays([]Days{a}, []Days{b})) > 0) != common {
 			t.Fatalf("%v and %v: %v", a, b, a.Overlaps(b))
 		}
 	})

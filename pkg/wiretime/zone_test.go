@@ -95,7 +95,8 @@ func TestDayOf(t *testing.T) {
 	for _, c := range []struct{ name, zone, at, want string }{
 		{"last instant of a summer day", "Europe/London", "2019-04-09T22:59:59.999999999Z", "2019-04-09"},
 		{"first instant of the next", "Europe/London", "2019-04-09T23:00:00Z", "2019-04-10"},
-		{"in the hour that comes twice across midnight the new day goes on", "America/St_Johns", "2009-11-01T03:00:00Z", "2009-11-01"},
+		{"in the hour that comes twice across midnight the new day goes on", "America/St_Johns", "2009-11-01T03:00:00Z",
+			"2009-11-01"},
 		{"nobody lives on a skipped day", "Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,8 +109,10 @@ func TestDayOf(t *testing.T) {
 
 // The zones and days where clocks do odd things; the properties below mix them with ordinary ones.
 var (
-	oddZones = []string{"UTC", "Europe/London", "America/Sao_Paulo", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu", "Antarctica/Troll"}
-	oddDays  = []string{"1970-01-01", "2009-10-31", "2009-11-01", "2011-12-29", "2011-12-30", "2011-12-31", "2018-11-04", "2019-02-16", "2019-02-17", "2019-03-31", "2019-10-27", "2026-04-05", "2026-10-04", "2040-12-30", "2040-12-31"}
+	oddZones = []string{"UTC", "Europe/London", "America/Sao_Paulo", "America/St_Johns", "Australia/Lord_Howe",
+		"Pacific/Apia", "Asia/Kathmandu", "Antarctica/Troll"}
+	oddDays = []string{"1970-01-01", "2009-10-31", "2009-11-01", "2011-12-29", "2011-12-30", "2011-12-31",
+		"2018-11-04", "2019-02-16", "2019-02-17", "2019-03-31", "2019-10-27", "2026-04-05", "2026-10-04", "2040-12-30", "2040-12-31"}
 )
 
 func drawZone(t *rapid.T) Zone {
@@ -198,7 +201,8 @@ func TestPart3_DaysOfAnEventAreTheDaysWhoseRangeHoldsIt(t *testing.T) {
 		if rapid.Bool().Draw(t, "starts at midnight") {
 			starts = z.Midnight(z.DayOf(starts))
 		}
-		ends := starts.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 23 * 60, 24 * 60, 25 * 60, 3 * 24 * 60}).Draw(t, "minutes")) * time.Minute)
+		ends := starts.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 23 * 60, 24 * 60, 25 * 60,
+			3 * 24 * 60}).Draw(t, "minutes")) * time.Minute)
 		own := z.Days(starts, ends)
 		if own.First > own.Last {
 			t.Fatalf("Days(%v, %v) = %v", starts, ends, own)
@@ -223,7 +227,8 @@ func TestDaysFollowEachOther(t *testing.T) {
 			}
 			return
 		}
-		if z.DayOf(start) != d || z.DayOf(start.Add(-time.Nanosecond)) >= d || z.DayOf(end.Add(-time.Nanosecond)) != d || z.DayOf(end) <= d {
+		if z.DayOf(start) != d || z.DayOf(start.Add(-time.Nanosecond)) >= d ||
+			z.DayOf(end.Add(-time.Nanosecond)) != d || z.DayOf(end) <= d {
 			t.Fatalf("%v in %v is not exactly [%v, %v)", d, z, start, end)
 		}
 	})

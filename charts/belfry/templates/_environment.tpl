@@ -17,6 +17,7 @@
 {{- $_ := set $env (printf "BELFRY_%s_URL" (upper $name)) $url -}}
 {{- end -}}
 {{- with $v.trustedProxies }}{{ $_ := set $env "BELFRY_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
+{{- with $v.allowedOrigins }}{{ $_ := set $env "BELFRY_ALLOWED_ORIGINS" (join "," .) }}{{ end -}}
 {{- if $v.telemetry.endpoint -}}
 {{- $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" $v.telemetry.endpoint -}}
 {{- $_ := set $env "OTEL_EXPORTER_OTLP_PROTOCOL" $v.telemetry.protocol -}}

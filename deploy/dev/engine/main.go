@@ -1,9 +1,10 @@
-// Command engine is the document store of a developer's or CI machine: FerretDB in front of a PostgreSQL with the DocumentDB extension.
-// It speaks MongoDB's wire protocol without authentication, so it listens on loopback addresses only. It is never part of an
-// installation: there the store is MongoDB.
+// Command engine is the document store of a developer's or CI machine: FerretDB in front of a PostgreSQL with the
+// DocumentDB extension. It speaks MongoDB's wire protocol without authentication, so it listens on loopback
+// addresses only. It is never part of an installation: there the store is MongoDB.
 //
-// It stays in the foreground, logs one line per event to standard error, and ends with status 0 on SIGTERM or SIGINT. It ends with
-// status 1 and one line that says why when the address is taken, or PostgreSQL or DocumentDB is not there or not as expected.
+// It stays in the foreground, logs one line per event to standard error, and ends with status 0 on SIGTERM or
+// SIGINT. It ends with status 1 and one line with the reason when the address is in use, or when PostgreSQL or
+// DocumentDB is missing or not as expected.
 package main
 
 import (
@@ -22,12 +23,13 @@ import (
 	"github.com/FerretDB/FerretDB/v2/ferretdb"
 )
 
-// settings is what the flags give. Each flag's default comes from an environment variable, so a URL need not stand in a process list.
+// settings holds the values of the flags. Each flag's default comes from an environment variable, so that a URL
+// need not show in a process list.
 type settings struct {
 	postgres string        // PostgreSQL URL; parameters such as pool_max_conns go to the connection pool
 	listen   string        // host:port of a loopback address
 	state    string        // folder for FerretDB's state file
-	patience time.Duration // how long PostgreSQL may take until it answers, recovery after a crash included
+	patience time.Duration // longest wait until PostgreSQL answers, recovery after a crash included
 }
 
 func main() {
@@ -45,7 +47,7 @@ func run(ctx context.Context, log *slog.Logger, args []string, getenv func(strin
 	if err != nil {
 		return err
 	}
-	if err := free(s.listen); err != nil {
+	if err := checkFree(s.listen); err != nil {
 		return err
 	}
 	versions, err := prepare(ctx, s.postgres, s.patience)
@@ -56,7 +58,8 @@ func run(ctx context.Context, log *slog.Logger, args []string, getenv func(strin
 		return err
 	}
 	if versions.documentdb != testedDocumentDB {
-		log.Warn("this DocumentDB is not the one that the engine was tested with", "tested", testedDocumentDB, "found", versions.documentdb)
+		log.Warn("this DocumentDB is not the one that the engine was tested with",
+			"tested", testedDocumentDB, "found", versions.documentdb)
 	}
 	telemetry := false
 	db, err := ferretdb.New(&ferretdb.Config{
@@ -97,7 +100,7 @@ func parse(args []string, getenv func(string) string) (settings, error) {
 	return s, loopback(s.listen)
 }
 
-// loopback refuses an address that other machines can reach: whoever connects may do everything.
+// loopback returns an error for an address that other machines can reach: the engine has no authentication.
 func loopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -109,8 +112,8 @@ func loopback(address string) error {
 	return nil
 }
 
-// free tells early, and with the plain reason, that the address cannot be listened on.
-func free(address string) error {
+// checkFree returns the reason when the address cannot be listened on.
+func checkFree(address string) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return err

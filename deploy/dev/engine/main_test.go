@@ -20,13 +20,19 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 		args []string
 		want string
 	}{
-		"address of another machine's reach": {[]string{"-listen", "0.0.0.0:0", "-postgres", nobody, "-state", t.TempDir()}, "not a loopback address"},
-		"address without a port":             {[]string{"-listen", "127.0.0.1", "-postgres", nobody, "-state", t.TempDir()}, "-listen"},
-		"taken port":                         {[]string{"-listen", taken.Addr().String(), "-postgres", nobody, "-state", t.TempDir()}, "address already in use"},
-		"no PostgreSQL":                      {[]string{"-listen", "127.0.0.1:0", "-postgres", nobody, "-state", t.TempDir(), "-patience", "1ms"}, "PostgreSQL does not answer within 1ms"},
-		"not a PostgreSQL URL":               {[]string{"-listen", "127.0.0.1:0", "-postgres", "postgres://belfry:hunter2@[", "-state", t.TempDir()}, "not a PostgreSQL URL"},
-		"nothing to keep the state in":       {[]string{"-listen", "127.0.0.1:0", "-postgres", nobody}, "-state is missing"},
-		"a word too many":                    {[]string{"now"}, `"now"`},
+		"address of another machine's reach": {[]string{"-listen", "0.0.0.0:0", "-postgres", nobody, "-state",
+			t.TempDir()}, "not a loopback address"},
+		"address without a port": {[]string{"-listen", "127.0.0.1", "-postgres", nobody, "-state",
+			t.TempDir()}, "-listen"},
+		"taken port": {[]string{"-listen", taken.Addr().String(), "-postgres", nobody, "-state",
+			t.TempDir()}, "address already in use"},
+		"no PostgreSQL": {[]string{"-listen", "127.0.0.1:0", "-postgres", nobody, "-state",
+			t.TempDir(), "-patience", "1ms"}, "PostgreSQL does not answer within 1ms"},
+		"not a PostgreSQL URL": {[]string{"-listen", "127.0.0.1:0", "-postgres",
+			"postgres://belfry:hunter2@[", "-state", t.TempDir()}, "not a PostgreSQL URL"},
+		"nothing to keep the state in": {[]string{"-listen", "127.0.0.1:0", "-postgres", nobody},
+			"-state is missing"},
+		"a word too many": {[]string{"now"}, `"now"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// testedDocumentDB is the version of the extension that the engine and Belfry's tests are known to work with. Another one is tried,
-// and named in a warning.
+// testedDocumentDB is the version of the extension that the engine and Belfry's tests are known to work with. With
+// another version the engine starts too, and logs a warning.
 const testedDocumentDB = "1.0-0"
 
 // SQLSTATEs that PostgreSQL answers with while it starts, recovers or has no connection to spare.
@@ -23,33 +23,37 @@ const (
 
 type versions struct{ postgresql, documentdb string }
 
-// prepare waits until PostgreSQL answers, for patience at most, creates the DocumentDB extension where it is missing, brings it to the
-// version of the installed library where that is newer, and returns the versions.
+// prepare waits until PostgreSQL answers, for patience at most. It then creates the DocumentDB extension, or
+// updates it to the version of the installed library, and returns the versions.
 func prepare(ctx context.Context, url string, patience time.Duration) (versions, error) {
 	var v versions
 	conn, err := connect(ctx, url, patience)
 	if err != nil {
 		return v, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was left unsaid on it
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is pending on it
 	if err := conn.QueryRow(ctx, `SHOW server_version`).Scan(&v.postgresql); err != nil {
 		return v, fmt.Errorf("PostgreSQL answers, but not to SHOW server_version: %w", err)
 	}
-	if err := extend(ctx, conn); err != nil {
+	if err := installExtension(ctx, conn); err != nil {
 		return v, err
 	}
-	const query = `SELECT extversion, documentdb_api.binary_extended_version() FROM pg_extension WHERE extname = 'documentdb'`
+	const query = `SELECT extversion, documentdb_api.binary_extended_version()
+		FROM pg_extension WHERE extname = 'documentdb'`
 	var binary string
 	if err := conn.QueryRow(ctx, query).Scan(&v.documentdb, &binary); err != nil {
-		return v, fmt.Errorf("the DocumentDB extension is there but does not answer as expected (tested: %s): %w", testedDocumentDB, err)
+		return v, fmt.Errorf("the DocumentDB extension is there but does not answer as expected (tested: %s): %w",
+			testedDocumentDB, err)
 	}
 	return v, nil
 }
 
-// extend creates the extension, or updates it when its library is of another version than the database's objects.
-func extend(ctx context.Context, conn *pgx.Conn) error {
+// installExtension creates the extension, or updates it when its library has another version than its objects in
+// the database.
+func installExtension(ctx context.Context, conn *pgx.Conn) error {
 	var installed, available *string
-	err := conn.QueryRow(ctx, `SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'documentdb'`).Scan(&installed, &available)
+	err := conn.QueryRow(ctx, `SELECT installed_version, default_version
+		FROM pg_available_extensions WHERE name = 'documentdb'`).Scan(&installed, &available)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return errors.New("this PostgreSQL has no DocumentDB extension: install the package postgresql-18-documentdb")
@@ -69,7 +73,7 @@ func extend(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// connect tries again as long as PostgreSQL is not there yet or is still starting; any other answer is final.
+// connect tries again while PostgreSQL is not listening or is still starting. Any other error is final.
 func connect(ctx context.Context, url string, patience time.Duration) (*pgx.Conn, error) {
 	config, err := poolless(url)
 	if err != nil {
@@ -96,7 +100,8 @@ func connect(ctx context.Context, url string, patience time.Duration) (*pgx.Conn
 	}
 }
 
-// poolless parses a URL that may carry a pool's parameters, which a single connection would send to the server as settings.
+// poolless parses a URL and removes a pool's parameters, which a single connection would send to the server as
+// settings.
 func poolless(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// maxReplicas is what one machine sensibly runs of each service.
+// maxReplicas is the most replicas of each service that a local run accepts.
 const maxReplicas = 8
 
-// config is what a local run can be told. MONGODB_URI and REDIS_URL are read by package stores.
+// config holds the settings of a local run. MONGODB_URI and REDIS_URL are read by package stores.
 type config struct {
 	Port      uint16          `envconfig:"PORT" default:"8080" desc:"port of the front door on 127.0.0.1; 0: any free port"`
 	AdminUUID settings.Secret `envconfig:"BOOTSTRAP_ADMIN_UUID" desc:"uuid of the first administrator; generated, kept in .local and printed when unset"`
@@ -31,7 +31,7 @@ type config struct {
 	Seed      uint64          `envconfig:"DEMO_SEED" default:"1" desc:"seed of the demo school"`
 }
 
-// Check names what envconfig's types do not catch.
+// Check reports what envconfig's types do not catch.
 func (c *config) Check() error {
 	var faults []error
 	if c.Replicas < 1 || c.Replicas > maxReplicas {
@@ -40,7 +40,8 @@ func (c *config) Check() error {
 	return errors.Join(faults...)
 }
 
-// adminUUID returns the first administrator's uuid: the one given, the one of the last run, or a new one that later runs find again.
+// adminUUID returns the first administrator's uuid: the one in the settings, else the one of the last run, else a
+// new one, which it stores for later runs.
 func adminUUID(local string, given settings.Secret) (settings.Secret, error) {
 	if given.Set() {
 		return given, nil
@@ -60,7 +61,7 @@ func adminUUID(local string, given settings.Secret) (settings.Secret, error) {
 	return settings.NewSecret(fresh), nil
 }
 
-// writeWhole writes a file for its owner's eyes so that it is there whole or not at all.
+// writeWhole writes a file atomically. Only its owner may read it.
 func writeWhole(path, text string) error {
 	half := path + ".new"
 	if err := os.WriteFile(half, []byte(text), 0o600); err != nil {

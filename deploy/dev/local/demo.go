@@ -18,28 +18,30 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
-// progressPause spaces the lines about a load.
+// progressPause is the time between two progress lines of a load.
 const progressPause = 3 * time.Second
 
-// schoolYearBegins is the month in which the current school year is the one that begins this year.
+// schoolYearBegins is the first month of a school year.
 const schoolYearBegins = time.August
 
-// demoRecord is what a run notes of the demo school, in .local: a load that was interrupted is made good by the next run.
+// demoRecord is the state of the demo school, a file in .local. The next run completes a load that was interrupted.
 type demoRecord struct {
 	Database string       `json:"database"`
 	Loaded   bool         `json:"loaded"`
 	Logins   []demo.Login `json:"logins"`
 }
 
-// loadDemo makes the demo school and loads it through the public address when the school is empty, or when an earlier run was interrupted
-// while it did. It returns the logins to try; none when the school is somebody's own.
-func loadDemo(ctx context.Context, cfg config, local, url string, admin settings.Secret, log *slog.Logger) ([]demo.Login, error) {
+// loadDemo generates the demo school and imports it through the public address, when the database is empty or an
+// earlier load was interrupted. It returns the logins to try, and none when the database holds another school.
+func loadDemo(ctx context.Context, cfg config, local, url string, admin settings.Secret,
+	log *slog.Logger) ([]demo.Login, error) {
 	c, err := client.New(url, client.Options{UserAgent: "belfry-local"})
 	if err != nil {
 		return nil, err
 	}
 	if err := c.Login(ctx, admin.Reveal()); err != nil {
-		return nil, fmt.Errorf("log in as the first administrator (the school may have been set up with another BOOTSTRAP_ADMIN_UUID): %w", err)
+		return nil, fmt.Errorf("log in as the first administrator "+
+			"(the school may have been set up with another BOOTSTRAP_ADMIN_UUID): %w", err)
 	}
 	empty, err := c.Empty(ctx)
 	if err != nil {
@@ -63,7 +65,8 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	made, err := demo.Generate(dir, demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
+	made, err := demo.Generate(dir,
+		demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())})
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ func writeDemoRecord(path string, r demoRecord) error {
 	return writeWhole(path, string(text)+"\n")
 }
 
-// describe writes the logins as lines for a person.
+// describe formats the logins for the terminal.
 func describe(logins []demo.Login) string {
 	var b strings.Builder
 	for _, l := range logins {

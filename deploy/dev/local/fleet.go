@@ -26,28 +26,31 @@ import (
 
 const (
 	readyTimeout = 60 * time.Second
-	// endTimeout is how long a service may take to stop in order before it is killed.
+	// endTimeout is how long a service may take to stop after SIGTERM before it is killed.
 	endTimeout = 20 * time.Second
-	// firstPause and longestPause space the restarts of a service that keeps ending by itself.
+	// firstPause and longestPause bound the pause before a service that exited is started again.
 	firstPause   = 200 * time.Millisecond
 	longestPause = 10 * time.Second
 )
 
-// fleet is the replicas of all services.
+// fleet holds the replicas of all services.
 type fleet struct {
 	log      *slog.Logger
 	replicas []*replica
 }
 
-// newFleet builds the services and gives each replica its addresses and its environment.
-func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret, log *slog.Logger) (*fleet, error) {
+// newFleet builds the services, and sets the addresses and the environment of each replica.
+func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Running, admin settings.Secret,
+	log *slog.Logger) (*fleet, error) {
 	bin := filepath.Join(local, "bin")
 	if err := buildServices(ctx, root, bin, log); err != nil {
 		return nil, err
 	}
 	shared := append(os.Environ(),
-		"MONGODB_URI="+at.MongoURI, "MONGODB_DATABASE="+cfg.Database, "REDIS_URL="+at.RedisURL, "BELFRY_REDIS_PREFIX="+cfg.Database+":",
-		"BELFRY_TIMEZONE="+cfg.Zone.String(), "BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(), "BOOTSTRAP_ADMIN_UUID="+admin.Reveal(),
+		"MONGODB_URI="+at.MongoURI, "MONGODB_DATABASE="+cfg.Database, "REDIS_URL="+at.RedisURL,
+		"BELFRY_REDIS_PREFIX="+cfg.Database+":",
+		"BELFRY_TIMEZONE="+cfg.Zone.String(), "BELFRY_INTERNAL_TOKEN="+uuid.NewString()+uuid.NewString(),
+		"BOOTSTRAP_ADMIN_UUID="+admin.Reveal(),
 		"BELFRY_SECURE_COOKIES=false", "BELFRY_DRAIN_DELAY=0s", "BELFRY_TRUSTED_PROXIES=127.0.0.0/8")
 	f := &fleet{log: log}
 	logs := filepath.Join(local, "log")
@@ -68,17 +71,19 @@ func newFleet(ctx context.Context, cfg config, root, local string, at *stores.Ru
 		return nil, err
 	}
 	for _, r := range f.replicas {
-		if !slices.ContainsFunc(shared, func(v string) bool { return strings.HasPrefix(v, internalVariable(r.service)) }) {
+		variable := internalVariable(r.service)
+		if !slices.ContainsFunc(shared, func(v string) bool { return strings.HasPrefix(v, variable) }) {
 			shared = append(shared, internalVariable(r.service)+"http://"+r.internal)
 		}
 	}
 	for _, r := range f.replicas {
-		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal, "BELFRY_HEALTH_LISTEN="+r.health)
+		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
+			"BELFRY_HEALTH_LISTEN="+r.health)
 	}
 	return f, nil
 }
 
-// buildServices builds what has changed; the first time takes a minute or two, and says where it is.
+// buildServices builds what has changed, and logs its progress.
 func buildServices(ctx context.Context, root, bin string, log *slog.Logger) error {
 	log.Info("building the services")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -93,11 +98,11 @@ func buildServices(ctx context.Context, root, bin string, log *slog.Logger) erro
 	return progress.Run(ctx, func(format string, values ...any) { log.Info(fmt.Sprintf(format, values...)) }, build)
 }
 
-// internalVariable names the setting that tells where a service listens for the others. One replica answers them
-// all here: spreading internal calls is the cluster's work.
+// internalVariable returns the name of the setting with the internal address of a service. In a local run that is
+// one replica: only a cluster balances internal calls.
 func internalVariable(service string) string { return "BELFRY_" + strings.ToUpper(service) + "_URL=" }
 
-// chooseAddresses gives each replica its own.
+// chooseAddresses sets the addresses of each replica.
 func chooseAddresses(replicas []*replica) error {
 	addresses, err := frontdoor.Addresses(3 * len(replicas))
 	if err != nil {
@@ -109,7 +114,7 @@ func chooseAddresses(replicas []*replica) error {
 	return nil
 }
 
-// start returns once every replica is ready. A replica that ends by itself later is started again, until stop.
+// start returns once every replica is ready. A replica that exits later is started again, until stop is called.
 func (f *fleet) start(ctx context.Context) error {
 	for _, r := range f.replicas {
 		r.launch()
@@ -123,14 +128,14 @@ func (f *fleet) start(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the replicas in reverse order of their start.
+// stop stops the replicas in reverse order of their start.
 func (f *fleet) stop() {
 	for _, r := range slices.Backward(f.replicas) {
 		r.end()
 	}
 }
 
-// addresses are the public listeners by service.
+// addresses returns the addresses of the public listeners by service.
 func (f *fleet) addresses() map[string][]string {
 	all := map[string][]string{}
 	for _, r := range f.replicas {
@@ -148,7 +153,7 @@ type replica struct {
 	keeper                      *process.Keeper // nil before launch
 }
 
-// launch starts the process, and again whenever it ends by itself.
+// launch starts the process, and starts it again whenever it exits.
 func (r *replica) launch() {
 	r.keeper = process.Keep(process.KeeperOptions{
 		Command: func() *exec.Cmd {
@@ -183,7 +188,7 @@ func (r *replica) await(ctx context.Context) error {
 	return nil
 }
 
-// end stops the process in order, or kills it when it does not obey.
+// end sends the process SIGTERM, and kills it after endTimeout.
 func (r *replica) end() {
 	if r.keeper == nil {
 		return

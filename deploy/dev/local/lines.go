@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// lines passes a program's lines on to the log: for a service only what a person at the terminal wants to know (its warnings and errors,
-// and lines that are no log lines), while its file gets all of them; for anything else every line.
+// lines copies a program's output to the log, line by line. Of a service the log gets only warnings, errors and
+// lines that are not JSON, while its file gets all lines. Of any other program the log gets every line.
 type lines struct {
 	log   *slog.Logger
 	name  string
@@ -21,7 +21,7 @@ type lines struct {
 	rest []byte
 }
 
-// Write implements io.Writer; a line is passed on once it is complete.
+// Write implements io.Writer; a line is copied once it is complete.
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,6 @@
-// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services, and a front door at one
-// address that routes as the chart does. It loads a demo school when there is none, and stops all of it, in order, on Ctrl-C.
+// Command local runs Belfry on one machine without a cluster: the stores, the real binaries of the four services,
+// and a front door at one address that routes as the chart does. It loads a demo school into an empty database. On
+// Ctrl-C it stops everything in order.
 package main
 
 import (
@@ -30,7 +31,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
-// stopTimeout bounds the end of the front door; requests in flight may take as long.
+// stopTimeout is how long requests in flight may take when the front door stops.
 const stopTimeout = 15 * time.Second
 
 func main() {
@@ -42,8 +43,8 @@ func main() {
 	}
 }
 
-// run is a whole run: what it starts, it stops again in reverse order, whatever happens. The argument "settings" prints the table of
-// its variables instead.
+// run starts everything, waits, and stops what it started in reverse order, also after an error. The argument
+// "settings" prints the table of its variables instead.
 func run(ctx context.Context, args []string, out *os.File) (err error) {
 	var cfg config
 	if slices.Equal(args, []string{"settings"}) {
@@ -67,21 +68,23 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	if err != nil {
 		return err
 	}
-	log := slog.New(tint.NewTextHandler(out, &tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
+	log := slog.New(tint.NewTextHandler(out,
+		&tint.Options{Level: slog.LevelInfo, TimeFormat: time.TimeOnly, NoColor: !term.IsTerminal(int(out.Fd()))}))
 
-	// The port is taken first: nothing is started for an address that cannot be had.
+	// Listen first: when the port is in use, nothing has been started yet.
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(int(cfg.Port)))
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("PORT: %w (is another run still there?)", err)
 	}
-	defer func() { _ = listener.Close() }() // serving closes it first; this is for the ways out before
+	defer func() { _ = listener.Close() }() // for errors before it is served; serving closes it itself
 
 	admin, err := adminUUID(local, cfg.AdminUUID)
 	if err != nil {
 		return err
 	}
-	running, err := stores.Start(ctx, stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
+	running, err := stores.Start(ctx,
+		stores.Options{Checkout: root, Dir: filepath.Join(local, "stores"), Out: &lines{log: log, name: "stores"}})
 	if err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 	}
 }
 
-// greet prints where Belfry is and how to log in. It is the one place that shows uuids: that is what the run is for.
+// greet prints the address of Belfry and how to log in. Nothing else prints uuids.
 func greet(out io.Writer, url string, admin settings.Secret, logins []demo.Login) error {
 	_, err := fmt.Fprintf(out, `
 Belfry is at %[1]s

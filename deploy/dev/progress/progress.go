@@ -1,4 +1,4 @@
-// Package progress runs commands that take long so that nobody has to wonder what they do.
+// Package progress runs commands that take long, and shows what they print.
 package progress
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/process"
 )
 
-// Every is how often something that takes long says where it is.
+// Every is the time between two progress lines.
 const Every = 3 * time.Second
 
-// Run runs a command to its end. While it runs, its newest line is shown every few seconds; when it fails, its last lines are in
-// the error. Ending ctx ends it, and so does the end of this process.
+// Run runs a command to its end. While it runs, say gets its newest line every few seconds. When it fails, the
+// error has its last lines. It is killed when ctx ends or this process ends.
 func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cmd) error {
-	// A file, not a pipe: a process that the command leaves behind must not keep this step waiting.
+	// A file, not a pipe: a process that the command left running would keep a pipe open.
 	output, err := os.CreateTemp("", "belfry-step-*.log")
 	if err != nil {
 		return err
@@ -40,7 +40,8 @@ func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cm
 		select {
 		case <-running.Ended():
 			if running.ExitCode() != 0 {
-				return fmt.Errorf("%s: %w; it said at last:\n%s", filepath.Base(cmd.Path), running.Err(), Tail(output.Name(), 8))
+				last := Tail(output.Name(), 8)
+				return fmt.Errorf("%s: %w; it said at last:\n%s", filepath.Base(cmd.Path), running.Err(), last)
 			}
 			return nil
 		case <-show.C:
@@ -51,7 +52,7 @@ func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cm
 	}
 }
 
-// newest is the last line of a command's output, cut to a terminal's width.
+// newest returns the last line of a command's output, cut to a terminal's width.
 func newest(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,7 +71,7 @@ func newest(path string) string {
 	return line
 }
 
-// Tail returns the last lines of a file, or why it cannot.
+// Tail returns the last lines of a file, or the error when it cannot be read.
 func Tail(path string, lines int) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// addressPatience is how long a store that was given by address may take to answer.
+// addressPatience is how long a store at a configured address may take to answer.
 const addressPatience = 5 * time.Second
 
-// masked is an address without user, password and parameters. It works on the text, because a malformed address is shown too.
+// masked returns an address without user, password and parameters. It works on the text, since malformed addresses
+// are shown too.
 func masked(address string) string {
 	scheme, rest, found := strings.Cut(address, "://")
 	if !found {
@@ -31,7 +32,8 @@ func masked(address string) string {
 	return scheme + "://" + rest
 }
 
-// withoutSecrets returns err unless its text may hold a part of the address that masked leaves out.
+// withoutSecrets returns err, or an error without its text when that may hold a part of the address that masked
+// removes.
 func withoutSecrets(address string, err error) error {
 	_, rest, _ := strings.Cut(address, "://")
 	i := strings.LastIndex(rest, "@")
@@ -76,7 +78,7 @@ func checkRedis(ctx context.Context, address string) error {
 		}
 		return withoutSecrets(address, err)
 	}
-	settings.MaxRetries, settings.DialerRetries = -1, 1 // one answer is enough to know
+	settings.MaxRetries, settings.DialerRetries = -1, 1 // do not retry
 	client := redis.NewClient(settings)
 	defer client.Close() //nolint:errcheck // nothing is under way on it
 	if err := client.Ping(ctx).Err(); err != nil {

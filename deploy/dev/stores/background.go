@@ -16,12 +16,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/process"
 )
 
-// SuperviseCommand is the first argument with which Up starts its own program anew, in the checkout; the second is Options.Dir. That
-// program then has to call Supervise with the same options.
+// SuperviseCommand is the first argument with which Up starts its own executable in the background, in the
+// checkout; the second is Options.Dir. The executable has to call Supervise with the same options.
 const SuperviseCommand = "supervise"
 
-// Up brings the stores up and leaves them running in the background, under a process of the same program. It returns when they answer;
-// where they already do, at once.
+// Up starts the stores in the background, supervised by a process of the same executable. It returns when they
+// answer, at once when they already run.
 func Up(ctx context.Context, o Options) (Record, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
@@ -49,7 +49,7 @@ func Up(ctx context.Context, o Options) (Record, error) {
 	return readRecord(o.Dir)
 }
 
-// spawn starts the background process and shows what it says until its stores answer or it ends.
+// spawn starts the background process and prints its output until its stores answer or it ends.
 func spawn(ctx context.Context, o Options) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -93,27 +93,28 @@ func spawn(ctx context.Context, o Options) error {
 		return errors.Join(showErr, show())
 	case !errors.Is(err, process.ErrEnded):
 		return errors.Join(err, supervisor.Stop(syscall.SIGTERM, startPatience))
-	case up(): // another one was quicker, and this one left the field to it
+	case up(): // another process was quicker, and this one has ended
 		return show()
 	}
 	return errors.Join(show(), fmt.Errorf("the stores did not come up: %w", supervisor.Err()))
 }
 
-// Supervise keeps the stores running until ctx ends. Up starts it.
+// Supervise keeps the stores running until ctx ends. It is what the process started by Up runs.
 func Supervise(ctx context.Context, o Options) error {
 	o.background = true
 	r, err := Start(ctx, o)
 	if err != nil {
 		return err
 	}
-	if r.claim == nil {
+	if r.held == nil {
 		return nil
 	}
 	<-ctx.Done()
 	return r.Stop()
 }
 
-// Find returns where the stores of a checkout are: what MONGODB_URI and REDIS_URL name, else what runs in its folder.
+// Find returns the addresses of the stores of a checkout: MONGODB_URI and REDIS_URL where they are set, else those
+// of the stores that run in its folder.
 func Find(o Options) (Record, error) {
 	o = o.complete()
 	given := Record{MongoURI: os.Getenv("MONGODB_URI"), RedisURL: os.Getenv("REDIS_URL")}
@@ -125,7 +126,8 @@ func Find(o Options) (Record, error) {
 	return rec, err
 }
 
-// Status says where the stores are and who runs them. The error says what does not answer.
+// Status prints the addresses of the stores and which process runs them. The error names a store that does not
+// answer.
 func Status(ctx context.Context, o Options) error {
 	rec, err := Find(o)
 	if err != nil {
@@ -150,8 +152,9 @@ func Status(ctx context.Context, o Options) error {
 	return errors.Join(faults...)
 }
 
-// Down ends the stores that run in the background, in good order, and what a killed process may have left of them. It returns when
-// they are gone. Stores that another program runs, such as the local run, are not ended but an error.
+// Down stops the stores that run in the background, and any processes that a killed supervisor left. It returns
+// when they have ended. It returns an error, and stops nothing, when another program such as the local run runs
+// them.
 func Down(ctx context.Context, o Options) error {
 	o = o.complete()
 	say := &speaker{out: o.Out}
@@ -161,7 +164,7 @@ func Down(ctx context.Context, o Options) error {
 	}
 	asked := false
 	for {
-		mine, err := claimDir(o.Dir, true)
+		mine, err := lockDir(o.Dir, true)
 		if err == nil {
 			err = errors.Join(mine.endStragglers(ctx, say), removeRecord(o.Dir), mine.release())
 			if err == nil {
@@ -169,7 +172,7 @@ func Down(ctx context.Context, o Options) error {
 			}
 			return err
 		}
-		if !errors.Is(err, errClaimed) {
+		if !errors.Is(err, errLocked) {
 			return err
 		}
 		if h, ok := holder(o.Dir); ok && !asked {
@@ -190,7 +193,7 @@ func Down(ctx context.Context, o Options) error {
 	}
 }
 
-// Wipe ends the stores and removes their data, logs and settings. The programs in the user's cache stay.
+// Wipe stops the stores and removes their data, logs and settings. The programs in the user's cache stay.
 func Wipe(ctx context.Context, o Options) error {
 	if err := Down(ctx, o); err != nil {
 		return err

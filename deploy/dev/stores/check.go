@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// awaitMongo waits until the document store takes writes, and then tries on it what Belfry relies on.
+// awaitMongo waits until the document store accepts writes, and then tries the abilities that Belfry relies on.
 func awaitMongo(ctx context.Context, uri string) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetServerSelectionTimeout(time.Second))
 	if err != nil {
@@ -34,8 +34,8 @@ func awaitMongo(ctx context.Context, uri string) error {
 	return errors.Join(answersAsExpected(ctx, db.Collection("documents")), db.Drop(context.WithoutCancel(ctx)))
 }
 
-// answersAsExpected tries the few abilities that all of Belfry rests on, so that a newer DocumentDB that lost one is named at the start
-// and not found by a test somewhere. The collection is empty, and the caller drops its database.
+// answersAsExpected tries the abilities that Belfry relies on, so that a newer DocumentDB without one of them fails
+// at the start and not in a test. The collection must be empty; the caller drops its database.
 func answersAsExpected(ctx context.Context, c *mongo.Collection) error {
 	number := func(key string, n int64) bson.E { return bson.E{Key: key, Value: n} }
 	for _, ability := range []struct {
@@ -52,14 +52,18 @@ func answersAsExpected(ctx context.Context, c *mongo.Collection) error {
 		}},
 		{"insert documents", func() error {
 			_, err := c.InsertMany(ctx, []any{
-				bson.D{number("_id", 1), number("version", 1), {Key: "email", Value: "a"}, {Key: "days", Value: bson.A{int64(7), int64(8)}}},
-				bson.D{number("_id", 2), number("version", 1), {Key: "email", Value: "b"}, {Key: "days", Value: bson.A{int64(9)}}},
+				bson.D{number("_id", 1), number("version", 1), {Key: "email", Value: "a"},
+					{Key: "days", Value: bson.A{int64(7), int64(8)}}},
+				bson.D{number("_id", 2), number("version", 1), {Key: "email", Value: "b"},
+					{Key: "days", Value: bson.A{int64(9)}}},
 			})
 			return err
 		}},
 		{"refuse a duplicate of a unique index", func() error {
-			if _, err := c.InsertOne(ctx, bson.D{number("_id", 3), {Key: "email", Value: "a"}}); !mongo.IsDuplicateKeyError(err) {
-				return fmt.Errorf("the answer was %v instead of a duplicate key error", err) //nolint:errorlint // no error may be the answer
+			_, err := c.InsertOne(ctx, bson.D{number("_id", 3), {Key: "email", Value: "a"}})
+			if !mongo.IsDuplicateKeyError(err) {
+				//nolint:errorlint // no error may be the answer
+				return fmt.Errorf("the answer was %v instead of a duplicate key error", err)
 			}
 			return nil
 		}},
@@ -77,7 +81,8 @@ func answersAsExpected(ctx context.Context, c *mongo.Collection) error {
 			return nil
 		}},
 		{"find by the values of an array", func() error {
-			n, err := c.CountDocuments(ctx, bson.D{{Key: "days", Value: bson.D{{Key: "$in", Value: bson.A{int64(8), int64(9), int64(10)}}}}})
+			n, err := c.CountDocuments(ctx,
+				bson.D{{Key: "days", Value: bson.D{{Key: "$in", Value: bson.A{int64(8), int64(9), int64(10)}}}}})
 			if err == nil && n != 2 {
 				return fmt.Errorf("%d documents were found instead of 2", n)
 			}
@@ -85,7 +90,8 @@ func answersAsExpected(ctx context.Context, c *mongo.Collection) error {
 		}},
 		{"count up and return the new value", func() error {
 			var counter struct{ Version int64 }
-			err := c.FindOneAndUpdate(ctx, bson.D{number("_id", 2)}, bson.D{{Key: "$inc", Value: bson.D{number("version", 5)}}},
+			err := c.FindOneAndUpdate(ctx, bson.D{number("_id", 2)},
+				bson.D{{Key: "$inc", Value: bson.D{number("version", 5)}}},
 				options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&counter)
 			if err == nil && counter.Version != 6 {
 				return fmt.Errorf("the value is %d instead of 6", counter.Version)
@@ -94,7 +100,8 @@ func answersAsExpected(ctx context.Context, c *mongo.Collection) error {
 		}},
 	} {
 		if err := ability.try(); err != nil {
-			return fmt.Errorf("the document store does not answer as Belfry needs it: it cannot %s: %w", ability.name, err)
+			return fmt.Errorf("the document store does not answer as Belfry needs it: it cannot %s: %w",
+				ability.name, err)
 		}
 	}
 	return nil

@@ -8,12 +8,12 @@ import (
 	"os/exec"
 )
 
-// site is what a local store needs to know about its place.
+// site is where a local store runs.
 type site struct {
 	dir      string
 	checkout string
 	say      *speaker
-	lock     *os.File // inherited by every process, see claim
+	lock     *os.File // inherited by every process, see dirLock
 }
 
 // store is a store that this package runs.
@@ -25,17 +25,17 @@ type store struct {
 	ready    func(ctx context.Context) error
 }
 
-// setup prepares a store: its programs, its folders, its port. It starts nothing that outlives it.
+// setup prepares a store: its programs, its folders, its port. When it returns, no process of it is left.
 type setup func(ctx context.Context, at site) (store, error)
 
-// choice is where the two stores come from: an address that was given, or a local set-up.
+// choice is, for each of the two stores, a configured address or a local set-up.
 type choice struct {
 	mongoURI string
 	redisURL string
 	local    []setup
 }
 
-// choose follows the order of the package's comment. Addresses that were given are tried.
+// choose follows the order of the package's comment. It checks that configured addresses answer.
 func choose(ctx context.Context, say *speaker) (choice, error) {
 	var c choice
 	if c.redisURL = os.Getenv("REDIS_URL"); c.redisURL != "" {
@@ -61,6 +61,6 @@ func choose(ctx context.Context, say *speaker) (choice, error) {
 	return c, nil
 }
 
-// errUnprivileged is what someone who is not root gets where the Debian root folder would be needed.
+// errUnprivileged is returned when the Debian root folder is needed and the user is not root.
 var errUnprivileged = errors.New("only root can set up and run the stores' own programs; " +
 	"put mongod and redis-server on the PATH, or set MONGODB_URI and REDIS_URL to stores that run already")

@@ -20,22 +20,23 @@ import (
 type debian struct{ root string }
 
 const (
-	// suite is the one that has DocumentDB.
+	// suite is the Debian suite that has DocumentDB.
 	suite = "sid"
-	// rootName changes with what newRoot puts into the folder, so that a folder made by an earlier recipe is not taken for a later one's.
+	// rootName is changed whenever newRoot puts something else into the folder, so that a folder of an older
+	// checkout is not used.
 	rootName = "debian-" + suite + "-1"
-	// markFile is written last: a root folder without it is not complete. It names the versions of the packages.
+	// markFile is written last: a root folder without it is incomplete. It holds the versions of the packages.
 	markFile = "belfry-packages.json"
-	// inside is where a program sees the folder of its data.
+	// inside is the path of a program's data inside the root folder.
 	inside = "/belfry"
-	// rootSpace is what the folder and its making take, with some room.
+	// rootSpace is enough disk space, in bytes, to make the folder.
 	rootSpace = 2 << 30
 )
 
 var packages = []string{"postgresql-18-documentdb", "redis-server"}
 
-// debianRoot returns the root folder of the user's cache. It is made there when it is missing, which takes root, the network and about
-// a minute.
+// debianRoot returns the root folder in the user's cache. When it is missing it is made, which needs root and the
+// network.
 func debianRoot(ctx context.Context, say *speaker) (debian, error) {
 	if os.Geteuid() != 0 {
 		return debian{}, errUnprivileged
@@ -51,7 +52,8 @@ func debianRoot(ctx context.Context, say *speaker) (debian, error) {
 	return d, errors.Join(err, unlock())
 }
 
-// newRoot makes the root folder beside its place and moves it there when it is complete. The caller holds the cache's lock.
+// newRoot makes the root folder under a temporary name and renames it when it is complete. The caller holds the
+// cache's lock.
 func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	say.line("setting up PostgreSQL, DocumentDB and Redis in %s (once on this machine, about a minute)", root)
 	if err := needSpace(filepath.Dir(root), rootSpace); err != nil {
@@ -73,7 +75,8 @@ func newRoot(ctx context.Context, say *speaker, root string) (err error) {
 	if err := errors.Join(os.RemoveAll(draft), os.RemoveAll(root)); err != nil {
 		return err
 	}
-	if err := progress.Run(ctx, say.line, unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
+	if err := progress.Run(ctx, say.line,
+		unshared(contained, "debootstrap", "--variant=minbase", suite, draft, mirror)); err != nil {
 		return fmt.Errorf("making a Debian %s root folder: %w", suite, err)
 	}
 	if err := install(ctx, say, debian{draft}); err != nil {
@@ -93,13 +96,15 @@ func needDebootstrap(ctx context.Context, say *speaker) error {
 	return progress.Run(ctx, say.line, aptGet("apt-get", "install", "-y", "--no-install-recommends", "debootstrap"))
 }
 
-// install puts the packages into the root folder, without starting a service or making a database cluster, and the mark.
+// install installs the packages into the root folder and writes the mark. It starts no service and makes no
+// database cluster.
 func install(ctx context.Context, say *speaker, d debian) error {
-	refuse := "#!/bin/sh\nexit 101\n" // what Debian's policy-rc.d says to forbid the start of a service
+	refuse := "#!/bin/sh\nexit 101\n" // a policy-rc.d that forbids the start of any service
 	if err := errors.Join(
 		os.WriteFile(filepath.Join(d.root, "usr/sbin/policy-rc.d"), []byte(refuse), 0o755),
 		os.MkdirAll(filepath.Join(d.root, "etc/postgresql-common"), 0o755),
-		os.WriteFile(filepath.Join(d.root, "etc/postgresql-common/createcluster.conf"), []byte("create_main_cluster = false\n"), 0o644),
+		os.WriteFile(filepath.Join(d.root, "etc/postgresql-common/createcluster.conf"),
+			[]byte("create_main_cluster = false\n"), 0o644),
 		os.MkdirAll(filepath.Join(d.root, inside), 0o755),
 	); err != nil {
 		return err
@@ -128,15 +133,16 @@ func install(ctx context.Context, say *speaker, d debian) error {
 	return writeJSON(filepath.Join(d.root, markFile), versions)
 }
 
-// The namespaces that a command gets for itself. In either its mounts are seen by nobody else and end with it.
+// The namespaces of a command. In both cases its mounts are invisible outside and end with it.
 var (
-	// private is for a process that this one signals and waits for.
+	// private is for a process that this process signals and waits for.
 	private = []string{"--mount"}
-	// contained is for a step: all that it starts is killed when it ends or is killed.
+	// contained is for a step: when it ends, every process that it started is killed.
 	contained = []string{"--mount", "--pid", "--fork", "--kill-child"}
 )
 
-// command runs argv as user inside the root folder, with the folder data as its /belfry. The process gets SIGINT when its parent ends.
+// command runs argv as user inside the root folder, with the folder data as its /belfry. The process gets SIGINT
+// when its parent ends.
 func (d debian) command(namespaces []string, user, data string, argv ...string) *exec.Cmd {
 	const enter = `set -e
 root=$1 data=$2 user=$3; shift 3
@@ -160,7 +166,7 @@ func aptGet(argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// proxy is what of the environment says how packages are fetched.
+// proxy returns the environment variables that say how packages are fetched.
 func proxy() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(strings.ToLower(variable), "=")
@@ -168,7 +174,7 @@ func proxy() []string {
 	})
 }
 
-// own gives a folder, and all in it, to a user of the root folder.
+// own changes the owner of a folder, and of all in it, to a user of the root folder.
 func (d debian) own(folder, user string) error {
 	uid, gid, err := d.ids(user)
 	if err != nil {
@@ -189,7 +195,7 @@ func (d debian) own(folder, user string) error {
 	})
 }
 
-// ids looks a user up in the root folder, whose numbers are not the machine's.
+// ids looks a user up in the root folder, whose ids differ from the machine's.
 func (d debian) ids(user string) (uid, gid int, err error) {
 	text, err := os.ReadFile(filepath.Join(d.root, "etc/passwd"))
 	if err != nil {

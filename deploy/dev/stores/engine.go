@@ -17,12 +17,13 @@ import (
 	"github.com/belfry-schools/belfry/deploy/dev/progress"
 )
 
-// postgresMajor is the version of PostgreSQL in the root folder; data of another one cannot be opened.
+// postgresMajor is the version of PostgreSQL in the root folder; it cannot open data of another version.
 const postgresMajor = "18"
 
 const postgresPrograms = "/usr/lib/postgresql/" + postgresMajor + "/bin/"
 
-// postgresSettings are given on the command line, so they are those of this source and not of the run that made the data.
+// postgresSettings go on the command line, so that they are those of this source code and not of the run that made
+// the data.
 var postgresSettings = []string{
 	// No TCP: only the engine connects, over a socket in a folder that is closed to others.
 	"listen_addresses=",
@@ -33,29 +34,29 @@ var postgresSettings = []string{
 	"shared_buffers=256MB",
 	"max_wal_size=2GB",
 	"jit=off",
-	// What was acknowledged is there after a crash. These are the defaults; the promise stands here.
+	// Acknowledged writes survive a crash. These are the defaults, set explicitly because tests rely on them.
 	"fsync=on",
 	"synchronous_commit=on",
 	"full_page_writes=on",
-	// DocumentDB's needs. It and pg_cron connect back to this server.
+	// What DocumentDB needs. It and pg_cron connect back to this server.
 	"shared_preload_libraries=pg_cron,pg_documentdb_core,pg_documentdb",
 	"cron.database_name=postgres",
 	"cron.use_background_workers=on",
 	"cron.log_run=off",
 	"cron.log_statement=off",
 	"documentdb.localhost_connection_string=host=" + inside,
-	// createIndexes builds the index before it returns, instead of queueing it for a job that looks every two seconds.
+	// createIndexes builds the index before it returns, instead of leaving it to a job that runs every two seconds.
 	"documentdb.force_index_builds_blocking=on",
-	// An index that fits is used however few documents there are, as MongoDB does. Otherwise the plan of a test's small collection would
-	// hang on whether the statistics were just gathered.
+	// An index that fits is used however few documents there are, as MongoDB does. Otherwise the plan for a test's
+	// small collection depends on when statistics were gathered.
 	"enable_seqscan=off",
-	// Rows and statements hold documents: they are not written into the log.
+	// Rows and statements hold documents, so the log leaves them out.
 	"log_error_verbosity=terse",
 	"log_min_error_statement=panic",
 	"log_checkpoints=off",
 }
 
-// engineStore is PostgreSQL with DocumentDB from the Debian root folder, and the engine in front.
+// engineStore sets up PostgreSQL with DocumentDB from the Debian root folder, and the engine in front of it.
 func engineStore(ctx context.Context, at site) (store, error) {
 	root, err := debianRoot(ctx, at.say)
 	if err != nil {
@@ -84,9 +85,11 @@ func engineStore(ctx context.Context, at site) (store, error) {
 			{name: "postgres", signal: syscall.SIGINT, command: func() *exec.Cmd { return postgres(root, folder) }},
 			{name: "engine", signal: syscall.SIGTERM, command: func() *exec.Cmd {
 				cmd := exec.Command(binary, "-listen", local(port), "-state", state)
-				// A socket's path has at most 107 bytes, and a checkout's may have more: so the engine stands in the socket's folder.
+				// A socket's path has at most 107 bytes, and a checkout's may be longer, so the engine runs in the
+				// socket's folder.
 				cmd.Dir = folder
-				cmd.Env = append(os.Environ(), "ENGINE_POSTGRES_URL=postgres://postgres@/postgres?host=/proc/self/cwd&pool_max_conns=100")
+				cmd.Env = append(os.Environ(),
+					"ENGINE_POSTGRES_URL=postgres://postgres@/postgres?host=/proc/self/cwd&pool_max_conns=100")
 				return cmd
 			}},
 		},
@@ -102,8 +105,8 @@ func postgres(root debian, folder string) *exec.Cmd {
 	return root.command(private, "postgres", folder, argv...)
 }
 
-// cluster makes the database cluster where there is none, and clears what a crash left beside one. The caller has the claim of the
-// folder, so no PostgreSQL runs on it.
+// cluster makes the database cluster when there is none, and removes what a crash left beside one. The caller holds
+// the lock of the folder, so no PostgreSQL runs on it.
 func cluster(ctx context.Context, at site, root debian, folder string) error {
 	data, draft := filepath.Join(folder, "data"), filepath.Join(folder, "data.draft")
 	if err := os.RemoveAll(draft); err != nil {
@@ -125,7 +128,8 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 	case err != nil:
 		return err
 	case strings.TrimSpace(string(version)) != postgresMajor:
-		return fmt.Errorf("%s was made by PostgreSQL %s and %s runs here; the command wipe removes it", data, strings.TrimSpace(string(version)), postgresMajor)
+		return fmt.Errorf("%s was made by PostgreSQL %s and %s runs here; the command wipe removes it", data,
+			strings.TrimSpace(string(version)), postgresMajor)
 	}
 	for _, stale := range []string{"data/postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
 		if err := os.Remove(filepath.Join(folder, stale)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -135,8 +139,8 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 	return root.own(folder, "postgres")
 }
 
-// engineBinary returns the engine, built from its module into the cache. The name holds a hash of what it is built from, so one that
-// is there is the right one.
+// engineBinary returns the engine, built from its module into the cache. Its name holds a hash of what it is built
+// from, so that an existing one is up to date.
 func engineBinary(ctx context.Context, at site) (binary string, err error) {
 	source := filepath.Join(at.checkout, "deploy", "dev", "engine")
 	sum, err := engineHash(source)

@@ -11,23 +11,23 @@ import (
 	"github.com/belfry-schools/belfry/pkg/process"
 )
 
-// program is a process of a store that has to be there as long as the store is.
+// program is a process that a store needs as long as it runs.
 type program struct {
 	name    string
 	command func() *exec.Cmd
-	signal  syscall.Signal // asks it to end in good order
+	signal  syscall.Signal // stops it in an orderly way
 }
 
-// A program that ended is started again after a pause: the first one at once for a human, then doubled up to the
-// longest, and the first again after it had been up for a while.
+// A program that ended is started again after a pause. The pause doubles up to the longest, and is the first one
+// again after the program has run for the steady time.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 	steady       = 10 * time.Second
-	// tries is how many quick ends in a row mean that a program will not come up.
+	// tries is after how many quick ends in a row a program counts as failed.
 	tries = 4
-	// stopPatience is how long a program may take to end in good order before it is killed. The engine gives its
-	// clients three seconds.
+	// stopPatience is how long a program may take to stop before it is killed. The engine itself waits three
+	// seconds for its clients.
 	stopPatience = 20 * time.Second
 )
 
@@ -44,8 +44,8 @@ func keep(p program, at site) kept {
 		Command: func() *exec.Cmd {
 			command := p.command()
 			command.ExtraFiles = []*os.File{at.lock}
-			// A group of its own: an interrupt from the terminal is for whoever runs the stores, who stops them in
-			// order.
+			// A process group of its own: an interrupt from the terminal reaches only the process that runs the
+			// stores, which stops them in order.
 			command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: p.signal}
 			return command
 		},
@@ -58,7 +58,7 @@ func keep(p program, at site) kept {
 	})}
 }
 
-// logLimit is the size from which a log is set aside for a new one when its program starts.
+// logLimit is the size in bytes from which a log is rotated when its program starts.
 const logLimit = 8 << 20
 
 func openLog(path string) (*os.File, error) {

@@ -15,8 +15,8 @@ const (
 	osRelease = "/etc/os-release"
 )
 
-// aptMirror returns the address that this machine gets Debian from: the first web address in its apt sources that offers the main
-// part of the release that is installed. So no host is named here, and the machine's own mirror is asked.
+// aptMirror returns the address from which this machine installs Debian: the first web address in its apt sources
+// with the component main of the installed release. So no host is named here, and the machine's own mirror is used.
 func aptMirror(apt, release string) (string, error) {
 	codename, err := codename(release)
 	if err != nil {
@@ -51,16 +51,17 @@ func aptMirror(apt, release string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s names no web address for Debian %s, so the stores' programs cannot be had; %w", apt, codename, errElsewhere)
+	return "", fmt.Errorf("%s names no web address for Debian %s, so the stores' programs cannot be had; %w", apt,
+		codename, errElsewhere)
 }
 
-// errElsewhere is the way out where the programs cannot be installed.
+// errElsewhere says what to do where the programs cannot be installed.
 var errElsewhere = errors.New("put mongod and redis-server on the PATH, or set MONGODB_URI and REDIS_URL")
 
 // source is one entry of apt's sources.
 type source struct{ addresses, suites, components []string }
 
-// oneLineSources reads the form of sources.list: deb [options] address suite component...
+// oneLineSources parses the format of sources.list: deb [options] address suite component...
 func oneLineSources(text string) []source {
 	var sources []source
 	for line := range strings.Lines(text) {
@@ -76,7 +77,7 @@ func oneLineSources(text string) []source {
 	return sources
 }
 
-// stanzaSources reads the form of .sources files: stanzas of "Field: words", with a blank line between two.
+// stanzaSources parses the format of .sources files: stanzas of "Field: words", with a blank line between two.
 func stanzaSources(text string) []source {
 	var sources []source
 	fields, last := map[string][]string{}, ""
@@ -91,7 +92,7 @@ func stanzaSources(text string) []source {
 		case strings.HasPrefix(line, "#"):
 		case strings.TrimSpace(line) == "":
 			finish()
-		case line[0] == ' ' || line[0] == '\t': // the field goes on
+		case line[0] == ' ' || line[0] == '\t': // the field continues
 			fields[last] = append(fields[last], strings.Fields(line)...)
 		default:
 			name, words, _ := strings.Cut(line, ":")

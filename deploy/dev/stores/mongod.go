@@ -17,10 +17,11 @@ import (
 
 const replicaSet = "belfry"
 
-// notInitiated is MongoDB's code for a member that no replica set was made of yet.
+// notInitiated is MongoDB's error code of a member whose replica set has not been initiated.
 const notInitiated = 94
 
-// mongodStore is the mongod on the PATH, as a replica set of one: write concern majority then means what it means in production.
+// mongodStore sets up the mongod on the PATH as a replica set of one, so that write concern majority works as in
+// production.
 func mongodStore(_ context.Context, at site) (store, error) {
 	path, err := exec.LookPath("mongod")
 	if err != nil {
@@ -39,7 +40,8 @@ func mongodStore(_ context.Context, at site) (store, error) {
 		name:     "the document store (mongod)",
 		mongoURI: uri,
 		programs: []program{{name: "mongod", signal: syscall.SIGTERM, command: func() *exec.Cmd {
-			return exec.Command(path, "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port), "--replSet", replicaSet,
+			return exec.Command(path, "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port),
+				"--replSet", replicaSet,
 				"--nounixsocket")
 		}}},
 		ready: func(ctx context.Context) error {
@@ -51,7 +53,7 @@ func mongodStore(_ context.Context, at site) (store, error) {
 	}, nil
 }
 
-// initiate makes the replica set, or gives its only member the port of this run.
+// initiate initiates the replica set, or changes the port of its only member to that of this run.
 func initiate(ctx context.Context, uri, member string) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
@@ -75,6 +77,7 @@ func initiate(ctx context.Context, uri, member string) error {
 	if err != nil || len(current.Config.Members) == 1 && current.Config.Members[0].Host == member {
 		return err
 	}
-	config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "version", Value: current.Config.Version + 1}, {Key: "members", Value: members}}
+	config := bson.D{{Key: "_id", Value: replicaSet}, {Key: "version", Value: current.Config.Version + 1},
+		{Key: "members", Value: members}}
 	return admin.RunCommand(ctx, bson.D{{Key: "replSetReconfig", Value: config}, {Key: "force", Value: true}}).Err()
 }

@@ -13,7 +13,8 @@ import (
 func TestGivenAddressThatCannotBeUsed(t *testing.T) {
 	closed := net.JoinHostPort("127.0.0.1", strconv.Itoa(unused(t)))
 	for name, c := range map[string]struct{ variable, address, want string }{
-		"MongoDB does not answer":   {"MONGODB_URI", "mongodb://belfry:hunter2@" + closed + "/?authSource=hunter2", "no answer within"},
+		"MongoDB does not answer": {"MONGODB_URI", "mongodb://belfry:hunter2@" + closed + "/?authSource=hunter2",
+			"no answer within"},
 		"MongoDB of another scheme": {"MONGODB_URI", "postgres://belfry:hunter2@" + closed + "/", "MONGODB_URI"},
 		"MongoDB with a bad escape": {"MONGODB_URI", "mongodb://belfry:hunter2%zz@" + closed + "/", "MONGODB_URI"},
 		"Redis does not answer":     {"REDIS_URL", "redis://belfry:hunter2@" + closed + "/0", "no answer"},
@@ -108,9 +109,12 @@ func TestAptMirror(t *testing.T) {
 			"https://mirror.test/debian/",
 		},
 		"a .sources file": {
-			map[string]string{"sources.list.d/debian.sources": "Types: deb\n# http://snapshot.test/\nURIs: http://security.test/debian-security\nSuites: bookworm-security\nComponents: main\n\n" +
+			map[string]string{"sources.list.d/debian.sources": "Types: deb\n# http://snapshot.test/\n" +
+				"URIs: http://security.test/debian-security\nSuites: bookworm-security\nComponents: main\n\n" +
 				"Enabled: no\nTypes: deb\nURIs: http://disabled.test/debian\nSuites: bookworm\nComponents: main\n\n" +
-				"Types: deb deb-src\nURIs: cdrom:[disc]/\n http://mirror.test/debian\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"},
+				"Types: deb deb-src\nURIs: cdrom:[disc]/\n http://mirror.test/debian\n" +
+				"Suites: bookworm bookworm-updates\nComponents: main\n" +
+				"Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"},
 			"http://mirror.test/debian",
 		},
 		"none": {map[string]string{"sources.list": "deb cdrom:[disc]/ bookworm main\n"}, ""},
@@ -145,7 +149,8 @@ func TestNeedSpaceSaysHowMuch(t *testing.T) {
 	if err := needSpace(dir, 1); err != nil {
 		t.Errorf("one byte: %v", err)
 	}
-	if err := needSpace(dir, 1<<62); err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "MiB") {
+	err := needSpace(dir, 1<<62)
+	if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "MiB") {
 		t.Errorf("the error is %v, want one with the folder and the numbers", err)
 	}
 }

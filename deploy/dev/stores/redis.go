@@ -15,7 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// redisStore is the redis-server on the PATH, else the one of the Debian root folder.
+// redisStore sets up the redis-server on the PATH, else the one of the Debian root folder.
 func redisStore(ctx context.Context, at site) (store, error) {
 	port, err := at.port("STORES_REDIS_PORT")
 	if err != nil {
@@ -45,12 +45,13 @@ func redisStore(ctx context.Context, at site) (store, error) {
 		return store{}, err
 	}
 	s.programs = []program{{name: "redis", signal: syscall.SIGTERM, command: func() *exec.Cmd {
-		return root.command(private, "redis", folder, append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
+		return root.command(private, "redis", folder,
+			append([]string{"/usr/bin/redis-server"}, redisSettings(port, inside)...)...)
 	}}}
 	return s, nil
 }
 
-// redisSettings keep what was written, but for the last second of it when the machine itself goes down.
+// redisSettings make writes durable, except for the last second when the machine itself crashes.
 func redisSettings(port int, folder string) []string {
 	return []string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", folder, "--daemonize", "no",
@@ -67,7 +68,7 @@ func awaitRedis(ctx context.Context, address string) error {
 	client := redis.NewClient(settings)
 	defer client.Close() //nolint:errcheck // nothing is under way on it
 	for {
-		// Asked only when something listens: the client writes a line to standard error for each connection it cannot make.
+		// Ask only when something listens: the client logs each failed connection to standard error.
 		conn, err := net.Dial("tcp", settings.Addr)
 		if err == nil {
 			err = errors.Join(conn.Close(), client.Ping(ctx).Err())

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// needSpace refuses early when the file system of dir has less than the given room.
+// needSpace returns an error when the file system of dir has less free space than that, in bytes.
 func needSpace(dir string, bytes uint64) error {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
@@ -22,7 +22,7 @@ func needSpace(dir string, bytes uint64) error {
 	return nil
 }
 
-// cacheLock opens the user's cache folder of Belfry for this process alone; unlock lets the next one in.
+// cacheLock locks Belfry's folder in the user's cache, and returns the folder and the function that unlocks it.
 func cacheLock(ctx context.Context, say *speaker) (dir string, unlock func() error, err error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -41,7 +41,7 @@ func cacheLock(ctx context.Context, say *speaker) (dir string, unlock func() err
 		if err == nil {
 			return dir, f.Close, nil
 		}
-		if !errors.Is(err, errClaimed) {
+		if !errors.Is(err, errLocked) {
 			return "", nil, errors.Join(err, f.Close())
 		}
 		if !told {

@@ -1,13 +1,14 @@
-// Package stores brings up the document store and the Redis that Belfry runs on, for a developer's or CI machine: no installation of
-// Belfry uses it.
+// Package stores runs the document store and the Redis that Belfry needs on a developer's or CI machine. No
+// installation of Belfry uses it.
 //
-// The document store is, in this order: what MONGODB_URI names; a mongod on the PATH, as a replica set of one; PostgreSQL with the
-// DocumentDB extension and the engine of deploy/dev/engine in front. Redis is what REDIS_URL names, a redis-server on the PATH, or Debian's.
-// PostgreSQL, and Redis when it is not on the PATH, run from a Debian root folder in the user's cache, which is made once per machine and
-// shared by all checkouts; that takes root. Data, logs and sockets are in one folder of the checkout, so two checkouts share nothing.
+// The document store is, in this order: what MONGODB_URI names; a mongod on the PATH, as a replica set of one;
+// PostgreSQL with the DocumentDB extension and the engine of deploy/dev/engine in front. Redis is what REDIS_URL
+// names, a redis-server on the PATH, or Debian's. PostgreSQL, and Redis when it is not on the PATH, run from a
+// Debian root folder in the user's cache. It is made once per machine, needs root, and is shared by all checkouts.
+// Data, logs and sockets are in one folder of the checkout, so two checkouts share nothing.
 //
-// All listen on loopback addresses only and ask nobody for a password. Their ports are free ones and stay the same from run to run;
-// STORES_MONGO_PORT and STORES_REDIS_PORT fix them.
+// All listen on loopback addresses only and need no password. Their ports are free ones, which stay the same from
+// run to run; STORES_MONGO_PORT and STORES_REDIS_PORT fix them.
 package stores
 
 import (
@@ -30,22 +31,24 @@ import (
 type Options struct {
 	// Checkout is the root of the source tree, the folder of go.work: the engine is built from it.
 	Checkout string
-	// Dir keeps data, logs and sockets. Empty means .local/stores in the checkout, where package storetest looks for running stores.
+	// Dir keeps data, logs and sockets. Empty means .local/stores in the checkout, where package storetest looks
+	// for running stores.
 	Dir string
-	// Out gets one line per step. Nil means none is wanted.
+	// Out gets one line per step; nil discards them.
 	Out io.Writer
 
-	background bool // this process exists for the stores only, so Down may end it
+	background bool // this process only runs the stores, so Down may stop it
 }
 
-// startPatience is how long the stores may take to answer once their programs are there; PostgreSQL may have a crash to recover from.
+// startPatience is how long the stores may take to answer once their programs are installed. PostgreSQL may have to
+// recover from a crash.
 const startPatience = 90 * time.Second
 
 func (o Options) complete() Options {
 	if o.Dir == "" {
 		o.Dir = filepath.Join(o.Checkout, ".local", "stores")
 	}
-	if dir, err := filepath.Abs(o.Dir); err == nil { // the programs stand in folders of their own
+	if dir, err := filepath.Abs(o.Dir); err == nil { // programs run in other working directories
 		o.Dir = dir
 	}
 	if o.Out == nil {
@@ -58,21 +61,22 @@ func (o Options) complete() Options {
 type Running struct {
 	MongoURI string
 	RedisURL string
-	// Attached says that another process keeps these stores running: Stop leaves them alone.
+	// Attached says that another process runs these stores: Stop does not stop them.
 	Attached bool
 
 	dir      string
 	say      *speaker
 	keepers  []kept // in the order of their start
-	claim    *claim
+	held     *dirLock
 	stopOnce sync.Once
 }
 
-// Start brings the stores up and returns when both answer as Belfry needs it. Where another process runs those of the same Dir already,
-// it waits for them and returns them as attached. A process that dies is started again, with the data that was acknowledged, until
-// Stop. When this process dies without Stop, the stores end by themselves.
+// Start starts the stores and returns when both answer as Belfry needs it. When another process already runs the
+// stores of the same Dir, it waits for them and returns them as attached. A store that dies is started again, with
+// all acknowledged data, until Stop. When this process dies without Stop, the stores end too.
 //
-// Ending ctx ends a start that is under way, not stores that run. An error says what to do and leaves nothing running.
+// The end of ctx interrupts a start but does not stop running stores. An error says what to do; nothing is left
+// running then.
 func Start(ctx context.Context, o Options) (*Running, error) {
 	o = o.complete()
 	say := &speaker{out: o.Out}
@@ -86,18 +90,18 @@ func Start(ctx context.Context, o Options) (*Running, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the folder of the stores: %w", err)
 	}
-	mine, err := claimDir(o.Dir, o.background)
-	for errors.Is(err, errClaimed) {
+	mine, err := lockDir(o.Dir, o.background)
+	for errors.Is(err, errLocked) {
 		r, attachErr := attach(ctx, o.Dir, say)
 		if !errors.Is(attachErr, errGone) {
 			return r, attachErr
 		}
-		mine, err = claimDir(o.Dir, o.background)
+		mine, err = lockDir(o.Dir, o.background)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{dir: o.Dir, say: say, claim: mine}
+	r := &Running{dir: o.Dir, say: say, held: mine}
 	if err := r.start(ctx, o, chosen); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
@@ -105,11 +109,11 @@ func Start(ctx context.Context, o Options) (*Running, error) {
 }
 
 func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
-	if err := errors.Join(removeRecord(o.Dir), r.claim.endStragglers(ctx, r.say)); err != nil {
+	if err := errors.Join(removeRecord(o.Dir), r.held.endStragglers(ctx, r.say)); err != nil {
 		return err
 	}
 	r.MongoURI, r.RedisURL = chosen.mongoURI, chosen.redisURL
-	at := site{dir: o.Dir, checkout: o.Checkout, say: r.say, lock: r.claim.children}
+	at := site{dir: o.Dir, checkout: o.Checkout, say: r.say, lock: r.held.children}
 	for _, set := range chosen.local {
 		s, err := set(ctx, at)
 		if err != nil {
@@ -126,7 +130,8 @@ func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
 	return writeRecord(o.Dir, Record{MongoURI: r.MongoURI, RedisURL: r.RedisURL, Keeper: os.Getpid()})
 }
 
-// await waits until the store is ready. It gives up early, with the end of the program's log, when one of its programs cannot stay up.
+// await waits until the store is ready. When one of its programs keeps ending, it returns an error with the end of
+// the program's log.
 func (r *Running) await(ctx context.Context, s store) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -135,7 +140,8 @@ func (r *Running) await(ctx context.Context, s store) error {
 		go func() {
 			select {
 			case <-k.Hopeless():
-				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, progress.Tail(k.logPath, 8))
+				last := progress.Tail(k.logPath, 8)
+				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, last)
 				cancel()
 			case <-ctx.Done():
 			}
@@ -148,7 +154,8 @@ func (r *Running) await(ctx context.Context, s store) error {
 	default:
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s did not answer within %s; its logs are in %s: %w", s.name, startPatience, filepath.Join(r.dir, "log"), err)
+		return fmt.Errorf("%s did not answer within %s; its logs are in %s: %w", s.name, startPatience,
+			filepath.Join(r.dir, "log"), err)
 	}
 	if err != nil {
 		return err
@@ -157,11 +164,12 @@ func (r *Running) await(ctx context.Context, s store) error {
 	return nil
 }
 
-// Stop ends the stores that Start started, what listens first, and returns when they are gone. It may be called more than once.
+// Stop stops the stores that Start started, the engine before PostgreSQL, and returns when they have ended. It may
+// be called more than once.
 func (r *Running) Stop() error {
 	var faults []error
 	r.stopOnce.Do(func() {
-		if r.claim == nil {
+		if r.held == nil {
 			return
 		}
 		faults = append(faults, removeRecord(r.dir))
@@ -171,16 +179,16 @@ func (r *Running) Stop() error {
 				r.say.line("%v", err)
 			}
 		}
-		faults = append(faults, r.claim.release())
+		faults = append(faults, r.held.release())
 	})
 	return errors.Join(faults...)
 }
 
-// errGone says that the process that was starting or running the stores is no more.
+// errGone says that the process that started or ran the stores has ended.
 var errGone = errors.New("the process that ran the stores is gone")
 
-// attach waits for the stores that another process is starting or running, which may be setting up their programs first. It returns
-// errGone when that process ends.
+// attach waits for the stores that another process starts or runs; that process may have to install their programs
+// first. It returns errGone when that process ends.
 func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
 	for told := time.Now(); ; {
 		rec, err := readRecord(dir)
@@ -210,7 +218,7 @@ func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
 	}
 }
 
-// speaker prints steps, a line each; safe for several at once.
+// speaker prints steps, one line each. It is safe for concurrent use.
 type speaker struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -219,5 +227,6 @@ type speaker struct {
 func (s *speaker) line(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n")) // a closed terminal is no reason to stop
+	// a closed terminal is no reason to stop
+	fmt.Fprintf(s.out, "stores: %s\n", strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ground is a folder for stores of the test's own. Its path is longer than a socket's may be.
+// ground returns options for the test's own stores. The folder's path is longer than a socket's may be.
 func ground(t *testing.T) Options {
 	t.Helper()
 	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "STORES_MONGO_PORT", "STORES_REDIS_PORT"} {
@@ -50,10 +50,11 @@ func ground(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"), Out: &lines{t: t}}
+	return Options{Checkout: root, Dir: filepath.Join(t.TempDir(), strings.Repeat("a long way down/", 8), "stores"),
+		Out: &lines{t: t}}
 }
 
-// lines shows what the stores say, and keeps it.
+// lines logs the output of the stores and keeps it.
 type lines struct {
 	t   *testing.T
 	mu  sync.Mutex
@@ -88,7 +89,8 @@ func connectRedis(t *testing.T, address string) *redis.Client {
 	return client
 }
 
-// writer writes number after number into both stores for as long as it is let, tries again what was not acknowledged, and knows what was.
+// writer writes one number after another into both stores until it is stopped. It repeats writes that were not
+// acknowledged, and records those that were.
 type writer struct {
 	documents *mongo.Collection
 	keys      *redis.Client
@@ -119,7 +121,7 @@ func (w *writer) write(ctx context.Context) error {
 	}
 }
 
-// assertAllThere is that what was acknowledged can be read.
+// assertAllThere fails the test unless every acknowledged write can be read.
 func (w *writer) assertAllThere(t *testing.T) {
 	t.Helper()
 	if n, err := w.documents.CountDocuments(t.Context(), bson.D{}); n != w.next || err != nil {
@@ -187,7 +189,8 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 		if _, err := c.InsertOne(t.Context(), bson.D{{Key: "_id", Value: int64(2)}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := answersAsExpected(t.Context(), c); err == nil || !strings.Contains(err.Error(), "cannot insert documents") {
+		err := answersAsExpected(t.Context(), c)
+		if err == nil || !strings.Contains(err.Error(), "cannot insert documents") {
 			t.Errorf("the error is %v, want one that names what failed", err)
 		}
 	})
@@ -229,7 +232,8 @@ func kill(t *testing.T, k kept) int {
 	return pid
 }
 
-// assertNothingLeft is that no process has the folder's lock open, nothing is mounted below it, and no record says that stores run.
+// assertNothingLeft fails the test unless no process has the folder's lock open, nothing is mounted below it, and
+// no record says that stores run.
 func assertNothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	pids, err := openers(filepath.Join(dir, childrenFile))
@@ -308,7 +312,7 @@ func TestStoresInTheBackground(t *testing.T) {
 			t.Fatalf("the processes are %v (%v), want three and more", pids, err)
 		}
 		killAll(t, o.Dir, append(pids, rec.Keeper)...)
-		// What a machine that went down in the middle of a set-up leaves as well.
+		// What a machine that crashed during a set-up leaves as well.
 		if err := os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +339,8 @@ func TestStoresInTheBackground(t *testing.T) {
 	})
 }
 
-// killAll ends processes, the keeper among them, and returns when the keeper is gone: a killed process is there for a moment longer.
+// killAll kills processes, the keeper among them, and waits until the keeper has ended: a killed process lives a
+// moment longer.
 func killAll(t *testing.T, dir string, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
@@ -351,7 +356,7 @@ func killAll(t *testing.T, dir string, pids ...int) {
 	}
 }
 
-// upAtOnce is Up by several at the same time, of which one starts the stores.
+// upAtOnce calls Up several times at once; one of the calls starts the stores.
 func upAtOnce(t *testing.T, o Options) Record {
 	t.Helper()
 	const several = 3
@@ -378,7 +383,7 @@ func up(t *testing.T, o Options) Record {
 	return rec
 }
 
-// pathWithout is a folder for PATH with links to all that the real one has, but the given program.
+// pathWithout returns a folder for PATH with links to all programs of the real PATH except the given one.
 func pathWithout(t *testing.T, program string) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -391,7 +396,8 @@ func pathWithout(t *testing.T, program string) string {
 			if entry.Name() == program {
 				continue
 			}
-			if err := os.Symlink(filepath.Join(dir, entry.Name()), filepath.Join(bin, entry.Name())); err != nil && !errors.Is(err, os.ErrExist) {
+			err := os.Symlink(filepath.Join(dir, entry.Name()), filepath.Join(bin, entry.Name()))
+			if err != nil && !errors.Is(err, os.ErrExist) {
 				t.Fatal(err)
 			}
 		}

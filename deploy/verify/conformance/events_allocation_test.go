@@ -223,6 +223,41 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 		fmt.Sprint(succeeded, b.Event.Requests[0].NumAllocated, len(b.Event.Commitments), len(distinct)), "4 4 4 4")
 }
 
+func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
+	proves(t, "decisions 5 allocation clash", "decisions 5 allocate")
+	c, g := school.Booker(t), school.garage(t, 2)
+	first := school.Event(t, c, nil, g.group)
+	allocate(t, g.client, first.Int(t, "event.requests.0.id"), g.buses[0]).Must(t, http.StatusOK)
+	second := school.Event(t, c, nil, g.group, g.group)
+	request := second.Int(t, "event.requests.0.id")
+	a := allocate(t, g.client, request, g.buses...).Must(t, http.StatusOK)
+	equal(t, "failures", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment", g.buses[0].ID))
+	equal(t, "why", a.At(t, "failures.0.item.errors"), `{"element_id":["is already booked"]}`)
+	equal(t, "allocated", decode[booked](t, a).elements(), []int64{g.buses[1].ID})
+	a = g.client.Post(t, requestPath(request)+"/allocations", map[string]any{
+		"elements": sent(g.buses[0]), "clashes": "ignore"}).Must(t, http.StatusOK)
+	equal(t, "failures when clashes are ignored", a.At(t, "failures"), "[]")
+	equal(t, "num_allocated", a.At(t, "event.requests.0.num_allocated"), 2)
+}
+
+func TestDecisionsPart5_ParallelAllocationsOfOneElementToManyEventsSucceedOnce(t *testing.T) {
+	proves(t, "decisions 5 allocation clash")
+	c, g := school.Booker(t), school.garage(t, 1)
+	requests := make([]int64, 12)
+	for i := range requests {
+		requests[i] = school.Event(t, c, nil, g.group).Int(t, "event.requests.0.id")
+	}
+	succeeded := 0
+	for _, a := range atOnce(t, len(requests), func(i int) (string, string, any) {
+		return http.MethodPost, requestPath(requests[i]) + "/allocations", map[string]any{"elements": sent(g.buses[0])}
+	}, g.client, school.Login(t, g.driver)) {
+		if len(decode[booked](t, a.Must(t, http.StatusOK)).Failures) == 0 {
+			succeeded++
+		}
+	}
+	equal(t, "successes", succeeded, 1)
+}
+
 func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	proves(t, "decisions 5 inbox")
 	c, keeper, calendar, hall := school.Booker(t), school.User(t, "can_add_events"), school.Property(t),

@@ -231,14 +231,35 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 		{http.MethodDelete, "/api/commitments/1"}, {http.MethodPost, "/api/admin/users"},
 		{http.MethodPost, "/api/admin/elements"},
 	} {
-		c.Do(t, call[0], call[1], map[string]any{}, "Sec-Fetch-Site", "cross-site").Want(t, http.StatusForbidden,
-			forbidden)
+		for _, headers := range [][]string{
+			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://elsewhere.example"}, {"Origin", "null"},
+			{"Sec-Fetch-Site", "same-origin", "Origin", "https://elsewhere.example"},
+		} {
+			c.Do(t, call[0], call[1], map[string]any{}, headers...).Want(t, http.StatusForbidden, forbidden)
+		}
 	}
 	isUser(t, c, &u, "after refused calls")
 	c.Do(t, http.MethodGet, event, nil, "Sec-Fetch-Site", "cross-site").WantCode(t, http.StatusOK)
-	for _, site := range []string{"same-origin", "same-site", "none"} {
+	c.Do(t, http.MethodGet, event, nil, "Origin", "https://elsewhere.example").WantCode(t, http.StatusOK)
+	for _, site := range []string{"same-origin", "none"} {
 		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Sec-Fetch-Site", site).WantCode(t,
 			http.StatusOK)
+	}
+}
+
+func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
+	proves(t, "decisions 2 twenty sessions")
+	u := school.User(t)
+	var clients []*servicetest.Client
+	for range 20 {
+		clients = append(clients, school.Login(t, u))
+	}
+	isUser(t, clients[0], &u, "in the oldest of twenty sessions")
+	clients = append(clients, school.Login(t, u))
+	isUser(t, clients[1], nil, "in the session unused longest")
+	for _, c := range append(clients[:1:1], clients[2:]...) {
+		isUser(t, c, &u, "in one of the twenty other sessions")
 	}
 }
 

@@ -71,13 +71,15 @@ func (s school) groups(element, day string) map[string]bool {
 	return found
 }
 
-// day is what an element has on a day: "start title", and the group through which, in the order of the listing but for ids.
+// day is what an element has on a day: "start title", and the group through which, in the order of the listing but
+// for ids.
 func (s school) day(element, day string) []string {
 	groups := s.groups(element, day)
 	var lines []string
 	for _, e := range s.events {
 		first, last := e.StartsAt[:10], e.EndsAt[:10]
-		if e.EndsAt > e.StartsAt && (e.AllDay != nil && *e.AllDay || strings.HasSuffix(e.EndsAt, "00:00")) { // the end is exclusive
+		// the end is exclusive
+		if e.EndsAt > e.StartsAt && (e.AllDay != nil && *e.AllDay || strings.HasSuffix(e.EndsAt, "00:00")) {
 			last = before(last)
 		}
 		if first > day || last < day {
@@ -138,7 +140,8 @@ func TestEverybodysDayIsComplete(t *testing.T) {
 	}
 	model := readSchool(t, b, zone)
 	admin := system.Admin(t)
-	days := []string{"2026-09-07", "2026-10-25", "2026-11-11", "2026-11-25", "2026-12-01", "2027-01-20", "2027-03-28", "2027-05-20", "2027-06-15"}
+	days := []string{"2026-09-07", "2026-10-25", "2026-11-11", "2026-11-25", "2026-12-01", "2027-01-20", "2027-03-28",
+		"2027-05-20", "2027-06-15"}
 	filled := map[string]int{}
 	for _, entity := range []string{"Pupil", "Staff", "Location", "Service", "Property", "Group"} {
 		for _, e := range elementsOf(t, admin, entity) {

@@ -32,9 +32,11 @@ func TestAFaultAtStartIsSaidPlainlyAndNothingIsLeft(t *testing.T) {
 		{"a port that is none", []string{"PORT=eighty"}, []string{"PORT: not a valid uint16"}, ""},
 		{"an unknown zone", []string{"BELFRY_TIMEZONE=Europe/Londn"}, []string{"BELFRY_TIMEZONE"}, ""},
 		{"too many replicas", []string{"REPLICAS=99"}, []string{"REPLICAS: must be 1 to 8"}, ""},
-		{"MongoDB that is not there", []string{"MONGODB_URI=mongodb://belfry:hunter2@127.0.0.1:1/"}, []string{"MONGODB_URI"}, "hunter2"},
+		{"MongoDB that is not there", []string{"MONGODB_URI=mongodb://belfry:hunter2@127.0.0.1:1/"},
+			[]string{"MONGODB_URI"}, "hunter2"},
 		{"a URI that is none", []string{"MONGODB_URI=belfry:hunter2@nowhere"}, []string{"MONGODB_URI"}, "hunter2"},
-		{"Redis that is not there", []string{"REDIS_URL=redis://:hunter2@127.0.0.1:1/0"}, []string{"REDIS_URL"}, "hunter2"},
+		{"Redis that is not there", []string{"REDIS_URL=redis://:hunter2@127.0.0.1:1/0"}, []string{"REDIS_URL"},
+			"hunter2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -58,7 +60,8 @@ func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("takes root to become somebody else")
 	}
-	dir, err := os.MkdirTemp("/tmp", "belfry") //nolint:usetesting // nobody has to reach it, and t.TempDir is for its owner only
+	dir, err := os.MkdirTemp("/tmp",
+		"belfry") //nolint:usetesting // nobody has to reach it, and t.TempDir is for its owner only
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,8 @@ func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	command := newLocalCommand(t, filepath.Join(dir, "local"), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "PATH=/usr/bin:/bin")
+	command := newLocalCommand(t, filepath.Join(dir, "local"), "HOME="+dir,
+		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "PATH=/usr/bin:/bin")
 	binary, err := os.ReadFile(command.Path)
 	if err != nil {
 		t.Fatal(err)

@@ -22,20 +22,24 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// killPause lets the system come back before the next of its processes is killed: a test of recovery, not of an outage without end.
+// killPause lets the system come back before the next of its processes is killed: a test of recovery, not of an
+// outage without end.
 const killPause = 4 * time.Second
 
-// victims are the processes of a run by how their command line begins to tell them: the four services and the three stores.
+// victims are the processes of a run by how their command line begins to tell them: the four services and the three
+// stores.
 var victims = []string{"bin/events", "postgres", "bin/elements", "redis-server", "bin/identity", "engine", "bin/notes"}
 
 func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
-	run := startLocal(t, "DEMO=0", "BELFRY_REQUEST_TIMEOUT=25s") // a batch takes long while its stores recover on a busy machine
+	// a batch takes long while its stores recover on a busy machine
+	run := startLocal(t, "DEMO=0", "BELFRY_REQUEST_TIMEOUT=25s")
 	zone, err := wiretime.LoadZone("Europe/London")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "school")
-	if _, err := demo.Generate(dir, demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}); err != nil {
+	if _, err := demo.Generate(dir,
+		demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}); err != nil {
 		t.Fatal(err)
 	}
 	school, err := bundle.Open(dir, zone)
@@ -84,7 +88,8 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 			acknowledged++
 		}
 	}
-	t.Logf("%d of %d creations were acknowledged while %d processes were killed; %d are there", acknowledged, len(ledger.outcomes), len(victims), len(got))
+	t.Logf("%d of %d creations were acknowledged while %d processes were killed; %d are there", acknowledged,
+		len(ledger.outcomes), len(victims), len(got))
 	if acknowledged < 20 {
 		t.Errorf("only %d creations were acknowledged: this proves little", acknowledged)
 	}
@@ -184,7 +189,8 @@ func listed(t *testing.T, admin *servicetest.Client, room int64) map[string]int 
 	var reply struct {
 		Commitments []struct{ Event struct{ Body string } }
 	}
-	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)).Decode(t, &reply)
+	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)).Decode(t,
+		&reply)
 	counts := map[string]int{}
 	for _, c := range reply.Commitments {
 		counts[c.Event.Body]++

@@ -58,7 +58,8 @@ func urlOf(printed string) string {
 	return ""
 }
 
-// newLocalCommand returns the command, not started, with a folder and an environment of its own: the stores of other tests are not its.
+// newLocalCommand returns the command, not started, with a folder and an environment of its own: the stores of
+// other tests are not its.
 func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := localBinary()

@@ -66,7 +66,8 @@ func (c *collect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func newSpan(service string, s *tracepb.Span) span {
-	return span{service, s.Name, hex.EncodeToString(s.TraceId), hex.EncodeToString(s.ParentSpanId), hex.EncodeToString(s.SpanId)}
+	return span{service, s.Name, hex.EncodeToString(s.TraceId), hex.EncodeToString(s.ParentSpanId),
+		hex.EncodeToString(s.SpanId)}
 }
 
 // trace returns the spans of one trace.
@@ -86,22 +87,27 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	}})
 	admin := s.Admin(t)
 	const secretUUID = "11111111-2222-4333-8444-555555555555"
-	admin.Import(t, "users", map[string]any{"key": "1", "name": "Office", "email": "office@example.org", "uuid": secretUUID, "can_api": true, "can_su": true, "can_add_events": true, "can_add_notes": true})
+	admin.Import(t, "users", map[string]any{"key": "1", "name": "Office", "email": "office@example.org",
+		"uuid": secretUUID, "can_api": true, "can_su": true, "can_add_events": true, "can_add_notes": true})
 	admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Lesson"})
-	elements := admin.Import(t, "staff", map[string]any{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"})
+	elements := admin.Import(t, "staff",
+		map[string]any{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"})
 	office := s.Login(t, secretUUID)
 
 	const trace = "0af7651916cd43dd8448eb211c80319c"
 	var made struct{ Event struct{ ID int64 } }
 	office.Do(t, "POST", "/api/events", map[string]any{
-		"event":    map[string]any{"body": "Trip", "eventcategory_id": firstCategory(t, office), "starts_at_text": "2026-11-25 09:00", "ends_at_text": "2026-11-25 10:00"},
+		"event": map[string]any{"body": "Trip", "eventcategory_id": firstCategory(t, office),
+			"starts_at_text": "2026-11-25 09:00", "ends_at_text": "2026-11-25 10:00"},
 		"elements": []string{fmt.Sprint(elements["1"])},
 	}).Decode(t, &made)
-	listing := office.Do(t, "GET", fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25", elements["1"]), nil, "traceparent", "00-"+trace+"-b7ad6b7169203331-01")
+	listing := office.Do(t, "GET", fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25", elements["1"]),
+		nil, "traceparent", "00-"+trace+"-b7ad6b7169203331-01")
 	if listing.Code != 200 || !strings.Contains(listing.Body, "Trip") {
 		t.Fatalf("got %d %s", listing.Code, listing.Body)
 	}
-	office.Post(t, fmt.Sprintf("/api/events/%d/notes", made.Event.ID), map[string]any{"note": map[string]any{"contents": "hello"}})
+	office.Post(t, fmt.Sprintf("/api/events/%d/notes", made.Event.ID),
+		map[string]any{"note": map[string]any{"contents": "hello"}})
 	s.Client(t).Get(t, "/api/login?uuid=66666666-wrong-secret")
 	cookie := office.Cookie(t)
 
@@ -133,7 +139,8 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	defer received.mu.Unlock()
 	logs := s.Logs()
 	for what, secret := range map[string]string{
-		"the administrator's uuid": s.AdminUUID, "the user's uuid": secretUUID, "a wrong uuid": "66666666-wrong-secret", "a session's cookie": cookie,
+		"the administrator's uuid": s.AdminUUID, "the user's uuid": secretUUID, "a wrong uuid": "66666666-wrong-secret",
+		"a session's cookie":  cookie,
 		"the services' token": s.Token, "an e-mail address": "office@example.org",
 	} {
 		if strings.Contains(received.texts.String(), secret) {

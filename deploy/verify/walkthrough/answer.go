@@ -26,8 +26,8 @@ func (a answer) shown() string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(a.body))
 }
 
-// find returns what is at a path such as "event.commitments.*.status": names and numbers lead into objects and lists, * makes a list of what the
-// rest of the path finds in each, and # is how many there are.
+// find returns what is at a path such as "event.commitments.*.status": names and numbers lead into objects and
+// lists, * makes a list of what the rest of the path finds in each, and # is how many there are.
 func find(value any, path []string) (any, bool) {
 	if len(path) == 0 {
 		return value, true
@@ -144,7 +144,8 @@ func absent(path string) expectation {
 
 // exactly expects a body to the byte.
 func exactly(body string) expectation {
-	return expectation{"the body", body, func(a answer) (string, bool) { return string(a.body), string(a.body) == body }}
+	return expectation{"the body", body,
+		func(a answer) (string, bool) { return string(a.body), string(a.body) == body }}
 }
 
 // listed are expectations as they are told.

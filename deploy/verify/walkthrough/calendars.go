@@ -49,7 +49,8 @@ func (w *walk) shownEntry(e ical.Event) string {
 
 func calendars(w *walk) {
 	day := w.call(w.owner, "POST", "/api/events", fields{"elements": sent(w.choir), "event": fields{
-		"body": "Choir, away", "event_category_id": sent(w.concert)[0], "starts_at_text": w.date(2), "ends_at_text": w.date(4), "all_day_field": true,
+		"body": "Choir, away", "event_category_id": sent(w.concert)[0], "starts_at_text": w.date(2),
+		"ends_at_text": w.date(4), "all_day_field": true,
 	}}, 200)
 	read := func(as *person, address string, want ...string) *ical.Calendar {
 		c := w.readCalendar(w.call(as, "GET", address, nil, 200))
@@ -64,7 +65,8 @@ func calendars(w *walk) {
 	lesson := fmt.Sprintf("Voices: %s 13:00 to %s 14:00", w.date(1), w.date(1))
 	away := fmt.Sprintf("Choir, away: %s to %s", w.date(2), w.date(5)) // the end is exclusive
 	ofKai := path("/api/elements/%d/calendar.ics", w.kai)
-	read(w.owner, path("/api/elements/%d/calendar.ics", w.calendar), concert, fmt.Sprintf("Open day: %s 09:00 to %s 10:00", w.date(5), w.date(5)))
+	read(w.owner, path("/api/elements/%d/calendar.ics", w.calendar), concert,
+		fmt.Sprintf("Open day: %s 09:00 to %s 10:00", w.date(5), w.date(5)))
 	read(w.owner, path("/api/elements/%d/calendar.ics", w.hall)) // one was rejected, one only asked for
 	before := read(w.owner, ofKai, concert, lesson, away)
 	w.check("it describes its zone", []string{ical.CompTimezone, w.Zone.String()}, zoneOf(before))
@@ -72,10 +74,13 @@ func calendars(w *walk) {
 	tagged := w.call(w.owner, "GET", ofKai, nil, 200)
 	since := http.Header{"If-None-Match": {tagged.header.Get("ETag")}}
 	w.callWith(w.owner, "GET", ofKai, nil, since, 304, exactly(""))
-	w.call(w.owner, "PATCH", path("/api/events/%d", day.id("event.id")), fields{"event": fields{"body": "Choir in Wales"}}, 200)
+	w.call(w.owner, "PATCH", path("/api/events/%d", day.id("event.id")),
+		fields{"event": fields{"body": "Choir in Wales"}}, 200)
 	changed := w.readCalendar(w.callWith(w.owner, "GET", ofKai, nil, since, 200))
-	w.check("the changed event's UID, and whether its SEQUENCE rose", fields{"uid": lastProperty(before, ical.PropUID), "rose": true},
-		fields{"uid": lastProperty(changed, ical.PropUID), "rose": lastProperty(before, ical.PropSequence) < lastProperty(changed, ical.PropSequence)})
+	w.check("the changed event's UID, and whether its SEQUENCE rose",
+		fields{"uid": lastProperty(before, ical.PropUID), "rose": true},
+		fields{"uid": lastProperty(changed, ical.PropUID),
+			"rose": lastProperty(before, ical.PropSequence) < lastProperty(changed, ical.PropSequence)})
 	away = strings.Replace(away, "Choir, away", "Choir in Wales", 1)
 
 	feeds := path("/api/elements/%d/feeds", w.kai)
@@ -85,7 +90,8 @@ func calendars(w *walk) {
 	}
 	_, first := renewed()
 	read(nil, first, concert, lesson, away)
-	w.callWith(nil, "GET", first, nil, http.Header{"If-None-Match": {w.call(nil, "GET", first, nil, 200).header.Get("ETag")}}, 304, exactly(""))
+	w.callWith(nil, "GET", first, nil,
+		http.Header{"If-None-Match": {w.call(nil, "GET", first, nil, 200).header.Get("ETag")}}, 304, exactly(""))
 	id, second := renewed()
 	w.call(nil, "GET", first, nil, 404, exactly(notFound))
 	read(nil, second, concert, lesson, away)
@@ -113,11 +119,13 @@ func lastProperty(c *ical.Calendar, name string) string {
 
 func notes(w *walk) {
 	ofEvent := path("/api/events/%d/notes", w.event)
-	made := w.call(w.owner, "POST", ofEvent, fields{"note": fields{"contents": "Bring *music*."}}, 200, is("note.formatted_contents", "<p>Bring <em>music</em>.</p>\n"), is("note.owner.id", w.owner.id))
+	made := w.call(w.owner, "POST", ofEvent, fields{"note": fields{"contents": "Bring *music*."}}, 200,
+		is("note.formatted_contents", "<p>Bring <em>music</em>.</p>\n"), is("note.owner.id", w.owner.id))
 	note := path("/api/notes/%d", made.id("note.id"))
 	w.call(w.keeper, "GET", ofEvent, nil, 200, is("notes.*.contents", []string{"Bring *music*."}))
 	w.call(w.pupil, "GET", ofEvent, nil, 200, is("notes", []any{}))
-	w.call(w.owner, "PUT", note, fields{"note": fields{"visible_pupil": true}}, 200, is("note.visible_pupil", true), is("note.parent.id", w.event))
+	w.call(w.owner, "PUT", note, fields{"note": fields{"visible_pupil": true}}, 200, is("note.visible_pupil", true),
+		is("note.parent.id", w.event))
 	w.call(w.pupil, "GET", note, nil, 200, is("note.contents", "Bring *music*."))
 	w.call(w.keeper, "PUT", note, fields{"note": fields{"contents": "mine"}}, 403, exactly(forbidden))
 	w.call(w.owner, "DELETE", strings.TrimPrefix(note, "/api"), nil, 200, exactly(okBody))

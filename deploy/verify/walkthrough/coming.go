@@ -83,7 +83,8 @@ func emptyDeployment(w *walk) {
 	}
 	w.call(w.admin, "GET", "/sessions/1/whoami", nil, 200, is("user_id", w.admin.id))
 	w.call(w.admin, "GET", "/api/admin/elements", nil, 200, exactly(`{"status":"OK","elements":[],"next":null}`))
-	w.call(w.admin, "GET", "/api/admin/eventcategories", nil, 200, exactly(`{"status":"OK","eventcategories":[],"next":null}`))
+	w.call(w.admin, "GET", "/api/admin/eventcategories", nil, 200,
+		exactly(`{"status":"OK","eventcategories":[],"next":null}`))
 }
 
 // category makes an event category with those flags.
@@ -92,25 +93,30 @@ func (w *walk) category(name string, order int, flags ...string) int64 {
 	for _, flag := range flags {
 		record[flag] = true
 	}
-	a := w.call(w.admin, "POST", "/api/admin/eventcategories", fields{"eventcategory": record}, 201, is("status", "Created"), is("eventcategory.name", name))
+	a := w.call(w.admin, "POST", "/api/admin/eventcategories", fields{"eventcategory": record}, 201,
+		is("status", "Created"), is("eventcategory.name", name))
 	return a.id("eventcategory.id")
 }
 
 // element makes an element, which gets that name.
 func (w *walk) element(entityType, name string, record fields) int64 {
 	record["entity_type"] = entityType
-	a := w.call(w.admin, "POST", "/api/admin/elements", fields{"element": record}, 201, is("element.name", name), is("element.entity_type", entityType), is("element.current", true))
+	a := w.call(w.admin, "POST", "/api/admin/elements", fields{"element": record}, 201, is("element.name", name),
+		is("element.entity_type", entityType), is("element.current", true))
 	return a.id("element.id")
 }
 
 func elements(w *walk) {
 	w.lesson = w.category("Lesson", 10, "busy", "timetable")
 	w.concert = w.category("Concert", 20, "busy", "publish", "visible")
-	w.call(w.admin, "POST", "/api/admin/eventcategories", fields{"eventcategory": fields{"name": "Lesson"}}, 422, is("eventcategory.errors.name.#", 1))
-	w.call(w.admin, "PATCH", path("/api/admin/eventcategories/%d", w.lesson), fields{"eventcategory": fields{"clash_check": true}}, 200,
+	w.call(w.admin, "POST", "/api/admin/eventcategories", fields{"eventcategory": fields{"name": "Lesson"}}, 422,
+		is("eventcategory.errors.name.#", 1))
+	w.call(w.admin, "PATCH", path("/api/admin/eventcategories/%d", w.lesson),
+		fields{"eventcategory": fields{"clash_check": true}}, 200,
 		is("eventcategory.clash_check", true), is("eventcategory.pecking_order", 10))
 
-	w.teacher = w.element("Staff", "HGO - Hannah Gordon", fields{"initials": "HGO", "forename": "Hannah", "surname": "Gordon", "email": "hgo@school.invalid"})
+	w.teacher = w.element("Staff", "HGO - Hannah Gordon",
+		fields{"initials": "HGO", "forename": "Hannah", "surname": "Gordon", "email": "hgo@school.invalid"})
 	w.kai = w.element("Pupil", "Kai Butler", fields{"forename": "Kai", "surname": "Butler"})
 	w.hall = w.element("Location", "Great Hall", fields{"name": "Great Hall", "short_name": "Hall"})
 	w.room = w.element("Location", "Music Room", fields{"name": "Music Room", "short_name": "MU1"})
@@ -124,12 +130,16 @@ func elements(w *walk) {
 	}
 	gym := w.element("Location", "Old gym", fields{"name": "Old gym"})
 
-	w.call(w.admin, "POST", "/api/admin/elements", fields{"element": fields{"entity_type": "Ghost", "name": "Nick"}}, 422, is("element.id", nil), is("element.valid", false))
-	w.call(w.admin, "PATCH", path("/api/admin/elements/%d", w.kai), fields{"element": fields{"known_as": "Kip", "tutor_group": "9A"}}, 200, is("element.name", "Kip Butler (9A)"))
+	w.call(w.admin, "POST", "/api/admin/elements", fields{"element": fields{"entity_type": "Ghost", "name": "Nick"}},
+		422, is("element.id", nil), is("element.valid", false))
+	w.call(w.admin, "PATCH", path("/api/admin/elements/%d", w.kai),
+		fields{"element": fields{"known_as": "Kip", "tutor_group": "9A"}}, 200, is("element.name", "Kip Butler (9A)"))
 	w.call(w.admin, "DELETE", path("/api/admin/elements/%d", gym), nil, 200, exactly(okBody))
 	w.call(w.admin, "GET", "/api/elements?name=Old%20gym", nil, 404, exactly(`{"status":"Not found","elements":[]}`))
-	w.call(w.admin, "GET", "/api/elements?namelike=mini", nil, 200, is("elements.*.name", []string{"Minibus 1", "Minibus 2", "Minibus 3", "Minibus 4", "Minibuses"}))
-	w.call(w.admin, "GET", path("/api/elements/%d", w.teacher), nil, 200, is("element.initials", "HGO"), is("element.email", "hgo@school.invalid"))
+	w.call(w.admin, "GET", "/api/elements?namelike=mini", nil, 200,
+		is("elements.*.name", []string{"Minibus 1", "Minibus 2", "Minibus 3", "Minibus 4", "Minibuses"}))
+	w.call(w.admin, "GET", path("/api/elements/%d", w.teacher), nil, 200, is("element.initials", "HGO"),
+		is("element.email", "hgo@school.invalid"))
 }
 
 // batch sends records of a kind.
@@ -142,19 +152,23 @@ func (w *walk) batch(query string, records []fields, wants ...expectation) {
 		}
 		lines += string(line) + "\n"
 	}
-	w.callWith(w.admin, "POST", "/api/admin/import/pupils"+query, lines, http.Header{"Content-Type": {"application/x-ndjson"}}, 200, wants...)
+	w.callWith(w.admin, "POST", "/api/admin/import/pupils"+query, lines,
+		http.Header{"Content-Type": {"application/x-ndjson"}}, 200, wants...)
 }
 
 func importing(w *walk) {
-	records := []fields{{"key": "1", "forename": "Ann", "surname": "Archer", "tutor_group": "9A"}, {"key": "2", "forename": "Ben", "surname": "Bishop"}, {"key": "3", "forename": "nameless"}}
+	records := []fields{{"key": "1", "forename": "Ann", "surname": "Archer", "tutor_group": "9A"},
+		{"key": "2", "forename": "Ben", "surname": "Bishop"}, {"key": "3", "forename": "nameless"}}
 	results := func(all ...string) expectation { return is("records.*.result", all) }
 	w.batch("?dry_run=true", records, results("created", "created", "failed"))
 	w.call(w.admin, "GET", "/api/admin/elements?key=Pupil:1", nil, 200, is("elements", []any{}))
-	w.batch("", records, results("created", "created", "failed"), is("records.2.errors", fields{"surname": []string{"can't be blank"}}))
+	w.batch("", records, results("created", "created", "failed"),
+		is("records.2.errors", fields{"surname": []string{"can't be blank"}}))
 	w.batch("", records[:2], results("unchanged", "unchanged"), is("unchanged", 2))
 	records[1]["tutor_group"] = "9B"
 	w.batch("", records[:2], results("unchanged", "updated"))
-	w.call(w.admin, "GET", "/api/admin/elements?key=Pupil:2", nil, 200, is("elements.*.name", []string{"Ben Bishop (9B)"}))
+	w.call(w.admin, "GET", "/api/admin/elements?key=Pupil:2", nil, 200,
+		is("elements.*.name", []string{"Ben Bishop (9B)"}))
 }
 
 func members(w *walk) {
@@ -173,9 +187,11 @@ func members(w *walk) {
 	list(year, "?nested=true&on="+w.date(2), is("members.*.element.name", []string{"Kip Butler (9A)"}))
 	list(year, "?nested=true&on="+w.date(3), is("members", []any{}))
 	put(year, year, nil, nil, 422, is("members.0.errors", fields{"element_id": []string{"is the group itself"}}))
-	put(year, w.kai, w.date(1), w.date(0), 422, is("members.0.errors", fields{"last_day": []string{"is before first_day"}}))
+	put(year, w.kai, w.date(1), w.date(0), 422,
+		is("members.0.errors", fields{"last_day": []string{"is before first_day"}}))
 	put(year, w.room, w.date(0), w.date(9), 201)
-	w.call(w.admin, "DELETE", path("/api/admin/elements/%d/members/%d?from=%s", year, w.room, w.date(5)), nil, 200, exactly(okBody))
+	w.call(w.admin, "DELETE", path("/api/admin/elements/%d/members/%d?from=%s", year, w.room, w.date(5)), nil, 200,
+		exactly(okBody))
 	list(year, "?on="+w.date(4), is("members.#", 2))
 	list(year, "?on="+w.date(5), is("members.#", 1))
 	for i, bus := range w.minibuses {

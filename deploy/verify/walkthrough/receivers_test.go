@@ -97,9 +97,11 @@ Content-Transfer-Encoding: quoted-printable
 }
 
 func TestWhatIsAtAPath(t *testing.T) {
-	a := answer{walk: newWalk(t.Context(), Options{}, "", &bytes.Buffer{}), body: []byte(`{"a":[{"b":1},{"b":9007199254740993}],"c":null,"d":[]}`)}
+	a := answer{walk: newWalk(t.Context(), Options{}, "", &bytes.Buffer{}),
+		body: []byte(`{"a":[{"b":1},{"b":9007199254740993}],"c":null,"d":[]}`)}
 	for path, want := range map[string]string{
-		"a.0.b": "1", "a.*.b": "[1,9007199254740993]", "a.#": "2", "c": "null", "d.*.x": "[]", "a.1": `{"b":9007199254740993}`,
+		"a.0.b": "1", "a.*.b": "[1,9007199254740993]", "a.#": "2", "c": "null", "d.*.x": "[]",
+		"a.1": `{"b":9007199254740993}`,
 	} {
 		if got, ok := a.find(path); !ok || text(got) != want {
 			t.Errorf("%s: %s %t, want %s", path, text(got), ok, want)
@@ -133,7 +135,8 @@ func TestTheRoundMakesEveryMove(t *testing.T) {
 
 func TestSecretsAreHidden(t *testing.T) {
 	uuid := "7f3c2a9e-0000-4000-8000-000000000001"
-	body, err := json.Marshal(map[string]string{"uuid": "chosen-by-hand", "secret": secret, "path": "/ical/abc234.ics", "to": uuid})
+	body, err := json.Marshal(map[string]string{"uuid": "chosen-by-hand", "secret": secret, "path": "/ical/abc234.ics",
+		"to": uuid})
 	if err != nil {
 		t.Fatal(err)
 	}

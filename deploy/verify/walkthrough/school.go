@@ -1,6 +1,7 @@
-// Package walkthrough takes an empty deployment of Belfry to a running school, with calls of its documented interface and nothing else: people and things
-// come in, a controlled booking goes through every move that there is, minibuses are allocated, times are compared, calendars are read, and the
-// audit tells who did it. What the deployment says by e-mail and webhook is taken by real receivers here. Every step is told as it is made: what was
+// Package walkthrough takes an empty deployment of Belfry to a running school, with calls of its documented
+// interface and nothing else: people and things come in, a controlled booking goes through every move that there
+// is, minibuses are allocated, times are compared, calendars are read, and the audit tells who did it. What the
+// deployment says by e-mail and webhook is taken by real receivers here. Every step is told as it is made: what was
 // called, what was expected and what came. It stops at the first difference.
 package walkthrough
 
@@ -21,10 +22,11 @@ type Options struct {
 	AdminUUID string         // of its first administrator
 	Zone      *time.Location // of the deployment
 
-	// MailListen is the address, host:port, of the mail server that takes the deployment's mails, MailListen "" takes none. The deployment's
-	// BELFRY_SMTP_HOST and BELFRY_SMTP_PORT lead to it.
+	// MailListen is the address, host:port, of the mail server that takes the deployment's mails, MailListen ""
+	// takes none. The deployment's BELFRY_SMTP_HOST and BELFRY_SMTP_PORT lead to it.
 	MailListen string
-	// HookListen is the address of the webhook's endpoint, HookURL where the deployment reaches it; "" is the address itself. HookListen "" has none.
+	// HookListen is the address of the webhook's endpoint, HookURL where the deployment reaches it; "" is the
+	// address itself. HookListen "" has none.
 	HookListen, HookURL string
 	// Certificate is what both receivers show, if set: then mail is taken by STARTTLS only, and the endpoint is https.
 	Certificate *tls.Certificate
@@ -85,11 +87,12 @@ type Summary struct {
 	Took                  time.Duration
 }
 
-// Run walks, and tells each step on out. A *DifferenceError is what the deployment did otherwise; any other error says why it could not be walked
-// through, ErrNotEmpty among them. What it made stays.
+// Run walks, and tells each step on out. A *DifferenceError is what the deployment did otherwise; any other error
+// says why it could not be walked through, ErrNotEmpty among them. What it made stays.
 func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 	base, err := url.Parse(o.URL)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.User != nil {
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" ||
+		base.User != nil {
 		return Summary{}, errors.New("the address must look like https://belfry.school.example")
 	}
 	if o.Patience == 0 {

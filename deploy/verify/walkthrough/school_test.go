@@ -22,7 +22,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// deployment is an empty one, two replicas of every service, that sends its notices to the receivers of a walk, over TLS.
+// deployment is an empty one, two replicas of every service, that sends its notices to the receivers of a walk,
+// over TLS.
 type deployment struct {
 	*servicetest.System
 	options walkthrough.Options
@@ -33,7 +34,8 @@ func startEmpty(t *testing.T) deployment {
 	receivers := httptest.NewTLSServer(nil) // for its certificate, of 127.0.0.1
 	receivers.Close()
 	authority := filepath.Join(t.TempDir(), "authority.pem")
-	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receivers.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authority,
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: receivers.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	mail, hook := free(t), free(t)
@@ -42,20 +44,24 @@ func startEmpty(t *testing.T) deployment {
 		t.Fatal(err)
 	}
 	s := servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
-		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": host, "BELFRY_SMTP_PORT": port, "BELFRY_MAIL_FROM": "Belfry <belfry@school.invalid>",
-		"BELFRY_SMTP_USERNAME": "belfry", "BELFRY_SMTP_PASSWORD": "mail-password-of-the-test", "BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8",
+		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": host, "BELFRY_SMTP_PORT": port,
+		"BELFRY_MAIL_FROM":     "Belfry <belfry@school.invalid>",
+		"BELFRY_SMTP_USERNAME": "belfry", "BELFRY_SMTP_PASSWORD": "mail-password-of-the-test",
+		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8",
 	}})
 	zone, err := time.LoadLocation("Europe/London")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return deployment{s, walkthrough.Options{
-		URL: s.URL, AdminUUID: s.AdminUUID, Zone: zone, MailListen: mail, HookListen: hook, Certificate: &receivers.TLS.Certificates[0],
-		Documented: true,
+		URL: s.URL, AdminUUID: s.AdminUUID, Zone: zone, MailListen: mail, HookListen: hook,
+		Certificate: &receivers.TLS.Certificates[0],
+		Documented:  true,
 	}}
 }
 
-// free returns an address that nobody listens on, of ports that neither the services of tests nor outgoing connections take.
+// free returns an address that nobody listens on, of ports that neither the services of tests nor outgoing
+// connections take.
 func free(t *testing.T) string {
 	t.Helper()
 	for {
@@ -82,7 +88,8 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	if summary.Calls < 200 || summary.Mails == 0 || summary.Notices < 20 {
 		t.Errorf("%+v", summary)
 	}
-	if found := regexp.MustCompile(regexp.QuoteMeta(d.AdminUUID) + `|whsec_|/ical/[a-z2-7]|[0-9a-f]{8}-[0-9a-f]{4}-4`).FindString(told.String()); found != "" {
+	if found := regexp.MustCompile(regexp.QuoteMeta(d.AdminUUID) +
+		`|whsec_|/ical/[a-z2-7]|[0-9a-f]{8}-[0-9a-f]{4}-4`).FindString(told.String()); found != "" {
 		t.Errorf("a secret is told: %s", found)
 	}
 	told.Reset()
@@ -91,7 +98,8 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	}
 }
 
-// TestADifferenceEndsTheWalk has doors that each break one thing, in the beginning, in the middle and near the end of the walk.
+// TestADifferenceEndsTheWalk has doors that each break one thing, in the beginning, in the middle and near the end
+// of the walk.
 func TestADifferenceEndsTheWalk(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(r *http.Response, body string) string
@@ -125,7 +133,8 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 			var told bytes.Buffer
 			_, err := walkthrough.Run(t.Context(), d.options, &told)
 			var difference *walkthrough.DifferenceError
-			if !errors.As(err, &difference) || !strings.HasPrefix(err.Error(), fmt.Sprintf("step %d: %s", difference.Step, c.expected)) {
+			if !errors.As(err, &difference) ||
+				!strings.HasPrefix(err.Error(), fmt.Sprintf("step %d: %s", difference.Step, c.expected)) {
 				t.Errorf("%v\n%s", err, &told)
 			}
 			if !strings.Contains(told.String(), "DIFFERENT: ") {
@@ -138,10 +147,12 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 // A deployment that tells nobody anything is found out.
 func TestANoticeThatDoesNotComeIsADifference(t *testing.T) {
 	d := startEmpty(t)
-	d.options.MailListen, d.options.Patience, d.options.Documented = "127.0.0.1:0", 3*time.Second, false // its mail goes elsewhere
+	// its mail goes elsewhere
+	d.options.MailListen, d.options.Patience, d.options.Documented = "127.0.0.1:0", 3*time.Second, false
 	_, err := walkthrough.Run(t.Context(), d.options, io.Discard)
 	var difference *walkthrough.DifferenceError
-	if !errors.As(err, &difference) || difference.What != "the administrator has mail (waited 3s)" || difference.Got != "[]" {
+	if !errors.As(err, &difference) || difference.What != "the administrator has mail (waited 3s)" ||
+		difference.Got != "[]" {
 		t.Errorf("%v", err)
 	}
 }
@@ -155,7 +166,8 @@ func TestWhatCannotBeWalkedThrough(t *testing.T) {
 		"listen for the webhook":     {URL: "http://127.0.0.1:1", Zone: zone, HookListen: "127.0.0.1:x"},
 	} {
 		var difference *walkthrough.DifferenceError
-		if _, err := walkthrough.Run(t.Context(), o, io.Discard); err == nil || errors.As(err, &difference) || !strings.Contains(err.Error(), says) {
+		if _, err := walkthrough.Run(t.Context(), o, io.Discard); err == nil || errors.As(err, &difference) ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %s", err, says)
 		}
 	}

@@ -12,12 +12,14 @@ func (w *walk) user(name, email, kind string, element int64, permissions ...stri
 	if element != 0 {
 		record["element_id"] = element
 	}
-	a := w.call(w.admin, "POST", "/api/admin/users", fields{"user": record}, 201, is("user.name", name), is("user.email", email), is("user.kind", kind), is("user.active", true))
+	a := w.call(w.admin, "POST", "/api/admin/users", fields{"user": record}, 201, is("user.name", name),
+		is("user.email", email), is("user.kind", kind), is("user.active", true))
 	return &person{name: name, email: email, id: a.id("user.id"), uuid: a.text("user.uuid")}
 }
 
 func users(w *walk) {
-	w.owner = w.user("Olive Owner", "olive@school.invalid", "staff", w.teacher, "can_api", "can_add_events", "can_add_notes")
+	w.owner = w.user("Olive Owner", "olive@school.invalid", "staff", w.teacher, "can_api", "can_add_events",
+		"can_add_notes")
 	w.keeper = w.user("Kim Keeper", "kim@school.invalid", "staff", 0, "can_api")
 	w.deputy = w.user("Dee Deputy", "dee@school.invalid", "staff", 0, "can_api")
 	w.driver = w.user("Tom Transport", "tom@school.invalid", "staff", 0, "can_api")
@@ -25,7 +27,8 @@ func users(w *walk) {
 	w.pupil = w.user("Kip Butler", "kip@school.invalid", "pupil", w.kai, "can_api")
 	user := func(p *person) string { return path("/api/admin/users/%d", p.id) }
 	w.call(w.admin, "GET", user(w.owner), nil, 200, absent("user.uuid"), is("user.element_id", w.teacher))
-	w.call(w.admin, "POST", "/api/admin/users", fields{"user": fields{"name": ""}}, 422, is("user.id", nil), is("user.valid", false))
+	w.call(w.admin, "POST", "/api/admin/users", fields{"user": fields{"name": ""}}, 422, is("user.id", nil),
+		is("user.valid", false))
 	w.call(w.admin, "PATCH", user(w.keeper), fields{"user": fields{"permissions": fields{"can_add_events": true}}}, 200,
 		is("user.permissions.can_add_events", true), is("user.permissions.can_api", true))
 
@@ -45,7 +48,8 @@ func users(w *walk) {
 	administer := func(method string, element int64, p *person) {
 		w.call(w.admin, method, path("/api/admin/elements/%d/administrators/%d", element, p.id), nil, 200)
 	}
-	for element, all := range map[int64][]*person{w.calendar: {w.keeper, w.deputy}, w.hall: {w.keeper}, w.buses: {w.driver}} {
+	for element, all := range map[int64][]*person{w.calendar: {w.keeper, w.deputy}, w.hall: {w.keeper},
+		w.buses: {w.driver}} {
 		for _, p := range all {
 			administer("PUT", element, p)
 		}
@@ -57,7 +61,8 @@ func users(w *walk) {
 	controlled(w.subject, true)
 	administer("DELETE", w.subject, w.owner)
 	controlled(w.subject, false)
-	w.call(w.admin, "GET", path("/api/admin/elements/%d/administrators", w.calendar), nil, 200, is("administrators.*.name", []string{w.keeper.name, w.deputy.name}))
+	w.call(w.admin, "GET", path("/api/admin/elements/%d/administrators", w.calendar), nil, 200,
+		is("administrators.*.name", []string{w.keeper.name, w.deputy.name}))
 
 	w.call(w.admin, "DELETE", user(w.deputy), nil, 200, exactly(okBody))
 	w.call(nil, "GET", "/api/login?uuid="+url.QueryEscape(w.deputy.uuid), nil, 401, exactly(accessDenied))
@@ -87,10 +92,13 @@ func switching(w *walk) {
 	is1(w.owner)
 	w.call(before, "GET", "/sessions/1/whoami", nil, 401, exactly(accessDenied))
 	become(w.keeper, 403, exactly(forbidden))
-	made := w.call(w.script, "POST", "/api/events", fields{"event": w.hour("Rehearsal", w.lesson, 4, "09:00", "10:00"), "elements": sent(w.room)}, 200, is("status", "Created"))
+	made := w.call(w.script, "POST", "/api/events",
+		fields{"event": w.hour("Rehearsal", w.lesson, 4, "09:00", "10:00"), "elements": sent(w.room)}, 200,
+		is("status", "Created"))
 	w.call(w.script, "GET", path("/api/events/%d", made.id("event.id")), nil, 200, is("event.owner.id", w.owner.id))
 	w.call(w.admin, "GET", path("/api/admin/audit/events?record=Event:%d", made.id("event.id")), nil, 200,
-		is("entries.*.action", []string{"create"}), is("entries.0.user_id", w.owner.id), is("entries.0.original_id", w.script.id))
+		is("entries.*.action", []string{"create"}), is("entries.0.user_id", w.owner.id),
+		is("entries.0.original_id", w.script.id))
 	w.call(w.script, "PUT", "/api/sessions/1/revert", fields{}, 200, exactly(okBody))
 	is1(w.script)
 }

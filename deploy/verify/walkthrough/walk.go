@@ -30,7 +30,8 @@ type person struct {
 	client      *servicetest.Client // nil before the first call
 }
 
-// walk is a walk on its way. After the first difference nothing is called any more, and answers are empty: chapters need not look.
+// walk is a walk on its way. After the first difference nothing is called any more, and answers are empty: chapters
+// need not look.
 type walk struct {
 	Options
 	ctx       context.Context //nolint:containedctx // a walk lives as long as its context
@@ -53,12 +54,14 @@ func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
 // listen starts the receivers.
 func (w *walk) listen() (err error) {
 	if w.MailListen != "" {
-		if w.mail, err = receivers.StartMailServer(receivers.MailOptions{Address: w.MailListen, Certificate: w.Certificate}); err != nil {
+		if w.mail, err = receivers.StartMailServer(receivers.MailOptions{Address: w.MailListen,
+			Certificate: w.Certificate}); err != nil {
 			return fmt.Errorf("listen for mail: %w", err)
 		}
 	}
 	if w.HookListen != "" {
-		if w.hook, err = receivers.StartEndpoint(receivers.EndpointOptions{Address: w.HookListen, URL: w.HookURL, Certificate: w.Certificate}); err != nil {
+		if w.hook, err = receivers.StartEndpoint(receivers.EndpointOptions{Address: w.HookListen, URL: w.HookURL,
+			Certificate: w.Certificate}); err != nil {
 			return fmt.Errorf("listen for the webhook: %w", err)
 		}
 	}
@@ -75,7 +78,8 @@ func (w *walk) close() {
 	w.transport.CloseIdleConnections()
 }
 
-// secrets are what is not told: uuids and the webhook's secret in bodies, the uuid of a login, and the addresses of feeds.
+// secrets are what is not told: uuids and the webhook's secret in bodies, the uuid of a login, and the addresses of
+// feeds.
 var secrets = regexp.MustCompile(`("(?:uuid|secret)":")[^"]+|(login\?uuid=)\S+|(/ical/)[^."/]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{1,22}`)
 
 // hidden is a text without its secrets.
@@ -91,7 +95,8 @@ func (w *walk) differ(what, expected, got string) {
 	}
 	difference := &DifferenceError{w.step, hidden(what), hidden(expected), hidden(got)}
 	w.err = difference
-	w.tell("     DIFFERENT: %s\n       expected: %s\n       got:      %s\n", difference.What, difference.Expected, difference.Got)
+	w.tell("     DIFFERENT: %s\n       expected: %s\n       got:      %s\n", difference.What, difference.Expected,
+		difference.Got)
 }
 
 // fail ends the walk for a reason that is none of the deployment's answers.
@@ -139,14 +144,15 @@ func (w *walk) await(what string, want any, got func() any) {
 	}
 }
 
-// call makes a call as a person, or as nobody when that is nil, and holds the answer to its code and to what is expected of it. A string is sent as
-// it is, another body as JSON, nil is none.
+// call makes a call as a person, or as nobody when that is nil, and holds the answer to its code and to what is
+// expected of it. A string is sent as it is, another body as JSON, nil is none.
 func (w *walk) call(as *person, method, path string, body any, code int, wants ...expectation) answer {
 	return w.callWith(as, method, path, body, nil, code, wants...)
 }
 
 // callWith is call with headers.
-func (w *walk) callWith(as *person, method, path string, body any, header http.Header, code int, wants ...expectation) answer {
+func (w *walk) callWith(as *person, method, path string, body any, header http.Header, code int,
+	wants ...expectation) answer {
 	a := answer{walk: w}
 	if w.err != nil {
 		return a
@@ -162,7 +168,8 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 		who = as.name
 	}
 	a.request = method + " " + path
-	w.tell("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(sent)), code, listed(wants))
+	w.tell("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(sent)),
+		code, listed(wants))
 	if err := w.send(as, method, path, body, header, &a); err != nil {
 		w.fail(fmt.Errorf("step %d: %s: %w", w.step, hidden(a.request), err))
 		return a

@@ -1,6 +1,7 @@
-// Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry gets the same answer
-// and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is sealed with AES-256-GCM under a key
-// that Redis does not know. While the first try is under way Redis holds a lock in the answer's place, which expires when its holder dies.
+// Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry
+// gets the same answer and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is
+// sealed with AES-256-GCM under a key that Redis does not know. While the first try is under way Redis holds a lock
+// in the answer's place, which expires when its holder dies.
 //
 // Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text.
 package answers
@@ -24,8 +25,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
-// maxBody bounds the answers that are remembered: Redis holds the sessions too, and must not fill up. A retry of what had a longer one is
-// decided by what the records themselves say.
+// maxBody bounds the answers that are remembered: Redis holds the sessions too, and must not fill up. A retry of
+// what had a longer one is decided by what the records themselves say.
 const maxBody = 64 << 10
 
 // Answer is what a client was sent.
@@ -73,8 +74,8 @@ local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 
-// Begin returns the answer that the request got before; or, for the first try, nil and a lock that holds for that long. Conflict when
-// the key was used with another body or its first try is under way. One round trip.
+// Begin returns the answer that the request got before; or, for the first try, nil and a lock that holds for that
+// long. Conflict when the key was used with another body or its first try is under way. One round trip.
 func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration) (*Answer, Lock, error) {
 	lock, err := json.Marshal(entry{Body: k.Body, Holder: rand.Text()})
 	if err != nil {
@@ -101,15 +102,16 @@ func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration
 	return answer, Lock{}, err
 }
 
-// replace puts an entry, or nothing, in a lock's place, unless the lock has expired. KEYS: the entry; ARGV: the lock, the new entry or ”,
-// how long it is kept in milliseconds.
+// replace puts an entry, or nothing, in a lock's place, unless the lock has expired. KEYS: the entry; ARGV: the
+// lock, the new entry or ”, how long it is kept in milliseconds.
 var replace = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`)
 
-// Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not remembered. One round trip.
+// Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not
+// remembered. One round trip.
 func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if len(a.Body) > maxBody {
 		return s.Release(ctx, l)
@@ -129,7 +131,8 @@ func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 func (s *Store) Release(ctx context.Context, l Lock) error { return s.replace(ctx, l, "") }
 
 func (s *Store) replace(ctx context.Context, l Lock, kept string) error {
-	if err := replace.Run(ctx, s.redis, []string{s.name(l.key)}, l.text, kept, idempotency.Lifetime.Milliseconds()).Err(); err != nil {
+	if err := replace.Run(ctx, s.redis, []string{s.name(l.key)}, l.text, kept,
+		idempotency.Lifetime.Milliseconds()).Err(); err != nil {
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
 	return nil
@@ -147,7 +150,8 @@ func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {
 	return aead.Seal(nil, nil, text, nil), nil //nolint:gosec // the nonce is not nil: this cipher draws it by itself
 }
 
-// open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was asked for is done.
+// open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was
+// asked for is done.
 func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
 	aead, err := s.aead(k)
 	if err != nil {

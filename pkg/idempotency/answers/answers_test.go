@@ -71,7 +71,8 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	s, _, _ := open(t)
 	k := key("k", "a")
 	released := lock(t, s, k, hold)
-	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) || problem.As(err).RetryAfter <= 0 {
+	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) ||
+		problem.As(err).RetryAfter <= 0 {
 		t.Errorf("in progress: %v", err)
 	}
 	if err := s.Release(t.Context(), released); err != nil {
@@ -101,7 +102,8 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
 	k := key("k", "a")
-	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
+	if err := s.Keep(t.Context(), lock(t, s, k, hold),
+		answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}); err != nil {
 		t.Fatal(err)
 	}
 	lock(t, s, k, hold)

@@ -1,5 +1,6 @@
-// Package health serves what operates the process, on a port of its own: /livez, /readyz, /startupz and /metrics. Liveness never
-// touches a store: a store that is away must not restart the process. Readiness does, rarely; the gauge belfry.store.up tells the same of each.
+// Package health serves what operates the process, on a port of its own: /livez, /readyz, /startupz and /metrics.
+// Liveness never touches a store: a store that is away must not restart the process. Readiness does, rarely; the
+// gauge belfry.store.up tells the same of each.
 package health
 
 import (
@@ -85,7 +86,8 @@ type checker struct {
 	names   []string
 }
 
-// measure registers the gauge of the stores: whoever collects metrics has them checked, unless that was done a moment ago.
+// measure registers the gauge of the stores: whoever collects metrics has them checked, unless that was done a
+// moment ago.
 func (k *checker) measure() error {
 	_, err := k.o.Meter.Meter("github.com/belfry-schools/belfry/pkg/service/health").Int64ObservableGauge("belfry.store.up",
 		metric.WithDescription("1 for a store that answers, 0 for one that is away"),

@@ -38,21 +38,31 @@ func TestProbes(t *testing.T) {
 		test  func(context.Context) error
 		want  map[string]string
 	}{
-		{"up", true, good, map[string]string{"/livez": `200 {"status":"OK"}`, "/readyz": `200 {"status":"OK"}`, "/startupz": `200 {"status":"OK"}`, "/metrics": "200 metrics"}},
-		{"starting or draining", false, good, map[string]string{"/livez": `200 {"status":"OK"}`, "/readyz": `503 {"status":"Service unavailable"}`, "/startupz": `503 {"status":"Service unavailable"}`}},
-		{"a store is away", true, bad, map[string]string{"/livez": `200 {"status":"OK"}`, "/readyz": `503 {"status":"Service unavailable","away":["mongodb"]}`, "/startupz": `200 {"status":"OK"}`}},
+		{"up", true, good, map[string]string{"/livez": `200 {"status":"OK"}`, "/readyz": `200 {"status":"OK"}`,
+			"/startupz": `200 {"status":"OK"}`, "/metrics": "200 metrics"}},
+		{"starting or draining", false, good,
+			map[string]string{"/livez": `200 {"status":"OK"}`, "/readyz": `503 {"status":"Service unavailable"}`,
+				"/startupz": `503 {"status":"Service unavailable"}`}},
+		{"a store is away", true, bad,
+			map[string]string{"/livez": `200 {"status":"OK"}`,
+				"/readyz":   `503 {"status":"Service unavailable","away":["mongodb"]}`,
+				"/startupz": `200 {"status":"OK"}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := newServer(t, health.Options{
-				Ready:   func() bool { return c.ready },
-				Checks:  []health.Check{{Name: "mongodb", Test: c.test}},
-				Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "metrics") }),
+				Ready:  func() bool { return c.ready },
+				Checks: []health.Check{{Name: "mongodb", Test: c.test}},
+				Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					_,
+						_ = io.WriteString(w, "metrics")
+				}),
 			})
 			for path, want := range c.want {
 				w := httptest.NewRecorder()
 				server.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
 				code, text, _ := strings.Cut(want, " ")
-				if http.StatusText(w.Code) == "" || code != strings.TrimSpace(strings.Fields(w.Result().Status)[0]) || strings.TrimSpace(w.Body.String()) != text {
+				if http.StatusText(w.Code) == "" || code != strings.TrimSpace(strings.Fields(w.Result().Status)[0]) ||
+					strings.TrimSpace(w.Body.String()) != text {
 					t.Errorf("%s: got %d %s, want %s", path, w.Code, w.Body, want)
 				}
 			}
@@ -67,7 +77,8 @@ func TestReadiness_ManyProbesCostOneCheck(t *testing.T) {
 		Checks: []health.Check{{Name: "redis", Test: func(context.Context) error { checks++; return nil }}},
 	})
 	for range 50 {
-		server.Handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil))
+		server.Handler.ServeHTTP(httptest.NewRecorder(),
+			httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil))
 	}
 	if checks != 1 {
 		t.Errorf("%d checks", checks)
@@ -80,10 +91,11 @@ func TestMetricsTellWhichStoreIsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := newServer(t, health.Options{Ready: func() bool { return true }, Meter: tel.Meter, Metrics: tel.Metrics, Checks: []health.Check{
-		{Name: "mongodb", Test: func(context.Context) error { return nil }},
-		{Name: "redis", Test: func(context.Context) error { return errors.New("gone") }},
-	}})
+	server := newServer(t, health.Options{Ready: func() bool { return true }, Meter: tel.Meter, Metrics: tel.Metrics,
+		Checks: []health.Check{
+			{Name: "mongodb", Test: func(context.Context) error { return nil }},
+			{Name: "redis", Test: func(context.Context) error { return errors.New("gone") }},
+		}})
 	w := httptest.NewRecorder()
 	server.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
 	for _, want := range []string{`store="mongodb"} 1`, `store="redis"} 0`} {

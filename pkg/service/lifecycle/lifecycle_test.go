@@ -59,7 +59,8 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 			return nil
 		},
 	}
-	if err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil), last); err != nil {
+	if err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil),
+		last); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"start store", "start relay", "stop listener", "stop relay", "stop store"}
@@ -71,7 +72,8 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
 	var j journal
 	var ready lifecycle.Readiness
-	err := lifecycle.Run(t.Context(), options(&ready), j.component("store", nil), j.component("listener", errors.New("port taken")), j.component("never", nil))
+	err := lifecycle.Run(t.Context(), options(&ready), j.component("store", nil),
+		j.component("listener", errors.New("port taken")), j.component("never", nil))
 	if err == nil || !strings.Contains(err.Error(), "start listener: port taken") {
 		t.Fatalf("got %v", err)
 	}

@@ -1,6 +1,6 @@
-// Package telemetry sets a process's OpenTelemetry up: traces, metrics and logs. Exporters are chosen by the standard OTEL_ variables
-// and are off when none of them is set; metrics are always there for Prometheus to scrape. Nothing here is global: what it makes is
-// handed to those who use it.
+// Package telemetry sets a process's OpenTelemetry up: traces, metrics and logs. Exporters are chosen by the
+// standard OTEL_ variables and are off when none of them is set; metrics are always there for Prometheus to scrape.
+// Nothing here is global: what it makes is handed to those who use it.
 package telemetry
 
 import (
@@ -51,13 +51,16 @@ type Telemetry struct {
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	described, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
-		resource.WithAttributes(attribute.String("service.namespace", "belfry"), attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)),
+		resource.WithAttributes(attribute.String("service.namespace", "belfry"),
+			attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)),
 		resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("describe the process: %w", err)
 	}
-	t := &Telemetry{Propagator: propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})}
-	for _, start := range []func(context.Context, *resource.Resource, Options) error{t.startTraces, t.startMetrics, t.startLogs} {
+	t := &Telemetry{Propagator: propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
+		propagation.Baggage{})}
+	for _, start := range []func(context.Context, *resource.Resource, Options) error{t.startTraces, t.startMetrics,
+		t.startLogs} {
 		if err := start(ctx, described, o); err != nil {
 			return nil, errors.Join(err, t.Stop(ctx))
 		}
@@ -79,7 +82,8 @@ func exporting(signal string) bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return false
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT", "OTEL_" + signal + "_EXPORTER"} {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT",
+		"OTEL_" + signal + "_EXPORTER"} {
 		if os.Getenv(name) != "" {
 			return true
 		}
@@ -87,8 +91,8 @@ func exporting(signal string) bool {
 	return false
 }
 
-// startTraces makes the tracer provider. Without an exporter nothing is sampled, but contexts still carry trace ids, so that the logs
-// of one request can be found in all services.
+// startTraces makes the tracer provider. Without an exporter nothing is sampled, but contexts still carry trace
+// ids, so that the logs of one request can be found in all services.
 func (t *Telemetry) startTraces(ctx context.Context, described *resource.Resource, _ Options) error {
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(described)}
 	if exporting("TRACES") {
@@ -108,7 +112,8 @@ func (t *Telemetry) startTraces(ctx context.Context, described *resource.Resourc
 
 func (t *Telemetry) startMetrics(ctx context.Context, described *resource.Resource, _ Options) error {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	scraped, err := prometheusexporter.New(prometheusexporter.WithRegisterer(registry))
 	if err != nil {
 		return fmt.Errorf("make the Prometheus exporter: %w", err)
@@ -135,7 +140,8 @@ func (t *Telemetry) startLogs(ctx context.Context, described *resource.Resource,
 		if err != nil {
 			return fmt.Errorf("make the log exporter: %w", err)
 		}
-		provider := sdklog.NewLoggerProvider(sdklog.WithResource(described), sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)))
+		provider := sdklog.NewLoggerProvider(sdklog.WithResource(described),
+			sdklog.WithProcessor(sdklog.NewBatchProcessor(exporter)))
 		t.stops = append(t.stops, provider.Shutdown)
 		handler = slog.NewMultiHandler(handler, otelslog.NewHandler(o.Service, otelslog.WithLoggerProvider(provider)))
 	}

@@ -13,7 +13,8 @@ import (
 
 func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
 	var out bytes.Buffer
-	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", LogLevel: slog.LevelInfo, Out: &out})
+	tel, err := telemetry.Start(t.Context(),
+		telemetry.Options{Service: "notes", Version: "1", LogLevel: slog.LevelInfo, Out: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func TestMetricsAreServedForPrometheus(t *testing.T) {
 	counter.Add(t.Context(), 3)
 	w := httptest.NewRecorder()
 	tel.Metrics.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
-	if !strings.Contains(w.Body.String(), "belfry_bookings_total") || !strings.Contains(w.Body.String(), "go_goroutines") {
+	if !strings.Contains(w.Body.String(), "belfry_bookings_total") ||
+		!strings.Contains(w.Body.String(), "go_goroutines") {
 		t.Errorf("got\n%.600s", w.Body)
 	}
 }

@@ -1,4 +1,5 @@
-// Package apidoctest holds Belfry to its interface's document: what a test sends and receives is checked against it. Only tests may import it.
+// Package apidoctest holds Belfry to its interface's document: what a test sends and receives is checked against
+// it. Only tests may import it.
 package apidoctest
 
 import (
@@ -30,9 +31,10 @@ type Exchange struct {
 	Answer  []byte      // its body
 }
 
-// Check returns what is wrong with an exchange, naming the operation and the fields; nil when it is as Belfry's document says. The answer must be one that
-// the document has. The request is checked when the answer is a success: bad ones are sent on purpose. A path or method that the document does not have
-// must be answered so: 404, 405, or what is refused before anyone looks at the path.
+// Check returns what is wrong with an exchange, naming the operation and the fields; nil when it is as Belfry's
+// document says. The answer must be one that the document has. The request is checked when the answer is a success:
+// bad ones are sent on purpose. A path or method that the document does not have must be answered so: 404, 405, or
+// what is refused before anyone looks at the path.
 func Check(e Exchange) error {
 	checker, err := ours()
 	if err != nil {
@@ -55,9 +57,9 @@ type Checker struct {
 	schemas schemas
 }
 
-// NewChecker makes a checker of an OpenAPI 3.1 document. kin-openapi judges the document and finds the operation and its parameters; bodies are
-// judged by jsonschema itself, with every schema compiled once: kin-openapi would compile it for each body, and fall back to the rules of
-// OpenAPI 3.0 for schemas that it can't compile.
+// NewChecker makes a checker of an OpenAPI 3.1 document. kin-openapi judges the document and finds the operation
+// and its parameters; bodies are judged by jsonschema itself, with every schema compiled once: kin-openapi would
+// compile it for each body, and fall back to the rules of OpenAPI 3.0 for schemas that it can't compile.
 func NewChecker(document []byte) (*Checker, error) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(document)
@@ -118,7 +120,8 @@ func (c *Checker) undocumented(e Exchange) error {
 	shapes := map[int]string{
 		http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed",
 		// These come before the path is looked at.
-		http.StatusBadRequest: "BadRequest", http.StatusForbidden: "Forbidden", http.StatusRequestEntityTooLarge: "TooLarge",
+		http.StatusBadRequest: "BadRequest", http.StatusForbidden: "Forbidden",
+		http.StatusRequestEntityTooLarge: "TooLarge",
 	}
 	shape, refused := shapes[e.Code]
 	if !refused {
@@ -152,11 +155,14 @@ func (c *Checker) checkAnswer(e Exchange, answer *openapi3.Response, at string) 
 	return c.schemas.check(at+pointer("content", media, "schema"), e.Answer)
 }
 
-// checkRequest checks path, query, cookie and body of a request that succeeded. Of an import, the lines whose records succeeded.
-func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.Route, parameters map[string]string) error {
+// checkRequest checks path, query, cookie and body of a request that succeeded. Of an import, the lines whose
+// records succeeded.
+func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.Route,
+	parameters map[string]string) error {
 	err := openapi3filter.ValidateRequest(asked.Context(), &openapi3filter.RequestValidationInput{
 		Request: asked, PathParams: parameters, Route: route,
-		Options: &openapi3filter.Options{ExcludeRequestBody: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
+		Options: &openapi3filter.Options{ExcludeRequestBody: true,
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
 	})
 	if err != nil {
 		return err
@@ -282,7 +288,8 @@ func (s schemas) check(pointer string, text []byte) error {
 // faults are the innermost causes, each with the place in the body.
 func faults(e *jsonschema.ValidationError) []string {
 	if len(e.Causes) == 0 {
-		return []string{fmt.Sprintf("/%s: %s", strings.Join(e.InstanceLocation, "/"), e.ErrorKind.LocalizedString(english))}
+		return []string{fmt.Sprintf("/%s: %s", strings.Join(e.InstanceLocation, "/"),
+			e.ErrorKind.LocalizedString(english))}
 	}
 	var all []string
 	for _, cause := range e.Causes {

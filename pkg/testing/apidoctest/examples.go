@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Examples compiles every schema of a document's bodies and components and returns, by its place, what is wrong with each of their examples:
-// nil for one that is right.
+// Examples compiles every schema of a document's bodies and components and returns, by its place, what is wrong
+// with each of their examples: nil for one that is right.
 func Examples(document []byte) (map[string]error, error) {
 	var tree map[string]any
 	if err := json.Unmarshal(document, &tree); err != nil {

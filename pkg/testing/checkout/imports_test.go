@@ -13,7 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// adapters are those packages of the services that connect the rules of the field to the world. All others are domain packages.
+// adapters are those packages of the services that connect the rules of the field to the world. All others are
+// domain packages.
 var adapters = map[string]string{
 	"api":        "is HTTP",
 	"store":      "is MongoDB",
@@ -26,7 +27,8 @@ var adapters = map[string]string{
 var shared = []string{"audit", "fact", "form", "idempotency", "principal", "problem", "record", "wiretime"}
 
 // forbidden are packages, with all below them.
-var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis", "go.opentelemetry.io"}
+var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis",
+	"go.opentelemetry.io"}
 
 func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 	root, err := checkout.Root()
@@ -62,7 +64,8 @@ func TestDomainPackagesReachNoHTTPNoStoreAndNoTelemetry(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, of := range forbidden {
-			if slices.ContainsFunc(p.Deps, func(dep string) bool { return dep == of || strings.HasPrefix(dep, of+"/") }) {
+			if slices.ContainsFunc(p.Deps,
+				func(dep string) bool { return dep == of || strings.HasPrefix(dep, of+"/") }) {
 				t.Errorf("%s reaches %s", p.ImportPath, of)
 			}
 		}

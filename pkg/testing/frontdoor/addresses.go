@@ -8,11 +8,12 @@ import (
 	"syscall"
 )
 
-// Ports are taken from below the range that the kernel gives to outgoing connections: one of those must not take a port between its
-// choice and its use, or while a service restarts.
+// Ports are taken from below the range that the kernel gives to outgoing connections: one of those must not take a
+// port between its choice and its use, or while a service restarts.
 const firstPort, lastPort = 10000, 20000
 
-// Addresses chooses n different addresses on 127.0.0.1 that nobody listens on, for the services of a run without a cluster.
+// Addresses chooses n different addresses on 127.0.0.1 that nobody listens on, for the services of a run without a
+// cluster.
 func Addresses(n int) ([]string, error) {
 	addresses := make([]string, 0, n)
 	for len(addresses) < n {

@@ -1,5 +1,6 @@
-// Package frontdoor is the one address of a run without a cluster: it sends each public path to the service that the route table names,
-// as an Ingress does, and to another replica when one cannot be reached. It is for the local run and for tests.
+// Package frontdoor is the one address of a run without a cluster: it sends each public path to the service that
+// the route table names, as an Ingress does, and to another replica when one cannot be reached. It is for the local
+// run and for tests.
 package frontdoor
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
-// maxBody is above what any service takes, so that it answers what is too large itself. A service ends the connection on what is larger
-// still, which could reach a client as a fault.
+// maxBody is above what any service takes, so that it answers what is too large itself. A service ends the
+// connection on what is larger still, which could reach a client as a fault.
 const maxBody = 4 << 20
 
 // New returns the handler. Targets maps each service of the table to its replicas' addresses (host:port).
@@ -66,8 +67,8 @@ func answer(w http.ResponseWriter, kind problem.Kind) {
 	_, _ = io.WriteString(w, `{"status":"`+kind.Status()+`"}`) // a client that went away needs no answer
 }
 
-// replicas sends a request to the next replica in turn, and to the one after when it cannot be reached at all. A request that a replica
-// may have seen is never sent twice.
+// replicas sends a request to the next replica in turn, and to the one after when it cannot be reached at all. A
+// request that a replica may have seen is never sent twice.
 type replicas struct {
 	addresses []string
 	turn      atomic.Uint64

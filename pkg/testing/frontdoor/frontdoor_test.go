@@ -3,7 +3,6 @@ package frontdoor_test
 import (
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,7 +19,8 @@ func replica(t *testing.T, name string) string {
 		if err != nil {
 			t.Error(err)
 		}
-		_, _ = io.WriteString(w, name+" "+r.Method+" "+r.RequestURI+" "+string(body)+" "+r.Header.Get("X-Forwarded-For"))
+		_, _ = io.WriteString(w, name+" "+r.Method+" "+r.RequestURI+" "+string(body)+" "+
+			r.Header.Get("X-Forwarded-For"))
 	}))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
@@ -29,22 +29,23 @@ func replica(t *testing.T, name string) string {
 // closedAddress is one that nobody listens on.
 func closedAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := frontdoor.Addresses(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	return addresses[0]
 }
 
 func TestFrontDoor(t *testing.T) {
-	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/elements", Service: "elements"}, {Prefix: "/api/notes", Service: "notes"}, {Prefix: "/api/events", Service: "events"}}}
+	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/elements", Service: "elements"},
+		{Prefix: "/api/notes", Service: "notes"}, {Prefix: "/api/events", Service: "events"}}}
 	door := httptest.NewServer(frontdoor.New(table, map[string][]string{
 		"elements": {closedAddress(t), replica(t, "elements")}, "notes": {closedAddress(t)},
 	}, slog.New(slog.DiscardHandler)))
 	defer door.Close()
 	for _, c := range []struct{ path, want string }{
-		{"/api/elements?name=a%20b", "200 elements POST /api/elements?name=a%20b body 127.0.0.1"}, // whichever replica's turn it is
+		// whichever replica's turn it is
+		{"/api/elements?name=a%20b", "200 elements POST /api/elements?name=a%20b body 127.0.0.1"},
 		{"/api/elements/%31/x", "200 elements POST /api/elements/%31/x body 127.0.0.1"},
 		{"/api/elementsx", `404 {"status":"Not found"}`},
 		{"/api/notes/1", `503 {"status":"Service unavailable"}`},
@@ -77,16 +78,19 @@ func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testin
 	}))
 	defer service.Close()
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/events", Service: "events"}}}
-	door := httptest.NewServer(frontdoor.New(table, map[string][]string{"events": {service.Listener.Addr().String()}}, slog.New(slog.DiscardHandler)))
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{"events": {service.Listener.Addr().String()}},
+		slog.New(slog.DiscardHandler)))
 	defer door.Close()
 	large := strings.Repeat("x", 5<<20)
-	for name, body := range map[string]io.Reader{"of known length": strings.NewReader(large), "in chunks": io.MultiReader(strings.NewReader(large))} {
+	for name, body := range map[string]io.Reader{"of known length": strings.NewReader(large),
+		"in chunks": io.MultiReader(strings.NewReader(large))} {
 		answer, err := http.Post(door.URL+"/api/events", "application/json", body)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		text, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge || string(text) != `{"status":"Payload too large"}` {
+		if err != nil || answer.StatusCode != http.StatusRequestEntityTooLarge ||
+			string(text) != `{"status":"Payload too large"}` {
 			t.Errorf("%s: %d %s %v", name, answer.StatusCode, text, err)
 		}
 		_ = answer.Body.Close()

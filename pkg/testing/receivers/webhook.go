@@ -154,7 +154,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	fault := got.read(request.Method)
 	e.mu.Lock()
 	if fault == nil {
-		fault = errors.Join(Verify(e.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At), VerifyStandard(e.secret, got))
+		fault = errors.Join(Verify(e.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At),
+			VerifyStandard(e.secret, got))
 	}
 	if fault != nil {
 		got.Fault = fault.Error()

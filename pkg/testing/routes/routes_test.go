@@ -12,9 +12,11 @@ func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"/api/login": "identity", "/sessions/1/whoami": "identity", "/api/elements/5/commitments": "elements", "/api/events/5/notes": "events",
-		"/api/commitments/5": "events", "/notes/5": "notes", "/api/admin/import/users": "identity", "/api/admin/import/events": "events",
-		"/api/elementsx": "", "/api": "", "/": "", "/internal/users": "", "/api/Login": "",
+		"/api/login": "identity", "/sessions/1/whoami": "identity", "/api/elements/5/commitments": "elements",
+		"/api/events/5/notes": "events",
+		"/api/commitments/5":  "events", "/notes/5": "notes", "/api/admin/import/users": "identity",
+		"/api/admin/import/events": "events",
+		"/api/elementsx":           "", "/api": "", "/": "", "/internal/users": "", "/api/Login": "",
 	} {
 		got, found := table.Service(path)
 		if got != want || found != (want != "") {
@@ -25,8 +27,10 @@ func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 
 func TestParse_RefusesWhatNoIngressExpresses(t *testing.T) {
 	for _, text := range []string{
-		"routes: [{prefix: api, service: a}]", "routes: [{prefix: /api/, service: a}]", "routes: [{prefix: /a, service: ''}]",
-		"routes: [{prefix: /a, service: b}, {prefix: /a, service: c}]", "routes: [{prefix: /a, service: b, regex: true}]", "routes: 5",
+		"routes: [{prefix: api, service: a}]", "routes: [{prefix: /api/, service: a}]",
+		"routes: [{prefix: /a, service: ''}]",
+		"routes: [{prefix: /a, service: b}, {prefix: /a, service: c}]",
+		"routes: [{prefix: /a, service: b, regex: true}]", "routes: 5",
 	} {
 		if table, err := routes.Parse([]byte(text)); err == nil {
 			t.Errorf("%s passes as %v", text, table)

@@ -35,8 +35,8 @@ func (l AuditLine) String() string {
 	return strings.TrimSuffix(l.Action+" "+l.Record+": "+strings.Join(changes, ", "), ": ")
 }
 
-// Audit returns the first page of a service's audit for a query such as record=Event:12, the newest entry first. The client must be an
-// administrator's.
+// Audit returns the first page of a service's audit for a query such as record=Event:12, the newest entry first.
+// The client must be an administrator's.
 func (c *Client) Audit(t testing.TB, service, query string) []AuditLine {
 	t.Helper()
 	a := c.Get(t, "/api/admin/audit/"+service+"?"+query)

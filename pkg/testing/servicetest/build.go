@@ -9,10 +9,14 @@ import (
 	"syscall"
 )
 
-// build makes the services' binaries in the checkout's .local folder and returns where they are. Tests of several packages run at once:
-// a lock lets one build and the others find it done.
-func build(ctx context.Context, root string, services []string) (dir string, err error) {
-	dir = filepath.Join(root, ".local", "test-bin"+raceSuffix)
+// build makes the services' binaries in the checkout's .local folder and returns where they are. Tests of several
+// packages run at once: a lock lets one build and the others find it done.
+func build(ctx context.Context, root string, o Options) (dir string, err error) {
+	race := raceSuffix
+	if o.NoRace {
+		race = ""
+	}
+	dir = filepath.Join(root, ".local", "test-bin"+race)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -24,9 +28,9 @@ func build(ctx context.Context, root string, services []string) (dir string, err
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	for _, service := range services {
+	for _, service := range o.Services {
 		arguments := []string{"build", "-o", filepath.Join(dir, service)}
-		if raceSuffix != "" {
+		if race != "" {
 			arguments = append(arguments, "-race")
 		}
 		command := exec.CommandContext(ctx, "go", append(arguments, "./services/"+service+"/cmd/"+service)...)

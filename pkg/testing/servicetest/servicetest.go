@@ -1,5 +1,5 @@
-// Package servicetest runs Belfry for tests as it is in production: the real binaries of the services, on a database and Redis keys of
-// their own, behind the real front door. What a test sees is what a client sees.
+// Package servicetest runs Belfry for tests as it is in production: the real binaries of the services, on a
+// database and Redis keys of their own, behind the real front door. What a test sees is what a client sees.
 package servicetest
 
 import (
@@ -44,6 +44,7 @@ type Options struct {
 	Services []string          // those to run; nil: all
 	Replicas int               // of each service; 0: one
 	Env      map[string]string // variables beside, or instead of, those that the system sets
+	NoRace   bool              // the services run without the race detector, for tests that measure them
 }
 
 // System is a running Belfry.
@@ -78,9 +79,9 @@ func Start(t testing.TB, o Options) *System {
 	return s
 }
 
-// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests (m is a
-// *testing.M, or runs one), and returns the exit code. While go test fuzzes, in many processes, there is no system: fuzz
-// targets call functions.
+// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests (m is
+// a *testing.M, or runs one), and returns the exit code. While go test fuzzes, in many processes, there is no
+// system: fuzz targets call functions.
 func Run(m interface{ Run() int }, o Options, use func(*System)) int {
 	flag.Parse()
 	if target := flag.Lookup("test.fuzz"); target != nil && target.Value.String() != "" {
@@ -112,11 +113,12 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, err := build(ctx, root, o.Services)
+	binaries, err := build(ctx, root, o)
 	if err != nil {
 		return nil, err
 	}
-	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(), replicas: map[string][]*replica{}}
+	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(),
+		replicas: map[string][]*replica{}}
 	if err := s.openStores(ctx); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
@@ -161,10 +163,12 @@ func (s *System) startServices(o Options, binaries string) error {
 		return err
 	}
 	shared := map[string]string{
-		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL, "BELFRY_REDIS_PREFIX": s.Prefix,
+		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": s.DB.Name(), "REDIS_URL": redisURL,
+		"BELFRY_REDIS_PREFIX":   s.Prefix,
 		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
 		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
-		"BELFRY_REQUEST_TIMEOUT": "25s", // a hundred writers of one event must not fail because the machine has much else to do
+		// a hundred writers of one event must not fail because the machine has much else to do
+		"BELFRY_REQUEST_TIMEOUT": "25s",
 	}
 	addresses, err := frontdoor.Addresses(3 * o.Replicas * len(o.Services)) // at once, so that they differ
 	if err != nil {
@@ -173,7 +177,8 @@ func (s *System) startServices(o Options, binaries string) error {
 	for _, service := range o.Services {
 		for range o.Replicas {
 			s.replicas[service] = append(s.replicas[service],
-				&replica{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1], health: addresses[2]})
+				&replica{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1],
+					health: addresses[2]})
 			addresses = addresses[3:]
 		}
 		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.replicas[service][0].internal
@@ -246,10 +251,14 @@ func (s *System) Replica(service string, i int) string {
 	return "http://" + s.replicas[service][i].public
 }
 
+// PID returns the process id of one replica of a service.
+func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
+
 // Metrics returns what one replica of a service tells Prometheus.
 func (s *System) Metrics(t testing.TB, service string, i int) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.replicas[service][i].health+"/metrics", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+s.replicas[service][i].health+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +307,8 @@ type replica struct {
 // start returns once the process is ready.
 func (r *replica) start() error {
 	command := exec.Command(r.binary)
-	command.Env = append(os.Environ(), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal, "BELFRY_HEALTH_LISTEN="+r.health)
+	command.Env = append(os.Environ(), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
+		"BELFRY_HEALTH_LISTEN="+r.health)
 	for name, value := range r.environment {
 		command.Env = append(command.Env, name+"="+value)
 	}

@@ -10,14 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// NoScan fails the test when the server would answer the command (a find or an aggregate, as runCommand takes it) by reading a whole
-// collection. It understands MongoDB's plans and those of PostgreSQL below the test engine, where a scan of the primary key without a
-// condition on the id is a scan of the collection as well. The collection should hold a thousand documents or more: on a small one a
-// planner may rightly prefer a scan.
+// NoScan fails the test when the server would answer the command (a find or an aggregate, as runCommand takes it)
+// by reading a whole collection. It understands MongoDB's plans and those of PostgreSQL below the test engine,
+// where a scan of the primary key without a condition on the id is a scan of the collection as well. The collection
+// should hold a thousand documents or more: on a small one a planner may rightly prefer a scan.
 func NoScan(t testing.TB, db *mongo.Database, command bson.D) {
 	t.Helper()
 	var plan bson.M
-	if err := db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Decode(&plan); err != nil {
+	if err := db.RunCommand(t.Context(),
+		bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Decode(&plan); err != nil {
 		t.Fatalf("explain: %v", err)
 	}
 	text, err := bson.MarshalExtJSON(plan, false, false)
@@ -46,7 +47,8 @@ func findScan(node any) string {
 		if n["stage"] == "COLLSCAN" || n["Node Type"] == "Seq Scan" {
 			return "a collection scan"
 		}
-		if condition, found := n["Index Cond"]; found && strings.HasPrefix(fmt.Sprint(n["Index Name"]), "_id_") && !strings.Contains(fmt.Sprint(condition), "object_id") {
+		if condition, found := n["Index Cond"]; found && strings.HasPrefix(fmt.Sprint(n["Index Name"]), "_id_") &&
+			!strings.Contains(fmt.Sprint(condition), "object_id") {
 			return "the primary key from end to end"
 		}
 		for _, child := range n {

@@ -1,5 +1,5 @@
-// Package storetest gives tests their stores: a real server of MongoDB's protocol and a real Redis, never a mock of either. Each test
-// gets a database and a key prefix of its own.
+// Package storetest gives tests their stores: a real server of MongoDB's protocol and a real Redis, never a mock of
+// either. Each test gets a database and a key prefix of its own.
 package storetest
 
 import (
@@ -23,8 +23,9 @@ import (
 // cleanupTimeout bounds the removal of what a test left in the stores.
 const cleanupTimeout = 20 * time.Second
 
-// URIs returns where the stores are: MONGODB_URI and REDIS_URL where set, else those that "make stores" keeps running for this
-// checkout. Without either it is an error that says so: a test without stores fails, it is never skipped.
+// URIs returns where the stores are: MONGODB_URI and REDIS_URL where set, else those that "make stores" keeps
+// running for this checkout. Without either it is an error that says so: a test without stores fails, it is never
+// skipped.
 func URIs() (mongoURI, redisURL string, err error) {
 	mongoURI, redisURL = os.Getenv("MONGODB_URI"), os.Getenv("REDIS_URL")
 	if mongoURI != "" && redisURL != "" {
@@ -62,8 +63,8 @@ func unique() string {
 	return fmt.Sprintf("t%x_%x_%x", time.Now().UnixMicro(), os.Getpid(), sequence.Add(1))
 }
 
-// Mongo returns an empty database of the test's own, connected as the services are; it is dropped when the test ends. It costs a few
-// milliseconds.
+// Mongo returns an empty database of the test's own, connected as the services are; it is dropped when the test
+// ends. It costs a few milliseconds.
 func Mongo(t testing.TB) *mongo.Database {
 	t.Helper()
 	db, drop, err := NewMongo(t.Context())
@@ -96,7 +97,8 @@ func NewMongo(ctx context.Context) (db *mongo.Database, drop func() error, err e
 	}, nil
 }
 
-// Redis returns a client and a prefix. A test touches only keys that begin with the prefix: they are deleted when it ends.
+// Redis returns a client and a prefix. A test touches only keys that begin with the prefix: they are deleted when
+// it ends.
 func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	t.Helper()
 	client, prefix, drop, err := NewRedis(t.Context())
@@ -119,7 +121,8 @@ func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop fu
 	}
 	options, err := redis.ParseURL(url)
 	if err != nil {
-		return nil, "", nil, errors.New("REDIS_URL is not a redis:// address") // the library's error repeats it, password and all
+		// the library's error repeats it, password and all
+		return nil, "", nil, errors.New("REDIS_URL is not a redis:// address")
 	}
 	client = redis.NewClient(options)
 	if err := client.Ping(ctx).Err(); err != nil {

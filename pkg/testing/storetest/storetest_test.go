@@ -84,13 +84,15 @@ func TestStoresOfTheCheckoutAreFoundFromAFolderBelow(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(checkout, "go.work"), "go 1.26.0\n")
-	write(t, filepath.Join(running, "running.json"), `{"mongodb_uri":"mongodb://127.0.0.1:1/","redis_url":"redis://127.0.0.1:2/0","keeper":3}`)
+	write(t, filepath.Join(running, "running.json"),
+		`{"mongodb_uri":"mongodb://127.0.0.1:1/","redis_url":"redis://127.0.0.1:2/0","keeper":3}`)
 	t.Setenv("MONGODB_URI", "")
 	t.Setenv("REDIS_URL", "redis://127.0.0.1:4/0")
 	t.Chdir(below)
 	const wantMongo, wantRedis = "mongodb://127.0.0.1:1/", "redis://127.0.0.1:4/0"
 	if gotMongo, gotRedis, err := URIs(); gotMongo != wantMongo || gotRedis != wantRedis || err != nil {
-		t.Errorf("the stores are %q and %q (%v): the environment comes first, then the checkout's", gotMongo, gotRedis, err)
+		t.Errorf("the stores are %q and %q (%v): the environment comes first, then the checkout's", gotMongo, gotRedis,
+			err)
 	}
 }
 

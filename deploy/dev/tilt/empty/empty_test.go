@@ -22,7 +22,8 @@ func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 		}
 	}
 	for _, db := range []string{mine.Name(), other.Name()} {
-		if _, err := mine.Client().Database(db).Collection("events").InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+		events := mine.Client().Database(db).Collection("events")
+		if _, err := events.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +44,8 @@ func TestEmptyRemovesADatabaseAndItsKeysAndNothingElse(t *testing.T) {
 		t.Errorf("%d keys are left, %v", n, err)
 	}
 	names, err = other.ListCollectionNames(t.Context(), bson.D{})
-	if n, existsErr := client.Exists(t.Context(), kept+"session").Result(); err != nil || existsErr != nil || len(names) != 1 || n != 1 {
+	n, existsErr := client.Exists(t.Context(), kept+"session").Result()
+	if err != nil || existsErr != nil || len(names) != 1 || n != 1 {
 		t.Errorf("of others %v and %d keys are left; %v, %v", names, n, err, existsErr)
 	}
 }

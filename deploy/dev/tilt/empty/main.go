@@ -1,6 +1,7 @@
-// Command empty removes all data of a development deployment: its database and its keys in Redis. The services have to start again afterwards, for they
-// prepare the stores when they do. It takes MONGODB_URI, MONGODB_DATABASE, REDIS_URL and BELFRY_REDIS_PREFIX from the environment and has no defaults for
-// them, so that nothing is removed by an omission.
+// Command empty removes all data of a development deployment: its database and its keys in Redis. The services have
+// to be restarted afterwards, since they create indexes when they start. It reads MONGODB_URI, MONGODB_DATABASE,
+// REDIS_URL and BELFRY_REDIS_PREFIX from the environment which have no defaults, so that a forgotten variable
+// removes nothing.
 package main
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
-// scanned is how many keys a page of a scan looks at.
+// scanned is the COUNT of each SCAN.
 const scanned = 1000
 
 type config struct {
@@ -41,7 +42,8 @@ func run(ctx context.Context) error {
 	if err := settings.Load(&cfg); err != nil {
 		return err
 	}
-	return errors.Join(dropDatabase(ctx, cfg.MongoURI.Reveal(), cfg.Database), removeKeys(ctx, cfg.RedisURL.Reveal(), cfg.RedisPrefix))
+	return errors.Join(dropDatabase(ctx, cfg.MongoURI.Reveal(), cfg.Database),
+		removeKeys(ctx, cfg.RedisURL.Reveal(), cfg.RedisPrefix))
 }
 
 func dropDatabase(ctx context.Context, uri, name string) error {

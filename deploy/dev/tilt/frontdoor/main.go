@@ -1,5 +1,5 @@
-// Command frontdoor is the one address of a developer's cluster, which need have no ingress controller: it sends each public path to the service that
-// the route table names, at the address to which Tilt forwards its port.
+// Command frontdoor serves a developer's cluster at one address, without an ingress controller. It sends each
+// public path to the service in the route table, at the address to which Tilt forwards its port.
 //
 //	frontdoor -listen 127.0.0.1:8080 identity=127.0.0.1:18080 elements=127.0.0.1:18081 …
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
-// stopPatience is what requests in flight have to end.
+// stopPatience is how long requests in flight may take at the end.
 const stopPatience = 5 * time.Second
 
 func main() {

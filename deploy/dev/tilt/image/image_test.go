@@ -24,7 +24,8 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 		}
 	}
 	archive := filepath.Join(dir, "events.tar")
-	if err := run([]string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live", filepath.Join(dir, "live"), filepath.Join(dir, "events")}); err != nil {
+	if err := run([]string{"-ref", "registry.test/belfry-events:tilt-1", "-out", archive, "-live",
+		filepath.Join(dir, "live"), filepath.Join(dir, "events")}); err != nil {
 		t.Fatal(err)
 	}
 	tag, err := name.NewTag("registry.test/belfry-events:tilt-1")
@@ -39,7 +40,8 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/live", "run", "/events"}}
+	want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"},
+		Entrypoint: []string{"/live", "run", "/events"}}
 	if diff := cmp.Diff(want, file.Config); diff != "" || file.OS != "linux" || file.Architecture != runtime.GOARCH {
 		t.Errorf("%s/%s, %s", file.OS, file.Architecture, diff)
 	}
@@ -64,13 +66,18 @@ func TestTheImageRunsItsProgramUnderLiveAsAUserWithoutRights(t *testing.T) {
 		}
 		programs[header.Name] = string(text)
 	}
-	if diff := cmp.Diff(map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"}, programs); diff != "" {
+	contents := map[string]string{"live": "the supervisor", "tar": "the supervisor", "events": "the service"}
+	if diff := cmp.Diff(contents, programs); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestAnImageWithoutANameOrAProgramIsRefused(t *testing.T) {
-	for _, args := range [][]string{{}, {"-ref", "a:b", "-out", "x.tar", "-live", "live"}, {"-ref", "A B", "-out", "x.tar", "-live", "live", "events"}} {
+	for _, args := range [][]string{
+		{},
+		{"-ref", "a:b", "-out", "x.tar", "-live", "live"},
+		{"-ref", "A B", "-out", "x.tar", "-live", "live", "events"},
+	} {
 		if err := run(args); err == nil {
 			t.Errorf("%q was taken", args)
 		}

@@ -1,5 +1,6 @@
-// Command image writes the image that a service has in a developer's cluster, without Docker: the ground of the released image, the service's program, and
-// [github.com/belfry-schools/belfry/deploy/dev/tilt/live], which runs it and takes newer ones. It writes the archive that `docker save` would, which Docker,
+// Command image builds the image of a service in a developer's cluster, without Docker. It has the base layers of
+// the released image, the service's program, and [github.com/belfry-schools/belfry/deploy/dev/tilt/live], which
+// runs the program and accepts newer ones. The result is an archive as `docker save` writes it, which Docker,
 // containerd, Podman, kind, minikube and k3s all load.
 //
 //	image -ref belfry-identity:dev -out identity.tar -live bin/live bin/identity
@@ -53,7 +54,8 @@ func run(args []string) error {
 	return tarball.WriteToFile(*out, tag, image)
 }
 
-// newImage is the image of a program of this machine's architecture. Nothing in it is compressed: it goes no further than this machine.
+// newImage returns the image of a program of this machine's architecture. Its layers are not compressed, since it
+// stays on this machine.
 func newImage(program, live string) (v1.Image, error) {
 	ground, err := layers.Ground()
 	if err != nil {
@@ -78,6 +80,7 @@ func newImage(program, live string) (v1.Image, error) {
 	}
 	file = file.DeepCopy()
 	file.OS, file.Architecture = "linux", runtime.GOARCH
-	file.Config = v1.Config{User: layers.User, WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/live", "run", "/" + service}}
+	file.Config = v1.Config{User: layers.User, WorkingDir: "/", Env: []string{"PATH=/"},
+		Entrypoint: []string{"/live", "run", "/" + service}}
 	return mutate.ConfigFile(image, file)
 }

@@ -17,11 +17,12 @@ import (
 
 const patience = 10 * time.Second
 
-// container is a live run in folders of its own. Its programs are shell scripts that tell what they do in the file "state".
+// container is a live run in folders of its own. Its programs are shell scripts that write what they do to the file
+// "state".
 type container struct {
 	t     *testing.T
 	image string // the folder of the program that came with the image
-	dir   string // that of the newer one
+	dir   string // the folder of the newer program
 	stop  context.CancelFunc
 	code  chan int
 }
@@ -38,7 +39,8 @@ func startContainer(t *testing.T, script string) *container {
 	t.Cleanup(serving.Close)
 	ctx, stop := context.WithCancel(t.Context())
 	c.stop = stop
-	s := &supervisor{dir: c.dir, ready: serving.URL, program: filepath.Join(c.image, "program"), arguments: []string{c.dir}, patience: 2 * time.Second}
+	s := &supervisor{dir: c.dir, ready: serving.URL, program: filepath.Join(c.image, "program"),
+		arguments: []string{c.dir}, patience: 2 * time.Second}
 	go func() {
 		code, _ := s.run(ctx)
 		c.code <- code
@@ -83,7 +85,8 @@ func (c *container) sync(script string) {
 	if err := errors.Join(headerErr, textErr, w.Close()); err != nil {
 		c.t.Fatal(err)
 	}
-	if code, err := run(c.t.Context(), "tar", []string{"-C", c.dir, "-x", "-f", "-"}, &archive); code != 0 || err != nil {
+	code, err := run(c.t.Context(), "tar", []string{"-C", c.dir, "-x", "-f", "-"}, &archive)
+	if code != 0 || err != nil {
 		c.t.Fatal(code, err)
 	}
 }
@@ -102,7 +105,7 @@ func (c *container) exit() int {
 	c.t.Helper()
 	select {
 	case code := <-c.code:
-		c.code <- code // for whoever asks again
+		c.code <- code // for later calls
 		return code
 	case <-time.After(patience):
 		c.t.Error("the container does not end")
@@ -110,9 +113,10 @@ func (c *container) exit() int {
 	}
 }
 
-// serving is a program that serves until it is told to stop, and then takes its leave with an exit code.
+// serving is a program that serves until SIGTERM, and then ends with an exit code.
 func serving(name, code string) string {
-	return `trap 'echo ` + name + ` stopped >>"$1/state"; exit ` + code + `' TERM; echo ` + name + ` serves >>"$1/state"; while :; do sleep 0.02; done`
+	return `trap 'echo ` + name + ` stopped >>"$1/state"; exit ` + code + `' TERM; echo ` + name +
+		` serves >>"$1/state"; while :; do sleep 0.02; done`
 }
 
 func TestStopReachesTheProgramAndItsExitCodeTheContainer(t *testing.T) {

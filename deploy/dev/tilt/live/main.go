@@ -1,18 +1,21 @@
-// Command live lets Tilt put a newer program into a running container, in an image that holds nothing but the program and this. It has three parts:
+// Command live lets Tilt put a newer program into a running container whose image holds only the program and this
+// command. It has three parts:
 //
 //	live run [-dir DIR] [-ready URL] PROGRAM [ARGUMENT...]
 //
-// is the container's first process. It runs the newer program of that name in DIR, or PROGRAM itself where there is none, and passes SIGTERM on. A
-// program that ends by itself ends the container with its exit code, as without live.
+// is the container's first process. It runs the newer program of that name in DIR, or PROGRAM itself when there is
+// none, and forwards SIGTERM. When the program exits, the container ends with its exit code, as without live.
 //
 //	live restart [-dir DIR]
 //
-// stops the program and starts what is in DIR. It returns when that answers URL with 200, and fails when it ends first or takes longer than half a
-// minute. A program that failed so is not started again: the container waits for the next restart, for the next edit is what mends it.
+// stops the program and starts the one in DIR. It returns when URL answers with 200, and fails when the program
+// ends first or takes longer than 30 s. A program that failed is not started again: the container waits for the
+// next restart, which comes with the next edit.
 //
 //	tar -C DIR -x -f -
 //
-// is live under another name: the command by which Tilt brings files into a container. A file is there whole or not at all.
+// is live under another name: the command by which Tilt copies files into a container. Each file is written
+// atomically.
 package main
 
 import (
@@ -28,7 +31,7 @@ import (
 	"time"
 )
 
-// exitUsage is the exit code of a command that was wrongly asked.
+// exitUsage is the exit code of wrong arguments.
 const exitUsage = 64
 
 func main() {
@@ -59,7 +62,8 @@ func run(ctx context.Context, name string, args []string, in io.Reader) (code in
 	}
 	switch {
 	case args[0] == "run" && flags.NArg() > 0:
-		s := &supervisor{dir: *dir, ready: *ready, program: flags.Arg(0), arguments: flags.Args()[1:], patience: 30 * time.Second}
+		s := &supervisor{dir: *dir, ready: *ready, program: flags.Arg(0), arguments: flags.Args()[1:],
+			patience: 30 * time.Second}
 		return s.run(ctx)
 	case args[0] == "restart" && flags.NArg() == 0:
 		return exitOf(askRestart(ctx, *dir))

@@ -18,7 +18,7 @@ import (
 // stopPatience is how long a program may take to stop before it is killed.
 const stopPatience = 20 * time.Second
 
-// supervisor is what `live run` was told.
+// supervisor is the state of `live run`, from its arguments.
 type supervisor struct {
 	dir, ready, program string
 	arguments           []string
@@ -52,14 +52,14 @@ func (s *supervisor) run(ctx context.Context) (code int, err error) {
 			}
 			ended = running.Ended()
 			if err != nil {
-				ended = nil // the next edit is waited for
+				ended = nil // wait for the next edit
 			}
 			answer <- err
 		}
 	}
 }
 
-// start starts the newer program, or the image's where there is none.
+// start starts the newer program, or the image's when there is none.
 func (s *supervisor) start() (*process.Process, error) {
 	path := filepath.Join(s.dir, filepath.Base(s.program))
 	if _, err := os.Stat(path); err != nil {
@@ -72,7 +72,7 @@ func (s *supervisor) start() (*process.Process, error) {
 
 // stop ends the program and returns its exit code.
 func stop(p *process.Process) int {
-	_ = p.Stop(syscall.SIGTERM, stopPatience) // the exit code tells when it had to be killed
+	_ = p.Stop(syscall.SIGTERM, stopPatience) // the exit code shows when it had to be killed
 	return p.ExitCode()
 }
 
@@ -90,14 +90,14 @@ func (s *supervisor) await(ctx context.Context, p *process.Process) error {
 	return nil
 }
 
-// socket is where restarts are asked for: a connection is the question; what comes back before it closes is what
-// went wrong, nothing when the program serves.
+// socket returns the path of the socket for restarts. A connection asks for a restart; the answer is the text of
+// the error, and empty when the program serves.
 func socket(dir string) string { return filepath.Join(dir, ".restart") }
 
-// listen returns the questions for a restart, each as the channel that takes its answer.
+// listen returns a channel of restart requests, each of them the channel for its result.
 func (s *supervisor) listen(ctx context.Context) (restarts <-chan chan<- error, closeSocket func() error, err error) {
 	path := socket(s.dir)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of a container that was killed
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // left by a container that was killed
 		return nil, nil, err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
@@ -115,7 +115,7 @@ func (s *supervisor) listen(ctx context.Context) (restarts <-chan chan<- error, 
 			select {
 			case questions <- answer:
 				if err := <-answer; err != nil {
-					_, _ = io.WriteString(conn, err.Error()) // who does not wait for the answer misses it
+					_, _ = io.WriteString(conn, err.Error()) // the client may have gone
 				}
 			case <-ctx.Done():
 				_, _ = io.WriteString(conn, "the container stops")
@@ -126,7 +126,7 @@ func (s *supervisor) listen(ctx context.Context) (restarts <-chan chan<- error, 
 	return questions, listener.Close, nil
 }
 
-// askRestart asks the container's first process for a restart and returns when it is done.
+// askRestart requests a restart from the container's first process and returns when it is done.
 func askRestart(ctx context.Context, dir string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket(dir))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unpack writes the files of a tar below dir, and nowhere else. Each is written beside its place and then renamed, so a program that runs from it goes on, and whoever
-// starts it gets all of it.
+// unpack writes the files of a tar below dir, and nowhere else. Each is written under a temporary name and then
+// renamed, so that a running program is not disturbed and a new one is started whole.
 func unpack(dir string, in io.Reader) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

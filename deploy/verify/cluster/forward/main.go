@@ -1,7 +1,9 @@
-// Command forward lets the cluster reach the stores, which listen on the machine's loopback address only: it listens inside the cluster's network namespace
-// and connects from the one that it was started in. So neither network has to be opened to the other.
+// Command forward lets the cluster reach the stores, which listen on the machine's loopback address only: it
+// listens inside the cluster's network namespace and connects from the one that it was started in. So neither
+// network has to be opened to the other.
 //
-// Its arguments are the file of the namespace to listen in and pairs of addresses, LISTEN=CONNECT. It takes root, and runs until it is killed.
+// Its arguments are the file of the namespace to listen in and pairs of addresses, LISTEN=CONNECT. It takes root,
+// and runs until it is killed.
 package main
 
 import (
@@ -48,8 +50,8 @@ func run(args []string) error {
 	return all.Wait()
 }
 
-// listenIn makes a listener in another network namespace. A socket stays in the namespace of the thread that made it, so the thread is all that has to go
-// there; it is not used for anything afterwards.
+// listenIn makes a listener in another network namespace. A socket stays in the namespace of the thread that made
+// it, so the thread is all that has to go there; it is not used for anything afterwards.
 func listenIn(namespace, address string) (listener net.Listener, err error) {
 	done := make(chan struct{})
 	go func() {

@@ -68,7 +68,8 @@ func TestAStoreThatIsAwayClosesTheConnection(t *testing.T) {
 }
 
 func TestWrongArgumentsAreRefused(t *testing.T) {
-	for _, args := range [][]string{nil, {"/proc/self/ns/net"}, {"/proc/self/ns/net", "127.0.0.1:0"}, {"/nowhere", "127.0.0.1:0=127.0.0.1:1"}} {
+	for _, args := range [][]string{nil, {"/proc/self/ns/net"}, {"/proc/self/ns/net", "127.0.0.1:0"},
+		{"/nowhere", "127.0.0.1:0=127.0.0.1:1"}} {
 		if err := run(args); err == nil {
 			t.Errorf("%v is accepted", args)
 		}

@@ -68,10 +68,14 @@ func loadFleet(t *testing.T) fleet {
 	return loadedFleet
 }
 
-// asking books an event on those times that asks for so many of the fleet.
+// asking books an event on those times that asks for so many of the fleet. It is deleted after the test, so that what
+// it gets is free for the next.
 func (f fleet) asking(t *testing.T, s school, quantity int, starts, ends string) created {
 	t.Helper()
-	return book(t, s.as(t, "owner"), s.fields("starts_at_text", nil, "starts_at", starts, "ends_at", ends), slices.Repeat([]any{f.group}, quantity)...)
+	owner := s.as(t, "owner")
+	e := book(t, owner, s.fields("starts_at_text", nil, "starts_at", starts, "ends_at", ends), slices.Repeat([]any{f.group}, quantity)...)
+	t.Cleanup(func() { owner.Delete(t, path("/api/events/%d", e.Event.ID)) })
+	return e
 }
 
 func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...any) created {
@@ -221,8 +225,8 @@ func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoRep
 	s, f := loadSchool(t), loadFleet(t)
 	clients := slices.Concat(s.through(t, "driver"), s.through(t, "owner"))
 	move := map[string]any{"event": map[string]any{"starts_at": "2026-10-07 09:00", "ends_at": "2026-10-07 10:00"}}
-	for range 5 {
-		e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
+	for i := range 5 {
+		e := f.asking(t, s, 1, fmt.Sprintf("2026-09-07 %02d:00", 9+i), fmt.Sprintf("2026-09-07 %02d:00", 10+i)).Event
 		for i, a := range atOnce(16, clients, func(i int, c *servicetest.Client) servicetest.Answer {
 			if i%4 >= 2 { // the owner
 				return c.Patch(t, path("/api/events/%d", e.ID), move)
@@ -303,5 +307,102 @@ func TestDecisionsPart5_AnAllocationRemembersItsRequest(t *testing.T) {
 	}
 	if c := stored.Commitments[0]; c.RequestID != e.Requests[0].ID || c.AddedBy != s.users["driver"] {
 		t.Errorf("stored %+v", stored)
+	}
+}
+
+// allocating sends an allocation with what is to be done about clashes; "" leaves that out.
+func allocating(t *testing.T, c *servicetest.Client, request int64, clashes string, elements ...any) extended {
+	t.Helper()
+	body := map[string]any{"elements": elements}
+	if clashes != "" {
+		body["clashes"] = clashes
+	}
+	return extending(t, c.Post(t, path("/api/requests/%d/allocations", request), body))
+}
+
+func TestHardToBreak_Row13_AnElementThatABusyEventHoldsIsNotAllocated(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	driver, owner := s.as(t, "driver"), s.as(t, "owner")
+	first := f.asking(t, s, 2, "2026-09-14 09:00", "2026-09-14 10:00").Event
+	if got := allocate(t, driver, first.Requests[0].ID, f.many[0]); len(got.Failures) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	e := f.asking(t, s, 3, "2026-09-14 09:30", "2026-09-14 11:00").Event
+	request := e.Requests[0].ID
+	for _, clashes := range []string{"", "refuse"} {
+		got := allocating(t, driver, request, clashes, f.many[0])
+		if got.refused(t) != fmt.Sprint(f.many[0]) || got.Event.Requests[0].NumAllocated != 0 || got.Clashes != nil {
+			t.Errorf("clashes %q: %+v", clashes, got)
+		}
+	}
+	if got := allocating(t, driver, request, "", f.many[0], f.many[1]); got.refused(t) != fmt.Sprint(f.many[0]) || got.Event.Requests[0].NumAllocated != 1 {
+		t.Errorf("one of two is booked: %+v", got)
+	}
+	driver.Post(t, path("/api/requests/%d/allocations", request), map[string]any{"elements": []any{f.many[0]}, "clashes": "report"}).
+		Want(t, 422, `{"status":"Unprocessable entity","errors":{"clashes":["is not included in the list"]}}`)
+	if got := allocating(t, driver, request, "ignore", f.many[0]); len(got.Failures) != 0 || got.Event.Requests[0].NumAllocated != 2 || got.Clashes != nil {
+		t.Errorf("clashes ignored: %+v", got)
+	}
+
+	after := f.asking(t, s, 1, "2026-09-14 11:00", "2026-09-14 12:00").Event // as the other ends
+	if got := allocating(t, driver, after.Requests[0].ID, "", f.many[0]); len(got.Failures) != 0 {
+		t.Errorf("the next hour: %+v", got)
+	}
+	free := f.asking(t, s, 1, "2026-09-14 09:00", "2026-09-14 10:00").Event
+	for _, id := range []int64{first.ID, e.ID} { // what is given back can be allocated again
+		owner.Delete(t, path("/api/events/%d", id)).Want(t, 200, `{"status":"OK"}`)
+	}
+	if got := allocating(t, driver, free.Requests[0].ID, "", f.many[0]); len(got.Failures) != 0 {
+		t.Errorf("free again: %+v", got)
+	}
+}
+
+func TestHardToBreak_Row13_ParallelAllocationsToManyEventsAllocateAnElementOnceOverTwoReplicas(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	clients := s.through(t, "driver")
+	const events = 24
+	var requests [events]int64
+	for i := range events { // all go on at 09:30
+		e := f.asking(t, s, 2, fmt.Sprintf("2026-09-15 09:%02d", i), fmt.Sprintf("2026-09-15 10:%02d", i)).Event
+		requests[i] = e.Requests[0].ID
+	}
+	for i, a := range atOnce(2*events, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+		two := []any{f.many[i%4], f.many[(i+1+i/4%3)%4]}
+		return c.Post(t, path("/api/requests/%d/allocations", requests[i%events]), map[string]any{"elements": two})
+	}) {
+		if a.Code != 200 {
+			t.Fatalf("request %d: %d %s", i, a.Code, a.Body)
+		}
+	}
+	for _, bus := range f.many[:4] {
+		if n := len(day(t, s.as(t, "driver"), bus, "2026-09-15")); n != 1 {
+			t.Errorf("minibus %d is on %d events, want 1", bus, n)
+		}
+		if left := standing(t, bus); left != 0 {
+			t.Errorf("%d reservations are left", left)
+		}
+	}
+}
+
+func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGetTheElement(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	clients := slices.Concat(s.through(t, "driver"), s.through(t, "owner"))
+	for round := range 5 {
+		starts, ends := fmt.Sprintf("%02d:00", 9+round), fmt.Sprintf("%02d:00", 10+round)
+		request := f.asking(t, s, 1, "2026-09-16 "+starts, "2026-09-16 "+ends).Event.Requests[0].ID
+		taken := 0
+		for _, a := range atOnce(8, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+			if i%4 >= 2 { // the owner
+				return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-09-16", starts, ends), "elements": []any{f.many[0]}, "clashes": "refuse"})
+			}
+			return c.Post(t, path("/api/requests/%d/allocations", request), map[string]any{"elements": []any{f.many[0]}})
+		}) {
+			got := extending(t, a)
+			taken += 1 - len(got.Failures)
+			t.Cleanup(func() { clients[len(clients)-1].Delete(t, path("/api/events/%d", got.Event.ID)) })
+		}
+		if taken != 1 {
+			t.Errorf("round %d: %d got the minibus, want 1", round, taken)
+		}
 	}
 }

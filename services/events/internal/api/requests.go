@@ -53,7 +53,7 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 
 // allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two
 // questions to elements at the same time, then one versioned change of the event: five round trips in a row, and
-// two more with an Idempotency-Key.
+// two more with an Idempotency-Key. See clash.Service.Book for what refusing clashes costs besides.
 func (h handlers) allocate(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -64,14 +64,14 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 		return err
 	}
 	faults := problem.Fields{}
-	submitted, err := readElements(body, faults)
+	submission, err := readAllocation(body, faults)
 	if err == nil {
 		err = problem.InvalidFields(faults)
 	}
 	if err != nil {
 		return err
 	}
-	submission := event.Submission{Elements: submitted, IdempotencyKey: web.IdempotencyKey(c)}
+	submission.IdempotencyKey = web.IdempotencyKey(c)
 	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return err

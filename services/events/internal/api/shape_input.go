@@ -141,6 +141,22 @@ func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error
 	return submission, err
 }
 
+// readAllocation reads elements and clashes of an allocation, which refuses clashes unless it says to ignore them.
+func readAllocation(o web.Object, faults problem.Fields) (event.Submission, error) {
+	elements, err := readElements(o, faults)
+	submission := event.Submission{Elements: elements, Clashes: event.RefuseClashes}
+	if o.Has("clashes") {
+		switch textOf(o["clashes"]) {
+		case "ignore":
+			submission.Clashes = event.IgnoreClashes
+		case string(event.RefuseClashes):
+		default:
+			faults.Add("clashes", problem.NotIncluded)
+		}
+	}
+	return submission, err
+}
+
 // readElements reads elements: an array of ids, or one bare id (decisions, part 4); absent and null are none.
 // Malformed when it is anything else, and a fault of elements when there are more than may be.
 func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error) {

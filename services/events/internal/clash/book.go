@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -46,7 +47,8 @@ func (s *Service) Book(
 
 // refusedWrite says whether an error of a write means that the event was not stored and never will be.
 func refusedWrite(err error) bool {
-	return errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) || problem.Is(err, problem.Conflict)
+	return errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) ||
+		errors.Is(err, record.ErrNotFound) || problem.Is(err, problem.Conflict)
 }
 
 // Report returns the clashes of what was added to an event before: of an addition that asks for them, of the event

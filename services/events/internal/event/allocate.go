@@ -20,8 +20,9 @@ import (
 // Forbidden to all but the administrators of its group. It reads the event, asks elements at the same time for all
 // that the event and the submission name and for the groups that hold the submission on the event's days, then
 // reads and replaces the event: however many allocate at once, each decision is made on the event as it is then.
-// When the event was moved to other days meanwhile, it starts over. A request with an idempotency key allocates
-// once however often it comes; Conflict when the key is another request's. Clashes do not matter.
+// When the event was moved to other days meanwhile, it starts over. An element that a busy event holds at that time
+// is a failure, unless the submission ignores clashes; clash.Service.Book says what that costs besides. A request
+// with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
 func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
@@ -63,17 +64,25 @@ func (s *Service) allocateOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	e, err = s.change(ctx, e.ID, l, func(e *Event) error {
-		if e.Request(id) == nil {
-			return record.ErrNotFound
-		}
-		if e.Days(s.zone) != days || e.recordOf(submission.IdempotencyKey) != nil {
-			return ErrOutdated
-		}
-		failures = e.allocate(id, submission.Elements, l.elements, members, new)
-		e.remember(submission.IdempotencyKey, failures)
-		return unchangedIf(len(failures) == len(submission.Elements))
+	addition := submission.addition(e, nil, l)
+	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
+		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})
+	write := func(booked map[int64]bool) (Event, []Commitment, error) {
+		e, err := s.change(ctx, e.ID, l, func(e *Event) error {
+			if e.Request(id) == nil {
+				return record.ErrNotFound
+			}
+			if e.Days(s.zone) != days || addition.outdated(e) || e.recordOf(submission.IdempotencyKey) != nil {
+				return ErrOutdated
+			}
+			failures = e.allocate(id, submission.Elements, l.elements, members, new, booked)
+			e.remember(submission.IdempotencyKey, failures)
+			return unchangedIf(len(failures) == len(submission.Elements))
+		})
+		return e, nil, err
+	}
+	e, _, err = s.clashes.Book(ctx, addition, write)
 	if err != nil {
 		return View{}, nil, err
 	}
@@ -102,9 +111,10 @@ func (s *Service) members(
 }
 
 // allocate adds the submitted elements, in their order, as commitments of the request. Members are those that are
-// in its group on every day of the event; new has an id for each of them.
+// in its group on every day of the event; new has an id for each of them. Those that are booked are refused.
 func (e *Event) allocate(
 	requestID int64, submitted []Submitted, facts map[int64]fact.Element, members map[int64]bool, new []int64,
+	booked map[int64]bool,
 ) (failures []Failure) {
 	r := *e.Request(requestID)
 	allocated := e.Allocated(r.ID)
@@ -116,7 +126,7 @@ func (e *Event) allocate(
 			continue
 		}
 		c := Commitment{ElementID: fact.ID, Status: Uncontrolled, RequestID: r.ID, AddedBy: e.Actor}
-		faults := e.checkElement(committed[fact.ID], false)
+		faults := e.checkElement(committed[fact.ID], booked[fact.ID])
 		switch {
 		case faults != nil:
 		case !members[fact.ID] || fact.EntityType == form.Group: // a group inside the group is not an item but has some

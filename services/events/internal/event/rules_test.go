@@ -218,14 +218,14 @@ func TestReplaceElements(t *testing.T) {
 }
 
 func TestDecisionsPart5_Allocating(t *testing.T) {
-	const other, gone, stranger, spares = 5, 6, 7, 10
+	const other, gone, stranger, spares, inUse = 5, 6, 7, 10, 12
 	stored := facts()
-	for _, id := range []int64{bus, other, gone, stranger} {
+	for _, id := range []int64{bus, other, gone, stranger, inUse} {
 		stored[id] = fact.Element{Element: form.Element{ID: id}, Current: id != gone}
 	}
 	stored[spares] = fact.Element{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
-	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, stranger: false}
-	const taken, noMember, retired, full = "element_id: has already been taken", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
+	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, inUse: true, stranger: false}
+	const taken, booked, noMember, retired, full = "element_id: has already been taken", "element_id: is already booked", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
 	for name, c := range map[string]struct {
 		before    []Commitment
 		submitted []int64
@@ -233,6 +233,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 		failures  []string
 	}{
 		"nothing":            {nil, nil, nil, nil},
+		"booked elsewhere":   {nil, []int64{inUse, bus}, []int64{bus}, []string{"0 " + booked}},
 		"one":                {nil, []int64{bus}, []int64{bus}, nil},
 		"all":                {nil, []int64{other, bus}, []int64{other, bus}, nil},
 		"twice":              {nil, []int64{bus, bus}, []int64{bus}, []string{"1 " + taken}},
@@ -247,7 +248,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := Event{Actor: bob, Commitments: c.before, Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}, {ID: 22, ElementID: 9, Quantity: 1}}}
 			var failures []string
-			for _, f := range e.allocate(21, submit(c.submitted...), stored, members, []int64{11, 12, 13}) {
+			for _, f := range e.allocate(21, submit(c.submitted...), stored, members, []int64{11, 12, 13}, map[int64]bool{inUse: true}) {
 				what := "not found"
 				if f.Commitment != nil {
 					if *f.Commitment != (Commitment{ElementID: f.Submitted.ID, Status: Uncontrolled, RequestID: 21, AddedBy: bob}) {

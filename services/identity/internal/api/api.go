@@ -93,6 +93,9 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Components: []lifecycle.Component{
 			lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run),
 			lifecycle.Background("audit", log.Run(r.Log)),
+			lifecycle.Background("sweep of sessions", func(ctx context.Context) error {
+				return r.Sessions.RunSweep(outbox.Unsampled(ctx), r.Log)
+			}),
 		},
 	}, nil
 }

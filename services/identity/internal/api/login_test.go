@@ -2,11 +2,14 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -93,6 +96,104 @@ func TestDecisionsPart2_SuccessfulLoginsAreNotLimited(t *testing.T) {
 		if a := login(t, replica(t, i%2), p.UUID, from(address)...); a.Code != 200 {
 			t.Fatalf("login %d: %d %s", i, a.Code, a.Body)
 		}
+	}
+}
+
+func TestHardToBreak_Row05_TwoHundredRightLoginsAtOnceFromOneAddress(t *testing.T) {
+	p := newPerson(t, "can_api")
+	address := freshAddress()
+	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
+	parallel(200, func(i int) {
+		if a := login(t, replicas[i%2].Copy(), p.UUID, from(address)...); a.Code != 200 {
+			t.Errorf("login %d: %d %s", i, a.Code, a.Body)
+		}
+	})
+}
+
+// TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts mixes right logins with nine wrong ones.
+func TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts(t *testing.T) {
+	p := newPerson(t, "can_api")
+	address := freshAddress()
+	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
+	parallel(60, func(i int) {
+		id, want := p.UUID, 200
+		if i%6 == 0 && i > 0 {
+			id, want = uuid.NewString(), 401
+		}
+		if a := login(t, replicas[i%2].Copy(), id, from(address)...); a.Code != want {
+			t.Errorf("login %d: %d %s, want %d", i, a.Code, a.Body, want)
+		}
+	})
+	login(t, replicas[0], uuid.NewString(), from(address)...).Want(t, 401, accessDenied)
+	login(t, replicas[1], uuid.NewString(), from(address)...).WantCode(t, 429)
+	login(t, replicas[1], p.UUID, from(address)...).WantCode(t, 429)
+}
+
+// TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone sends wrong logins as fast as they are answered
+// from one /48, each from another address, and meanwhile right ones from there and from elsewhere.
+func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing.T) {
+	const flooders, rights, within = 64, 100, time.Second
+	p := newPerson(t, "can_api")
+	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
+	network := sequence.Add(1)
+	inNetwork := func(n int64) []string { return from(fmt.Sprintf("2001:db8:%x:%x::1", network, n)) }
+	ctx, stop := context.WithCancel(t.Context())
+	var answered, counted, next atomic.Int64
+	var flood sync.WaitGroup
+	for i := range flooders {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				switch a := login(t, replicas[i%2], uuid.NewString(), inNetwork(next.Add(1)%0xff00)...); a.Code {
+				case 401:
+					counted.Add(1)
+				case 429:
+				default:
+					t.Errorf("a wrong login: %d %s", a.Code, a.Body)
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	for counted.Load() < 100 && !t.Failed() {
+		time.Sleep(time.Millisecond)
+	}
+	begun, before, late := time.Now(), answered.Load(), 0
+	for i := range rights {
+		headers := from(freshAddress())
+		if i%2 == 0 {
+			headers = inNetwork(0xff00 + int64(i)%0xff)
+		}
+		sent := time.Now()
+		if a := login(t, replicas[i%2].Copy(), p.UUID, headers...); a.Code != 200 {
+			t.Errorf("right login %d: %d %s", i, a.Code, a.Body)
+		}
+		if time.Since(sent) > within {
+			late++
+		}
+	}
+	rate := float64(answered.Load()-before) / time.Since(begun).Seconds()
+	stop()
+	flood.Wait()
+	t.Logf("%.0f wrong logins a second; %d of %d right ones took longer than %v", rate, late, rights, within)
+	if late > rights/100 {
+		t.Errorf("%d of %d right logins took longer than %v", late, rights, within)
+	}
+	if n := counted.Load(); n != 100 {
+		t.Errorf("%d wrong logins were answered 401, want 100", n)
+	}
+}
+
+func TestHardToBreak_Row10_AUserHasTwentySessions(t *testing.T) {
+	p := newPerson(t, "can_api")
+	var cookies []string
+	for i := range 21 {
+		c := replica(t, i%2)
+		login(t, c, p.UUID, from(freshAddress())...).Want(t, 200, ok)
+		cookies = append(cookies, c.Cookie(t))
+	}
+	wantUser(t, cookies[0], 0, "the session unused longest")
+	for _, cookie := range cookies[1:] {
+		wantUser(t, cookie, p.ID, "one of the twenty newest sessions")
 	}
 }
 

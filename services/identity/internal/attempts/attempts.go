@@ -1,26 +1,32 @@
 // Package attempts counts failed logins in Redis, exactly over all replicas (decisions, part 2): ten in a minute from
-// one address, fifty in a second over the deployment.
+// one address, which in IPv6 is a /64, and a hundred from one /48.
 package attempts
 
 import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// What may fail before further logins are refused unseen.
+// How many logins may fail in a window before further wrong ones are refused.
 const (
-	perAddress    = 10
-	addressWindow = time.Minute
-	overAll       = 50
-	allWindow     = time.Second
+	perAddress = 10
+	perNetwork = 100
+	window     = time.Minute
 )
 
-// Counter counts in sorted sets of attempts by their time in milliseconds, that of Redis: one for each address, one
-// for all, each below the prefix and gone when its window has passed.
+// The networks of IPv6 that count as one address, and as one network.
+const (
+	addressBits = 64
+	networkBits = 48
+)
+
+// Counter counts in sorted sets of failed logins by their time in milliseconds, that of Redis: one for each address
+// and one for each network of IPv6. Each is below the prefix and gone a window after its last failure.
 type Counter struct {
 	redis  redis.UniversalClient
 	prefix string
@@ -29,52 +35,81 @@ type Counter struct {
 // New returns the counter of the deployment with that prefix.
 func New(client redis.UniversalClient, prefix string) *Counter { return &Counter{client, prefix} }
 
-func (k *Counter) addressKey(address string) string { return k.prefix + "failedlogins:" + address }
-func (k *Counter) allKey() string                   { return k.prefix + "failedlogins" }
-
-// begin counts an attempt in both sets, or in neither when one is full, and then gives the milliseconds until there
-// is room. KEYS: the sets; ARGV: attempt, then for each set what fits and its window in milliseconds.
-var begin = redis.NewScript(`
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local wait = 0
-for i, key in ipairs(KEYS) do
-  local fits, window = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
-  local count = redis.call('ZCARD', key)
-  if count >= fits then
-    local leaves = redis.call('ZRANGE', key, count - fits, count - fits, 'WITHSCORES')
-    wait = math.max(wait, leaves[2] + window - now, 1)
-  end
-end
-if wait > 0 then return wait end
-for i, key in ipairs(KEYS) do
-  redis.call('ZADD', key, now, ARGV[1])
-  redis.call('PEXPIRE', key, ARGV[2 * i + 1])
-end
-return 0`)
-
-// Begin counts an attempt as failed until it is forgiven, so that attempts under way at once cannot exceed the limit
-// together. When a limit is reached it counts nothing and returns how long to wait. One round trip.
-func (k *Counter) Begin(ctx context.Context, address string) (attempt string, wait time.Duration, err error) {
-	attempt = rand.Text()
-	milliseconds, err := begin.Run(ctx, k.redis, []string{k.addressKey(address), k.allKey()}, attempt,
-		perAddress, addressWindow.Milliseconds(), overAll, allWindow.Milliseconds()).Int64()
-	if err != nil {
-		return "", 0, fmt.Errorf("count a login: %w", err)
-	}
-	return attempt, time.Duration(milliseconds) * time.Millisecond, nil
+// counted is a set and what fits into it.
+type counted struct {
+	key  string
+	fits int
 }
 
-// Forgive takes an attempt back. One round trip.
-func (k *Counter) Forgive(ctx context.Context, address, attempt string) error {
-	_, err := k.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.ZRem(ctx, k.addressKey(address), attempt)
-		p.ZRem(ctx, k.allKey(), attempt)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("take back a counted login: %w", err)
+// sets are those that count a failure from address, its own one first. The keys of one failure have the same hash
+// tag, so that a cluster keeps them on one node. An address that is none counts by its text.
+func (k *Counter) sets(address string) []counted {
+	key := k.prefix + "failedlogins:"
+	ip, err := netip.ParseAddr(address)
+	ip = ip.Unmap()
+	if err != nil || ip.Is4() {
+		if err == nil {
+			address = ip.String()
+		}
+		return []counted{{key + "{" + address + "}", perAddress}}
 	}
-	return nil
+	key += "{" + netip.PrefixFrom(ip, networkBits).Masked().String() + "}"
+	own := netip.PrefixFrom(ip, addressBits).Masked().String()
+	return []counted{{key + own, perAddress}, {key, perNetwork}}
+}
+
+// toWait is the milliseconds until each of the sets has room: the newest failures that fit are looked at, and the
+// oldest of them must have left the window. KEYS: the sets; ARGV: window in milliseconds, what fits into each.
+const toWait = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local window = tonumber(ARGV[1])
+local wait = 0
+for i, key in ipairs(KEYS) do
+  local first = -tonumber(ARGV[i + 1])
+  local oldest = redis.call('ZRANGE', key, first, first, 'WITHSCORES')
+  if oldest[2] then wait = math.max(wait, oldest[2] + window - now) end
+end`
+
+var (
+	look = redis.NewScript(toWait + `
+return wait`)
+
+	// fail counts a failure in all sets, or in none when one is full. ARGV ends with the member to count.
+	fail = redis.NewScript(toWait + `
+if wait > 0 then return wait end
+for _, key in ipairs(KEYS) do
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
+  redis.call('ZADD', key, now, ARGV[#ARGV])
+  redis.call('PEXPIRE', key, window)
+end
+return 0`)
+)
+
+// Wait returns how long logins from address are refused because of its own failures; 0 when they are not. The
+// failures of its network do not count here. It counts nothing. One round trip.
+func (k *Counter) Wait(ctx context.Context, address string) (time.Duration, error) {
+	return k.run(ctx, look, k.sets(address)[:1])
+}
+
+// Fail counts a failed login from address and returns 0, or counts nothing and returns how long to wait until one
+// more may fail there. Of many at once, over all replicas, exactly as many are counted as fit. One round trip.
+func (k *Counter) Fail(ctx context.Context, address string) (time.Duration, error) {
+	return k.run(ctx, fail, k.sets(address), rand.Text())
+}
+
+func (k *Counter) run(
+	ctx context.Context, script *redis.Script, sets []counted, more ...any,
+) (time.Duration, error) {
+	var keys []string
+	arguments := []any{window.Milliseconds()}
+	for _, s := range sets {
+		keys = append(keys, s.key)
+		arguments = append(arguments, s.fits)
+	}
+	milliseconds, err := script.Run(ctx, k.redis, keys, append(arguments, more...)...).Int64()
+	if err != nil {
+		return 0, fmt.Errorf("count failed logins: %w", err)
+	}
+	return max(0, time.Duration(milliseconds)*time.Millisecond), nil
 }

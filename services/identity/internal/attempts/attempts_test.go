@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,95 +17,136 @@ func replicas(t *testing.T) [2]*Counter {
 	return [2]*Counter{New(client, prefix), New(client, prefix)}
 }
 
-// tryAll makes n attempts at once, by turns on both replicas, and returns how many were counted and the longest wait
+// failAll fails n logins at once, by turns on both replicas, and returns how many were counted and the longest wait
 // of the others.
-func tryAll(t *testing.T, k [2]*Counter, n int, address func(i int) string) (counted int64, longest time.Duration) {
+func failAll(t *testing.T, k [2]*Counter, n int, address func(i int) string) (counted int, longest time.Duration) {
 	t.Helper()
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	var count atomic.Int64
 	for i := range n {
 		wg.Go(func() {
-			_, wait, err := k[i%2].Begin(context.WithoutCancel(t.Context()), address(i))
+			wait, err := k[i%2].Fail(context.WithoutCancel(t.Context()), address(i))
 			if err != nil {
 				t.Error(err)
 			}
-			if wait == 0 {
-				count.Add(1)
-			}
 			mu.Lock()
 			defer mu.Unlock()
+			if wait == 0 {
+				counted++
+			}
 			longest = max(longest, wait)
 		})
 	}
 	wg.Wait()
-	return count.Load(), longest
+	return counted, longest
+}
+
+// wantWait fails the test unless all logins from address have to wait, or have not to.
+func wantWait(t *testing.T, k *Counter, address string, waits bool) {
+	t.Helper()
+	if wait, err := k.Wait(t.Context(), address); err != nil || (wait > 0) != waits || wait > window {
+		t.Errorf("%s waits %v, %v; want a wait: %t", address, wait, err, waits)
+	}
+}
+
+// wantFail fails the test unless a failed login from address is counted, or is over a limit.
+func wantFail(t *testing.T, k *Counter, address string, counted bool) {
+	t.Helper()
+	if wait, err := k.Fail(t.Context(), address); err != nil || (wait == 0) != counted || wait > window {
+		t.Errorf("a failure from %s waits %v, %v; want it counted: %t", address, wait, err, counted)
+	}
 }
 
 func TestDecisionsPart2_TenFailuresFromOneAddressExactOverReplicas(t *testing.T) {
 	k := replicas(t)
-	counted, longest := tryAll(t, k, 40, func(int) string { return "192.0.2.1" })
+	counted, longest := failAll(t, k, 40, func(int) string { return "192.0.2.1" })
 	if counted != 10 {
-		t.Errorf("%d attempts were let through, want 10", counted)
+		t.Errorf("%d failures were counted, want 10", counted)
 	}
 	if longest <= 50*time.Second || longest > time.Minute {
 		t.Errorf("to wait %v, want nearly a minute", longest)
 	}
-	if _, wait, err := k[0].Begin(t.Context(), "192.0.2.2"); wait != 0 || err != nil {
-		t.Errorf("another address waits %v, %v", wait, err)
+	wantWait(t, k[0], "192.0.2.1", true)
+	wantWait(t, k[1], "::ffff:192.0.2.1", true)
+	wantWait(t, k[0], "192.0.2.2", false)
+	wantFail(t, k[1], "192.0.2.2", true)
+}
+
+func TestHardToBreak_Row05_ASixtyFourIsOneAddress(t *testing.T) {
+	k := replicas(t)
+	counted, _ := failAll(t, k, 40, func(i int) string { return fmt.Sprintf("2001:db8:1:2:%x::%x", i, i) })
+	if counted != 10 {
+		t.Errorf("%d failures were counted, want 10", counted)
+	}
+	wantWait(t, k[0], "2001:db8:1:2::ffff", true)
+	wantWait(t, k[1], "2001:db8:1:3::ffff", false)
+	wantFail(t, k[1], "2001:db8:1:3::ffff", true)
+}
+
+func TestHardToBreak_Row05_AHundredFailuresFromOneNetworkRefuseWrongLoginsThereAlone(t *testing.T) {
+	k := replicas(t)
+	counted, longest := failAll(t, k, 240, func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i) })
+	if counted != 100 || longest <= 0 || longest > time.Minute {
+		t.Errorf("%d failures were counted, longest wait %v; want 100 and at most a minute", counted, longest)
+	}
+	wantFail(t, k[0], "2001:db8:1:ffff::1", false)
+	wantWait(t, k[1], "2001:db8:1:ffff::1", false) // a right uuid is not refused for the failures of others
+	wantFail(t, k[0], "2001:db8:2::1", true)
+	wantFail(t, k[1], "192.0.2.1", true)
+}
+
+func TestHardToBreak_Row05_ThereIsNoLimitOverTheDeployment(t *testing.T) {
+	k := replicas(t)
+	if counted, _ := failAll(t, k, 250, func(i int) string { return fmt.Sprint("192.0.2.", i) }); counted != 250 {
+		t.Errorf("%d of 250 failures of as many addresses were counted", counted)
 	}
 }
 
-func TestDecisionsPart2_FiftyFailuresASecondOverTheDeployment(t *testing.T) {
-	k := replicas(t)
-	begun := time.Now()
-	counted, longest := tryAll(t, k, 120, func(i int) string { return fmt.Sprint("192.0.2.", i) })
-	if took := time.Since(begun); took > allWindow {
-		t.Fatalf("120 attempts took %v: too slow to say anything about a second", took)
-	}
-	if counted != 50 || longest <= 0 || longest > time.Second {
-		t.Errorf("%d attempts were let through, longest wait %v; want 50 and at most a second", counted, longest)
-	}
-	time.Sleep(longest)
-	if _, wait, err := k[1].Begin(t.Context(), "192.0.2.250"); wait != 0 || err != nil {
-		t.Errorf("after the wait: %v, %v", wait, err)
-	}
-}
-
-func TestDecisionsPart2_SuccessesDoNotCount(t *testing.T) {
-	k := replicas(t)
-	for i := range 100 {
-		attempt, wait, err := k[i%2].Begin(t.Context(), "192.0.2.1")
-		if err != nil || wait != 0 {
-			t.Fatalf("login %d: wait %v, %v", i, wait, err)
+// TestHardToBreak_Row05_AFailureLeavesAfterAMinute moves the counted failures back in time.
+func TestHardToBreak_Row05_AFailureLeavesAfterAMinute(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	k := New(client, prefix)
+	const address = "2001:db8:1:2::1"
+	failAll(t, [2]*Counter{k, k}, 10, func(int) string { return address })
+	for _, s := range k.sets(address) {
+		first, err := client.ZRange(t.Context(), s.key, 0, 0).Result()
+		if err != nil || len(first) != 1 {
+			t.Fatalf("%s: %v, %v", s.key, first, err)
 		}
-		if err := k[i%2].Forgive(t.Context(), "192.0.2.1", attempt); err != nil {
+		if err := client.ZIncrBy(t.Context(), s.key, -float64(window.Milliseconds()), first[0]).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
+	wantWait(t, k, address, false)
+	wantFail(t, k, address, true)
+	wantFail(t, k, address, false)
 }
 
-func TestRefusedAttemptsDoNotProlongTheWait(t *testing.T) {
+func TestRefusedFailuresDoNotProlongTheWait(t *testing.T) {
 	k := replicas(t)
-	tryAll(t, k, 10, func(int) string { return "192.0.2.1" })
-	_, before, err := k[0].Begin(t.Context(), "192.0.2.1")
+	failAll(t, k, 10, func(int) string { return "192.0.2.1" })
+	before, err := k[0].Wait(t.Context(), "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tryAll(t, k, 20, func(int) string { return "192.0.2.1" })
-	if _, after, err := k[0].Begin(t.Context(), "192.0.2.1"); err != nil || after > before {
-		t.Errorf("the wait grew from %v to %v, %v", before, after, err)
+	failAll(t, k, 20, func(int) string { return "192.0.2.1" })
+	if after, err := k[0].Wait(t.Context(), "192.0.2.1"); err != nil || after == 0 || after > before {
+		t.Errorf("the wait went from %v to %v, %v", before, after, err)
 	}
 }
 
 func TestNothingStaysBehind(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	k := New(client, prefix)
-	if _, _, err := k.Begin(t.Context(), "192.0.2.1"); err != nil {
-		t.Fatal(err)
+	for _, address := range []string{"192.0.2.1", "2001:db8::1", "no address"} {
+		wantFail(t, k, address, true)
 	}
-	for key, most := range map[string]time.Duration{k.addressKey("192.0.2.1"): addressWindow, k.allKey(): allWindow} {
-		if left, err := client.PTTL(t.Context(), key).Result(); err != nil || left <= 0 || left > most {
+	keys, err := client.Keys(t.Context(), prefix+"*").Result()
+	if err != nil || len(keys) != 4 {
+		t.Fatalf("keys %v, %v; want those of three addresses and a network", keys, err)
+	}
+	for _, key := range keys {
+		if left, err := client.PTTL(t.Context(), key).Result(); err != nil || left <= 0 || left > window {
 			t.Errorf("%s lives %v, %v", key, left, err)
 		}
 	}

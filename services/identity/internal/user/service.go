@@ -58,12 +58,13 @@ type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 }
 
-// Attempts limits failed logins over all replicas (decisions, part 2).
+// Attempts counts failed logins over all replicas (decisions, part 2).
 type Attempts interface {
-	// Begin counts a login from that address as failed. At the limit it counts nothing and returns how long to wait.
-	Begin(ctx context.Context, address string) (attempt string, wait time.Duration, err error)
-	// Forgive takes back an attempt that did not fail.
-	Forgive(ctx context.Context, address, attempt string) error
+	// Wait returns how long all logins from that address are refused, because of its own failures; 0: they are not.
+	Wait(ctx context.Context, address string) (time.Duration, error)
+	// Fail counts a failed login from that address and returns 0. Where the address or its network has reached its
+	// limit it counts nothing and returns how long to wait.
+	Fail(ctx context.Context, address string) (time.Duration, error)
 }
 
 // Options of New. All are needed.

@@ -1,4 +1,4 @@
-// Command stores brings the stores of a developer's or CI machine up and down. Package stores says which stores these are.
+// Command stores starts and stops the stores of a developer's or CI machine. See package stores for which they are.
 package main
 
 import (

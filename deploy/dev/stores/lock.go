@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// claim is the right to run the stores of one folder. It is two locked files, and the kernel drops a lock when the last process that has
-// the file open is gone, however it went. So no pid file can be stale.
+// dirLock is held by the process that runs the stores of one folder. It is two locked files. The kernel releases a
+// lock when the last process that has the file open ends, for whatever reason, so a lock is never stale.
 //
-//   - "claim" is open in the process that keeps the stores running; its text is that process.
-//   - "children" is inherited by every process of the stores: as long as it is locked, one of them still has the data open.
-type claim struct {
+//   - "claim" is locked by the process that keeps the stores running; its text describes that process.
+//   - "children" is inherited by every process of the stores: while it is locked, one of them has the data open.
+type dirLock struct {
 	own      *os.File
 	children *os.File
 }
 
-// errClaimed says that another process runs the stores of the folder.
-var errClaimed = errors.New("the stores of this folder are run by another process")
+// errLocked says that another process runs the stores of the folder.
+var errLocked = errors.New("the stores of this folder are run by another process")
 
 const (
-	claimFile    = "claim"
+	lockFile     = "claim"
 	childrenFile = "children"
 )
 
 // stragglerPatience is how long processes of an earlier run may take to end before they are killed.
 const stragglerPatience = 15 * time.Second
 
-// claimDir takes the claim of dir, or returns errClaimed.
-func claimDir(dir string, background bool) (*claim, error) {
-	own, err := os.OpenFile(filepath.Join(dir, claimFile), os.O_RDWR|os.O_CREATE, 0o644)
+// lockDir locks dir, or returns errLocked.
+func lockDir(dir string, background bool) (*dirLock, error) {
+	own, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func claimDir(dir string, background bool) (*claim, error) {
 	if err != nil {
 		return nil, errors.Join(err, own.Close())
 	}
-	c := &claim{own: own, children: children}
+	c := &dirLock{own: own, children: children}
 	text := fmt.Sprintf("%d %t\n", os.Getpid(), background)
 	if err := errors.Join(own.Truncate(0), writeAt(own, text)); err != nil {
 		return nil, errors.Join(err, c.release())
@@ -59,17 +59,18 @@ func writeAt(f *os.File, text string) error {
 	return err
 }
 
-// release gives the claim up.
-func (c *claim) release() error {
+// release releases the lock.
+func (c *dirLock) release() error {
 	return errors.Join(c.children.Close(), c.own.Close())
 }
 
-// endStragglers makes sure that no process of an earlier run is left, and takes the lock that this run's processes inherit.
-func (c *claim) endStragglers(ctx context.Context, say *speaker) error {
+// endStragglers ends the processes that an earlier run left, and takes the lock that the processes of this run
+// inherit.
+func (c *dirLock) endStragglers(ctx context.Context, say *speaker) error {
 	begin, told, killed := time.Now(), false, false
 	for {
 		err := flock(c.children, syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, errClaimed) {
+		if !errors.Is(err, errLocked) {
 			return err
 		}
 		left, err := openers(c.children.Name())
@@ -126,20 +127,20 @@ func openers(path string) ([]int, error) {
 	return pids, nil
 }
 
-// holderOf is the process that has the claim.
+// holderOf describes the process that holds the lock.
 type holderOf struct {
 	pid        int
 	background bool
 }
 
-// holder returns who holds the claim of dir; false when nobody does.
+// holder returns the process that holds the lock of dir; false when there is none.
 func holder(dir string) (holderOf, bool) {
-	f, err := os.Open(filepath.Join(dir, claimFile))
+	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return holderOf{}, false
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, errClaimed) {
+	if err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, errLocked) {
 		return holderOf{}, false
 	}
 	var h holderOf
@@ -147,14 +148,15 @@ func holder(dir string) (holderOf, bool) {
 	return h, err == nil
 }
 
-// flock locks the file as how says; errClaimed when it is locked by another and how does not wait.
+// flock locks the file in the mode how. It returns errLocked when another process has locked it and how does not
+// wait.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errClaimed
+			return errLocked
 		case err != nil:
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		default:

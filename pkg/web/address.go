@@ -1,0 +1,49 @@
+package web
+
+import (
+	"bytes"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
+// last address in X-Forwarded-For that is not one. The header's lines are one list, in their order. An entry that is no
+// address ends the search: what stands before it may be the client's own invention, so the proxy that vouches for it is
+// taken for the client. A port or zone does not belong to the address.
+func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
+	address, _ := netip.AddrFromSlice(c.Context().RemoteIP())
+	address = address.Unmap()
+	hops := string(bytes.Join(c.Request().Header.PeekAll(fiber.HeaderXForwardedFor), []byte(",")))
+	for _, hop := range slices.Backward(strings.Split(hops, ",")) {
+		if !slices.ContainsFunc(trusted, func(n netip.Prefix) bool { return n.Contains(address) }) {
+			break
+		}
+		hop = strings.Trim(hop, " \t")
+		if hop == "" { // an empty element of a list does not count (RFC 9110, section 5.6.1)
+			continue
+		}
+		parsed, ok := parseHop(hop)
+		if !ok {
+			break
+		}
+		address = parsed
+	}
+	return address.String()
+}
+
+// parseHop reads an address as proxies write it: with or without a port, IPv6 with or without brackets.
+func parseHop(text string) (netip.Addr, bool) {
+	if withPort, err := netip.ParseAddrPort(text); err == nil {
+		return withPort.Addr().Unmap().WithZone(""), true
+	}
+	if inner, ok := strings.CutPrefix(text, "["); ok {
+		if text, ok = strings.CutSuffix(inner, "]"); !ok || !strings.Contains(text, ":") {
+			return netip.Addr{}, false
+		}
+	}
+	address, err := netip.ParseAddr(text)
+	return address.Unmap().WithZone(""), err == nil
+}

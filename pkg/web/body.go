@@ -1,0 +1,196 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+const (
+	// smallBody bounds the body of a request without a session. As much is read of a body that nobody wants, so that
+	// its connection can be used again.
+	smallBody = 64 << 10
+	// bodiesAtOnce bounds the bytes of all bodies that one listener holds, and bodiesOfOne those of one user.
+	bodiesAtOnce = 24 << 20
+	bodiesOfOne  = 8 << 20
+	// firstRead is how much of a body is made room for before any of it has come.
+	firstRead = 4 << 10
+	// bodyRetry is when to try again after there was no room.
+	bodyRetry = time.Second
+)
+
+// intake has the room for the bodies of one listener.
+type intake struct {
+	room *semaphore.Weighted
+	mu   sync.Mutex
+	held map[int64]int64 // bytes by user; 0 is everybody without a session
+}
+
+func newIntake() *intake {
+	return &intake{room: semaphore.NewWeighted(bodiesAtOnce), held: map[int64]int64{}}
+}
+
+// share is what one request holds of the room.
+type share struct {
+	*intake
+	user      int64
+	neighbour bool // whose requests are those of many users
+	size      int64
+}
+
+// take makes room for size bytes more. It waits until ctx ends for the room of others: Unavailable. Who holds too much
+// already gets TooManyRequests at once.
+func (s *share) take(ctx context.Context, size int64) error {
+	s.mu.Lock()
+	if !s.neighbour && s.held[s.user]+size > bodiesOfOne {
+		s.mu.Unlock()
+		return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: bodyRetry}
+	}
+	s.held[s.user] += size
+	s.mu.Unlock()
+	err := s.room.Acquire(ctx, size)
+	if err != nil {
+		s.forget(size)
+		p := problem.Wrap(problem.Unavailable, fmt.Errorf("wait for room for a body: %w", err), "")
+		p.RetryAfter = bodyRetry
+		return p
+	}
+	s.size += size
+	return nil
+}
+
+func (s *share) release() {
+	s.room.Release(s.size)
+	s.forget(s.size)
+	s.size = 0
+}
+
+func (s *share) forget(size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[s.user] -= size; s.held[s.user] == 0 {
+		delete(s.held, s.user)
+	}
+}
+
+// read reads a body of at most limit bytes as it comes; declared is negative when its length is not known. Room is made
+// as bytes come, not as they are declared. TooLarge, Malformed when it does not come as it should, or an error of take.
+func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int) ([]byte, error) {
+	tooLarge := problem.New(problem.TooLarge, "the body exceeds %d bytes", limit)
+	if declared > limit {
+		return nil, tooLarge
+	}
+	most := declared
+	if declared < 0 {
+		most = limit + 1
+	}
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			size := min(max(2*cap(body), firstRead), most)
+			if err := s.take(ctx, int64(size-cap(body))); err != nil {
+				return nil, err
+			}
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := stream.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case len(body) > limit:
+			return nil, tooLarge
+		case errors.Is(err, io.EOF) && (declared < 0 || len(body) == declared):
+			return body, nil
+		case err != nil:
+			return nil, problem.Wrap(problem.Malformed, err, "")
+		}
+	}
+}
+
+// receive reads the body of a request that may call r. The deadline starts anew when it is there: the time that a
+// client takes to send is bounded by readTimeout alone.
+func (in *intake) receive(o Options, r Route) fiber.Handler {
+	limit := r.MaxBody
+	if r.Access == Anyone {
+		limit = min(limit, smallBody)
+	}
+	return func(c *fiber.Ctx) error {
+		request := c.Request()
+		if request.IsBodyStream() {
+			own := &share{intake: in, user: Principal(c).UserID, neighbour: r.Access == Neighbour}
+			defer own.release()
+			defer request.ResetBody()
+			body, err := own.read(c.UserContext(), request.BodyStream(), request.Header.ContentLength(), limit)
+			if err != nil {
+				abandon(c.Context())
+				return err
+			}
+			request.SetBodyRaw(body)
+		}
+		if declared := c.Get(fiber.HeaderContentType); declared != "" && len(request.Body()) > 0 {
+			if media, _, err := mime.ParseMediaType(declared); err != nil || media != r.Body {
+				return problem.New(problem.UnsupportedMediaType, "the body must be %s", r.Body)
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), o.Timeout)
+		defer cancel()
+		c.SetUserContext(ctx)
+		return c.Next()
+	}
+}
+
+// ignoreBody reads the body of a request whose method has none, before its handler: what follows it must be in order.
+func ignoreBody(c *fiber.Ctx) error {
+	request := c.Request()
+	if !request.IsBodyStream() {
+		return c.Next()
+	}
+	read := int64(0)
+	err := error(nil)
+	if request.Header.ContentLength() <= smallBody {
+		read, err = io.CopyN(io.Discard, request.BodyStream(), smallBody+1)
+	}
+	switch {
+	case errors.Is(err, io.EOF) && read <= smallBody:
+		return c.Next()
+	case err == nil:
+		err = problem.New(problem.TooLarge, "the body exceeds %d bytes", smallBody)
+	default:
+		err = problem.Wrap(problem.Malformed, err, "")
+	}
+	abandon(c.Context())
+	return err
+}
+
+// finishBody comes after the answer is made. fasthttp would take what is left of a body for the next request: a short
+// rest is read, otherwise the connection ends with the answer.
+func finishBody(ctx *fasthttp.RequestCtx) {
+	if !ctx.Request.IsBodyStream() {
+		return
+	}
+	if !ctx.Response.ConnectionClose() && ctx.Request.Header.ContentLength() <= smallBody {
+		_, err := io.CopyN(io.Discard, ctx.Request.BodyStream(), smallBody+1)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil && faultOf(ctx) != nil {
+			refuse(ctx, problem.Malformed)
+		}
+	}
+	abandon(ctx)
+}
+
+// abandon ends the connection with the answer, since what is left of the request is not read.
+func abandon(ctx *fasthttp.RequestCtx) {
+	ctx.SetConnectionClose()
+	linger(ctx)
+}

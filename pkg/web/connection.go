@@ -1,0 +1,162 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+const (
+	// maxConnections of one listener. Those above it are answered 503, maxRefusals at a time; the rest is closed.
+	maxConnections = 2048
+	maxRefusals    = 64
+
+	// A connection that is closed while its client may still be sending is read on for so long, so that the client sees
+	// the answer and not a reset.
+	lingerTime  = 3 * time.Second
+	lingerBytes = 2 * maxBatch
+)
+
+// full is what a connection above maxConnections gets.
+const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + contentType +
+	"\r\nRetry-After: 1\r\nContent-Length: 32\r\nConnection: close\r\n\r\n" + `{"status":"Service unavailable"}`
+
+// listener accepts up to maxConnections at once, and remembers those that are not used yet.
+type listener struct {
+	net.Listener
+	app      *App
+	refusals chan struct{} // those under way; as many as it holds
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if c := l.app.admit(accepted); c != nil {
+			return c, nil
+		}
+		select {
+		case l.refusals <- struct{}{}:
+			go l.refuse(accepted)
+		default:
+			_ = accepted.Close()
+		}
+	}
+}
+
+// refuse answers a connection for which there is no place.
+func (l *listener) refuse(accepted net.Conn) {
+	defer func() { <-l.refusals }()
+	_ = accepted.SetWriteDeadline(time.Now().Add(lingerTime))
+	if _, err := io.WriteString(accepted, full); err == nil {
+		lingerOn(accepted)
+	}
+	_ = accepted.Close()
+}
+
+// admit returns nil when there are too many connections.
+func (a *App) admit(accepted net.Conn) *connection {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.open >= maxConnections {
+		return nil
+	}
+	a.open++
+	c := &connection{Conn: accepted, app: a}
+	a.unused[c] = struct{}{}
+	return c
+}
+
+func (a *App) used(c *connection) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.unused, c)
+}
+
+func (a *App) closed() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open--
+}
+
+// connection checks the framing of what it reads, and lingers when it is closed too early for its client. The server
+// reads it from one goroutine at a time.
+type connection struct {
+	net.Conn
+	app     *App
+	first   sync.Once
+	last    sync.Once
+	framing framing
+	fault   error // of the framing
+	lingers atomic.Bool
+}
+
+// Read implements net.Conn. It returns what comes before a fault of the framing, and then the fault. The server never
+// sees the byte at fault: without it the request is incomplete. The end of the connection inside a body is a fault too.
+func (c *connection) Read(p []byte) (int, error) {
+	if c.fault != nil {
+		return 0, c.fault
+	}
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.first.Do(func() { c.app.used(c) })
+	}
+	n, c.fault = c.framing.check(p[:n])
+	if c.fault == nil && errors.Is(err, io.EOF) && c.framing.midBody() {
+		c.fault = io.ErrUnexpectedEOF
+	}
+	if c.fault == nil {
+		return n, err
+	}
+	if c.framing.quiet() && n < len(p) {
+		p[n] = '?' // with it the request is at fault for fasthttp as well
+		n++
+	}
+	if n == 0 {
+		return 0, c.fault
+	}
+	return n, nil
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.first.Do(func() { c.app.used(c) })
+	if c.lingers.CompareAndSwap(true, false) {
+		lingerOn(c.Conn)
+	}
+	err := c.Conn.Close()
+	c.last.Do(c.app.closed)
+	return err
+}
+
+// lingerOn ends the writing side, and reads on until the client has ended its own or lingerTime is over.
+func lingerOn(c net.Conn) {
+	half, ok := c.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil || c.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, c, lingerBytes)
+}
+
+// linger makes the request's connection linger when it is closed.
+func linger(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*connection); ok {
+		c.lingers.Store(true)
+	}
+}
+
+// faultOf returns the fault of the framing on the request's connection.
+func faultOf(ctx *fasthttp.RequestCtx) error {
+	if c, ok := ctx.Conn().(*connection); ok {
+		return c.fault
+	}
+	return nil
+}

@@ -1,0 +1,504 @@
+package web_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// exchange sends raw bytes on a connection of their own, and returns all that comes back until the server closes it.
+func exchange(t *testing.T, base, raw string) string {
+	t.Helper()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	if err := connection.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(connection, raw); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(connection)
+	if err != nil {
+		t.Fatalf("the connection stays open or is reset after %q: %v", answer, err)
+	}
+	return string(answer)
+}
+
+func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T) {
+	var seconds atomic.Int64
+	base, _ := serve(t, user(principal.All()),
+		route("POST", "/write", func(c *fiber.Ctx) error {
+			_, err := web.Body(c)
+			return errors.Join(err, web.OK(c))
+		}),
+		web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok},
+		route("GET", "/read", ok),
+		route("DELETE", "/gone", func(c *fiber.Ctx) error {
+			seconds.Add(1)
+			return web.OK(c)
+		}),
+		route("GET", "/second", func(c *fiber.Ctx) error {
+			seconds.Add(1)
+			return web.OK(c)
+		}))
+	const (
+		second  = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"
+		post    = "POST /write HTTP/1.1\r\nHost: x\r\n"
+		chunked = post + "Transfer-Encoding: chunked\r\n\r\n"
+		body    = "2\r\n{}\r\n0\r\n\r\n"
+		bad     = "2;\nxx\r\n{}\r\n0\r\n\r\n"
+		before  = "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"
+		spaces  = "                    "
+	)
+	for name, raw := range map[string]string{
+		"two equal Content-Lengths":            post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+		"two Content-Lengths":                  post + "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
+		"a list of Content-Lengths":            post + "Content-Length: 2, 2\r\n\r\n{}",
+		"Content-Length with a sign":           post + "Content-Length: +2\r\n\r\n{}",
+		"negative Content-Length":              post + "Content-Length: -2\r\n\r\n{}",
+		"hexadecimal Content-Length":           post + "Content-Length: 0x2\r\n\r\n{}",
+		"empty Content-Length":                 post + "Content-Length: \r\n\r\n{}",
+		"Content-Length with a fraction":       post + "Content-Length: 2.0\r\n\r\n{}",
+		"Content-Length of two words":          post + "Content-Length: 2 2\r\n\r\n{}",
+		"Content-Length beyond 64 bits":        post + "Content-Length: 18446744073709551618\r\n\r\n{}",
+		"Content-Length in other digits":       post + "Content-Length: \u0662\r\n\r\n{}",
+		"Content-Length, then chunked":         post + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"chunked, then Content-Length":         post + "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n" + body,
+		"chunked with a length of nothing":     post + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"unknown Transfer-Encoding":            post + "Transfer-Encoding: xchunked\r\n\r\n" + body,
+		"Transfer-Encoding identity":           post + "Transfer-Encoding: identity\r\n\r\n" + body,
+		"identity with Content-Length":         post + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}",
+		"gzip before chunked":                  post + "Transfer-Encoding: gzip, chunked\r\n\r\n" + body,
+		"chunked before identity":              post + "Transfer-Encoding: chunked, identity\r\n\r\n" + body,
+		"chunked, far from identity":           post + "Transfer-Encoding: chunked" + spaces + ", identity\r\n\r\n" + body,
+		"chunked twice":                        post + strings.Repeat("Transfer-Encoding: chunked\r\n", 2) + "\r\n" + body,
+		"chunked in quotes":                    post + "Transfer-Encoding: \"chunked\"\r\n\r\n" + body,
+		"chunked after a vertical tab":         post + "Transfer-Encoding: \vchunked\r\n\r\n" + body,
+		"empty Transfer-Encoding":              post + "Transfer-Encoding:\r\n\r\n" + body,
+		"chunked in HTTP/1.0":                  "POST /write HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"space before the colon":               post + "Content-Length : 2\r\n\r\n{}",
+		"tab before the colon":                 post + "Transfer-Encoding\t: chunked\r\n\r\n" + body,
+		"space in a name":                      post + "Content Length: 2\r\nX: y\r\n\r\n",
+		"no colon":                             post + "X\r\n\r\n",
+		"no name":                              post + ": y\r\n\r\n",
+		"name with NUL":                        post + "X\x00: y\r\n\r\n",
+		"value with NUL":                       post + "X: y\x00\r\n\r\n",
+		"folded line":                          post + "X: y\r\n z\r\n\r\n",
+		"folded Transfer-Encoding":             post + "Transfer-Encoding:\r\n chunked\r\n\r\n" + body,
+		"folded first line":                    "GET /read HTTP/1.1\r\n X: y\r\nHost: x\r\n\r\n",
+		"bare LF after the request line":       "GET /read HTTP/1.1\nHost: x\r\n\r\n",
+		"bare LF after a header":               "GET /read HTTP/1.1\r\nHost: x\nX: y\r\n\r\n",
+		"bare LF at the end of the headers":    "GET /read HTTP/1.1\r\nHost: x\r\n\n",
+		"bare LFs throughout":                  "GET /read HTTP/1.1\nHost: x\n\n",
+		"bare LF first":                        "\nGET /read HTTP/1.1\r\nHost: x\r\n\r\n",
+		"two empty lines first":                "\r\n\r\nGET /read HTTP/1.1\r\nHost: x\r\n\r\n",
+		"bare CR in a value":                   post + "X: y\rTransfer-Encoding: chunked\r\n\r\n" + body,
+		"bare CR in a name":                    post + "X\rContent-Length: 2\r\n\r\n{}",
+		"bare CR in the request line":          "GET /read\rHTTP/1.1\r\nHost: x\r\n\r\n",
+		"two spaces in the request line":       "GET  /read HTTP/1.1\r\nHost: x\r\n\r\n",
+		"tab in the request line":              "GET\t/read HTTP/1.1\r\nHost: x\r\n\r\n",
+		"space after the version":              "GET /read HTTP/1.1 \r\nHost: x\r\n\r\n",
+		"HTTP/0.9":                             "GET /read\r\n\r\n",
+		"HTTP/1.2":                             "GET /read HTTP/1.2\r\nHost: x\r\n\r\n",
+		"HTTP/2":                               "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"no Host":                              "GET /read HTTP/1.1\r\n\r\n",
+		"two Hosts":                            "GET /read HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+		"garbage":                              "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+		"LF in a chunk's extension":            chunked + bad,
+		"CR in a chunk's extension":            chunked + "2;x\rx\r\n{}\r\n0\r\n\r\n",
+		"long extension of a chunk":            chunked + "2;" + strings.Repeat("x", 300) + "\r\n{}\r\n0\r\n\r\n",
+		"bare LF after a chunk's size":         chunked + "2\n{}\r\n0\r\n\r\n",
+		"bare LF after a chunk":                chunked + "2\r\n{}\n0\r\n\r\n",
+		"chunk longer than its size":           chunked + "1\r\n{}\r\n0\r\n\r\n",
+		"chunk's size with a sign":             chunked + "+2\r\n{}\r\n0\r\n\r\n",
+		"negative chunk":                       chunked + "-2\r\n{}\r\n0\r\n\r\n",
+		"chunk's size with 0x":                 chunked + "0x2\r\n{}\r\n0\r\n\r\n",
+		"chunk without size":                   chunked + "\r\n{}\r\n0\r\n\r\n",
+		"chunk's size after a space":           chunked + " 2\r\n{}\r\n0\r\n\r\n",
+		"space after a chunk's size":           chunked + "2 \r\n{}\r\n0\r\n\r\n",
+		"chunk's size beyond 32 bits":          chunked + "100000002\r\n{}\r\n0\r\n\r\n",
+		"chunk's size beyond 64 bits":          chunked + "10000000000000002\r\n{}\r\n0\r\n\r\n",
+		"trailer field":                        chunked + "2\r\n{}\r\n0\r\nX: y\r\n\r\n",
+		"trailer ended by bare LFs":            chunked + "2\r\n{}\r\n0\r\nX: y\n\n",
+		"bare LF after the last chunk":         chunked + "2\r\n{}\r\n0\r\n\n",
+		"bad chunk of a body that nobody asks": strings.Replace(chunked, "POST /write", "DELETE /gone", 1) + bad,
+		"bad chunk without a session":          strings.Replace(chunked, "/write", "/own", 1) + bad,
+		"bad chunk to an unknown path":         strings.Replace(chunked, "/write", "/nowhere", 1) + bad,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for how, first := range map[string]string{"alone": "", "after another request": before} {
+				answer := exchange(t, base, first+raw+second)
+				if first != "" {
+					head, rest, _ := strings.Cut(answer, `{"status":"OK"}`)
+					if !strings.HasPrefix(head, "HTTP/1.1 200 ") {
+						t.Errorf("%s: the request before got %q", how, answer)
+					}
+					answer = rest
+				}
+				head, envelope, _ := strings.Cut(answer, "\r\n\r\n")
+				if !strings.HasPrefix(head, "HTTP/1.1 400 ") || strings.Count(answer, "HTTP/1.1 ") != 1 ||
+					!strings.Contains(head+"\r\n", "Connection: close\r\n") || !strings.HasPrefix(envelope, `{"status":"Bad request"`) {
+					t.Errorf("%s: got %q", how, answer)
+				}
+			}
+		})
+	}
+	if seconds.Load() != 0 {
+		t.Errorf("%d requests were carried out that nobody sent", seconds.Load())
+	}
+}
+
+// What is in order is taken, however its bytes are cut.
+func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
+	base, _ := serve(t, user(principal.All()),
+		route("GET", "/read", ok),
+		route("POST", "/write", func(c *fiber.Ctx) error {
+			if _, err := web.Wrapped(c, "thing"); err != nil {
+				return err
+			}
+			return web.OK(c)
+		}),
+		web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	const content = `{"thing":{"a":"0123456789"}}`
+	length := fmt.Sprintf("Content-Length: %d\r\n", len(content))
+	requests := []struct{ raw, code string }{
+		{"GET /read HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
+		{"\r\nGET /read HTTP/1.1\r\nHost:x\r\nX:\r\nY: \t a\tb\u00e9 \t\r\n\r\n", "200"},
+		{"POST /write HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "200"},
+		{"POST /write HTTP/1.1\r\nhost: x\r\ncontent-LENGTH:  0" + length[len("Content-Length: "):] + "\r\n" + content, "200"},
+		{
+			"POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked \r\n\r\n" +
+				"1\r\n{\r\n1b;a=\"b\"\r\n" + content[1:] + "\r\n000\r\n\r\n", "200",
+		},
+		{"POST /own HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "401"},
+		{"POST /own HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n\r\n", "401"},
+		{"POST /nowhere HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "404"},
+		{"BREW /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "400"},
+		{"DELETE /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "405"},
+		{"GET /read HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "200"},
+		{"POST /write HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", "400"},
+		{"POST /write HTTP/1.1\r\nHost: x\r\n\r\n", "400"},
+		{"GET /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "200"},
+	}
+	var all strings.Builder
+	var want []string
+	for _, r := range requests {
+		all.WriteString(r.raw)
+		want = append(want, r.code)
+	}
+	for _, size := range []int{1, 7, 100, all.Len()} {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for rest := all.String(); rest != ""; {
+				n := min(size, len(rest))
+				if _, err := io.WriteString(connection, rest[:n]); err != nil {
+					return // seen by the reader
+				}
+				rest = rest[n:]
+			}
+		}()
+		_ = connection.SetReadDeadline(time.Now().Add(10 * time.Second))
+		answers, err := io.ReadAll(connection)
+		if err != nil {
+			t.Error(err)
+		}
+		_ = connection.Close()
+		var got []string
+		for _, part := range strings.Split(string(answers), "HTTP/1.1 ")[1:] {
+			got = append(got, part[:3])
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("in pieces of %d bytes: got %v, want %v", size, got, want)
+		}
+	}
+}
+
+// fasthttp takes the end of the connection for the end of the body.
+func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
+	var written atomic.Int64
+	base, _ := serve(t, nil, route("POST", "/write", func(c *fiber.Ctx) error {
+		written.Add(1)
+		return web.OK(c)
+	}))
+	for name, raw := range map[string]string{
+		"of known length":   "POST /write HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{}",
+		"between chunks":    "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+		"in a chunk":        "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{}",
+		"in a chunk's size": "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2",
+		"in the last chunk": "POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n",
+	} {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(connection, raw); err != nil {
+			t.Fatal(err)
+		}
+		if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(connection)
+		if err != nil || bytes.HasPrefix(answer, []byte("HTTP/1.1 2")) {
+			t.Errorf("%s: got %q, %v", name, answer, err)
+		}
+		_ = connection.Close()
+	}
+	if written.Load() != 0 {
+		t.Errorf("%d bodies were taken", written.Load())
+	}
+}
+
+func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
+	trusted := []netip.Prefix{
+		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:ff::/48"),
+	}
+	base, _ := serve(t, nil, route("GET", "/x", func(c *fiber.Ctx) error {
+		return web.OK(c, web.Field{Name: "from", Value: web.ClientAddress(c, trusted)})
+	}))
+	for _, c := range []struct {
+		name, want string
+		lines      []string
+	}{
+		{"two lines", "203.0.113.9", []string{"198.51.100.1", "203.0.113.9"}},
+		{"the client's line comes first", "203.0.113.9", []string{"198.51.100.1, 198.51.100.2", "203.0.113.9"}},
+		{"a line for each proxy", "203.0.113.9", []string{"198.51.100.1", "203.0.113.9", "10.0.0.3", "10.0.0.2"}},
+		{"lists in lines", "203.0.113.9", []string{"198.51.100.1", "203.0.113.9, 10.0.0.3", "10.0.0.2"}},
+		{"an empty line last", "203.0.113.9", []string{"203.0.113.9", ""}},
+		{"empty elements", "203.0.113.9", []string{"198.51.100.1,, 203.0.113.9 , ,"}},
+		{"tabs", "203.0.113.9", []string{"198.51.100.1,\t203.0.113.9\t"}},
+		{"a port", "203.0.113.9", []string{"203.0.113.9:5678"}},
+		{"a port of a proxy", "203.0.113.9", []string{"203.0.113.9, 10.0.0.3:443"}},
+		{"IPv6", "2001:db8::1", []string{"2001:db8::1"}},
+		{"IPv6 written long", "2001:db8::1", []string{"2001:0DB8:0:0:0:0:0:1"}},
+		{"IPv6 in brackets", "2001:db8::1", []string{"[2001:db8::1]"}},
+		{"IPv6 with a port", "2001:db8::1", []string{"[2001:db8::1]:443"}},
+		{"IPv6 of a proxy", "2001:db8::1", []string{"2001:db8::1, [2001:db8:ff::2]:443"}},
+		{"a zone", "fe80::1", []string{"fe80::1%eth0"}},
+		{"a zone in brackets", "fe80::1", []string{"[fe80::1%eth0]:443"}},
+		{"a zone does not hide a proxy", "203.0.113.9", []string{"203.0.113.9, 2001:db8:ff::2%eth0"}},
+		{"IPv4 in IPv6", "203.0.113.9", []string{"::ffff:203.0.113.9"}},
+		{"IPv4 in IPv6 of a proxy", "203.0.113.9", []string{"203.0.113.9, ::ffff:10.0.0.3"}},
+		{"garbage before", "203.0.113.9", []string{"<script>", "203.0.113.9"}},
+		{"garbage last", "127.0.0.1", []string{"203.0.113.9, garbage"}},
+		{"garbage behind a proxy", "10.0.0.3", []string{"203.0.113.9, garbage, 10.0.0.3"}},
+		{"unknown", "127.0.0.1", []string{"203.0.113.9, unknown"}},
+		{"a port that is none", "127.0.0.1", []string{"203.0.113.9:99999"}},
+		{"a port that is missing", "127.0.0.1", []string{"203.0.113.9:"}},
+		{"an open bracket", "127.0.0.1", []string{"[2001:db8::1"}},
+		{"IPv4 in brackets", "127.0.0.1", []string{"[203.0.113.9]"}},
+		{"quoted", "127.0.0.1", []string{`"203.0.113.9"`}},
+		{"a network", "127.0.0.1", []string{"203.0.113.9/32"}},
+		{"octal", "127.0.0.1", []string{"0313.0.113.9"}},
+		{"a number", "127.0.0.1", []string{"3405803785"}},
+		{"nothing but proxies", "10.0.0.2", []string{"10.0.0.2, 10.0.0.3"}},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header["X-Forwarded-For"] = c.lines
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if err := errors.Join(err, answer.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if want := `{"status":"OK","from":"` + c.want + `"}`; string(text) != want {
+			t.Errorf("%s: %q: got %s, want %s", c.name, c.lines, text, want)
+		}
+	}
+}
+
+func TestHardToBreak_Row11_PagesFromElsewhereChangeNothing(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		secure  bool
+		headers []string // beside Host: school.example
+		code    int
+	}{
+		{"a program", true, nil, 200},
+		{"same-origin", true, []string{"Sec-Fetch-Site", "same-origin"}, 200},
+		{"typed in", true, []string{"Sec-Fetch-Site", "none"}, 200},
+		{"same-site", true, []string{"Sec-Fetch-Site", "same-site"}, 403},
+		{"cross-site", true, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"an unknown site", true, []string{"Sec-Fetch-Site", "new-word"}, 403},
+		{"two words", true, []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "cross-site"}, 403},
+		{"own origin", true, []string{"Origin", "https://school.example"}, 200},
+		{"own origin with its port", true, []string{"Origin", "https://School.Example:443"}, 200},
+		{"own origin of an address with its port", true, []string{"Host", "school.example:443", "Origin", "https://school.example"}, 200},
+		{"own origin, same-origin", true, []string{"Origin", "https://school.example", "Sec-Fetch-Site", "same-origin"}, 200},
+		{"own origin without TLS", true, []string{"Origin", "http://school.example"}, 403},
+		{"own origin where there is no TLS", false, []string{"Origin", "http://school.example"}, 200},
+		{"own origin behind TLS unknown to us", false, []string{"Origin", "https://school.example"}, 200},
+		{"another port", true, []string{"Origin", "https://school.example:8443"}, 403},
+		{"a subdomain", true, []string{"Origin", "https://www.school.example"}, 403},
+		{"the domain above", true, []string{"Origin", "https://example"}, 403},
+		{"another site", true, []string{"Origin", "https://evil.example"}, 403},
+		{"another site that says same-origin", true, []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "same-origin"}, 403},
+		{"own host as a user", true, []string{"Origin", "https://school.example@evil.example"}, 403},
+		{"own host as a prefix", true, []string{"Origin", "https://school.example.evil.example"}, 403},
+		{"no origin", true, []string{"Origin", "null"}, 403},
+		{"another scheme", true, []string{"Origin", "chrome-extension://school.example"}, 403},
+		{"a path", true, []string{"Origin", "https://school.example/"}, 403},
+		{"two origins", true, []string{"Origin", "https://school.example", "Origin", "https://evil.example"}, 403},
+		{"an allowed origin", true, []string{"Origin", "https://timetable.example", "Sec-Fetch-Site", "cross-site"}, 200},
+		{"an allowed origin, otherwise written", true, []string{"Origin", "HTTPS://Timetable.example:443"}, 200},
+		{"an allowed origin without TLS", true, []string{"Origin", "http://timetable.example"}, 403},
+		{"cross-site without Content-Type", true, []string{"Origin", "https://evil.example", "Content-Type", ""}, 403},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base := serveOptions(t, web.Options{
+				Cookies: web.Cookies{Secure: c.secure}, AllowedOrigins: []string{"https://timetable.example"}, Timeout: time.Second,
+			},
+				route("GET", "/read", ok), route("POST", "/write", ok), route("PUT", "/write", ok),
+				route("PATCH", "/write", ok), route("DELETE", "/write", ok),
+				web.Route{Method: "GET", Path: "/login", ActsOnGet: true, Handler: ok})
+			for _, call := range []string{
+				"POST /write", "PUT /write", "PATCH /write", "DELETE /write", "GET /login", "HEAD /login", "GET /read",
+			} {
+				host, headers := "school.example", ""
+				for i := 0; i < len(c.headers); i += 2 {
+					switch name, value := c.headers[i], c.headers[i+1]; {
+					case name == "Host":
+						host = value
+					case value != "":
+						headers += name + ": " + value + "\r\n"
+					}
+				}
+				body := "Content-Length: 2\r\n\r\n{}"
+				answer := exchange(t, base, call+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n"+headers+body)
+				want := c.code
+				if call == "GET /read" {
+					want = 200
+				}
+				if got := strings.Fields(answer)[1]; got != fmt.Sprint(want) {
+					t.Errorf("%s: got %s, want %d", call, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestHardToBreak_Row01_BodiesOfOneUserHaveABound(t *testing.T) {
+	base := serveOptions(t, web.Options{
+		Sessions: user(principal.All()), Token: settings.NewSecret(internalToken), Timeout: 300 * time.Millisecond,
+	},
+		web.Route{Method: "POST", Path: "/import", Access: web.Admin, MaxBody: 4 << 20, Handler: ok},
+		web.Route{Method: "POST", Path: "/internal", Access: web.Neighbour, MaxBody: 4 << 20, Handler: ok})
+	hold := func(path, header string, n int) {
+		for range n {
+			connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = connection.Close() })
+			head := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4194304\r\n" + header + "\r\n\r\n"
+			if _, err := io.WriteString(connection, head+strings.Repeat("x", 4194303)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	settles := func(what, path string, want int, headers ...string) {
+		t.Helper()
+		code, text, header := 0, "", http.Header{}
+		for deadline := time.Now().Add(5 * time.Second); code != want && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+			code, text, header = ask(t, "POST", base+path, `{}`, headers...)
+		}
+		if code != want || want != 200 && header.Get("Retry-After") != "1" {
+			t.Errorf("%s: got %d %s, Retry-After %q, want %d", what, code, text, header.Get("Retry-After"), want)
+		}
+	}
+	session, token := []string{"Cookie", cookie}, []string{"Authorization", "Bearer " + internalToken}
+	hold("/import", "Cookie: "+cookie, 2)
+	settles("the user who holds all of its share", "/import", 429, session...)
+	settles("others", "/internal", 200, token...)
+	hold("/internal", "Authorization: Bearer "+internalToken, 4)
+	settles("anybody, when there is no room", "/internal", 503, token...)
+}
+
+func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
+	base, _ := serve(t, nil, route("GET", "/read", ok))
+	var open []net.Conn
+	defer func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	}()
+	for range 2048 {
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, connection)
+	}
+	head, envelope, _ := strings.Cut(exchange(t, base, ""), "\r\n\r\n")
+	if !strings.HasPrefix(head, "HTTP/1.1 503 ") || envelope != `{"status":"Service unavailable"}` {
+		t.Errorf("one more got %q %q", head, envelope)
+	}
+	for _, c := range open[:100] {
+		_ = c.Close()
+	}
+	answer := ""
+	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") && time.Now().Before(deadline); {
+		answer = exchange(t, base, "GET /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	}
+	if !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
+		t.Errorf("when others have gone: %q", answer)
+	}
+}
+
+// A client that asks whether its body is wanted is answered before it sends any.
+func TestHardToBreak_Row01_ExpectContinue(t *testing.T) {
+	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	for _, c := range []struct{ name, length, body, want string }{
+		{"taken", "2", "{}", "100 200"},
+		{"larger than any route takes", "5000000", "", "413"},
+		{"larger than the route takes", "2000000", "x", "100 413"},
+	} {
+		head := "POST /own HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\n" +
+			"Cookie: " + cookie + "\r\nContent-Length: "
+		var codes []string
+		for _, part := range strings.Split(exchange(t, base, head+c.length+"\r\n\r\n"+c.body), "HTTP/1.1 ")[1:] {
+			codes = append(codes, part[:3])
+		}
+		if got := strings.Join(codes, " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A client that sends all of its body before it reads gets the answer that came before, and not a reset.
+func TestHardToBreak_Row01_AnEarlyAnswerReachesWhoSendsOn(t *testing.T) {
+	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	for name, header := range map[string]string{"401": "", "413": "Cookie: " + cookie + "\r\n"} {
+		for range 20 {
+			head := "POST /own HTTP/1.1\r\nHost: x\r\n" + header + "Content-Length: 4000000\r\n\r\n"
+			if answer := exchange(t, base, head+strings.Repeat("x", 4000000)); !strings.HasPrefix(answer, "HTTP/1.1 "+name) {
+				t.Fatalf("got %q, want %s", answer, name)
+			}
+		}
+	}
+}
