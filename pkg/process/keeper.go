@@ -58,16 +58,6 @@ func Keep(o KeeperOptions) *Keeper {
 // again.
 func (k *Keeper) Hopeless() <-chan struct{} { return k.hopeless }
 
-// PID returns the id of the running process, 0 when none runs.
-func (k *Keeper) PID() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.current == nil {
-		return 0
-	}
-	return k.current.PID()
-}
-
 // Await is [Process.Await] for a kept program. It returns ErrEnded once Hopeless is closed.
 func (k *Keeper) Await(ctx context.Context, ready func(context.Context) bool) error {
 	return await(ctx, k.hopeless, ready)

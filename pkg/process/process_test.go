@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
 const patience = 10 * time.Second
@@ -164,31 +165,38 @@ func (l log) Close() error {
 
 func TestKeeper_StartsAProgramAgainUntilStop(t *testing.T) {
 	var n notes
-	var out bytes.Buffer // read after Stop
+	var out output.Buffer
+	pids := func() []string { return strings.Fields(out.String()) }
 	keeper := process.Keep(process.KeeperOptions{
-		Command:  func() *exec.Cmd { return shell(`echo up; exec sleep 60`) },
+		Command:  func() *exec.Cmd { return shell(`echo $$; exec sleep 60`) },
 		Log:      func() (io.WriteCloser, error) { return log{&out, &n}, nil },
 		Patience: patience, FirstPause: time.Millisecond, LongestPause: time.Millisecond, Tries: 3, Ended: n.ended,
 	})
-	up := func(context.Context) bool { return keeper.PID() != 0 }
+	up := func(context.Context) bool { return len(pids()) == 1 }
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := keeper.Await(ctx, up); err != nil {
 		t.Fatal(err)
 	}
-	first := keeper.PID()
+	first, err := strconv.Atoi(pids()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	another := func(context.Context) bool { return keeper.PID() != 0 && keeper.PID() != first }
+	another := func(context.Context) bool { return len(pids()) == 2 }
 	if err := keeper.Await(ctx, another); err != nil {
 		t.Fatal(err)
 	}
 	if err := keeper.Stop(); err != nil {
 		t.Error(err)
 	}
-	if len(n.ends) != 1 || n.ends[0] != "signal: killed" || n.closed != 2 || keeper.PID() != 0 {
-		t.Errorf("ends %q, the log was closed %d times, process %d", n.ends, n.closed, keeper.PID())
+	if len(n.ends) != 1 || n.ends[0] != "signal: killed" || n.closed != 2 {
+		t.Errorf("ends %q, the log was closed %d times", n.ends, n.closed)
+	}
+	if second, err := strconv.Atoi(pids()[1]); err != nil || second == first || !gone(second) {
+		t.Errorf("%v: the second process is there after Stop, or was the first: %q", err, pids())
 	}
 }
 

@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,44 +8,16 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
-
-// log keeps the output of a service, which tests read while it runs.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// freeAddress returns an address that nothing listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
 
 // environment sets the variables for a service on the test's stores, and returns its addresses.
 func environment(t *testing.T) (public, health string) {
@@ -55,11 +26,15 @@ func environment(t *testing.T) (public, health string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, health = freeAddress(t), freeAddress(t)
+	addresses, err := frontdoor.Addresses(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, health = addresses[0], addresses[1]
 	for name, value := range map[string]string{
 		"MONGODB_URI": mongoURI, "MONGODB_DATABASE": storetest.Mongo(t).Name(), "REDIS_URL": redisURL,
 		"BELFRY_INTERNAL_TOKEN": strings.Repeat("t", minToken),
-		"BELFRY_LISTEN":         public, "BELFRY_INTERNAL_LISTEN": freeAddress(t), "BELFRY_HEALTH_LISTEN": health,
+		"BELFRY_LISTEN":         public, "BELFRY_INTERNAL_LISTEN": addresses[2], "BELFRY_HEALTH_LISTEN": health,
 		"BELFRY_DRAIN_DELAY": "200ms", "BELFRY_STOP_DEADLINE": "5s",
 	} {
 		t.Setenv(name, value)
@@ -99,7 +74,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	public, health := environment(t)
 	ctx, stop := context.WithCancel(t.Context())
 	prepared := 0
-	var out log
+	var out output.Buffer
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, bells(&prepared), nil, &out) }()
 	ready := func(want int) func() bool {
@@ -133,7 +108,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 func TestRun_MigrateOnlyPrepares(t *testing.T) {
 	public, _ := environment(t)
 	prepared := 0
-	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &log{}); err != nil || prepared != 1 {
+	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &output.Buffer{}); err != nil || prepared != 1 {
 		t.Errorf("prepared %d times, %v", prepared, err)
 	}
 	if _, err := get("http://" + public + "/api/ring"); err == nil {
@@ -176,7 +151,7 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 				}
 				defer func() { _ = taken.Close() }()
 			}
-			var out log
+			var out output.Buffer
 			prepared := 0
 			err := run(t.Context(), bells(&prepared), c.arguments, &out)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -194,7 +169,7 @@ func TestRun_APartThatFailsEndsTheServiceInOrder(t *testing.T) {
 	prepared := 0
 	spec := bells(&prepared)
 	spec.Prepare = func(context.Context, *Runtime) error { return errors.New("an index can't be made") }
-	if err := run(t.Context(), spec, nil, &log{}); err == nil ||
+	if err := run(t.Context(), spec, nil, &output.Buffer{}); err == nil ||
 		!strings.Contains(err.Error(), "an index can't be made") {
 		t.Errorf("got %v", err)
 	}
@@ -202,7 +177,7 @@ func TestRun_APartThatFailsEndsTheServiceInOrder(t *testing.T) {
 
 func TestSettingsAndVersionNeedNoStore(t *testing.T) {
 	for _, command := range []string{"settings", "version"} {
-		var out log
+		var out output.Buffer
 		prepared := 0
 		if err := run(t.Context(), bells(&prepared), []string{command}, &out); err != nil || out.String() == "" {
 			t.Errorf("%s: %v, %q", command, err, out.String())

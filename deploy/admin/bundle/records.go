@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // The records, as the import calls take them: fields named like the columns, empty optional cells left out, booleans
@@ -218,7 +219,7 @@ func readUser(r *row) (string, any) {
 		CanAddEvents: r.Boolean("can_add_events"), CanAddNotes: r.Boolean("can_add_notes"),
 		EditAllEvents: r.Boolean("edit_all_events"), Privileged: r.Boolean("privileged"), Admin: r.Boolean("admin")}
 	if u.Email == "" && r.Has("email") {
-		r.Fault("email", csvfile.Blank)
+		r.Fault("email", problem.Blank)
 	}
 	return u.Key, u
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -75,7 +76,7 @@ func (r *row) contents() string {
 func (r *row) requiredReference(column string, kind Kind) string {
 	key := r.reference(column, kind)
 	if key == "" && r.Has(column) {
-		r.Fault(column, csvfile.Blank)
+		r.Fault(column, problem.Blank)
 	}
 	return key
 }
@@ -92,7 +93,7 @@ func (r *row) element(column string) string {
 func (r *row) requiredElement(column string) string {
 	text := r.element(column)
 	if text == "" && r.Has(column) {
-		r.Fault(column, csvfile.Blank)
+		r.Fault(column, problem.Blank)
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -20,9 +21,6 @@ const (
 	MaxEmail = 254
 	MaxText  = 4096
 )
-
-// Blank is the reason of a required cell that is empty.
-const Blank = "can't be blank"
 
 // Row checks the cells of one row while the caller makes a record of it. A cell whose column is missing, or whose
 // text is invalid, reads as empty without a second fault.
@@ -94,7 +92,7 @@ func (r *Row) Optional(column string, limit int) string {
 func (r *Row) Required(column string, limit int) string {
 	text := r.Optional(column, limit)
 	if text == "" && r.Has(column) {
-		r.Fault(column, Blank)
+		r.Fault(column, problem.Blank)
 	}
 	return text
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -64,7 +65,7 @@ func (r *row) head() head {
 func (r *row) required(column string, read func() string) string {
 	text := read()
 	if text == "" && !r.Bad(column) {
-		r.Fault(column, csvfile.Blank)
+		r.Fault(column, problem.Blank)
 	}
 	return text
 }
@@ -118,7 +119,7 @@ func (r *row) refers(column string, target table, id string, spared bool) {
 func (r *row) one(column string, target table, spared bool) string {
 	id := r.id(column)
 	if id == "" && r.Has(column) {
-		r.Fault(column, csvfile.Blank)
+		r.Fault(column, problem.Blank)
 	}
 	r.refers(column, target, id, spared)
 	return strings.Clone(id)

@@ -1,7 +1,6 @@
 package endtoend_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
 const (
@@ -45,36 +45,17 @@ type localRun struct {
 	url       string
 	adminUUID string
 	process   *process.Process
-	output    *output
+	output    *output.Buffer
 }
 
-// output keeps what a run prints.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-// url returns the address that the run has printed; "" before that.
-func (o *output) url() string {
-	for line := range strings.Lines(o.String()) {
+// urlOf is where the run that printed this says that Belfry is; "" before.
+func urlOf(printed string) string {
+	for line := range strings.Lines(printed) {
 		if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {
 			return strings.TrimSpace(url)
 		}
 	}
 	return ""
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // newLocalCommand returns the command, not started, with a folder and an environment of its own, without the stores
@@ -99,7 +80,7 @@ func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 // startLocal starts a run and returns once it has printed its address. The run ends with the test.
 func startLocal(t *testing.T, variables ...string) *localRun {
 	t.Helper()
-	r := &localRun{adminUUID: uuid.NewString(), output: &output{}}
+	r := &localRun{adminUUID: uuid.NewString(), output: &output.Buffer{}}
 	command := newLocalCommand(t, t.TempDir(), append(variables, "BOOTSTRAP_ADMIN_UUID="+r.adminUUID)...)
 	command.Stdout, command.Stderr = r.output, r.output
 	var err error
@@ -109,10 +90,10 @@ func startLocal(t *testing.T, variables ...string) *localRun {
 	t.Cleanup(func() { r.stop(t) })
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
-	if err := r.process.Await(ctx, func(context.Context) bool { return r.output.url() != "" }); err != nil {
+	if err := r.process.Await(ctx, func(context.Context) bool { return urlOf(r.output.String()) != "" }); err != nil {
 		t.Fatalf("it does not start: %v\n%s", err, r.output)
 	}
-	r.url = r.output.url()
+	r.url = urlOf(r.output.String())
 	return r
 }
 
@@ -127,7 +108,7 @@ func (r *localRun) stop(t *testing.T) {
 // failing runs the command, which must fail, and returns its output.
 func failing(t *testing.T, command *exec.Cmd) string {
 	t.Helper()
-	var out output
+	var out output.Buffer
 	command.Stdout, command.Stderr = &out, &out
 	p, err := process.Start(command)
 	if err != nil {

@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -131,7 +129,7 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := startEmpty(t)
-			d.options.URL, d.options.Documented = through(t, d.URL, c.change), false
+			d.options.URL, d.options.Documented = servicetest.Through(t, d.URL, c.change), false
 			var printed bytes.Buffer
 			_, err := walkthrough.Run(t.Context(), d.options, &printed)
 			var difference *walkthrough.DifferenceError
@@ -146,30 +144,7 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 	}
 }
 
-// through returns the address of a proxy that changes answers.
-func through(t *testing.T, address string, change func(r *http.Response, body string) string) string {
-	t.Helper()
-	target, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	door := httputil.NewSingleHostReverseProxy(target)
-	door.ModifyResponse = func(r *http.Response) error {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return err
-		}
-		changed := change(r, string(body))
-		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(changed)), int64(len(changed))
-		r.Header.Set("Content-Length", fmt.Sprint(len(changed)))
-		return nil
-	}
-	server := httptest.NewServer(door)
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// A deployment that sends no notices fails the walk.
+// A deployment that tells nobody anything is found out.
 func TestANoticeThatDoesNotComeIsADifference(t *testing.T) {
 	d := startEmpty(t)
 	// its mail goes elsewhere

@@ -3,7 +3,6 @@ package frontdoor_test
 import (
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,12 +29,11 @@ func replica(t *testing.T, name string) string {
 // closedAddress returns an address that nothing listens on.
 func closedAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := frontdoor.Addresses(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	return addresses[0]
 }
 
 func TestFrontDoor(t *testing.T) {

@@ -3,7 +3,6 @@
 package servicetest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -30,6 +29,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -301,7 +301,7 @@ type replica struct {
 	binary                   string
 	environment              map[string]string
 	public, internal, health string // host:port
-	log                      buffer
+	log                      output.Buffer
 	process                  *process.Process // nil before the first start
 }
 
@@ -332,22 +332,4 @@ func (r *replica) stop(signal syscall.Signal) error {
 		return nil
 	}
 	return r.process.Stop(signal, stopTimeout)
-}
-
-// buffer is a bytes.Buffer that is safe for concurrent use.
-type buffer struct {
-	mu    sync.Mutex
-	bytes bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.bytes.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.bytes.String()
 }

@@ -88,24 +88,9 @@ func exitCode(t *testing.T, err error) int {
 // through returns the address of a proxy to the system that changes answers.
 func through(t *testing.T, change func(path string, body []byte) []byte) string {
 	t.Helper()
-	target, err := url.Parse(system.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return err
-		}
-		body = change(r.Request.URL.Path, body)
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		r.Header.Set("Content-Length", fmt.Sprint(len(body)))
-		return nil
-	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	return server.URL
+	return servicetest.Through(t, system.URL, func(r *http.Response, body string) string {
+		return string(change(r.Request.URL.Path, []byte(body)))
+	})
 }
 
 func TestARunReportsByPartAndPutsAwayWhatItMade(t *testing.T) {

@@ -34,7 +34,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Store {
 const schema = 1
 
 var elementIndexes = []mongostore.Index{
-	{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
+	{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
 	{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true},
 	{Name: "entity", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "entity_id", Value: 1}}, Unique: true},
 	{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}},
@@ -50,10 +50,6 @@ var membershipIndexes = []mongostore.Index{
 	{Name: "up", Keys: bson.D{{Key: "member", Value: 1}, {Key: "last", Value: 1}}},
 	{Name: "down", Keys: bson.D{{Key: "group", Value: 1}, {Key: "last", Value: 1}}},
 	auditlog.Index(),
-}
-
-func exists(field string) bson.D {
-	return bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}}
 }
 
 // Prepare makes the indexes. It may run in several processes at once.

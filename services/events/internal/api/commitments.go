@@ -42,9 +42,9 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	}
 	faults := problem.Fields{}
 	status, reason := o.Text("status", faults), o.Text("reason", faults)
-	v, err := h.events.Decide(
-		c.UserContext(), web.Principal(c), id, event.Status(textOr(status)), textOr(reason), faults,
-	)
+	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, event.Decision{
+		Status: event.Status(textOr(status)), Reason: textOr(reason), Faults: faults,
+	})
 	if err != nil {
 		return web.RefuseInvalid(c, "commitment", err, func(v event.CommitmentView, faults problem.Fields) form.Commitment {
 			shown := h.shape.decided(v)

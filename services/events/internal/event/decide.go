@@ -19,11 +19,18 @@ type CommitmentView struct {
 	Event   Event
 }
 
+// Decision is what a request says about a commitment.
+type Decision struct {
+	Status Status
+	Reason string
+	Faults problem.Fields // of fields that could not be read
+}
+
 // Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part
 // 5). Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
 // Two reads, one question to elements, one write.
 func (s *Service) Decide(
-	ctx context.Context, p principal.Principal, id int64, next Status, reason string, unreadable problem.Fields,
+	ctx context.Context, p principal.Principal, id int64, d Decision,
 ) (CommitmentView, error) {
 	e, err := s.store.GetByCommitment(ctx, id)
 	if err != nil {
@@ -43,13 +50,14 @@ func (s *Service) Decide(
 		if c == nil {
 			return record.ErrNotFound
 		}
-		if faults := checkDecision(next, reason, unreadable); len(faults) > 0 {
+		if faults := d.check(); len(faults) > 0 {
 			return record.Invalid(CommitmentView{*c, element, *e}, faults)
 		}
-		if !c.Status.MayMoveTo(next) {
-			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, next)
+		if !c.Status.MayMoveTo(d.Status) {
+			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, d.Status)
 		}
-		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = next, reason, p.UserID, time.Now().UTC().Truncate(time.Second)
+		c.Status, c.Reason = d.Status, d.Reason
+		c.DecidedBy, c.DecidedAt = p.UserID, time.Now().UTC().Truncate(time.Second)
 		return nil
 	})
 	if err != nil {
@@ -58,17 +66,17 @@ func (s *Service) Decide(
 	return CommitmentView{*e.Commitment(id), element, e}, nil
 }
 
-// checkDecision says what is wrong with a decision in itself, unreadable fields included.
-func checkDecision(next Status, reason string, unreadable problem.Fields) problem.Fields {
-	faults := maps.Clone(unreadable)
+// check says what is wrong with a decision in itself, unreadable fields included.
+func (d Decision) check() problem.Fields {
+	faults := maps.Clone(d.Faults)
 	switch {
 	case faults["status"] != nil:
-	case next == "":
+	case d.Status == "":
 		faults.Add("status", problem.Blank)
-	case !next.Valid():
+	case !d.Status.Valid():
 		faults.Add("status", problem.NotIncluded)
 	}
-	if utf8.RuneCountInString(reason) > maxReason {
+	if utf8.RuneCountInString(d.Reason) > maxReason {
 		faults.Add("reason", problem.TooLong(maxReason))
 	}
 	return faults

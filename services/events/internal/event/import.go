@@ -3,7 +3,6 @@ package event
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -313,7 +312,7 @@ func (b *batch) submitted(row Row, faults problem.Fields) []Submitted {
 		case exists:
 			elements = append(elements, Submitted{Text: key, ID: fact.ID})
 		case !b.dryRun:
-			faults.Add("elements", fmt.Sprintf("%s must exist", key))
+			faults.Add("elements", key+" "+problem.MustExist)
 		}
 	}
 	return elements

@@ -38,7 +38,7 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
 		"notes":             {first(s.Notes(ctx, p, 7)), "Event", problem.NotFound},
 		"add a note":        {first(s.AddNote(ctx, p, fact.NewNote{EventID: 7})), "Event", problem.NotFound},
-		"decide":            {first(s.Decide(ctx, p, 7, Confirmed, "", nil)), "Commitment", problem.NotFound},
+		"decide":            {first(s.Decide(ctx, p, 7, Decision{Status: Confirmed})), "Commitment", problem.NotFound},
 		"delete commitment": {s.DeleteCommitment(ctx, p, 7), "Commitment", problem.Malformed},
 		"allocate":          {added(s.Allocate(ctx, p, 7, Submission{})), "Request", problem.NotFound},
 		"change quantity":   {first(s.ChangeQuantity(ctx, p, 7, nil, nil)), "Request", problem.NotFound},

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -86,29 +86,11 @@ func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error)
 	return found, nil
 }
 
-// log is what the service wrote, at any level.
-type log struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // office is a notice service on a database of its own.
 type office struct {
 	*notice.Service
 	db  *mongo.Database
-	log *log
+	log *output.Buffer // what the service wrote, at any level
 }
 
 // allowLocal lets webhooks go to this machine.
@@ -142,7 +124,7 @@ func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *o
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := &log{}
+	written := &output.Buffer{}
 	service, err := notice.New(notice.Options{
 		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone, Meter: metricnoop.NewMeterProvider(),
 		Log: slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -17,14 +18,12 @@ func (s *Events) GetByIdempotencyKey(ctx context.Context, keyID string) (event.E
 	return s.events.First(ctx, idempotencyKeyFilter(keyID))
 }
 
-// idempotencyKeyFilter and idempotencyRecordsFilter say that the field exists so that the partial indexes can serve
-// them.
 func idempotencyKeyFilter(key string) bson.D {
-	return bson.D{{Key: "receipts.key", Value: bson.D{{Key: "$eq", Value: key}, {Key: "$exists", Value: true}}}}
+	return mongostore.WhereExists("receipts.key", "$eq", key)
 }
 
 func idempotencyRecordsFilter(before time.Time) bson.D {
-	return bson.D{{Key: "receipts.at", Value: bson.D{{Key: "$lt", Value: before}, {Key: "$exists", Value: true}}}}
+	return mongostore.WhereExists("receipts.at", "$lt", before)
 }
 
 // ForgetIdempotencyRecords implements event.Store. A change that is under way may bring some back until the next

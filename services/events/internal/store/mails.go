@@ -70,7 +70,7 @@ func itemsFilter(userID int64) bson.D {
 
 // begun narrows a filter to items that are in a mail, fresh to those that are in none.
 func begun(filter bson.D) bson.D {
-	return append(filter, bson.E{Key: "mail", Value: bson.D{{Key: "$exists", Value: true}}})
+	return append(filter, mongostore.Exists("mail")...)
 }
 
 func fresh(filter bson.D) bson.D {

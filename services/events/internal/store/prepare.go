@@ -25,14 +25,14 @@ const rewriters = 8
 
 func eventIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
+		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
 		{
 			Name:   idempotencyIndex,
 			Keys:   bson.D{{Key: "receipts.key", Value: 1}},
 			Unique: true,
-			Where:  exists("receipts.key"),
+			Where:  mongostore.Exists("receipts.key"),
 		},
-		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: exists("receipts.at")},
+		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: mongostore.Exists("receipts.at")},
 		{Name: "commitment_id", Keys: bson.D{{Key: "commitments.id", Value: 1}}},
 		{Name: "request_id", Keys: bson.D{{Key: "requests.id", Value: 1}}},
 		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
@@ -48,7 +48,7 @@ func eventIndexes() []mongostore.Index {
 
 func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
+		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
 		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true},
 		auditlog.Index(),
 	}

@@ -70,17 +70,12 @@ func waitingIndex(field string) mongostore.Index {
 	return mongostore.Index{
 		Name:  field,
 		Keys:  append(bson.D{{Key: field, Value: 1}}, oldestFirst...),
-		Where: exists(field),
+		Where: mongostore.Exists(field),
 	}
 }
 
-func exists(field string) bson.D {
-	return bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}}
-}
-
-// waitingFilter has the condition of the field's index, without which servers would not use it.
 func waitingFilter(field string, values []int64, from event.Place) bson.D {
-	filter := bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: values}, {Key: "$exists", Value: true}}}}
+	filter := mongostore.WhereExists(field, "$in", values)
 	if from == (event.Place{}) {
 		return filter
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -40,7 +41,7 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}, {Key: "sort", Value: oldestFirst}, {Key: "limit", Value: 102}})
 		})
 	}
-	if n, err := db.Collection("events").CountDocuments(t.Context(), exists("commitment_states")); err != nil || n != 30 {
+	if n, err := db.Collection("events").CountDocuments(t.Context(), mongostore.Exists("commitment_states")); err != nil || n != 30 {
 		t.Errorf("%d events have states, %v; want those that wait", n, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -17,14 +18,9 @@ func (s *Notes) GetByIdempotencyKey(ctx context.Context, keyID string) (note.Not
 	return s.notes.First(ctx, byIdempotencyKey(keyID))
 }
 
-// byIdempotencyKey and keysBefore say that the field exists so that the partial indexes can serve them.
-func byIdempotencyKey(keyID string) bson.D {
-	return bson.D{{Key: "ticket.key", Value: bson.D{{Key: "$eq", Value: keyID}, {Key: "$exists", Value: true}}}}
-}
+func byIdempotencyKey(keyID string) bson.D { return mongostore.WhereExists("ticket.key", "$eq", keyID) }
 
-func keysBefore(t time.Time) bson.D {
-	return bson.D{{Key: "ticket.at", Value: bson.D{{Key: "$lt", Value: t}, {Key: "$exists", Value: true}}}}
-}
+func keysBefore(t time.Time) bson.D { return mongostore.WhereExists("ticket.at", "$lt", t) }
 
 // ForgetIdempotencyKeys implements note.Store.
 func (s *Notes) ForgetIdempotencyKeys(ctx context.Context, before time.Time) error {

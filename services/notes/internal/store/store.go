@@ -29,25 +29,21 @@ var indexes = []mongostore.Index{
 	// the notes of an event by id
 	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
 	// imported notes by key
-	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: exists("key")},
+	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
 	// one note for an idempotency key, and the sweep of old ones
-	{Name: keyIndex, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: exists("ticket.key")},
-	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: exists("ticket.at")},
+	{Name: keyIndex, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: mongostore.Exists("ticket.key")},
+	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: mongostore.Exists("ticket.at")},
 	auditlog.Index(),
 	// one system note for an event on a topic, and system notes by their day
 	{
 		Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}},
-		Unique: true, Where: exists("system.topic"),
+		Unique: true, Where: mongostore.Exists("system.topic"),
 	},
 	{
 		Name:  "system.topic_1__system.day_1",
 		Keys:  bson.D{{Key: "system.topic", Value: 1}, {Key: "system.day", Value: 1}},
-		Where: exists("system.topic"),
+		Where: mongostore.Exists("system.topic"),
 	},
-}
-
-func exists(field string) bson.D {
-	return bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}}
 }
 
 // markIndexes of the collection notes_deleted_events serve the sweep.
@@ -97,10 +93,7 @@ var byID = bson.D{{Key: "_id", Value: 1}}
 
 func ofEvent(id int64) bson.D { return bson.D{{Key: "event_id", Value: id}} }
 
-// withKeys says that the key exists so that the index of imported notes can serve it.
-func withKeys(keys []string) bson.D {
-	return bson.D{{Key: "key", Value: bson.D{{Key: "$in", Value: keys}, {Key: "$exists", Value: true}}}}
-}
+func withKeys(keys []string) bson.D { return mongostore.WhereExists("key", "$in", keys) }
 
 // Get implements note.Store.
 func (s *Notes) Get(ctx context.Context, id int64) (note.Note, error) { return s.notes.Get(ctx, id) }

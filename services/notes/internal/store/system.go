@@ -12,9 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
-// onTopic says that the topic exists so that the partial indexes can serve it.
 func onTopic(topic fact.Topic, more bson.E) bson.D {
-	return bson.D{{Key: "system.topic", Value: bson.D{{Key: "$eq", Value: topic}, {Key: "$exists", Value: true}}}, more}
+	return append(mongostore.WhereExists("system.topic", "$eq", topic), more)
 }
 
 // FindOnTopic implements note.Store.
