@@ -42,7 +42,8 @@ func get(t *testing.T, path, known string) (*http.Response, []byte) {
 }
 
 func TestRoutes_AreServedOnceAndThenOnlyWhenChanged(t *testing.T) {
-	for path, media := range map[string]string{"/api/openapi.json": "application/json; charset=utf-8", "/api/docs": "text/html; charset=utf-8"} {
+	for path, media := range map[string]string{"/api/openapi.json": "application/json; charset=utf-8",
+		"/api/docs": "text/html; charset=utf-8"} {
 		first, body := get(t, path, "")
 		tag := first.Header.Get("ETag")
 		if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != media || len(body) < 10000 ||
@@ -79,7 +80,8 @@ func TestPage_AsksNoOtherSiteAndRunsNothing(t *testing.T) {
 	if got := answer.Header.Get("Content-Security-Policy"); got != policy {
 		t.Errorf("the policy is %s", got)
 	}
-	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " style=", "javascript:", " onclick="} {
+	for _, bad := range []string{"<script", "<link", "<img", "<iframe", "@import", "url(", " style=", "javascript:",
+		" onclick="} {
 		if bytes.Contains(body, []byte(bad)) {
 			t.Errorf("the page has %s", bad)
 		}

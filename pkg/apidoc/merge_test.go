@@ -19,18 +19,23 @@ func things(paths string) part {
 
 func TestMerge_KeepsTheOrderAndFollowsTheServicesReferences(t *testing.T) {
 	document, err := merge([]byte(frame), []part{things(`
-  /b: {get: &get {tags: [Things], operationId: b, responses: {404: {description: no}, 200: {$ref: '#/components/responses/B'}}}}
+  /b: {get: &get {tags: [Things], operationId: b, responses: {
+    404: {description: no}, 200: {$ref: '#/components/responses/B'}}}}
   /a: {get: {<<: *get, operationId: a}}
 components:
-  responses: {B: {description: yes, content: {application/json: {schema: {$ref: 'components.yaml#/components/schemas/Id'}}}}}
+  responses: {B: {description: yes, content: {application/json: {
+    schema: {$ref: 'components.yaml#/components/schemas/Id'}}}}}
 `)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(string(encode(document))), "")
-	want := `"paths":{"/b":{"get":{"tags":["Things"],"operationId":"b","responses":{"200":{"$ref":"#/components/responses/B"},"404":{"description":"no"}}}},` +
-		`"/a":{"get":{"tags":["Things"],"operationId":"a","responses":{"200":{"$ref":"#/components/responses/B"},"404":{"description":"no"}}}}},` +
-		`"components":{"schemas":{"Id":{"type":"integer"}},"responses":{"B":{"description":"yes","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Id"}}}}}}`
+	want := `"paths":{"/b":{"get":{"tags":["Things"],"operationId":"b",` +
+		`"responses":{"200":{"$ref":"#/components/responses/B"},"404":{"description":"no"}}}},` +
+		`"/a":{"get":{"tags":["Things"],"operationId":"a","responses":{"200":{"$ref":"#/components/responses/B"},` +
+		`"404":{"description":"no"}}}}},` +
+		`"components":{"schemas":{"Id":{"type":"integer"}},"responses":{"B":{"description":"yes",` +
+		`"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Id"}}}}}}`
 	if !strings.Contains(got, want) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -38,12 +43,17 @@ components:
 
 func TestMerge_RefusesWhatContradictsItself(t *testing.T) {
 	for says, parts := range map[string][]part{
-		"/a is there already":                    {things("  /a: {get: {tags: [Things], operationId: a}}\n"), things("  /a: {put: {tags: [Things], operationId: b}}\n")},
-		"schemas: Id is there already":           {things("  /a: {get: {tags: [Things], operationId: a}}\ncomponents: {schemas: {Id: {}}}\n")},
-		`GET /b: its operationId "a"`:            {things("  /a: {get: {tags: [Things], operationId: a}}\n  /b: {get: {tags: [Things], operationId: a}}\n")},
-		"GET /a: has not one tag":                {things("  /a: {get: {tags: [Others], operationId: a}}\n")},
-		"#/components/schemas/None is not there": {things("  /a: {get: {tags: [Things], operationId: a, responses: {200: {$ref: '#/components/schemas/None'}}}}\n")},
-		"other.yaml#/a is not in the document":   {things("  /a: {get: {tags: [Things], operationId: a, responses: {200: {$ref: 'other.yaml#/a'}}}}\n")},
+		"/a is there already": {things("  /a: {get: {tags: [Things], operationId: a}}\n"),
+			things("  /a: {put: {tags: [Things], operationId: b}}\n")},
+		"schemas: Id is there already": {things(
+			"  /a: {get: {tags: [Things], operationId: a}}\ncomponents: {schemas: {Id: {}}}\n")},
+		`GET /b: its operationId "a"`: {things(
+			"  /a: {get: {tags: [Things], operationId: a}}\n  /b: {get: {tags: [Things], operationId: a}}\n")},
+		"GET /a: has not one tag": {things("  /a: {get: {tags: [Others], operationId: a}}\n")},
+		"#/components/schemas/None is not there": {things(
+			"  /a: {get: {tags: [Things], operationId: a, responses: {200: {$ref: '#/components/schemas/None'}}}}\n")},
+		"other.yaml#/a is not in the document": {things(
+			"  /a: {get: {tags: [Things], operationId: a, responses: {200: {$ref: 'other.yaml#/a'}}}}\n")},
 	} {
 		if _, err := merge([]byte(frame), parts); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %q", err, says)

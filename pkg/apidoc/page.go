@@ -49,7 +49,8 @@ type (
 	}
 )
 
-// Marks of fields: those that a request must have, and those that an answer may lack. An answer's schemas allow no other fields.
+// Marks of fields: those that a request must have, and those that an answer may lack. An answer's schemas allow no
+// other fields.
 const (
 	required  = "required"
 	sometimes = "may be absent"
@@ -179,7 +180,8 @@ func (r *renderer) record(name string, schema object) record {
 	return shown
 }
 
-// fields lists the fields of an object and of objects in it, whose names it is in front of; those of a record that has a name are shown with it.
+// fields lists the fields of an object and of objects in it, whose names it is in front of; those of a record that
+// has a name are shown with it.
 func (r *renderer) fields(prefix string, schema object) []field {
 	var all []field
 	needed, exact := schema.list("required"), schema.get("additionalProperties") == false

@@ -13,8 +13,12 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
       tags: [Things]
       operationId: putA
       summary: Put <a>
-      requestBody: {content: {application/json: {schema: {type: object, required: [b], properties: {b: {type: object, properties: {c: {enum: [1, null]}}}}}, example: {b: {c: 1}}}}}
-      responses: {200: {description: It is *done*., content: {application/json: {schema: {type: [string, 'null']}}}}, 403: {description: No.}}
+      requestBody: {content: {application/json: {
+        schema: {type: object, required: [b], properties: {b: {type: object, properties: {c: {enum: [1, null]}}}}},
+        example: {b: {c: 1}}}}}
+      responses: {
+        200: {description: It is *done*., content: {application/json: {schema: {type: [string, 'null']}}}},
+        403: {description: No.}}
 `)})
 	if err != nil {
 		t.Fatal(err)
@@ -24,9 +28,12 @@ func TestRender_ShowsAllOfAnOperationAndEscapesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"<style>p{}</style>", "Some <em>words</em>.", `<article id="putA">`, "Put &lt;a&gt;", "<code>/api/admin/a/{id}</code>", "session of an administrator",
-		`<code>id</code> <span class="mark">required</span> <span class="place">path</span>`, `<a href="#record-Id">Id</a>`,
-		"<code>b</code> <span class=\"mark\">required</span>", "<code>b.c</code></th>", "<code>1</code> | <code>null</code>",
+		"<style>p{}</style>", "Some <em>words</em>.", `<article id="putA">`, "Put &lt;a&gt;",
+		"<code>/api/admin/a/{id}</code>", "session of an administrator",
+		`<code>id</code> <span class="mark">required</span> <span class="place">path</span>`,
+		`<a href="#record-Id">Id</a>`,
+		"<code>b</code> <span class=\"mark\">required</span>", "<code>b.c</code></th>",
+		"<code>1</code> | <code>null</code>",
 		"It is <em>done</em>.", "string or null", "Without success: 403", "{&#34;b&#34;: {&#34;c&#34;: 1}}",
 	} {
 		if !strings.Contains(string(out), want) {

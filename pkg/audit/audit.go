@@ -1,6 +1,6 @@
-// Package audit is who did what, as whom, to which record, when and from where (administration: audit). It is plain data: an [Entry] is
-// stored inside the document whose change it tells of, in the same atomic write, and package auditlog moves it from there to the service's
-// audit, which is only ever appended to.
+// Package audit is who did what, as whom, to which record, when and from where (administration: audit). It is plain
+// data: an [Entry] is stored inside the document whose change it tells of, in the same atomic write, and package
+// auditlog moves it from there to the service's audit, which is only ever appended to.
 //
 // Entries hold no secrets: of a uuid, and of what a note says, they tell that it changed and nothing more.
 package audit
@@ -88,7 +88,8 @@ type Entry struct {
 	At     time.Time `bson:"at"` // UTC, to the millisecond
 	Action Action    `bson:"action"`
 	Record string    `bson:"record"` // Event:12
-	// About is by which records the entry is found: the record, its type, and those that are part of it or that it is part of.
+	// About is by which records the entry is found: the record, its type, and those that are part of it or that it
+	// is part of.
 	About   []string `bson:"about"`
 	Actor   `bson:",inline"`
 	Changes []Change `bson:"changes,omitempty"`
@@ -101,8 +102,8 @@ type Change struct {
 	To    *string `bson:"to,omitempty" json:"to"`
 }
 
-// New makes the entry of what the context's actor did, to be stored in the record's document. Besides are records by which it is to be
-// found as well. It returns none within an import, whose batch has an entry as a whole.
+// New makes the entry of what the context's actor did, to be stored in the record's document. Besides are records
+// by which it is to be found as well. It returns none within an import, whose batch has an entry as a whole.
 func New(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) []Entry {
 	if InBatch(ctx) {
 		return nil
@@ -138,8 +139,8 @@ func WithBatch(ctx context.Context, b Batch) context.Context {
 // InBatch says whether the context's writes are those of a batch.
 func InBatch(ctx context.Context) bool { return ctx.Value(batchKey) != nil }
 
-// Begin must be called before anything is written that may be part of a batch: when it fails, nothing may be written. It does nothing when
-// there is no batch, or it has begun.
+// Begin must be called before anything is written that may be part of a batch: when it fails, nothing may be
+// written. It does nothing when there is no batch, or it has begun.
 func Begin(ctx context.Context) error {
 	b, ok := ctx.Value(batchKey).(Batch)
 	if !ok {

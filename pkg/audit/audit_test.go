@@ -16,10 +16,13 @@ import (
 func ptr(text string) *string { return &text }
 
 func TestCompare_TellsWhatDiffers(t *testing.T) {
-	before := []audit.Value{audit.Text("name", "A"), audit.ID("element_id", 0), audit.Bool("active", true), audit.Int("order", 0), audit.Text("gone", "x")}
-	after := []audit.Value{audit.Text("name", "B"), audit.ID("element_id", 7), audit.Bool("active", true), audit.Int("order", 3), audit.IDs("users", []int64{1, 2})}
+	before := []audit.Value{audit.Text("name", "A"), audit.ID("element_id", 0), audit.Bool("active", true),
+		audit.Int("order", 0), audit.Text("gone", "x")}
+	after := []audit.Value{audit.Text("name", "B"), audit.ID("element_id", 7), audit.Bool("active", true),
+		audit.Int("order", 3), audit.IDs("users", []int64{1, 2})}
 	want := []audit.Change{
-		{Field: "name", From: ptr("A"), To: ptr("B")}, {Field: "element_id", To: ptr("7")}, {Field: "order", From: ptr("0"), To: ptr("3")},
+		{Field: "name", From: ptr("A"), To: ptr("B")}, {Field: "element_id", To: ptr("7")},
+		{Field: "order", From: ptr("0"), To: ptr("3")},
 		{Field: "users", To: ptr("1,2")}, {Field: "gone", From: ptr("x")},
 	}
 	if diff := cmp.Diff(want, audit.Compare(before, after)); diff != "" {
@@ -34,7 +37,8 @@ func TestCompare_ShowsNoSecretAndNoLongText(t *testing.T) {
 	changes := audit.Compare(
 		[]audit.Value{audit.Secret("uuid", "old secret"), audit.Text("body", "")},
 		[]audit.Value{audit.Secret("uuid", "new secret"), audit.Text("body", strings.Repeat("é", 1000))})
-	if diff := cmp.Diff([]audit.Change{{Field: "uuid"}, {Field: "body", To: ptr(strings.Repeat("é", 200) + "…")}}, changes); diff != "" {
+	want := []audit.Change{{Field: "uuid"}, {Field: "body", To: ptr(strings.Repeat("é", 200) + "…")}}
+	if diff := cmp.Diff(want, changes); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -50,9 +54,10 @@ func TestMake_IDsAreInTheOrderOfTime(t *testing.T) {
 }
 
 func TestMake_FindsAnEntryByAllThatItIsAbout(t *testing.T) {
-	e := audit.Make(audit.WithActor(t.Context(), audit.Actor{User: 5}), audit.Decide, audit.RecordOf("Commitment", 31), nil,
-		audit.RecordOf("Event", 12), audit.RecordOf("Commitment", 31))
-	if diff := cmp.Diff([]string{"Commitment:31", "Commitment", "Event:12"}, e.About); diff != "" || e.User != 5 || time.Since(e.At) > time.Minute {
+	e := audit.Make(audit.WithActor(t.Context(), audit.Actor{User: 5}), audit.Decide, audit.RecordOf("Commitment", 31),
+		nil, audit.RecordOf("Event", 12), audit.RecordOf("Commitment", 31))
+	diff := cmp.Diff([]string{"Commitment:31", "Commitment", "Event:12"}, e.About)
+	if diff != "" || e.User != 5 || time.Since(e.At) > time.Minute {
 		t.Errorf("%s %+v", diff, e)
 	}
 }

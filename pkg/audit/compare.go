@@ -57,8 +57,8 @@ func IDs(field string, ids []int64) Value {
 // Secret is a field of which only a change is told. The text never leaves this package.
 func Secret(field, text string) Value { return Value{Field: field, Text: text, Hidden: true} }
 
-// Compare returns what differs between two states of a record, in the order of after and then of what only before has. A record that was
-// created or is deleted has no values on that side.
+// Compare returns what differs between two states of a record, in the order of after and then of what only before
+// has. A record that was created or is deleted has no values on that side.
 func Compare(before, after []Value) []Change {
 	was := make(map[string]Value, len(before))
 	for _, v := range before {

@@ -1,14 +1,13 @@
-// Package journal writes the records of one collection together with everything that a change of them owes to others,
-// so that no store method can leave it out: the entry for the audit, the messages for other services, the beginning of
-// an import's batch, and the nudge for the relay. The entry and the messages are in the same atomic write as the
-// change.
+// Package journal writes the records of one collection together with all that a change of them requires: the entry
+// for the audit, the messages for other services, the start of an import's batch, and the nudge for the relay. So no
+// store method can leave one out. The entry and the messages are in the same atomic write as the change.
 //
-// A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and lends it for
-// reading only. The writes that owe nothing to anybody have names of their own: [Collection.Rewrite],
+// A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and exposes it for
+// reading only. The writes that need no entry and no message have names of their own: [Collection.Rewrite],
 // [Collection.Fence], [Collection.Forget], [Collection.Purge], [Collection.Acknowledge].
 //
-// A record that is deleted leaves a tombstone, which carries its last entry and messages; the documents' readers below
-// leave tombstones out. When a tombstone goes, mongostore.Pending says.
+// A deleted record leaves a tombstone, which carries its last entry and messages. The methods that read records leave
+// tombstones out. mongostore.Pending says when a tombstone is deleted.
 package journal
 
 import (
@@ -41,35 +40,36 @@ type document[D any] interface {
 	tail() *Tail
 }
 
-// Options say how the documents D of a collection become records R and back, and what a change of a record owes.
+// Options say how the documents D of a collection become records R and back, and what a change of a record requires.
 //
-// Entry and Messages compare the record before a change with the one after it; the zero R stands for a record that is
-// not there: before it is created, or after it is deleted. They may run more than once for one change.
+// Entry and Messages compare the record before a change with the one after it. The zero R stands for a record that
+// does not exist: before it is created, or after it is deleted. They may run more than once for one change.
 type Options[D, R any] struct {
 	Collection *mongo.Collection
 
-	// Record returns what a document says. It shares nothing with the document that a change of the record may change
-	// in place.
+	// Record returns the record in a document. It shares nothing with the document that a change of the record may
+	// change in place.
 	Record func(*D) R
-	// Set makes a document say a record. Of the head it sets the schema, and the id in a new document; the rest of the
-	// head, and the tail, are the journal's.
+	// Set stores a record in a document. Of the head it sets the schema, and the id in a new document; the journal
+	// sets the rest of the head, and the tail.
 	Set func(*D, R)
-	// Entry returns what the audit gets, nothing when the audit has no interest in the change. See audit.New.
+	// Entry returns the audit's entries for a change, none when the audit ignores the change. See audit.New.
 	Entry func(ctx context.Context, before, after R) []audit.Entry
-	// Messages returns what other services get, nil: never anything. Version is the document's with the change.
+	// Messages returns the messages for other services. Nil: there are never any. Version is the document's after the
+	// change.
 	Messages func(ctx context.Context, version int64, before, after R) []outbox.Message
-	// Nudge is called after each write with a message; it must not block. Nil: nobody is nudged, and the relay finds
-	// the message by itself.
+	// Nudge is called after each write with a message; it must not block. Nil: there is no nudge, and the relay finds
+	// the message at its next poll.
 	Nudge func()
-	// InTurn makes the writers of this process to one document go one after another: for documents that many change at
-	// once.
+	// InTurn makes the writers of this process to one document write one after another: for documents that many
+	// change at once. See mongostore.WriterQueues.
 	InTurn bool
 }
 
 // Collection is the records of one collection. It is safe for concurrent use, by any number of processes.
 type Collection[D, R any] struct {
 	o      Options[D, R]
-	turns  *mongostore.Turns // nil: all at once
+	queues *mongostore.WriterQueues // nil: all at once
 	head   func(*D) *mongostore.Head
 	tail   func(*D) *Tail
 	load   func(ctx context.Context, id int64) (D, error)
@@ -91,7 +91,7 @@ func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
 		insert: func(ctx context.Context, d *D) error { return mongostore.Insert(ctx, o.Collection, P(d)) },
 	}
 	if o.InTurn {
-		c.turns = mongostore.NewTurns()
+		c.queues = mongostore.NewWriterQueues()
 	}
 	return c
 }
@@ -102,7 +102,7 @@ func (c *Collection[D, R]) Reader() mongostore.Reader { return reader{c.o.Collec
 // reader hides what a *mongo.Collection can do besides.
 type reader struct{ mongostore.Reader }
 
-// Get returns the record with the id; record.ErrNotFound when there is none. One document by its id.
+// Get returns the record with the id; record.ErrNotFound when there is none.
 func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
 	d, err := c.load(ctx, id)
 	if err == nil && c.tail(&d).Deleted {
@@ -114,9 +114,10 @@ func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
 	return c.o.Record(&d), nil
 }
 
-// Find returns the records that a filter takes, all of them: who asks for many gives a limit. Empty, not nil, when
-// there is none.
-func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]R, error) {
+// Find returns all records that match a filter; empty, not nil, when there is none. Callers that may match many pass
+// a limit.
+func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D,
+	opts ...options.Lister[options.FindOptions]) ([]R, error) {
 	documents, err := mongostore.Find[D](ctx, c.o.Collection, filter, opts...)
 	if err != nil {
 		return nil, err
@@ -130,9 +131,10 @@ func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D, opts ...opti
 	return records, nil
 }
 
-// First returns the first record that a filter takes, record.ErrNotFound when there is none. The filter must take no
-// tombstone: one by a field that tombstones lack.
-func (c *Collection[D, R]) First(ctx context.Context, filter bson.D, opts ...options.Lister[options.FindOneOptions]) (r R, err error) {
+// First returns the first record that matches a filter, record.ErrNotFound when there is none. The filter must match
+// no tombstone: use a field that tombstones lack.
+func (c *Collection[D, R]) First(ctx context.Context, filter bson.D,
+	opts ...options.Lister[options.FindOneOptions]) (r R, err error) {
 	var d D
 	err = c.o.Collection.FindOne(ctx, filter, opts...).Decode(&d)
 	if errors.Is(err, mongo.ErrNoDocuments) {

@@ -53,7 +53,8 @@ func open(t *testing.T) *books {
 	b.Collection = journal.New(journal.Options[page, book]{
 		Collection: b.pages, Record: (*page).book, Set: (*page).set, Nudge: func() { b.nudges++ },
 		Entry: func(ctx context.Context, before, after book) []audit.Entry {
-			changes := audit.Compare([]audit.Value{audit.Text("title", before.Title)}, []audit.Value{audit.Text("title", after.Title)})
+			changes := audit.Compare([]audit.Value{audit.Text("title", before.Title)},
+				[]audit.Value{audit.Text("title", after.Title)})
 			action := audit.Update
 			switch {
 			case before.ID == 0:
@@ -105,7 +106,8 @@ func retitle(title string) func(*book) error {
 
 func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *testing.T) {
 	b := open(t)
-	if refused, err := b.Insert(t.Context(), []book{{ID: 1, Title: "A"}, {ID: 2, Title: "silent"}}); err != nil || len(refused) > 0 {
+	refused, err := b.Insert(t.Context(), []book{{ID: 1, Title: "A"}, {ID: 2, Title: "silent"}})
+	if err != nil || len(refused) > 0 {
 		t.Fatal(refused, err)
 	}
 	b.stored(t, 1).want(t, []string{"create"}, []string{"→A at 1"})
@@ -118,7 +120,8 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 	if err != nil || changed != (book{1, 2, "B"}) {
 		t.Errorf("%+v, %v", changed, err)
 	}
-	all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}}, {ID: 2, Version: 1, Record: book{ID: 2, Title: "D"}}})
+	all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}},
+		{ID: 2, Version: 1, Record: book{ID: 2, Title: "D"}}})
 	if err != nil || !all {
 		t.Error(all, err)
 	}
@@ -129,7 +132,8 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 		t.Fatal(err)
 	}
 	p := b.stored(t, 1)
-	p.want(t, []string{"create", "update", "update", "delete"}, []string{"→A at 1", "A→B at 2", "B→C at 3", "C→ at 4"})
+	p.want(t, []string{"create", "update", "update", "delete"},
+		[]string{"→A at 1", "A→B at 2", "B→C at 3", "C→ at 4"})
 	if !p.Deleted || p.Version != 4 || p.Schema != 3 || p.Title != "" {
 		t.Errorf("the tombstone is %+v", p)
 	}
@@ -150,7 +154,8 @@ func TestCollection_NothingIsWrittenWhenNothingChangesOrMayChange(t *testing.T) 
 		t.Fatal(err)
 	}
 	b.nudges = 0
-	got, err := b.Change(t.Context(), 1, func(b *book) error { b.Title = "B"; return fmt.Errorf("equal: %w", record.ErrUnchanged) })
+	got, err := b.Change(t.Context(), 1,
+		func(b *book) error { b.Title = "B"; return fmt.Errorf("equal: %w", record.ErrUnchanged) })
 	if err != nil || got != (book{1, 1, "A"}) {
 		t.Errorf("unchanged: %+v, %v", got, err)
 	}
@@ -218,7 +223,8 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 	if found, err := b.Find(t.Context(), bson.D{}); err != nil || !slices.Equal(found, []book{{2, 1, "B"}}) {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}}}); err != nil || all {
+	all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}}})
+	if err != nil || all {
 		t.Errorf("replaced: %v, %v", all, err)
 	}
 }
@@ -262,7 +268,9 @@ func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 	if err := b.Fence(ctx, 1, 7); !mongostore.IsDuplicateKey(err) {
 		t.Errorf("a fence where there is a record: %v", err)
 	}
-	if err := b.Forget(ctx, bson.D{{Key: "_id", Value: 2}}, bson.D{{Key: "$unset", Value: bson.D{{Key: "title", Value: ""}}}}); err != nil {
+	err := b.Forget(ctx, bson.D{{Key: "_id", Value: 2}},
+		bson.D{{Key: "$unset", Value: bson.D{{Key: "title", Value: ""}}}})
+	if err != nil {
 		t.Error(err)
 	}
 	b.stored(t, 1).want(t, []string{"create"}, nil)
@@ -282,8 +290,10 @@ func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 func TestPurge_SparesWhatHasSomethingPending(t *testing.T) {
 	b := open(t)
 	entry := audit.Make(t.Context(), audit.Create, audit.RecordOf("Book", 1), nil)
-	for id, tail := range []journal.Tail{{}, {Audit: []audit.Entry{entry}}, {Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "x", 2)}}} {
-		if err := mongostore.Insert(t.Context(), b.pages, &page{Head: mongostore.Head{ID: int64(id)}, Tail: tail}); err != nil {
+	for id, tail := range []journal.Tail{{}, {Audit: []audit.Entry{entry}},
+		{Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "x", 2)}}} {
+		err := mongostore.Insert(t.Context(), b.pages, &page{Head: mongostore.Head{ID: int64(id)}, Tail: tail})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -291,7 +301,8 @@ func TestPurge_SparesWhatHasSomethingPending(t *testing.T) {
 	if left, err := b.Purge(t.Context(), all); err != nil || !left {
 		t.Errorf("left: %v, %v", left, err)
 	}
-	if found, err := b.Find(t.Context(), bson.D{}); err != nil || len(found) != 2 || found[0].ID == 0 || found[1].ID == 0 {
+	found, err := b.Find(t.Context(), bson.D{})
+	if err != nil || len(found) != 2 || found[0].ID == 0 || found[1].ID == 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -13,15 +13,16 @@ import (
 
 // The writes of this file leave no entry and no message: nothing that a client can see changes with them.
 
-// Rewrite changes a document, but not the record in it: its shape, or a field that is the store's own. Change gets
-// tombstones too; it returns record.ErrUnchanged when there is nothing to write. Otherwise as mongostore.Update.
+// Rewrite changes a document, but not the record in it: its shape, or a field that only the store uses. Change is
+// also called for tombstones; it returns record.ErrUnchanged when there is nothing to write. Otherwise as
+// mongostore.Update.
 func (c *Collection[D, R]) Rewrite(ctx context.Context, id int64, change func(*D) error) error {
 	_, err := c.update(ctx, id, change)
 	return err
 }
 
-// Fence stores a tombstone in which nothing is pending, so that the id stays taken for ever. mongostore.IsDuplicateKey
-// when it is taken. One round trip.
+// Fence stores a tombstone in which nothing is pending, so that the id stays taken for ever.
+// mongostore.IsDuplicateKey holds for the error when it is taken already.
 func (c *Collection[D, R]) Fence(ctx context.Context, id int64, schema int32) error {
 	var d D
 	*c.head(&d) = mongostore.Head{ID: id, Schema: schema}
@@ -29,8 +30,7 @@ func (c *Collection[D, R]) Fence(ctx context.Context, id int64, schema int32) er
 	return c.insert(ctx, &d)
 }
 
-// Forget removes from documents what the store no longer needs, by an update such as $unset. The versions stay. One
-// round trip.
+// Forget removes from documents what the store no longer needs, by an update such as $unset. The versions stay.
 func (c *Collection[D, R]) Forget(ctx context.Context, filter, update bson.D) error {
 	if _, err := c.o.Collection.UpdateMany(ctx, filter, update); err != nil {
 		return fmt.Errorf("forget in %s: %w", c.o.Collection.Name(), err)
@@ -38,10 +38,11 @@ func (c *Collection[D, R]) Forget(ctx context.Context, filter, update bson.D) er
 	return nil
 }
 
-// Purge removes the documents that a filter takes and in which nothing is pending, without a tombstone: those of
-// records whose end is in the audit by another record's. It says whether any are left. Two round trips.
+// Purge removes the documents that match a filter and in which nothing is pending, without a tombstone. It is for
+// records whose end is in the audit as part of another record's. It says whether any are left.
 func (c *Collection[D, R]) Purge(ctx context.Context, filter bson.D) (left bool, err error) {
-	if _, err := c.o.Collection.DeleteMany(ctx, append(filter[:len(filter):len(filter)], mongostore.NonePending()...)); err != nil {
+	_, err = c.o.Collection.DeleteMany(ctx, append(filter[:len(filter):len(filter)], mongostore.NonePending()...))
+	if err != nil {
 		return false, fmt.Errorf("purge %s: %w", c.o.Collection.Name(), err)
 	}
 	n, err := c.o.Collection.CountDocuments(ctx, filter, options.Count().SetLimit(1))
@@ -51,8 +52,7 @@ func (c *Collection[D, R]) Purge(ctx context.Context, filter bson.D) (left bool,
 	return n > 0, nil
 }
 
-// Acknowledge drops the messages of a document that is still at the version, when whom they are for knows already. One
-// round trip.
+// Acknowledge drops the messages of a document that is still at the version, when their receiver has them already.
 func (c *Collection[D, R]) Acknowledge(ctx context.Context, id, version int64) error {
 	drop := bson.D{{Key: "$unset", Value: bson.D{{Key: outbox.Field, Value: ""}}}}
 	if _, err := c.o.Collection.UpdateOne(ctx, atVersion(id, version), drop); err != nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Insert stores new records, with ids that the caller set, each by itself, in one round trip. It returns the errors of
-// those that a unique index kept out; their Index is the record's. After any other failure some of the records may be
-// stored.
+// Insert stores new records, with ids that the caller set, each by itself. It returns the write errors of those that
+// a unique index refused; their Index is the record's. After any other failure some of the records may be stored.
 func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.WriteError, error) {
 	if len(records) == 0 {
 		return nil, nil
@@ -34,8 +33,8 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 	return refused, err
 }
 
-// InsertOne stores a new record, with the id that the caller set, and returns it as it is stored.
-// mongostore.IsDuplicateKey tells of a unique index in the way. One round trip.
+// InsertOne stores a new record, with the id that the caller set, and returns it as stored. mongostore.IsDuplicateKey
+// holds for the error when a unique index refuses it.
 func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err error) {
 	if err := audit.Begin(ctx); err != nil {
 		return stored, err
@@ -59,12 +58,13 @@ func (c *Collection[D, R]) create(ctx context.Context, d *D, r R) bool {
 	return c.append(ctx, d, 1, none, r)
 }
 
-// Change changes a record and loses no concurrent change: decide gets the record as it is and makes it what it is to
-// be. When another writer came between, decide is asked again, on the record as it is then; it does no I/O and keeps
-// nothing between its runs. The record returned is the one stored. When decide returns record.ErrUnchanged nothing is
-// written, and the record is returned as it was read, without an error; any other error of decide is returned as it is,
-// with the record as decide left it. record.ErrNotFound when there is no record with the id. Two round trips when
-// nobody interferes. After an error for which mongostore.Unavailable holds the change may be stored, or not.
+// Change changes a record and loses no concurrent change: decide is passed the record and changes it in place. When
+// another writer was first, decide runs again, on the record as it is then; it does no I/O and keeps nothing between
+// runs. The record returned is the one stored.
+//
+// When decide returns record.ErrUnchanged, nothing is written and the record is returned as read, without an error.
+// Any other error of decide is returned as it is, with the record as decide left it. record.ErrNotFound when there is
+// no record with the id. After an error for which mongostore.Unavailable holds, the change may or may not be stored.
 func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R) error) (R, error) {
 	return c.write(ctx, id, func(d *D) (before, after R, err error) {
 		before, after = c.o.Record(d), c.o.Record(d)
@@ -75,9 +75,9 @@ func (c *Collection[D, R]) Change(ctx context.Context, id int64, decide func(*R)
 	})
 }
 
-// Delete deletes a record if may returns no error; an error of may is returned as it is. What may changes of the record
-// is what Entry and Messages get as the record before. A tombstone stays until the last entry and messages are where
-// they belong. Errors and round trips as those of Change.
+// Delete deletes a record if may returns no error; an error of may is returned as it is. Entry and Messages get the
+// record as may left it as the record before. A tombstone stays until the last entry and messages are copied. Errors
+// are those of Change.
 func (c *Collection[D, R]) Delete(ctx context.Context, id int64, may func(*R) error) error {
 	_, err := c.write(ctx, id, func(d *D) (before, none R, err error) {
 		before = c.o.Record(d)
@@ -93,14 +93,15 @@ func (c *Collection[D, R]) Delete(ctx context.Context, id int64, may func(*R) er
 	return err
 }
 
-// write is what Change and Delete have in common. Change, which may run many times, changes a document and returns the
+// write is the common part of Change and Delete. Change, which may run many times, changes a document and returns the
 // record before and after.
-func (c *Collection[D, R]) write(ctx context.Context, id int64, change func(*D) (before, after R, err error)) (r R, err error) {
+func (c *Collection[D, R]) write(ctx context.Context, id int64,
+	change func(*D) (before, after R, err error)) (r R, err error) {
 	if err := audit.Begin(ctx); err != nil {
 		return r, err
 	}
-	if c.turns != nil {
-		done, err := c.turns.Take(ctx, id)
+	if c.queues != nil {
+		done, err := c.queues.Wait(ctx, id)
 		if err != nil {
 			return r, err
 		}
@@ -135,8 +136,8 @@ type Revision[R any] struct {
 	Record      R
 }
 
-// Replace stores records that are still at the version at which they were read, and says whether all of them were. It
-// is Change for a batch: one read and one write, whatever the number of records. The records are of different ids.
+// Replace is Change for a batch: it stores the records that are still at the version at which they were read, and
+// says whether all of them were. Their ids differ.
 func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R]) (all bool, err error) {
 	if len(revisions) == 0 {
 		return true, nil
@@ -195,7 +196,7 @@ func atVersion(id, version int64) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "version", Value: version}}
 }
 
-// set makes a stored document say a record; id, version and tail stay.
+// set stores a record in a stored document; id, version and tail stay.
 func (c *Collection[D, R]) set(d *D, r R) {
 	head, tail := *c.head(d), *c.tail(d)
 	c.o.Set(d, r)

@@ -19,7 +19,9 @@ func TestConflicted(t *testing.T) {
 		{errors.New("deadlock detected"), false}, // not the server's word
 		{mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 11000, Message: "E11000 duplicate key"}}}, false},
 		{mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 112, Message: "WriteConflict"}}}, true},
-		{fmt.Errorf("replace: %w", mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 16908292, Message: "deadlock detected"}}}), true},
+		{fmt.Errorf("replace: %w",
+			mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 16908292, Message: "deadlock detected"}}}),
+			true},
 		{mongo.CommandError{Code: 112}, true},
 		{mongo.BulkWriteError{WriteError: mongo.WriteError{Message: "deadlock detected"}}, true},
 	} {

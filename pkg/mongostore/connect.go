@@ -37,9 +37,9 @@ type Options struct {
 	MeterProvider  metric.MeterProvider // nil: the global one
 }
 
-// Connect opens a client and pings the primary. Timeouts in the URI win over the defaults; the write concern
-// (majority, journaled) does not yield to it. Nil slices are stored as empty arrays. The error never holds the URI or
-// any part of it; [Unavailable] tells whether a later try can help. The caller disconnects the client.
+// Connect opens a client and pings the primary. Timeouts in the URI override the defaults; the URI cannot override
+// the write concern, which is majority and journaled. Nil slices are stored as empty arrays. The error never holds
+// the URI or any part of it; [Unavailable] says whether a later try can help. The caller disconnects the client.
 func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) {
 	monitor, err := o.monitor()
 	if err != nil {
@@ -47,7 +47,8 @@ func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) 
 	}
 	opts := clientOptions(uri, o.AppName).SetMonitor(monitor)
 	if opts.Validate() != nil {
-		return nil, errors.New("mongostore: the database URI is not valid; it looks like mongodb://user:password@host:27017/?replicaSet=rs0")
+		return nil, errors.New("mongostore: the database URI is not valid; it looks like " +
+			"mongodb://user:password@host:27017/?replicaSet=rs0")
 	}
 	client, err := mongo.Connect(opts)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -25,7 +26,8 @@ func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T)
 		t.Fatal(err)
 	}
 	started := time.Now()
-	_, err = mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+address+"/?authSource=vault", mongostore.Options{})
+	_, err = mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+address+"/?authSource=vault",
+		mongostore.Options{})
 	if err == nil || !mongostore.Unavailable(err) {
 		t.Fatalf("error %v, want one that is Unavailable", err)
 	}
@@ -36,7 +38,8 @@ func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T)
 }
 
 func TestConnect_ABadURIIsAnErrorThatDoesNotRepeatIt(t *testing.T) {
-	for _, uri := range []string{"", "postgres://anna:hunter2@db/x", "mongodb://anna:hun%ter2@db", "mongodb://anna:hunter2@db:port", "mongodb://anna:hunter2@/"} {
+	for _, uri := range []string{"", "postgres://anna:hunter2@db/x", "mongodb://anna:hun%ter2@db",
+		"mongodb://anna:hunter2@db:port", "mongodb://anna:hunter2@/"} {
 		_, err := mongostore.Connect(t.Context(), uri, mongostore.Options{})
 		if err == nil || mongostore.Unavailable(err) {
 			t.Errorf("error %v for a bad URI", err)
@@ -56,7 +59,8 @@ func refuseSecrets(t *testing.T, err error, secrets ...string) {
 }
 
 func TestConnect_WritesWaitForTheMajorityAndTheJournalWhateverTheURISays(t *testing.T) {
-	opts := mongostore.ClientOptions("mongodb://localhost/?w=1&journal=false&timeoutMS=1234&serverSelectionTimeoutMS=5678", "belfry-test")
+	opts := mongostore.ClientOptions(
+		"mongodb://localhost/?w=1&journal=false&timeoutMS=1234&serverSelectionTimeoutMS=5678", "belfry-test")
 	if concern := opts.WriteConcern; concern.W != "majority" || concern.Journal == nil || !*concern.Journal {
 		t.Errorf("write concern %+v", concern)
 	}
@@ -73,7 +77,8 @@ func TestConnect_NilSlicesAreStoredAsEmptyArrays(t *testing.T) {
 	}{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	n, err := db.Collection("lists").CountDocuments(t.Context(), bson.D{{Key: "list", Value: bson.D{{Key: "$size", Value: 0}}}})
+	n, err := db.Collection("lists").CountDocuments(t.Context(),
+		bson.D{{Key: "list", Value: bson.D{{Key: "$size", Value: 0}}}})
 	if err != nil || n != 1 {
 		t.Errorf("%d documents with an empty list, %v", n, err)
 	}
@@ -94,7 +99,7 @@ func TestUnavailable(t *testing.T) {
 		{"not confirmed in time", mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: 64}}, true},
 		{"a duplicate key", mongo.WriteException{WriteErrors: []mongo.WriteError{{Code: 11000}}}, false},
 		{"any other", errors.New("x"), false},
-		{"not found", mongostore.ErrNotFound, false},
+		{"not found", record.ErrNotFound, false},
 	} {
 		if got := mongostore.Unavailable(c.err); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

@@ -6,25 +6,17 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
-
-	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-var (
-	// ErrNotFound means that there is no document with the id.
-	ErrNotFound = record.ErrNotFound
-	// ErrConflict means that other writers kept winning the document for as long as Update was willing to try.
-	ErrConflict = errors.New("mongostore: the document kept changing")
-	// ErrUnchanged is returned by the function given to Update to say that nothing needs to be written.
-	ErrUnchanged = record.ErrUnchanged
-)
+// ErrConflict means that other writers changed the document first for as long as Update was willing to try.
+var ErrConflict = errors.New("mongostore: the document kept changing")
 
 // IsDuplicateKey tells whether a write failed because of a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
 
-// Unavailable tells whether err means that the database is away or too slow, so that a later try may succeed: no
-// server to be found, a broken connection, a deadline passed, an election going on, a write not confirmed in time.
-// A context that was cancelled is not that: the asker went away.
+// Unavailable says whether err means that the database is away or too slow, so that a later try may succeed: no
+// server found, a broken connection, a deadline passed, an election, a write not confirmed in time. A cancelled
+// context does not count: the caller went away.
 func Unavailable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
@@ -45,19 +37,22 @@ func Unavailable(err error) bool {
 	return false
 }
 
-// Conflicted tells whether the server gave a write up because it stood in another's way. Nothing of it was written, and it may be tried again
-// at once. MongoDB itself tries again outside transactions; PostgreSQL below other servers ends one of two writers that wait for each other.
+// Conflicted says whether the server aborted a write because it conflicted with another. Nothing of it was written,
+// and it may be tried again at once. MongoDB itself tries again outside transactions. Compatible servers on
+// PostgreSQL end one of two writers that wait for each other.
 func Conflicted(err error) bool {
 	var server mongo.ServerError
-	return errors.As(err, &server) && (server.HasErrorCode(writeConflict) || server.HasErrorMessage("deadlock detected"))
+	return errors.As(err, &server) &&
+		(server.HasErrorCode(writeConflict) || server.HasErrorMessage("deadlock detected"))
 }
 
 // writeConflict is the server's code WriteConflict.
 const writeConflict = 112
 
-// unavailableCodes are the server's own words for "not now".
+// unavailableCodes are the codes by which a server says "not now". InternalError is among them: the server failed,
+// not the request. Servers that keep their data elsewhere answer it when that is away.
 var unavailableCodes = [...]int{
-	1,     // InternalError: the server failed, not the request; servers that keep their data elsewhere say so when that is away
+	1,     // InternalError
 	6,     // HostUnreachable
 	7,     // HostNotFound
 	64,    // WriteConcernTimeout

@@ -11,7 +11,8 @@ import (
 var ClientOptions = clientOptions
 
 // MigrateWithTTL is Migrate with a lease that others take over sooner.
-func MigrateWithTTL(ctx context.Context, db *mongo.Database, service string, migrations []Migration, ttl time.Duration) error {
+func MigrateWithTTL(ctx context.Context, db *mongo.Database, service string, migrations []Migration,
+	ttl time.Duration) error {
 	m := migrator{db: db, collection: db.Collection("migrations"), service: service, migrations: migrations, ttl: ttl}
 	return m.run(ctx)
 }

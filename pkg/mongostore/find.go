@@ -17,8 +17,10 @@ type Reader interface {
 	CountDocuments(ctx context.Context, filter any, opts ...options.Lister[options.CountOptions]) (int64, error)
 }
 
-// Find returns the documents of a collection that a filter takes, all of them: who asks for many gives a limit. Nil when there is none.
-func Find[Document any](ctx context.Context, collection Reader, filter bson.D, opts ...options.Lister[options.FindOptions]) ([]Document, error) {
+// Find returns all documents of a collection that match a filter, nil when there is none. Callers that may match many
+// pass a limit.
+func Find[Document any](ctx context.Context, collection Reader, filter bson.D,
+	opts ...options.Lister[options.FindOptions]) ([]Document, error) {
 	cursor, err := collection.Find(ctx, filter, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("find in %s: %w", collection.Name(), err)

@@ -10,13 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// idBlock is how many ids a process takes from the counter at a time; those left when it ends are gaps.
+// idBlock is how many ids a process takes from the counter at a time. Those left when the process ends are gaps.
 const idBlock = 50
 
-// IDs hands out integer ids, from 1, each at most once over all processes. Ids of one process rise; those of
-// several are interleaved in blocks, with gaps. A unique index (that of _id) guards. Safe for concurrent use.
-//
-// The counters are documents {_id: name, next: the next id that nobody has}.
+// IDs allocates integer ids, from 1, each at most once over all processes. Ids of one process rise; those of several
+// are interleaved in blocks, with gaps. The unique index of _id guards against a repetition. Safe for concurrent use.
 type IDs struct {
 	counters *mongo.Collection
 	mu       sync.Mutex
@@ -34,7 +32,7 @@ func NewIDs(db *mongo.Database) *IDs {
 	return &IDs{counters: db.Collection("counters"), blocks: map[string]*block{}}
 }
 
-// Next gives one id, in most calls without a round trip.
+// Next returns one id.
 func (ids *IDs) Next(ctx context.Context, name string) (int64, error) {
 	b := ids.block(name)
 	select {
@@ -54,7 +52,7 @@ func (ids *IDs) Next(ctx context.Context, name string) (int64, error) {
 	return b.next - 1, nil
 }
 
-// Take gives n ids in a row, for a batch, in one round trip, and returns the first. N must be positive.
+// Take returns the first of n consecutive ids, for a batch. N must be positive.
 func (ids *IDs) Take(ctx context.Context, name string, n int) (first int64, err error) {
 	if n < 1 {
 		return 0, fmt.Errorf("take %d ids of %s", n, name)

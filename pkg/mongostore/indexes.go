@@ -21,12 +21,12 @@ type Index struct {
 	Where  bson.D // only documents that match, such as {key: {$exists: true}}; nil: all
 }
 
-// indexTries bounds how often EnsureIndexes looks again after pods got in each other's way.
+// indexTries bounds how often EnsureIndexes tries again after it conflicted with another pod.
 const indexTries = 5
 
-// EnsureIndexes creates the declared indexes that a collection lacks. Any number of pods may call it at once. An index
-// with a declared name but another definition is an error, and so is one that can't be built, such as a unique one
-// over duplicates. Indexes not declared are left alone. One round trip when nothing is missing.
+// EnsureIndexes creates the declared indexes that a collection lacks. Any number of pods may call it at once. An
+// index with a declared name but another definition is an error, and so is one that cannot be built, such as a unique
+// one over duplicates. Indexes that are not declared are left alone.
 func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared []Index) error {
 	var createErr error
 	for try := range indexTries {
@@ -42,7 +42,7 @@ func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared [
 		if len(missing) == 0 {
 			return nil
 		}
-		// An error may mean that another pod is creating the same: the next look tells.
+		// An error may mean that another pod is creating the same index: the next round shows.
 		_, createErr = collection.Indexes().CreateMany(ctx, missing)
 		if IsDuplicateKey(createErr) {
 			break
@@ -71,14 +71,14 @@ func missingIndexes(ctx context.Context, collection *mongo.Collection, declared 
 			continue
 		}
 		if got != want {
-			return nil, fmt.Errorf("index %s of %s is (%s) in the database, but (%s) in this release: drop it there, or give the new one another name",
-				index.Name, collection.Name(), got, want)
+			return nil, fmt.Errorf("index %s of %s is (%s) in the database, but (%s) in this release: "+
+				"drop it there, or give the new one another name", index.Name, collection.Name(), got, want)
 		}
 	}
 	return missing, nil
 }
 
-// listIndexes gives the definition of each index by its name.
+// listIndexes returns the definition of each index by its name.
 func listIndexes(ctx context.Context, collection *mongo.Collection) (map[string]string, error) {
 	cursor, err := collection.Indexes().List(ctx)
 	if err != nil {
@@ -104,8 +104,8 @@ func listIndexes(ctx context.Context, collection *mongo.Collection) (map[string]
 	return definitions, nil
 }
 
-// definition is the part of an index that must agree, as text in which the server's choice of number types (1 as an
-// int32, an int64 or a double) does not show in the keys.
+// definition is the part of an index that must agree, as text. The server may choose another number type for a key (1
+// as an int32, an int64 or a double); the text does not show it.
 func (i Index) definition() (string, error) {
 	var b strings.Builder
 	if i.Unique {

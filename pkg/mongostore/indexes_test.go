@@ -14,7 +14,8 @@ import (
 func declared() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: -1}}},
-		{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
+		{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true,
+			Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
 	}
 }
 
@@ -84,7 +85,8 @@ func TestEnsureIndexes_AnotherDefinitionUnderTheNameIsAnError(t *testing.T) {
 func TestEnsureIndexes_AUniqueIndexOverDuplicatesIsAnError(t *testing.T) {
 	collection := storetest.Mongo(t).Collection("elements")
 	for id := range 2 {
-		if _, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "key", Value: "same"}}); err != nil {
+		_, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "key", Value: "same"}})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

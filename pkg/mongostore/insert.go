@@ -11,11 +11,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// insertTries bounds how often documents are inserted again that the server gave up.
+// insertTries bounds how often documents are inserted again after the server aborted the write.
 const insertTries = 10
 
-// Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] tells of a unique index in the way, ErrConflict of
-// a server that gave the write up again and again.
+// Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] holds for the error
+// when a unique index refuses it; ErrConflict means that the server aborted the write again and again.
 func Insert[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, doc P) error {
 	doc.head().Version = 1
 	refused, err := InsertAll(ctx, collection, []P{doc})
@@ -25,10 +25,11 @@ func Insert[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 	return err
 }
 
-// InsertAll inserts documents, each by itself, in one round trip, and returns the write errors of those that a unique index kept out, in order;
-// their Index is the document's. Documents that the server gave up because they stood in another write's way are inserted again. Any other
-// failure is an error, after which some documents may be stored.
-func InsertAll[T any](ctx context.Context, collection *mongo.Collection, documents []T) (refused []mongo.WriteError, err error) {
+// InsertAll inserts documents, each by itself. It returns the write errors of those that a unique index refused, in
+// order; their Index is the document's. Documents whose write the server aborted over a conflict are inserted again.
+// Any other failure is an error, after which some documents may be stored.
+func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
+	documents []T) (refused []mongo.WriteError, err error) {
 	waiting := make([]int, len(documents))
 	for i := range documents {
 		waiting[i] = i
@@ -65,7 +66,7 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection, documen
 	return refused, nil
 }
 
-// sortFailures tells those that a unique index kept out from those that may be tried again at once.
+// sortFailures separates the documents that a unique index refused from those that may be tried again at once.
 func sortFailures(err error) (kept []mongo.WriteError, givenUp []int, _ error) {
 	var bulk mongo.BulkWriteException
 	if !errors.As(err, &bulk) || bulk.WriteConcernError != nil {

@@ -22,7 +22,8 @@ func TestInsertAll_TellsWhichAUniqueIndexKeptOut(t *testing.T) {
 	if err := mongostore.EnsureIndexes(t.Context(), pairs, unique); err != nil {
 		t.Fatal(err)
 	}
-	refused, err := mongostore.InsertAll(t.Context(), pairs, []pair{{ID: 1, Group: 5}, {ID: 2, Group: 5}, {ID: 3, Group: 6}, {ID: 1, Group: 7}, {ID: 4, Group: 8}})
+	refused, err := mongostore.InsertAll(t.Context(), pairs,
+		[]pair{{ID: 1, Group: 5}, {ID: 2, Group: 5}, {ID: 3, Group: 6}, {ID: 1, Group: 7}, {ID: 4, Group: 8}})
 	if err != nil || len(refused) != 2 || refused[0].Index != 1 || refused[1].Index != 3 {
 		t.Errorf("%+v %v", refused, err)
 	}
@@ -39,7 +40,8 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
 	unique := []mongostore.Index{
 		{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true},
-		{Name: "told", Keys: bson.D{{Key: "told", Value: 1}}, Where: bson.D{{Key: "told", Value: bson.D{{Key: "$gt", Value: ""}}}}},
+		{Name: "told", Keys: bson.D{{Key: "told", Value: 1}},
+			Where: bson.D{{Key: "told", Value: bson.D{{Key: "$gt", Value: ""}}}}},
 	}
 	if err := mongostore.EnsureIndexes(t.Context(), pairs, unique); err != nil {
 		t.Fatal(err)

@@ -12,16 +12,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// firstLook is how soon a process that waits for a lease looks again; then twice as long each time, up to a
-// twentieth of the lease's ttl. A request that waits for another one, which is done in milliseconds, goes on at
-// once.
+// firstLook is how soon a process that waits for a lease looks again; then twice as long each time, up to a twentieth
+// of the lease's ttl. The first pause is short for requests that wait for another one, which is soon done.
 const firstLook = 10 * time.Millisecond
 
 // errLeaseLost ends the work of a holder that can't renew its lease.
 var errLeaseLost = errors.New("mongostore: the lease is lost to another process, or the database is away")
 
-// lease lets one process at a time do something: a document {_id, holder, beat} whose beat the holder raises. No
-// clocks are compared: whoever waits takes the lease over when it has seen the same beat for as long as ttl.
+// lease lets one process at a time do something. It is a document {_id, holder, beat}, whose beat the holder raises.
+// No clocks are compared: a waiting process takes the lease over after it has seen the same beat for ttl.
 type lease struct {
 	collection *mongo.Collection
 	id         string
@@ -92,8 +91,8 @@ func (l *lease) hold(ctx context.Context, work func(context.Context) error) erro
 	return err
 }
 
-// renew raises the beat every quarter of ttl until ctx ends. Other processes wait a whole ttl from the last beat they
-// saw; three quarters after the last that is known to be stored, it gives up.
+// renew raises the beat every quarter of ttl until ctx ends. Other processes wait a whole ttl after the last beat
+// they saw; renew fails three quarters of ttl after the last beat that is certainly stored.
 func (l *lease) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 	stored := time.Now()
 	for sleep(ctx, l.ttl/4) == nil {
@@ -113,7 +112,7 @@ func (l *lease) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// release gives the lease up, if it is still ours; when that fails, others wait for ttl.
+// release frees the lease if it is still ours. When that fails, others wait for ttl.
 func (l *lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.ttl/4)
 	defer cancel()
@@ -134,14 +133,14 @@ func (l *lease) take(ctx context.Context, read leaseDocument) (bool, error) {
 	return result.MatchedCount == 1, nil
 }
 
-// WithLease runs work while no other process runs work under a lease with the same id in the collection; others
-// wait, and go on half a minute after the holder died. Work must stop when its context ends, as it does when the
+// WithLease runs work while no other process runs work under the lease with the same id in the collection. The others
+// wait, and go on half a minute after the holder died. Work must stop when its context ends, which it does when the
 // lease is lost.
 func WithLease(ctx context.Context, collection *mongo.Collection, id string, work func(context.Context) error) error {
 	return newLease(collection, id, leaseTTL).during(ctx, work)
 }
 
-// during waits for the lease, runs work under it and gives it up.
+// during waits for the lease, runs work under it and frees it.
 func (l *lease) during(ctx context.Context, work func(context.Context) error) error {
 	if err := l.acquire(ctx); err != nil {
 		return fmt.Errorf("wait for the lease: %w", err)

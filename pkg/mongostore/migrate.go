@@ -13,18 +13,18 @@ import (
 // leaseTTL is how long the others wait for a pod that died while migrating.
 const leaseTTL = 30 * time.Second
 
-// Migration is one step of the data's history. Up must be safe to run again over its own half-done work: a process
-// that dies in it runs it again. It must stop when its context ends. It must leave documents that the release before
-// can still read, as that one runs until the rollout ends.
+// Migration is one step of the data's history. Up must be safe to run again over its own half-done work, for a
+// process may die in it. It must stop when its context ends. The release before runs until the rollout ends, so Up
+// must leave documents that it can still read.
 type Migration struct {
 	Name string // such as "0001-day-keys"; unique in the service, never changed once released
 	Up   func(context.Context, *mongo.Database) error
 }
 
-// Migrate runs the migrations of a service that the database has not seen, in their order, and records each in the
-// collection migrations. Many pods may call it at once: one works, under a lease, the others wait until it is
-// done (or dead for half a minute, then one of them goes on). It returns when all migrations are applied, with the error of
-// the first that failed, or when ctx ends. Nothing to do costs one round trip and no lease.
+// Migrate runs the migrations of a service that the database does not have yet, in their order, and records each in
+// the collection migrations. Many pods may call it at once: one works, under a lease, and the others wait for it.
+// When it dies, one of them goes on after half a minute. Migrate returns when all migrations are applied, with the
+// error of the first that failed, or when ctx ends.
 func Migrate(ctx context.Context, db *mongo.Database, service string, migrations []Migration) error {
 	m := migrator{
 		db:         db,
@@ -100,7 +100,8 @@ func (m migrator) pending(ctx context.Context) ([]Migration, error) {
 	for i, migration := range m.migrations {
 		ids[i] = m.id(migration)
 	}
-	documents, err := Find[migrationDocument](ctx, m.collection, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	documents, err := Find[migrationDocument](ctx, m.collection,
+		bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,8 @@ func TestMigrate_ManyPodsAtOnceRunEachOnce(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		return nil
 	}
-	migrations := []mongostore.Migration{j.migration("0001", alone), j.migration("0002", alone), j.migration("0003", alone)}
+	migrations := []mongostore.Migration{j.migration("0001", alone), j.migration("0002", alone),
+		j.migration("0003", alone)}
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
@@ -130,7 +131,8 @@ func TestMigrate_TakesOverFromAPodThatDied(t *testing.T) {
 	var j journal
 	started := time.Now()
 	const ttl = 600 * time.Millisecond
-	if err := mongostore.MigrateWithTTL(t.Context(), db, "events", []mongostore.Migration{j.migration("0001", nil)}, ttl); err != nil {
+	err := mongostore.MigrateWithTTL(t.Context(), db, "events", []mongostore.Migration{j.migration("0001", nil)}, ttl)
+	if err != nil {
 		t.Fatal(err)
 	}
 	j.want(t, "0001")
@@ -177,7 +179,8 @@ func TestMigrate_ALostLeaseEndsTheWorkAndRecordsNothing(t *testing.T) {
 	var j journal
 	ended := false
 	robbed := []mongostore.Migration{j.migration("0001", func(ctx context.Context) error {
-		_, err := db.Collection("migrations").UpdateByID(ctx, "events", bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: "thief"}}}})
+		_, err := db.Collection("migrations").UpdateByID(ctx, "events",
+			bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: "thief"}}}})
 		if err != nil {
 			return err
 		}
@@ -200,7 +203,8 @@ func TestMigrate_ALostLeaseEndsTheWorkAndRecordsNothing(t *testing.T) {
 
 func TestMigrate_TwoOfOneNameAreRefused(t *testing.T) {
 	var j journal
-	err := mongostore.Migrate(t.Context(), storetest.Mongo(t), "events", []mongostore.Migration{j.migration("0001", nil), j.migration("0001", nil)})
+	err := mongostore.Migrate(t.Context(), storetest.Mongo(t), "events",
+		[]mongostore.Migration{j.migration("0001", nil), j.migration("0001", nil)})
 	if err == nil {
 		t.Error("no error")
 	}

@@ -113,7 +113,7 @@ func failed(err error) []attribute.KeyValue {
 	}
 }
 
-// collectionOf gives the collection of a command: the value of its first element, or of "collection" in a getMore.
+// collectionOf returns the collection of a command: the value of its first element, or of "collection" in a getMore.
 // Commands on the whole database have a number or nothing there.
 func collectionOf(e *event.CommandStartedEvent) string {
 	key := e.CommandName

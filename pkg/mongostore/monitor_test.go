@@ -58,7 +58,8 @@ func TestMonitor_ASpanForEachCommandByTheConventions(t *testing.T) {
 	}
 	got := attribute.NewSet(span.Attributes()...)
 	for key, want := range map[attribute.Key]string{
-		"db.system.name": "mongodb", "db.namespace": db.Name(), "db.collection.name": "pupils", "db.operation.name": "insert",
+		"db.system.name": "mongodb", "db.namespace": db.Name(), "db.collection.name": "pupils",
+		"db.operation.name": "insert",
 	} {
 		if value, _ := got.Value(key); value.AsString() != want {
 			t.Errorf("%s is %q, want %q", key, value.AsString(), want)
@@ -114,7 +115,9 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	db, spans, reader := observed(t)
 	const secret = "hunter2"
 	pupils := db.Collection("pupils")
-	if err := mongostore.EnsureIndexes(t.Context(), pupils, []mongostore.Index{{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true}}); err != nil {
+	err := mongostore.EnsureIndexes(t.Context(), pupils,
+		[]mongostore.Index{{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for id := range 2 {
@@ -128,7 +131,8 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	}
 	failed := false
 	for _, span := range spans.Ended() {
-		if text := fmt.Sprint(span.Name(), span.Attributes(), span.Events(), span.Status()); strings.Contains(text, secret) {
+		text := fmt.Sprint(span.Name(), span.Attributes(), span.Events(), span.Status())
+		if strings.Contains(text, secret) {
 			t.Errorf("span %s", text)
 		}
 		if span.Name() == "find pupils" {
@@ -149,7 +153,8 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	if err := reader.Collect(t.Context(), &metrics); err != nil {
 		t.Fatal(err)
 	}
-	if text := fmt.Sprintf("%+v", metrics); strings.Contains(text, secret) || !strings.Contains(text, "db.client.operation.duration") {
+	text := fmt.Sprintf("%+v", metrics)
+	if strings.Contains(text, secret) || !strings.Contains(text, "db.client.operation.duration") {
 		t.Errorf("metrics %s", text)
 	}
 }
@@ -173,7 +178,8 @@ func TestMonitor_TheDurationIsAHistogramInSeconds(t *testing.T) {
 	}
 	point := histogram.DataPoints[0]
 	operation, _ := point.Attributes.Value("db.operation.name")
-	if point.Count != 1 || point.Sum <= 0 || point.Sum > 5 || operation.AsString() != "find" || point.Bounds[0] != 0.001 {
+	if point.Count != 1 || point.Sum <= 0 || point.Sum > 5 || operation.AsString() != "find" ||
+		point.Bounds[0] != 0.001 {
 		t.Errorf("point %+v", point)
 	}
 }

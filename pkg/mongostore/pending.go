@@ -12,8 +12,8 @@ import (
 // Pending names an array of documents whose items wait to be copied elsewhere. Each item has an id of its own, a text
 // in the field id. Whoever copies the items removes them with [Pending.Remove].
 //
-// A document with deleted: true is a tombstone: it is there only until its last items are copied. What must be empty
-// before a tombstone goes is said here and nowhere else: all of the arrays below.
+// A document with deleted: true is a tombstone: it stays until its last items are copied. A tombstone is removed when
+// all of the arrays below are empty; this file alone decides that.
 type Pending string
 
 // The arrays.
@@ -24,7 +24,7 @@ const (
 
 func pendingArrays() []Pending { return []Pending{PendingAudit, PendingOutbox} }
 
-// removeTries bounds how often Remove starts over after it stood in another write's way.
+// removeTries bounds how often Remove starts over after a conflict with another write.
 const removeTries = 20
 
 // Filter matches the documents with an item in the array. It is the condition of the index too: it must stay the same.
@@ -32,14 +32,13 @@ func (p Pending) Filter() bson.D {
 	return bson.D{{Key: string(p) + ".id", Value: bson.D{{Key: "$gt", Value: ""}}}}
 }
 
-// Index is the index that a collection with the array needs. Only documents with an item are in it, so it is empty, and
-// asking it cheap, while nothing is pending.
+// Index is the index that a collection with the array needs. Only documents with an item are in it, so it is empty
+// while nothing is pending.
 func (p Pending) Index() Index {
 	return Index{Name: string(p), Keys: bson.D{{Key: string(p) + ".id", Value: 1}}, Where: p.Filter()}
 }
 
-// NonePending is the condition that a document has no item in any of the arrays but those given: one that must hold
-// before it is removed.
+// NonePending is the condition that a document has no item in any of the arrays, except those given.
 func NonePending(but ...Pending) bson.D {
 	var filter bson.D
 	for _, p := range pendingArrays() {
@@ -58,9 +57,8 @@ type Copied struct {
 	Items   []string
 }
 
-// Remove removes the items that were copied from their documents, and no others: one that was added since stays.
-// Tombstones in which nothing is pending any more go. The versions stay, so that no writer has to start over. One round
-// trip, two more with a tombstone among the documents.
+// Remove removes the copied items from their documents, and no others: an item that was added since stays. Tombstones
+// in which nothing is pending any more are deleted. The versions stay, so that no writer has to start over.
 func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
 	models := p.removal(copied)
 	for try, pause := 0, firstPause; ; try, pause = try+1, min(2*pause, longestPause) {
@@ -68,7 +66,8 @@ func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copie
 		if err == nil {
 			return nil
 		}
-		if !Conflicted(err) || try == removeTries { // with a writer, or another who removes; all of it may be done again
+		// A conflict is with a writer or with another who removes; all of it may be done again.
+		if !Conflicted(err) || try == removeTries {
 			return fmt.Errorf("empty %s of %s: %w", p, collection.Name(), err)
 		}
 		if err := sleep(ctx, rand.N(pause)); err != nil {
@@ -88,10 +87,12 @@ func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 		}
 		stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}}
 		// At the same version the array holds nothing that was not copied.
-		same := append(append(stone[:len(stone):len(stone)], bson.E{Key: "version", Value: c.Version}), NonePending(p)...)
+		same := append(append(stone[:len(stone):len(stone)], bson.E{Key: "version", Value: c.Version}),
+			NonePending(p)...)
 		unchanged = append(unchanged, mongo.NewDeleteOneModel().SetFilter(same))
 		// The other arrays may have been emptied meanwhile.
-		emptied = append(emptied, mongo.NewDeleteOneModel().SetFilter(append(stone[:len(stone):len(stone)], NonePending()...)))
+		emptied = append(emptied,
+			mongo.NewDeleteOneModel().SetFilter(append(stone[:len(stone):len(stone)], NonePending()...)))
 	}
 	return append(append(unchanged, taken...), emptied...)
 }

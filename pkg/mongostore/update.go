@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Head is what every document starts with. Embed it with the tag `bson:",inline"`.
@@ -30,18 +32,18 @@ type Document[T any] interface {
 func HeadOf[T any, P Document[T]](doc P) *Head { return doc.head() }
 
 const (
-	// updatePatience is how long Update goes on after losing to other writers.
+	// updatePatience is how long Update tries again after other writers were first.
 	updatePatience = 5 * time.Second
 	firstPause     = 2 * time.Millisecond
 	longestPause   = 64 * time.Millisecond
 )
 
-// Load reads the document with the id, in one round trip. ErrNotFound when there is none.
+// Load reads the document with the id. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
 	var doc T
 	err := collection.FindOne(ctx, byID(id)).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return doc, ErrNotFound
+		return doc, record.ErrNotFound
 	}
 	if err != nil {
 		return doc, fmt.Errorf("load from %s: %w", collection.Name(), err)
@@ -49,16 +51,18 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 	return doc, nil
 }
 
-// Update changes one document as a whole and loses no concurrent change: it loads it, lets change decide in plain Go,
-// and replaces it only where the version is still the one loaded; when another writer won, all of it starts over. So
-// change may run many times: it works on the document it is given, does no I/O and keeps nothing between runs.
+// Update changes one document as a whole and loses no concurrent change. It loads the document, lets change decide in
+// plain Go, and replaces it only where the version is still the one loaded; when another writer was first, it starts
+// over. So change may run many times: it works on the document it is passed, does no I/O and keeps nothing between
+// runs.
 //
-// When change returns ErrUnchanged nothing is written and the document is returned as loaded, without error; any other
-// error of change is returned as it is. ErrNotFound: no such document. ErrConflict: others kept winning
-// for five seconds. The document returned is the one stored. Two round trips when nobody interferes.
+// When change returns record.ErrUnchanged, nothing is written and the document is returned as loaded, without an
+// error. Any other error of change is returned as it is. record.ErrNotFound: no such document. ErrConflict: other
+// writers were first for five seconds. The document returned is the one stored.
 //
-// After an error for which [Unavailable] holds the change may or may not be stored.
-func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64, change func(P) error) (T, error) {
+// After an error for which [Unavailable] holds, the change may or may not be stored.
+func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, id int64,
+	change func(P) error) (T, error) {
 	started := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		doc, err := Load[T, P](ctx, collection, id)
@@ -67,13 +71,14 @@ func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 		}
 		loaded := *P(&doc).head()
 		if err := change(&doc); err != nil {
-			if errors.Is(err, ErrUnchanged) {
+			if errors.Is(err, record.ErrUnchanged) {
 				return doc, nil
 			}
 			return doc, err
 		}
 		*P(&doc).head() = Head{ID: loaded.ID, Version: loaded.Version + 1, Schema: P(&doc).head().Schema}
-		result, err := collection.ReplaceOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "version", Value: loaded.Version}}, &doc)
+		result, err := collection.ReplaceOne(ctx,
+			bson.D{{Key: "_id", Value: id}, {Key: "version", Value: loaded.Version}}, &doc)
 		if err != nil && !Conflicted(err) {
 			return doc, fmt.Errorf("replace in %s: %w", collection.Name(), err)
 		}

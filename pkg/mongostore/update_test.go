@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -60,7 +61,7 @@ func TestUpdate_ReturnsWhatIsStored(t *testing.T) {
 
 func TestUpdate_UnchangedWritesNothing(t *testing.T) {
 	collection := stored(t)
-	doc, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error { return mongostore.ErrUnchanged })
+	doc, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error { return record.ErrUnchanged })
 	if err != nil || doc.ID != 7 || doc.Version != 1 {
 		t.Errorf("returned %+v, %v", doc, err)
 	}
@@ -79,7 +80,8 @@ func TestUpdate_AnErrorOfTheFunctionWritesNothing(t *testing.T) {
 	if !errors.Is(err, refused) {
 		t.Errorf("error %v", err)
 	}
-	if doc, err := mongostore.Load[tally](t.Context(), collection, 7); err != nil || doc.Count != 0 || doc.Version != 1 {
+	doc, err := mongostore.Load[tally](t.Context(), collection, 7)
+	if err != nil || doc.Count != 0 || doc.Version != 1 {
 		t.Errorf("stored %+v, %v", doc, err)
 	}
 }
@@ -90,7 +92,7 @@ func TestUpdate_MissingDocument(t *testing.T) {
 		t.Error("the function ran")
 		return nil
 	})
-	if !errors.Is(err, mongostore.ErrNotFound) {
+	if !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -101,7 +103,7 @@ func TestUpdate_ADocumentDeletedMeanwhileIsNotFound(t *testing.T) {
 		_, err := collection.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: 7}})
 		return err
 	})
-	if !errors.Is(err, mongostore.ErrNotFound) {
+	if !errors.Is(err, record.ErrNotFound) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -134,8 +136,10 @@ func TestUpdate_ConcurrentWritersLoseNoChange(t *testing.T) {
 	for _, n := range doc.Seen {
 		distinct[n] = true
 	}
-	if doc.Count != writers*rounds || len(doc.Seen) != writers*rounds || len(distinct) != writers*rounds || doc.Version != writers*rounds+1 {
-		t.Errorf("count %d, %d entries, %d distinct, version %d; want %d of each", doc.Count, len(doc.Seen), len(distinct), doc.Version, writers*rounds)
+	if doc.Count != writers*rounds || len(doc.Seen) != writers*rounds || len(distinct) != writers*rounds ||
+		doc.Version != writers*rounds+1 {
+		t.Errorf("count %d, %d entries, %d distinct, version %d; want %d of each", doc.Count, len(doc.Seen),
+			len(distinct), doc.Version, writers*rounds)
 	}
 }
 
@@ -145,7 +149,8 @@ func TestUpdate_GivesUpWithAConflictWhenOthersKeepWinning(t *testing.T) {
 	started := time.Now()
 	_, err := mongostore.Update(t.Context(), collection, 7, func(*tally) error {
 		runs++
-		_, err := collection.UpdateByID(t.Context(), 7, bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}}})
+		_, err := collection.UpdateByID(t.Context(), 7,
+			bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}}})
 		return err
 	})
 	if !errors.Is(err, mongostore.ErrConflict) || runs < 10 {

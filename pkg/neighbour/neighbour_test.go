@@ -29,7 +29,8 @@ const token = "the-token-that-services-show-each-other"
 func transport(t *testing.T, shown string) *neighbour.Transport {
 	t.Helper()
 	wire := neighbour.NewTransport(neighbour.Options{
-		Token: settings.NewSecret(shown), Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+		Token: settings.NewSecret(shown), Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: propagation.TraceContext{},
 	})
 	t.Cleanup(wire.Close)
 	return wire
@@ -42,8 +43,10 @@ type facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
 func owner(t *testing.T, answer facts) string {
 	t.Helper()
 	app, err := web.New(web.Options{
-		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second, Token: settings.NewSecret(token),
-		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+		Name: "elements internal", Log: slog.New(slog.DiscardHandler), Timeout: time.Second,
+		Token:  settings.NewSecret(token),
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: propagation.TraceContext{},
 	}, []web.Route{web.Serve(neighbour.ElementFacts, answer)})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +67,8 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 		}
 		return []fact.Element{{Element: form.Element{ID: 7, Name: "R1"}, Administrators: []int64{3}}}, nil
 	})
-	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
+	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(),
+		fact.ElementsQuestion{IDs: []int64{7, 8}, Keys: []string{"Staff:<1>"}})
 	if err != nil || len(facts) != 1 || facts[0].ID != 7 || !facts[0].Controlled() {
 		t.Errorf("got %+v, %v", facts, err)
 	}
@@ -72,13 +76,16 @@ func TestFacts_AreAskedForInOneQuestion(t *testing.T) {
 
 func TestNothingAskedCostsNoCall(t *testing.T) {
 	nowhere := transport(t, token)
-	if _, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), fact.ElementsQuestion{}); err != nil {
+	_, err := neighbour.NewElements(nowhere, "http://127.0.0.1:1").Facts(t.Context(), fact.ElementsQuestion{})
+	if err != nil {
 		t.Error(err)
 	}
-	if _, err := neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), fact.UsersQuestion{}); err != nil {
+	_, err = neighbour.NewIdentity(nowhere, "http://127.0.0.1:1").Users(t.Context(), fact.UsersQuestion{})
+	if err != nil {
 		t.Error(err)
 	}
-	if _, err := neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), fact.SummariesQuestion{}); err != nil {
+	_, err = neighbour.NewEvents(nowhere, "http://127.0.0.1:1").Summaries(t.Context(), fact.SummariesQuestion{})
+	if err != nil {
 		t.Error(err)
 	}
 }
@@ -91,15 +98,20 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 		want   problem.Kind
 		check  func(*problem.Error) bool
 	}{
-		{"a missing record", problem.Missing("Event", 7), token, problem.NotFound, func(p *problem.Error) bool { return p.Record == "Event" && p.ID == "7" }},
-		{"an invalid one", problem.InvalidFields(problem.Fields{"contents": {"is too long"}}), token, problem.Invalid, func(p *problem.Error) bool { return p.Fields["contents"][0] == "is too long" }},
+		{"a missing record", problem.Missing("Event", 7), token, problem.NotFound,
+			func(p *problem.Error) bool { return p.Record == "Event" && p.ID == "7" }},
+		{"an invalid one", problem.InvalidFields(problem.Fields{"contents": {"is too long"}}), token, problem.Invalid,
+			func(p *problem.Error) bool { return p.Fields["contents"][0] == "is too long" }},
 		{"its stores are away", problem.New(problem.Unavailable, ""), token, problem.Unavailable, nil},
-		{"a fault over there is one here", errors.New("secret detail"), token, problem.Internal, func(p *problem.Error) bool { return p.Detail() == "" }},
+		{"a fault over there is one here", errors.New("secret detail"), token, problem.Internal,
+			func(p *problem.Error) bool { return p.Detail() == "" }},
 		{"another token", nil, "another", problem.Internal, func(p *problem.Error) bool { return p.Detail() == "" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			base := owner(t, func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) { return nil, c.raised })
-			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
+			base := owner(t,
+				func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) { return nil, c.raised })
+			_, err := neighbour.NewElements(transport(t, c.shown), base).Facts(t.Context(),
+				fact.ElementsQuestion{IDs: []int64{1}})
 			p := problem.As(err)
 			if p == nil || p.Kind != c.want || (c.check != nil && !c.check(p)) {
 				t.Errorf("got %v", err)
@@ -118,7 +130,8 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
 			begun := time.Now()
-			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx, fact.ElementsQuestion{IDs: []int64{1}})
+			_, err := neighbour.NewElements(transport(t, token), base).Facts(ctx,
+				fact.ElementsQuestion{IDs: []int64{1}})
 			if !problem.Is(err, problem.Unavailable) || time.Since(begun) > 2*time.Second {
 				t.Errorf("got %v after %v", err, time.Since(begun))
 			}
@@ -129,14 +142,15 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 	}
 }
 
-// A neighbour that restarts closes connections that the pool still holds: a question that changes nothing is asked again.
+// A neighbour that restarts closes connections that the pool still holds: a question that changes nothing is asked
+// again.
 func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var asked atomic.Int32
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	answer := func(w http.ResponseWriter, _ *http.Request) {
 		if asked.Add(1) == 2 { // the connection has answered once: it dies now
 			connection, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {
@@ -145,7 +159,8 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 			return
 		}
 		_, _ = w.Write([]byte("{}"))
-	})}
+	}
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(answer)}
 	go func() { _ = server.Serve(listener) }()
 	defer func() { _ = server.Close() }()
 	elements := neighbour.NewElements(transport(t, token), "http://"+listener.Addr().String())
@@ -159,7 +174,8 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	}
 }
 
-// dying answers from the request after the first so many; those it leaves without an answer. It returns its address and how often it was asked.
+// dying answers from the request after the first so many; those it leaves without an answer. It returns its address
+// and how often it was asked.
 func dying(t *testing.T, unanswered int32) (string, *atomic.Int32) {
 	t.Helper()
 	asked := new(atomic.Int32)
@@ -183,13 +199,15 @@ func TestAQuestionIsAskedAgainUntilAReplicaAnswersAndAChangeIsNot(t *testing.T) 
 		fails             bool
 	}{{3, 4, false}, {10, 4, true}} {
 		base, asked := dying(t, c.unanswered)
-		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), fact.ElementsQuestion{IDs: []int64{1}})
+		_, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(),
+			fact.ElementsQuestion{IDs: []int64{1}})
 		if (err != nil) != c.fails || asked.Load() != c.asked || c.fails && !problem.Is(err, problem.Unavailable) {
 			t.Errorf("%d unanswered: asked %d times, got %v", c.unanswered, asked.Load(), err)
 		}
 	}
 	base, asked := dying(t, 1)
-	if _, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), fact.NewNote{}); !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
+	_, err := neighbour.NewNotes(transport(t, token), base).Create(t.Context(), fact.NewNote{})
+	if !problem.Is(err, problem.Unavailable) || asked.Load() != 1 {
 		t.Errorf("a change was sent %d times and gave %v", asked.Load(), err)
 	}
 }

@@ -48,15 +48,19 @@ type Consumer struct {
 	log        *slog.Logger
 }
 
-// ConsumerOptions tune a consumer. The zero value is usable.
+// ConsumerOptions are what a consumer is made of.
 type ConsumerOptions struct {
+	Redis          redis.UniversalClient
+	Stream         string // its key in Redis
+	Group          string // a new one starts at the oldest message kept
+	Handle         Handler
 	Log            *slog.Logger         // nil: the default one
 	TracerProvider trace.TracerProvider // nil: the global one
 	ClaimAfter     time.Duration        // how long a message stays with a consumer that died or failed; 0: 30 s
 }
 
-// NewConsumer makes a consumer of the stream with the Redis key. A group that is new starts at the oldest message kept.
-func NewConsumer(client redis.UniversalClient, stream, group string, handle Handler, o ConsumerOptions) *Consumer {
+// NewConsumer makes a consumer of the stream.
+func NewConsumer(o ConsumerOptions) *Consumer {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -67,13 +71,13 @@ func NewConsumer(client redis.UniversalClient, stream, group string, handle Hand
 		o.ClaimAfter = claimAfter
 	}
 	return &Consumer{
-		redis:      client,
-		stream:     stream,
-		group:      group,
-		handle:     handle,
+		redis:      o.Redis,
+		stream:     o.Stream,
+		group:      o.Group,
+		handle:     o.Handle,
 		claimAfter: o.ClaimAfter,
 		tracer:     o.TracerProvider.Tracer(instrumentation),
-		log:        o.Log.With("stream", stream, "group", group),
+		log:        o.Log.With("stream", o.Stream, "group", o.Group),
 	}
 }
 

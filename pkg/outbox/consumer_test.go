@@ -62,7 +62,8 @@ func TestConsumer_GetsWhatWasPublishedBeforeAndAfterItStarted(t *testing.T) {
 	sent := NewMessage(t.Context(), "early", 7)
 	publish(t, client, stream, sent)
 	var b inbox
-	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent()}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: silent()}).Run)
 	eventually(t, "the early one", func() bool { return b.times()["early 7"] == 1 })
 	publish(t, client, stream, NewMessage(t.Context(), "late", 8))
 	eventually(t, "the late one", func() bool { return b.times()["late 8"] == 1 })
@@ -77,11 +78,13 @@ func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
 	stream := Stream(prefix, "records")
 	var b inbox
 	publish(t, client, stream, NewMessage(t.Context(), "first", 1))
-	stop := start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent()}).Run)
+	stop := start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: silent()}).Run)
 	eventually(t, "the first", func() bool { return b.times()["first 1"] == 1 })
 	stop()
 	publish(t, client, stream, NewMessage(t.Context(), "second", 2))
-	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: silent()}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: silent()}).Run)
 	eventually(t, "the second", func() bool { return b.times()["second 2"] == 1 })
 	if n := b.times()["first 1"]; n != 1 {
 		t.Errorf("the first came %d times", n)
@@ -93,9 +96,11 @@ func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
 	stream := Stream(prefix, "records")
 	var notes, mail inbox
 	for range 3 {
-		start(t, NewConsumer(client, stream, "notes", notes.handle, ConsumerOptions{Log: silent()}).Run)
+		start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: notes.handle,
+			Log: silent()}).Run)
 	}
-	start(t, NewConsumer(client, stream, "mail", mail.handle, ConsumerOptions{Log: silent()}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "mail", Handle: mail.handle,
+		Log: silent()}).Run)
 	const n = 100
 	for id := range int64(n) {
 		publish(t, client, stream, NewMessage(t.Context(), "made", id))
@@ -122,8 +127,8 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	}}
 	publish(t, client, stream, NewMessage(t.Context(), "hard", 1))
 	publish(t, client, stream, NewMessage(t.Context(), "easy", 2))
-	start(t, NewConsumer(client, stream, "notes", b.handle,
-		ConsumerOptions{Log: silent(), ClaimAfter: 2 * time.Second}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle, Log: silent(),
+		ClaimAfter: 2 * time.Second}).Run)
 	eventually(t, "the easy one, behind the hard one", func() bool { return b.times()["easy 2"] == 1 })
 	if n := b.times()["hard 1"]; n != handlerTries {
 		t.Errorf("the hard one was tried %d times before the next, want %d", n, handlerTries)
@@ -146,8 +151,8 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b inbox
-	start(t, NewConsumer(client, stream, "notes", b.handle,
-		ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle, Log: silent(),
+		ClaimAfter: time.Second}).Run)
 	eventually(t, "the message", func() bool { return b.times()["made 1"] == 1 })
 	acknowledged(t, client, stream)
 }
@@ -178,7 +183,8 @@ func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
 	publish(t, client, stream, good)
 	var b inbox
 	var log countingHandler
-	start(t, NewConsumer(client, stream, "notes", b.handle, ConsumerOptions{Log: log.logger()}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: log.logger()}).Run)
 	eventually(t, "the good one", func() bool { return b.times()["good 1"] == 1 })
 	acknowledged(t, client, stream)
 	if len(b.times()) != 1 {
@@ -213,8 +219,8 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	var b inbox
 	var log countingHandler
 	// A message that Redis had just sent when the connection broke comes again after ClaimAfter.
-	start(t, NewConsumer(gated, stream, "notes", b.handle,
-		ConsumerOptions{Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: gated, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
 	publish(t, client, stream, NewMessage(t.Context(), "before", 1))
 	eventually(t, "the one before", func() bool { return b.times()["before 1"] == 1 })
 	acknowledged(t, client, stream)
@@ -251,8 +257,8 @@ func TestConsumer_TheSpanLinksToTheRequestThatWroteTheMessage(t *testing.T) {
 		}
 		return nil
 	}}
-	start(t, NewConsumer(client, stream, "notes", b.handle,
-		ConsumerOptions{Log: silent(), TracerProvider: provider}).Run)
+	start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle, Log: silent(),
+		TracerProvider: provider}).Run)
 	eventually(t, "both spans", func() bool { return len(spans.Ended()) == 2 })
 	made, untraced := spans.Ended()[0], spans.Ended()[1]
 	if made.Name() != "process made" || len(made.Links()) != 1 ||
@@ -274,9 +280,10 @@ func TestOutbox_NothingIsLostWhileProcessesComeAndGo(t *testing.T) {
 	stream := Stream(prefix, "records")
 	var b inbox
 	run := func() (stop func()) {
-		stopRelay := start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
-		stopConsumer := start(t, NewConsumer(client, stream, "notes", b.handle,
-			ConsumerOptions{Log: silent(), ClaimAfter: time.Second}).Run)
+		stopRelay := start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream,
+			Log: silent()}).Run)
+		stopConsumer := start(t, NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes",
+			Handle: b.handle, Log: silent(), ClaimAfter: time.Second}).Run)
 		return func() { stopRelay(); stopConsumer() }
 	}
 	const n = 60

@@ -43,24 +43,27 @@ type Relay struct {
 	log        *slog.Logger
 }
 
-// RelayOptions tune a relay. The zero value is usable.
+// RelayOptions are what a relay is made of.
 type RelayOptions struct {
-	Log *slog.Logger // nil: the default one
+	Collection *mongo.Collection // has [Index]
+	Redis      redis.UniversalClient
+	Stream     string       // its key in Redis
+	Log        *slog.Logger // nil: the default one
 	// Record, if set, is given the messages of a document, in their order, before they are published; while it fails
 	// they wait. It may be given a message again, and by several relays at once, but never one before it was given
 	// those ahead of it in the document.
 	Record func(ctx context.Context, messages []Message) error
 }
 
-// NewRelay makes a relay from the collection, which has [Index], to the stream with the Redis key.
-func NewRelay(collection *mongo.Collection, client redis.UniversalClient, stream string, o RelayOptions) *Relay {
+// NewRelay makes a relay from the collection to the stream.
+func NewRelay(o RelayOptions) *Relay {
 	return &Relay{
-		collection: collection,
-		redis:      client,
-		stream:     stream,
+		collection: o.Collection,
+		redis:      o.Redis,
+		stream:     o.Stream,
 		record:     o.Record,
 		nudge:      make(chan struct{}, 1),
-		log:        cmp.Or(o.Log, slog.Default()).With("collection", collection.Name(), "stream", stream),
+		log:        cmp.Or(o.Log, slog.Default()).With("collection", o.Collection.Name(), "stream", o.Stream),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -39,12 +40,12 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	sent := NewMessage(t.Context(), "entry.pending", 7)
-	doc := record{Head: mongostore.Head{ID: 7}, Title: "kept",
+	doc := document{Head: mongostore.Head{ID: 7}, Title: "kept",
 		Outbox: []Message{sent, NewMessage(t.Context(), "second", 7), NewMessage(t.Context(), "third", 7)}}
 	if err := mongostore.Insert(t.Context(), collection, &doc); err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
 	if want := []string{"entry.pending", "second", "third"}; !slices.Equal(kinds(got), want) {
@@ -53,7 +54,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	if m := got[0]; m.ID != sent.ID || m.Subject != 7 || !m.At.Equal(sent.At) {
 		t.Errorf("published %+v, want %+v", m, sent)
 	}
-	kept, err := mongostore.Load[record](t.Context(), collection, 7)
+	kept, err := mongostore.Load[document](t.Context(), collection, 7)
 	if err != nil || kept.Title != "kept" || kept.Version != 1 || len(kept.Outbox) != 0 {
 		t.Errorf("the document is %+v, %v", kept, err)
 	}
@@ -68,7 +69,7 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	first, second := NewMessage(t.Context(), "first", 7), NewMessage(t.Context(), "second", 7)
 	first.Detail, second.Detail = "between us", "and this"
 	if err := mongostore.Insert(t.Context(), collection,
-		&record{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
+		&document{Head: mongostore.Head{ID: 7}, Outbox: []Message{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -86,7 +87,8 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 		recorded = messages
 		return nil
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent(), Record: recorder}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent(),
+		Record: recorder}).Run)
 	emptied(t, collection)
 	mu.Lock()
 	defer mu.Unlock()
@@ -108,17 +110,17 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	put(t, collection, 7)
-	_, err := mongostore.Update(t.Context(), collection, 7, func(d *record) error {
-		*d = record{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7)}}
+	_, err := mongostore.Update(t.Context(), collection, 7, func(d *document) error {
+		*d = document{Head: d.Head, Deleted: true, Outbox: []Message{NewMessage(t.Context(), "record.deleted", 7)}}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	eventually(t, "the tombstone gone", func() bool {
-		_, err := mongostore.Load[record](t.Context(), collection, 7)
-		return errors.Is(err, mongostore.ErrNotFound)
+		_, err := mongostore.Load[document](t.Context(), collection, 7)
+		return errors.Is(err, record.ErrNotFound)
 	})
 	if got := kinds(entries(t, client, stream)); !slices.Equal(got, []string{"record.deleted"}) {
 		t.Errorf("published %v", got)
@@ -129,7 +131,7 @@ func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
-	relay := NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	start(t, relay.Run)
 	var slowest time.Duration
 	for id := range int64(5) {
@@ -151,7 +153,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	put(t, collection, 1, "made")
-	dying := NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+	dying := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 	documents, err := dying.read(t.Context())
 	if err != nil || len(documents) != 1 {
 		t.Fatalf("%d documents, %v", len(documents), err)
@@ -159,7 +161,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	if err := dying.publish(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
 	if len(got) != 2 || got[0].ID != got[1].ID {
@@ -170,13 +172,14 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
-	relay := NewRelay(collection, client, Stream(prefix, "records"), RelayOptions{Log: silent()})
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: Stream(prefix, "records"),
+		Log: silent()})
 	put(t, collection, 1, "first")
 	documents, err := relay.read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = mongostore.Update(t.Context(), collection, 1, func(d *record) error {
+	_, err = mongostore.Update(t.Context(), collection, 1, func(d *document) error {
 		d.Deleted = true // even when the document became a tombstone meanwhile
 		d.Outbox = append(d.Outbox, NewMessage(t.Context(), "second", 1))
 		return nil
@@ -189,7 +192,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 		if err := relay.remove(t.Context(), documents); err != nil {
 			t.Fatal(err)
 		}
-		left, err := mongostore.Load[record](t.Context(), collection, 1)
+		left, err := mongostore.Load[document](t.Context(), collection, 1)
 		if err != nil || !slices.Equal(kinds(left.Outbox), []string{"second"}) {
 			t.Errorf("left %v, %v", kinds(left.Outbox), err)
 		}
@@ -202,7 +205,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 	stream := Stream(prefix, "records")
 	relays := make([]*Relay, 3)
 	for i := range relays {
-		relays[i] = NewRelay(collection, client, stream, RelayOptions{Log: silent()})
+		relays[i] = NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()})
 		start(t, relays[i].Run)
 	}
 	const documents, each = 8, 10
@@ -211,7 +214,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 		put(t, collection, id+1, "made")
 		writers.Go(func() {
 			for range each {
-				_, err := mongostore.Update(t.Context(), collection, id+1, func(d *record) error {
+				_, err := mongostore.Update(t.Context(), collection, id+1, func(d *document) error {
 					d.Outbox = append(d.Outbox, NewMessage(t.Context(), "changed", id+1))
 					return nil
 				})
@@ -241,13 +244,13 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 	documents := make([]any, n)
 	for i := range documents {
 		id := int64(i + 1)
-		documents[i] = record{Head: mongostore.Head{ID: id, Version: 1},
+		documents[i] = document{Head: mongostore.Head{ID: id, Version: 1},
 			Outbox: []Message{NewMessage(t.Context(), "made", id)}}
 	}
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)
 	}
-	start(t, NewRelay(collection, client, stream, RelayOptions{Log: silent()}).Run)
+	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	if got := len(entries(t, client, stream)); got != n {
 		t.Errorf("%d messages, want %d", got, n)
@@ -276,7 +279,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 				options.Addr = way.addr
 				gated := redis.NewClient(options)
 				defer func() { _ = gated.Close() }()
-				relay = NewRelay(collection, gated, stream, RelayOptions{Log: log.logger()})
+				relay = NewRelay(RelayOptions{Collection: collection, Redis: gated, Stream: stream, Log: log.logger()})
 			} else {
 				parsed, err := url.Parse(mongoURI)
 				if err != nil {
@@ -290,8 +293,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = gated.Disconnect(context.Background()) }()
-				relay = NewRelay(gated.Database(collection.Database().Name()).Collection(collection.Name()), client,
-					stream, RelayOptions{Log: log.logger()})
+				relay = NewRelay(RelayOptions{Collection: gated.Database(collection.Database().Name()).Collection(collection.Name()), Redis: client, Stream: stream, Log: log.logger()})
 			}
 			start(t, relay.Run)
 			put(t, collection, 1, "before")
@@ -324,7 +326,7 @@ func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
 	collection := records(t)
 	documents := make([]any, 2000)
 	for i := range documents {
-		documents[i] = record{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
+		documents[i] = document{Head: mongostore.Head{ID: int64(i + 1), Version: 1}, Title: "idle"}
 	}
 	if _, err := collection.InsertMany(t.Context(), documents); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// record is a document as the services have them.
-type record struct {
+// document is one as the services have them.
+type document struct {
 	mongostore.Head `bson:",inline"`
 	Title           string    `bson:"title"`
 	Deleted         bool      `bson:"deleted,omitempty"`
@@ -39,7 +39,7 @@ func records(t *testing.T) *mongo.Collection {
 // put stores a document with messages of the kinds given.
 func put(t *testing.T, collection *mongo.Collection, id int64, kinds ...string) {
 	t.Helper()
-	doc := record{Head: mongostore.Head{ID: id}, Title: "kept"}
+	doc := document{Head: mongostore.Head{ID: id}, Title: "kept"}
 	for _, kind := range kinds {
 		doc.Outbox = append(doc.Outbox, NewMessage(t.Context(), kind, id))
 	}

@@ -35,7 +35,8 @@ type Permissions struct {
 // All is every permission.
 func All() Permissions {
 	return Permissions{
-		CanAPI: true, CanSU: true, CanAddEvents: true, CanAddNotes: true, EditAllEvents: true, Privileged: true, Admin: true,
+		CanAPI: true, CanSU: true, CanAddEvents: true, CanAddNotes: true, EditAllEvents: true, Privileged: true,
+		Admin: true,
 	}
 }
 

@@ -2,7 +2,8 @@ package problem
 
 import "fmt"
 
-// The messages that clients find in the errors of an invalid record: one wording for one fault, whatever the field and the service.
+// The messages that clients find in the errors of an invalid record: one wording for one fault, whatever the field
+// and the service.
 const (
 	Blank            = "can't be blank"
 	MustExist        = "must exist"

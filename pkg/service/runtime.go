@@ -115,7 +115,7 @@ func (r *Runtime) webOptions(name string) web.Options {
 	return web.Options{
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
 		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
-		Answers: answers.New(r.Redis, r.RedisPrefix, r.InternalToken),
+		Answers: answers.New(answers.Options{Redis: r.Redis, Prefix: r.RedisPrefix, Secret: r.InternalToken}),
 		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
 		Classify: classify,
 	}

@@ -9,7 +9,8 @@ import (
 // FuzzParseToken holds that exactly what newToken can make passes: the one way to write 32 bytes.
 func FuzzParseToken(f *testing.F) {
 	made := newToken().Reveal()
-	for _, value := range []string{made, made[:42], made + "A", made + "=", strings.Repeat("A", 42) + "B", "\n" + made, made[:20] + "\r\n" + made[20:], ""} {
+	for _, value := range []string{made, made[:42], made + "A", made + "=", strings.Repeat("A", 42) + "B", "\n" + made,
+		made[:20] + "\r\n" + made[20:], ""} {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

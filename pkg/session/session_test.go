@@ -22,7 +22,8 @@ func newStore(t *testing.T, idle, absolute time.Duration) *session.Store {
 }
 
 func subject(id, version int64) session.Subject {
-	return session.Subject{UserID: id, Version: version, Kind: principal.Staff, ElementID: 11, Permissions: principal.Permissions{CanAPI: true, CanAddNotes: true}, Active: true}
+	return session.Subject{UserID: id, Version: version, Kind: principal.Staff, ElementID: 11,
+		Permissions: principal.Permissions{CanAPI: true, CanAddNotes: true}, Active: true}
 }
 
 func create(t *testing.T, s *session.Store, r session.Record, replaces session.Token) session.Token {
@@ -49,7 +50,8 @@ func TestDecisionsPart2_ASessionCarriesThePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := r.Principal()
-	if p.UserID != 1 || p.Switched() || !p.MayUseAPI || !p.Permissions.CanAddNotes || p.Permissions.CanSU || p.ElementID != 11 {
+	if p.UserID != 1 || p.Switched() || !p.MayUseAPI || !p.Permissions.CanAddNotes || p.Permissions.CanSU ||
+		p.ElementID != 11 {
 		t.Errorf("principal %+v", p)
 	}
 }
@@ -145,7 +147,8 @@ func TestALoginThatReadTheUserBeforeAChangeIsRefused(t *testing.T) {
 	if _, err := s.Refresh(t.Context(), subject(1, 5)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{}); !errors.Is(err, session.ErrStale) {
+	_, err := s.Create(t.Context(), session.Record{User: subject(1, 4)}, session.Token{})
+	if !errors.Is(err, session.ErrStale) {
 		t.Errorf("got %v, want ErrStale", err)
 	}
 	token := create(t, s, session.Record{User: subject(1, 5)}, session.Token{})
@@ -238,14 +241,18 @@ func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 		change change
 		ends   bool
 	}{
-		"the original user loses can_su": {func(_, o *session.Subject) *session.Subject { o.Permissions.CanSU = false; return o }, true},
+		"the original user loses can_su": {
+			func(_, o *session.Subject) *session.Subject { o.Permissions.CanSU = false; return o }, true},
 		"the original user loses can_su but is an admin": {func(_, o *session.Subject) *session.Subject {
 			o.Permissions.CanSU, o.Permissions.Admin = false, true
 			return o
 		}, false},
-		"the effective user becomes an admin":     {func(u, _ *session.Subject) *session.Subject { u.Permissions.Admin = true; return u }, true},
-		"the effective user loses everything":     {func(u, _ *session.Subject) *session.Subject { u.Permissions = principal.Permissions{}; return u }, false},
-		"the original user loses something minor": {func(_, o *session.Subject) *session.Subject { o.Permissions.CanAddNotes = false; return o }, false},
+		"the effective user becomes an admin": {
+			func(u, _ *session.Subject) *session.Subject { u.Permissions.Admin = true; return u }, true},
+		"the effective user loses everything": {
+			func(u, _ *session.Subject) *session.Subject { u.Permissions = principal.Permissions{}; return u }, false},
+		"the original user loses something minor": {
+			func(_, o *session.Subject) *session.Subject { o.Permissions.CanAddNotes = false; return o }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, time.Hour, time.Hour)
@@ -274,7 +281,8 @@ func TestTokensAreOpaqueAndOnlyHashedInTheStore(t *testing.T) {
 	if shown := fmt.Sprintf("%v %+v %#v %s", token, token, token, token); strings.Contains(shown, token.Reveal()) {
 		t.Error("a token prints itself")
 	}
-	for _, bad := range []string{"", "x", token.Reveal() + "A", token.Reveal()[1:], strings.Repeat("!", 43), strings.Repeat("A", 42) + "B"} {
+	for _, bad := range []string{"", "x", token.Reveal() + "A", token.Reveal()[1:], strings.Repeat("!", 43),
+		strings.Repeat("A", 42) + "B"} {
 		if _, ok := session.ParseToken(bad); ok {
 			t.Errorf("%q passes as a token", bad)
 		}

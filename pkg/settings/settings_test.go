@@ -52,12 +52,14 @@ func TestLoad_ReadsDefaultsAndSecrets(t *testing.T) {
 }
 
 func TestSecretsAreNeverPrinted(t *testing.T) {
-	e := example{Store: Store{URI: settings.URI{Secret: settings.NewSecret("mongodb://belfry:" + password + "@db.example/?x=" + password)}, Token: settings.NewSecret(password)}}
+	e := example{Store: Store{URI: settings.URI{Secret: settings.NewSecret("mongodb://belfry:" + password +
+		"@db.example/?x=" + password)}, Token: settings.NewSecret(password)}}
 	encoded, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{fmt.Sprint(e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e), fmt.Sprintf("%v %s", e.Token, e.URI), string(encoded), fmt.Sprint(settings.Variables(&e))} {
+	for _, text := range []string{fmt.Sprint(e), fmt.Sprintf("%+v", e), fmt.Sprintf("%#v", e),
+		fmt.Sprintf("%v %s", e.Token, e.URI), string(encoded), fmt.Sprint(settings.Variables(&e))} {
 		if strings.Contains(text, password) {
 			t.Errorf("shows the secret: %s", text)
 		}
@@ -90,7 +92,8 @@ func TestWriteTable(t *testing.T) {
 	if err := settings.WriteTable(&b, settings.Variables(&example{})); err != nil {
 		t.Fatal(err)
 	}
-	want := "| variable | default | meaning |\n|---|---|---|\n| `T_URI` | required | where the store is |\n| `T_TOKEN` | – | shared with the neighbours |\n| `T_WAIT` | `2s` | how long to wait |\n"
+	want := "| variable | default | meaning |\n|---|---|---|\n| `T_URI` | required | where the store is |\n" +
+		"| `T_TOKEN` | – | shared with the neighbours |\n| `T_WAIT` | `2s` | how long to wait |\n"
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())
 	}

@@ -22,7 +22,8 @@ func repeatableAt(t *testing.T, do func(c *fiber.Ctx, n int64) error) (address s
 	t.Helper()
 	client, prefix := storetest.Redis(t)
 	things = &atomic.Int64{}
-	address, _ = serveWith(t, user(principal.Permissions{CanAPI: true}), answers.New(client, prefix, settings.NewSecret("s")), web.Route{
+	kept := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("s")})
+	address, _ = serveWith(t, user(principal.Permissions{CanAPI: true}), kept, web.Route{
 		Method: "POST", Path: "/things/:id", Access: web.SignedIn, Repeatable: true,
 		Handler: func(c *fiber.Ctx) error { return do(c, things.Add(1)) },
 	})

@@ -146,7 +146,8 @@ func flat(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\t' || r == '\n' || r == '\r' }), " ")
 }
 
-// show prints one record: a line for each of the fields that it has, or with --json one object that holds it under the name.
+// show prints one record: a line for each of the fields that it has, or with --json one object that holds it under
+// the name.
 func (j job) show(name string, record client.Record, fields ...string) error {
 	if j.json {
 		return printJSON(j.s.out, map[string]any{name: record})

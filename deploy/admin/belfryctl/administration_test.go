@@ -91,7 +91,8 @@ func (o office) users(t *testing.T) {
 			ElementID int64 `json:"element_id"`
 		}
 	}
-	o.reads(t, &made, "users", "add", "--name", "Anna Bell", "--email", "anna@school.example", "--element", "1", "--grant", "can_api,can_su")
+	o.reads(t, &made, "users", "add", "--name", "Anna Bell", "--email", "anna@school.example", "--element", "1",
+		"--grant", "can_api,can_su")
 	if uuid.Validate(made.User.UUID) != nil || made.User.ElementID != 1 {
 		t.Fatalf("%+v", made)
 	}
@@ -102,7 +103,8 @@ func (o office) users(t *testing.T) {
 	if strings.Contains(out, made.User.UUID) || strings.Contains(out, "uuid") {
 		t.Errorf("the uuid is shown again:\n%s", out)
 	}
-	wantOut(t, o.does(t, "users", "change", "anna@school.example", "--name", "Anna Quill", "--revoke", "can_su", "--grant", "can_add_events", "--element", ""), "can_api,can_add_events")
+	wantOut(t, o.does(t, "users", "change", "anna@school.example", "--name", "Anna Quill", "--revoke", "can_su",
+		"--grant", "can_add_events", "--element", ""), "can_api,can_add_events")
 	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "element_id   -\n")
 
 	o.does(t, "sessions", "end", "anna@school.example")
@@ -129,15 +131,19 @@ func (o office) users(t *testing.T) {
 }
 
 func (o office) elements(t *testing.T) {
-	if code, _, errs := belfryctl(t, o.env, "import", folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"})); code != exitOK {
+	code, _, errs := belfryctl(t, o.env, "import",
+		folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
+	if code != exitOK {
 		t.Fatal(errs)
 	}
 	wantOut(t, o.does(t, "elements", "show", "Location:G71"), "name         Room 71\n")
-	wantOut(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"), "short_name   71a\n")
+	wantOut(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"),
+		"short_name   71a\n")
 	if out := o.does(t, "elements", "change", "Location:G71", "--short-name", ""); strings.Contains(out, "short_name") {
 		t.Errorf("not emptied:\n%s", out)
 	}
-	if rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current")); len(rooms) != 2 || rooms[1][1] != "Location" {
+	rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current"))
+	if len(rooms) != 2 || rooms[1][1] != "Location" {
 		t.Errorf("%q", rooms)
 	}
 	o.does(t, "elements", "retire", "Location:G71")
@@ -147,7 +153,8 @@ func (o office) elements(t *testing.T) {
 	var gone struct {
 		Elements []struct{ Key string }
 	}
-	if o.reads(t, &gone, "elements", "list", "--current=false"); len(gone.Elements) != 1 || gone.Elements[0].Key != "Location:G71" {
+	o.reads(t, &gone, "elements", "list", "--current=false")
+	if len(gone.Elements) != 1 || gone.Elements[0].Key != "Location:G71" {
 		t.Errorf("%+v", gone)
 	}
 }
@@ -160,12 +167,14 @@ func (o office) members(t *testing.T) {
 	if code != exitOK {
 		t.Fatal(errs)
 	}
-	if added := cells(o.does(t, "members", "add", "Group:9A", "Pupil:1", "Pupil:2", "--first", "2026-09-01")); len(added) != 3 || added[1][3] != "2026-09-01" || added[1][4] != "-" {
+	added := cells(o.does(t, "members", "add", "Group:9A", "Pupil:1", "Pupil:2", "--first", "2026-09-01"))
+	if len(added) != 3 || added[1][3] != "2026-09-01" || added[1][4] != "-" {
 		t.Errorf("%q", added)
 	}
 	o.does(t, "members", "end", "Group:9A", "Pupil:2", "--from", "2027-01-01")
 	wantOut(t, o.does(t, "members", "list", "Group:9A"), "2026-12-31")
-	if inside := cells(o.does(t, "members", "list", "Group:Y9", "--nested", "--on", "2027-02-01")); len(inside) != 2 || inside[1][2] != "Ann" {
+	inside := cells(o.does(t, "members", "list", "Group:Y9", "--nested", "--on", "2027-02-01"))
+	if len(inside) != 2 || inside[1][2] != "Ann" {
 		t.Errorf("%q", inside)
 	}
 	if before := cells(o.does(t, "members", "list", "Group:9A", "--on", "2026-08-31")); len(before) != 1 {
@@ -174,7 +183,8 @@ func (o office) members(t *testing.T) {
 }
 
 func (o office) administrators(t *testing.T) {
-	o.does(t, "elements", "add", "Property", "--name", "Public calendar", "--uuid", "11111111-2222-4333-8444-555555555555")
+	o.does(t, "elements", "add", "Property", "--name", "Public calendar", "--uuid",
+		"11111111-2222-4333-8444-555555555555")
 	var found struct{ Elements []struct{ ID int64 } }
 	o.reads(t, &found, "elements", "list", "--type", "Property")
 	calendar := fmt.Sprint(found.Elements[0].ID)
@@ -186,9 +196,11 @@ func (o office) administrators(t *testing.T) {
 }
 
 func (o office) categories(t *testing.T) {
-	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--pecking-order", "30", "--clash-check", "--busy"), "clash_check    true\n")
+	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--pecking-order", "30", "--clash-check", "--busy"),
+		"clash_check    true\n")
 	wantOut(t, o.does(t, "categories", "change", "Fixture", "--privileged", "--busy=false"), "busy           false\n")
-	if list := cells(o.does(t, "categories", "list")); len(list) != 2 || !slices.Equal(list[1], []string{"1", "Fixture", "30", "privileged,clash_check"}) {
+	list := cells(o.does(t, "categories", "list"))
+	if len(list) != 2 || !slices.Equal(list[1], []string{"1", "Fixture", "30", "privileged,clash_check"}) {
 		t.Errorf("%q", list)
 	}
 }
@@ -215,7 +227,8 @@ func (o office) audit(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	o.reads(t, &all, "audit", "--record", "EventCategory:1", "--since", "24h")
-	if len(all.Entries) != 2 || all.Entries[0].Action != "update" || all.Entries[1].Action != "create" || all.Entries[0].UserID != 1 {
+	if len(all.Entries) != 2 || all.Entries[0].Action != "update" || all.Entries[1].Action != "create" ||
+		all.Entries[0].UserID != 1 {
 		t.Errorf("%+v", all)
 	}
 	wantOut(t, o.does(t, "audit", "--record", "EventCategory:1"), "privileged: false → true")
@@ -235,15 +248,18 @@ func (o office) refusals(t *testing.T) {
 	o.fails(t, exitUsage, `unknown command "lst" for "belfryctl users"`, "users", "lst")
 	o.fails(t, exitUsage, `"x" is no id and no e-mail address`, "users", "show", "x")
 	o.fails(t, exitUsage, `"x" is no id and no key`, "elements", "show", "x")
-	o.fails(t, exitUsage, `"fly" is no permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant", "fly")
+	o.fails(t, exitUsage, `"fly" is no permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant",
+		"fly")
 	o.fails(t, exitUsage, "--limit takes", "audit", "--limit", "0")
 	o.fails(t, exitUsage, `"post" is no service`, "audit", "--service", "post")
 	o.fails(t, exitFailure, "no user has the address", "users", "show", "nobody@school.example")
 	o.fails(t, exitFailure, "no element has the key Staff:99", "elements", "show", "Staff:99")
 	o.fails(t, exitFailure, "no category has the name", "categories", "change", "Nonsense")
 	o.fails(t, exitFailure, "Couldn't find User with 'id'=999", "users", "show", "999")
-	o.fails(t, exitFailure, "email is not an e-mail address; name can't be blank", "users", "add", "--name", "", "--email", "x")
-	o.fails(t, exitFailure, "last_day is before first_day", "members", "add", "Group:9A", "Pupil:1", "--first", "2026-09-02", "--last", "2026-09-01")
+	o.fails(t, exitFailure, "email is not an e-mail address; name can't be blank", "users", "add", "--name", "",
+		"--email", "x")
+	o.fails(t, exitFailure, "last_day is before first_day", "members", "add", "Group:9A", "Pupil:1", "--first",
+		"2026-09-02", "--last", "2026-09-01")
 	o.fails(t, exitFailure, "the last active administrator", "users", "deactivate", "1")
 	o.fails(t, exitFailure, "since is no date", "audit", "--since", "yesterday")
 	stranger := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": uuid.NewString()}}
@@ -271,26 +287,29 @@ func TestACreationIsNotMadeTwice(t *testing.T) {
 }
 
 func TestEveryCommandHasHelpWithAnExampleAndIsCompleted(t *testing.T) {
-	for _, words := range []string{"import", "demo", "version", "audit",
-		"users list", "users show", "users add", "users change", "users deactivate", "users new-uuid", "users end-sessions",
-		"elements list", "elements show", "elements add", "elements change", "elements retire",
-		"members list", "members add", "members end", "administrators list", "administrators add", "administrators remove",
-		"categories list", "categories add", "categories change", "sessions end"} {
+	for _, words := range []string{"import", "demo", "version", "audit", "users list", "users show", "users add",
+		"users change", "users deactivate", "users new-uuid", "users end-sessions", "elements list", "elements show",
+		"elements add", "elements change", "elements retire", "members list", "members add", "members end",
+		"administrators list", "administrators add", "administrators remove", "categories list", "categories add",
+		"categories change", "sessions end"} {
 		args := strings.Fields(words)
 		code, out, errs := belfryctl(t, nil, append(args, "--help")...)
 		if code != exitOK || !strings.Contains(out, "Examples:\n  ") || !strings.Contains(out, "--json") || errs != "" {
 			t.Errorf("%s: %d %s%s", words, code, out, errs)
 		}
-		if _, out, _ := belfryctl(t, nil, append(append([]string{"__complete"}, args[:len(args)-1]...), "")...); !strings.Contains(out, args[len(args)-1]) {
+		_, out, _ = belfryctl(t, nil, append(append([]string{"__complete"}, args[:len(args)-1]...), "")...)
+		if !strings.Contains(out, args[len(args)-1]) {
 			t.Errorf("%s is not completed: %s", words, out)
 		}
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if code, out, _ := belfryctl(t, nil, "completion", shell); code != exitOK || !strings.Contains(out, "belfryctl") {
+		code, out, _ := belfryctl(t, nil, "completion", shell)
+		if code != exitOK || !strings.Contains(out, "belfryctl") {
 			t.Errorf("%s: %d", shell, code)
 		}
 	}
-	if _, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", ""); !strings.Contains(out, "edit_all_events") {
+	_, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", "")
+	if !strings.Contains(out, "edit_all_events") {
 		t.Errorf("permissions are not completed: %s", out)
 	}
 }

@@ -29,9 +29,12 @@ func auditCommand(s surroundings) *cobra.Command {
 		Use: "audit", Short: "Show who did what, as whom, to which record, when and from where",
 		Long: `Shows the audit of all services as one, the newest entry first.
 
---record takes a record such as Event:12, or a type: User, Element, Membership, Event, Commitment, Request, EventCategory, Note, Import,
-Webhook. An entry is found by the records that it touches as well: a commitment's decision also by its event. A batch of an
-import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, only that they
+--record takes a record such as Event:12, or a type: User, Element, Membership, Event, Commitment, Request, ` +
+			`EventCategory, Note, Import,
+Webhook. An entry is found by the records that it touches as well: a commitment's decision also by its event. A ` +
+			`batch of an
+import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, ` +
+			`only that they
 changed is kept. The login is as for import.`,
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
@@ -40,8 +43,10 @@ changed is kept. The login is as for import.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
-	flags.StringVar(&f.user, "user", "", "only what this user did, itself or switched to another; an id or an e-mail address")
-	flags.StringVar(&f.since, "since", "", "only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
+	flags.StringVar(&f.user, "user", "",
+		"only what this user did, itself or switched to another; an id or an e-mail address")
+	flags.StringVar(&f.since, "since", "",
+		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
 	flags.StringSliceVar(&f.services, "service", client.Services(), "only the audit of these services")
 	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
 	complete(command, "service", client.Services()...)
@@ -54,7 +59,8 @@ func runAudit(j job, f auditFlags) error {
 	}
 	for _, service := range f.services {
 		if !known(client.Services(), service) {
-			return &usageError{fmt.Errorf("%q is no service; there are %s", service, strings.Join(client.Services(), ", "))}
+			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
+				strings.Join(client.Services(), ", "))}
 		}
 	}
 	query := url.Values{"limit": {strconv.Itoa(min(f.limit, 1000))}}
@@ -80,7 +86,8 @@ func runAudit(j job, f auditFlags) error {
 			break
 		}
 	}
-	return j.list("entries", entries, field("at"), field("service"), column{"user", actor}, field("action"), field("record"), field("from"), column{"changes", changes})
+	return j.list("entries", entries, field("at"), field("service"), column{"user", actor}, field("action"),
+		field("record"), field("from"), column{"changes", changes})
 }
 
 // sinceText makes an instant of a duration; days and instants are the services' to read.

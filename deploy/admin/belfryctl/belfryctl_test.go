@@ -22,7 +22,8 @@ import (
 func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	s := surroundings{out: &stdout, err: &stderr, env: func(name string) string { return env[name] }, wait: time.Millisecond}
+	s := surroundings{out: &stdout, err: &stderr, env: func(name string) string { return env[name] },
+		wait: time.Millisecond}
 	code = run(t.Context(), args, s)
 	return code, stdout.String(), stderr.String()
 }
@@ -43,7 +44,8 @@ func folder(t *testing.T, files map[string]string) string {
 var small = map[string]string{
 	"subjects.csv":        "key,name\nMa,Mathematics\nEn,English\n",
 	"eventcategories.csv": "key,name\nlesson,Lesson\n",
-	"events.csv":          "key,body,category,starts_at,ends_at,elements\n1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Subject:Ma\n",
+	"events.csv": "key,body,category,starts_at,ends_at,elements\n" +
+		"1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Subject:Ma\n",
 }
 
 func TestUsageIsExitCode2(t *testing.T) {
@@ -63,7 +65,8 @@ func TestUsageIsExitCode2(t *testing.T) {
 			t.Errorf("%q: %d %q %q", args, code, out, errs)
 		}
 	}
-	if code, _, errs := belfryctl(t, nil, "import", "x"); code != exitUsage || !strings.Contains(errs, "no login: set BELFRY_UUID or give --uuid-file") {
+	code, _, errs := belfryctl(t, nil, "import", "x")
+	if code != exitUsage || !strings.Contains(errs, "no login: set BELFRY_UUID or give --uuid-file") {
 		t.Errorf("no login: %d %q", code, errs)
 	}
 }
@@ -85,7 +88,8 @@ func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
 	if diff := cmp.Diff(want, table); diff != "" || !strings.HasSuffix(last, " a second\n") {
 		t.Errorf("%s\n%q", diff, last)
 	}
-	if _, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL); !strings.Contains(out, "all        0        0          4\n") {
+	_, out, _ = belfryctl(t, login(), "import", dir, "--url", school.URL)
+	if !strings.Contains(out, "all        0        0          4\n") {
 		t.Errorf("second import:\n%s", out)
 	}
 }
@@ -93,11 +97,13 @@ func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
 func TestImportReadsTheLoginFromAFile(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	file := filepath.Join(folder(t, map[string]string{"uuid": clienttest.UUID + "\n", "empty": ""}), "uuid")
-	if code, _, errs := belfryctl(t, nil, "import", folder(t, small), "--url", school.URL, "--uuid-file", file); code != exitOK {
+	code, _, errs := belfryctl(t, nil, "import", folder(t, small), "--url", school.URL, "--uuid-file", file)
+	if code != exitOK {
 		t.Errorf("%d %q", code, errs)
 	}
 	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
-		if code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--uuid-file", bad); code != exitFailure ||
+		code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--uuid-file", bad)
+		if code != exitFailure ||
 			!strings.Contains(errs, "reading the login") {
 			t.Errorf("%s: %d %q", bad, code, errs)
 		}
@@ -120,8 +126,8 @@ func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
 		t.Errorf("%d %q, %d calls", code, out, calls.Load())
 	}
 	got := []string{lines[0], lines[99], lines[100], lines[101]}
-	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:101: name: can't be blank", "… and 1,400 more",
-		"belfryctl: the bundle has 1500 faults"}
+	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:101: name: can't be blank",
+		"… and 1,400 more", "belfryctl: the bundle has 1500 faults"}
 	if diff := cmp.Diff(want, got); diff != "" || len(lines) != 102 {
 		t.Error(diff)
 	}
@@ -140,19 +146,23 @@ func TestJSONOutcome(t *testing.T) {
 	}
 	_, out, _ := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--json", "--dry-run")
 	tally := func(kind string, created float64) any {
-		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0, "retired": 0.0}
+		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
+			"retired": 0.0}
 	}
-	want := map[string]any{"dry_run": true, "faults": 0.0, "first_faults": []any{}, "refused": 0.0, "first_refused": []any{},
-		"kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)}}
+	want := map[string]any{"dry_run": true, "faults": 0.0, "first_faults": []any{}, "refused": 0.0,
+		"first_refused": []any{}, "kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)}}
 	if diff := cmp.Diff(want, decode(out)); diff != "" {
 		t.Error(diff)
 	}
 	if n := school.Count("subjects"); n != 0 {
 		t.Errorf("the dry run wrote %d records", n)
 	}
-	code, out, _ := belfryctl(t, login(), "import", folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}), "--url", school.URL, "--json")
-	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0, "kinds": []any{}, "first_refused": []any{},
-		"first_faults": []any{map[string]any{"file": "subjects.csv", "line": 2.0, "column": "name", "reason": "can't be blank"}}}
+	code, out, _ := belfryctl(t, login(), "import", folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
+		"--url", school.URL, "--json")
+	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
+		"kinds": []any{}, "first_refused": []any{},
+		"first_faults": []any{map[string]any{"file": "subjects.csv", "line": 2.0, "column": "name",
+			"reason": "can't be blank"}}}
 	if diff := cmp.Diff(want, decode(out)); diff != "" || code != exitFaults {
 		t.Errorf("%d %s", code, diff)
 	}
@@ -173,7 +183,8 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 	if code != exitRefused || !strings.HasPrefix(out, want) || !strings.Contains(out, "Nothing was pruned") {
 		t.Errorf("%d\n%s", code, out)
 	}
-	if want := "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; mend them and import again\n"; errs != want {
+	want = "subjects.csv:3: name: is taken\nbelfryctl: some records were refused; mend them and import again\n"
+	if errs != want {
 		t.Errorf("got %q", errs)
 	}
 }
@@ -185,11 +196,12 @@ func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
 	}
 	fewer := folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
 	_, out, _ := belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune", "--dry-run")
-	if !strings.Contains(out, "subjects        0        0          1                  1\n") || !strings.Contains(out, "Dry run: nothing was written.") ||
-		school.Count("subjects") != 2 {
+	if !strings.Contains(out, "subjects        0        0          1                  1\n") ||
+		!strings.Contains(out, "Dry run: nothing was written.") || school.Count("subjects") != 2 {
 		t.Errorf("dry run, %d subjects:\n%s", school.Count("subjects"), out)
 	}
-	if _, out, _ = belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune"); school.Count("subjects") != 1 {
+	_, out, _ = belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune")
+	if school.Count("subjects") != 1 {
 		t.Errorf("%d subjects:\n%s", school.Count("subjects"), out)
 	}
 }
@@ -205,7 +217,8 @@ func TestWaitingIsExplained(t *testing.T) {
 		return true
 	}
 	code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL)
-	if want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2); code != exitOK || errs != want {
+	want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2)
+	if code != exitOK || errs != want {
 		t.Errorf("%d %q", code, errs)
 	}
 }
@@ -222,7 +235,8 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 	var out, errs bytes.Buffer
 	s := surroundings{out: &out, err: &errs, env: func(name string) string { return login()[name] }}
 	code := run(ctx, []string{"import", folder(t, small), "--url", school.URL}, s)
-	if code != exitFailure || errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
+	if code != exitFailure ||
+		errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
 		t.Errorf("%d %q", code, errs.String())
 	}
 }
@@ -232,7 +246,8 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	const wrong, users = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01"
 	file := filepath.Join(folder(t, map[string]string{"uuid": wrong}), "uuid")
-	twice := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n2,B,b@b.example," + users + "\n3,C,c@b.example," + users + "x\n"}
+	twice := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n2,B,b@b.example," +
+		users + "\n3,C,c@b.example," + users + "x\n"}
 	once := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n"}
 	school.Refuse = func(_, _ string) map[string][]string {
 		return map[string][]string{"uuid": {"has already been taken"}}
@@ -242,9 +257,11 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 		args []string
 		code int
 	}{
-		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", school.URL}, exitFailure},
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", school.URL},
+			exitFailure},
 		{nil, []string{"import", folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
-		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", "http://127.0.0.1:1"}, exitFailure},
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", "http://127.0.0.1:1"},
+			exitFailure},
 		{login(), []string{"import", folder(t, twice), "--url", school.URL}, exitFaults},
 		{login(), []string{"import", folder(t, twice), "--url", school.URL, "--json"}, exitFaults},
 		{login(), []string{"import", folder(t, once), "--url", school.URL}, exitRefused},
@@ -280,7 +297,8 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 	if len(second.Kinds) != 13 || second.Kinds[11].Unchanged != school.Count("events") {
 		t.Errorf("second import: %+v, %d events", second.Kinds, school.Count("events"))
 	}
-	if code, _, errs = belfryctl(t, nil, "demo", "--out", dir); code != exitFailure || !strings.Contains(errs, "is not empty") {
+	code, _, errs = belfryctl(t, nil, "demo", "--out", dir)
+	if code != exitFailure || !strings.Contains(errs, "is not empty") {
 		t.Errorf("into a folder in use: %d %q", code, errs)
 	}
 }
@@ -304,7 +322,9 @@ func TestProgressWithoutATerminalIsALineNowAndThen(t *testing.T) {
 	p.began, p.last = time.Now().Add(-10*time.Second), time.Now().Add(-every)
 	p.add("events", 1000)
 	p.add("events", 1000)
-	if got := out.String(); got != "events: 2,000 of 30,000 records, 199 a second\n" && got != "events: 2,000 of 30,000 records, 200 a second\n" {
+	got := out.String()
+	if got != "events: 2,000 of 30,000 records, 199 a second\n" &&
+		got != "events: 2,000 of 30,000 records, 200 a second\n" {
 		t.Errorf("got %q", got)
 	}
 }

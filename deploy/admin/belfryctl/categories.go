@@ -13,11 +13,13 @@ import (
 const categoryPath = "/api/admin/eventcategories"
 
 // categoryFlags are what a category may be, in the order of the API.
-var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow", "compactable", "privileged", "clash_check", "busy", "timetable"}
+var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow",
+	"compactable", "privileged", "clash_check", "busy", "timetable"}
 
 func categoriesCommand(s surroundings) *cobra.Command {
-	return family("categories", "List and change the categories of events", "CATEGORY is an id or a name. The login is as for import.",
-		listCategories(s), addCategory(s), changeCategory(s))
+	return family("categories", "List and change the categories of events",
+		"CATEGORY is an id or a name. The login is as for import.", listCategories(s), addCategory(s),
+		changeCategory(s))
 }
 
 // categoryIs lists the flags that are set.
@@ -42,7 +44,8 @@ func listCategories(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return j.list("eventcategories", categories, field("id"), field("name"), field("pecking_order"), column{"is", categoryIs})
+		return j.list("eventcategories", categories, field("id"), field("name"), field("pecking_order"),
+			column{"is", categoryIs})
 	})
 }
 

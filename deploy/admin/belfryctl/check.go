@@ -17,11 +17,13 @@ import (
 )
 
 const (
-	// checkName is the body of the event that a check makes, and the name of the category that it adds where there is none.
+	// checkName is the body of the event that a check makes, and the name of the category that it adds where there
+	// is none.
 	checkName = "belfryctl check"
 	// checkDay is when the event is: where it disturbs nobody, should a check be killed before it deletes it.
 	checkDay = "2000-01-01"
-	// inside is the address that a check is told to be at when it goes to the services themselves. It is https for the sake of the cookies.
+	// inside is the address that a check is told to be at when it goes to the services themselves. It is https for
+	// the sake of the cookies.
 	inside = "https://belfry.invalid"
 	// cleanupTimeout bounds the deletion of what an interrupted check has made.
 	cleanupTimeout = 10 * time.Second
@@ -37,20 +39,24 @@ func checkCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check that a deployment works, from a login to a note",
-		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step went. All four services and both
+		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step ` +
+			`went. All four services and both
 stores take part. It stops at the first step that fails, with exit code 1.
 
-What it made is deleted, also when a step fails; the audit keeps that it was there. The event is on ` + checkDay + ` and commits nobody. In a deployment
+What it made is deleted, also when a step fails; the audit keeps that it was there. The event ` +
+			`is on ` + checkDay + ` and commits nobody. In a deployment
 that has no category of events it adds one, "` + checkName + `", which stays, for nothing deletes a category.
 
-With --route the calls go to the services themselves, as within a cluster without a front door: each path to the address with the longest
+With --route the calls go to the services themselves, as within a cluster without a front door: each path to the ` +
+			`address with the longest
 prefix of it.`,
 		Example: `  belfryctl check --url https://belfry.school.example
   belfryctl check --route /api/login=http://belfry-identity:8080 --route /api/events=http://belfry-events:8080 …`,
 		Args: cobra.NoArgs,
 	}
 	at.flags(command.Flags(), s)
-	command.Flags().StringToStringVar(&toServices, "route", nil, "PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
+	command.Flags().StringToStringVar(&toServices, "route", nil,
+		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
 	command.Flags().BoolVar(&asJSON, "json", false, "print the steps as JSON")
 	command.RunE = does(func(command *cobra.Command, _ []string) error {
 		options := client.Options{OnRetry: (&progress{out: s.err}).retry}
@@ -182,7 +188,8 @@ func (k *check) category(ctx context.Context) (int64, error) {
 
 func (k *check) createEvent(ctx context.Context, category int64) error {
 	made, err := k.c.Create(ctx, "/api/events", "event", map[string]any{
-		"body": checkName, "event_category_id": category, "starts_at_text": checkDay, "ends_at_text": checkDay, "all_day_field": true,
+		"body": checkName, "event_category_id": category, "starts_at_text": checkDay, "ends_at_text": checkDay,
+		"all_day_field": true,
 	})
 	if err != nil {
 		return err

@@ -73,18 +73,21 @@ func TestCheck(t *testing.T) {
 	left("a check that failed")
 
 	code, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": "nobody-has-this-uuid"}, args...)
-	if code != exitFailure || out != "FAILED  log in: GET /api/login: 401 Access denied\n" || errs != "belfryctl: the deployment does not work\n" {
+	if code != exitFailure || out != "FAILED  log in: GET /api/login: 401 Access denied\n" ||
+		errs != "belfryctl: the deployment does not work\n" {
 		t.Errorf("a wrong login: %d %q %q", code, out, errs)
 	}
 	for want, route := range map[string]string{
 		"/api/login: the address must look like http://": "/api/login=belfry-identity:8080",
 		"must be formatted as key=value":                 "/api/login",
 	} {
-		if code, _, errs := belfryctl(t, env, "check", "--route", route); code != exitUsage || !strings.Contains(errs, want) {
+		code, _, errs := belfryctl(t, env, "check", "--route", route)
+		if code != exitUsage || !strings.Contains(errs, want) {
 			t.Errorf("--route %s: %d %s", route, code, errs)
 		}
 	}
-	if code, out, _ := belfryctl(t, env, "check", "--route", "/api/events=http://127.0.0.1:1"); code != exitFailure || !strings.Contains(out, "no --route is for /api/login") {
+	code, out, _ = belfryctl(t, env, "check", "--route", "/api/events=http://127.0.0.1:1")
+	if code != exitFailure || !strings.Contains(out, "no --route is for /api/login") {
 		t.Errorf("a route that is missing: %d %s", code, out)
 	}
 }

@@ -18,10 +18,14 @@ type clashesFlags struct {
 func clashesCommand(s surroundings) *cobra.Command {
 	var f clashesFlags
 	command := &cobra.Command{
-		Use: "clashes", Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
-		Long: `Looks at the events of categories with clash_check that start on the days, and finds the pupils of each whom another event takes up at the same
-time. Each such event gets a note for staff that says who, where, and how many of how many; notes that are no longer right are changed or removed. The
-deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running it again changes nothing that is still right.
+		Use:   "clashes",
+		Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
+		Long: `Looks at the events of categories with clash_check that start on the days, and finds the pupils of ` +
+			`each whom another event takes up at the same
+time. Each such event gets a note for staff that says who, where, and how many of how many; notes that are no longer ` +
+			`right are changed or removed. The
+deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running it again changes nothing that is ` +
+			`still right.
 
 The table has the events with pupils elsewhere. The login is as for import.`,
 		Example: `  belfryctl clashes
@@ -30,7 +34,8 @@ The table has the events with pupils elsewhere. The login is as for import.`,
 		Args: cobra.NoArgs,
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.from, "from", "", "the first day (YYYY-MM-DD); today when only --to is given, the days of the nightly check when neither is")
+	flags.StringVar(&f.from, "from", "",
+		"the first day (YYYY-MM-DD); today when only --to is given, the days of the nightly check when neither is")
 	flags.StringVar(&f.to, "to", "", "the last day; that of --from when only that is given; at most 366 days")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "find the same and write nothing")
 	return administrative(s, command, func(j job) error { return runClashes(j, f) })
@@ -46,7 +51,8 @@ func runClashes(j job, f clashesFlags) error {
 	found, err := j.c.CheckAbsences(j.ctx, f.from, f.to, f.dryRun, func(a client.Absences, next string) {
 		if time.Since(last) >= every {
 			last = time.Now()
-			fmt.Fprintf(j.s.err, "%s events before %s, %s with pupils elsewhere\n", number(a.Checked), next, number(len(a.Clashes)))
+			fmt.Fprintf(j.s.err, "%s events before %s, %s with pupils elsewhere\n", number(a.Checked), next,
+				number(len(a.Clashes)))
 		}
 	})
 	if err != nil {
@@ -55,10 +61,12 @@ func runClashes(j job, f clashesFlags) error {
 	if j.json {
 		return printJSON(j.s.out, found)
 	}
-	err = j.list("clashes", found.Clashes, column{"event", func(r client.Record) string { return r.Inner("event").Text("id") }},
+	err = j.list("clashes", found.Clashes,
+		column{"event", func(r client.Record) string { return r.Inner("event").Text("id") }},
 		column{"when", func(r client.Record) string { return r.Inner("event").Text("starts_at") }},
 		column{"body", func(r client.Record) string { return r.Inner("event").Text("body") }},
-		column{"elsewhere", func(r client.Record) string { return r.Text("elsewhere") + " of " + r.Text("pupils") }}, field("note"))
+		column{"elsewhere", func(r client.Record) string { return r.Text("elsewhere") + " of " + r.Text("pupils") }},
+		field("note"))
 	if err != nil {
 		return err
 	}
@@ -66,7 +74,9 @@ func runClashes(j job, f clashesFlags) error {
 	if f.dryRun {
 		what = "notes would be"
 	}
-	_, err = fmt.Fprintf(j.s.out, "\n%s to %s: %s events checked; %s: %s created, %s updated, %s unchanged, %s removed\n", found.StartDate, found.EndDate,
-		number(found.Checked), what, number(found.Created), number(found.Updated), number(found.Unchanged), number(found.Removed))
+	_, err = fmt.Fprintf(j.s.out,
+		"\n%s to %s: %s events checked; %s: %s created, %s updated, %s unchanged, %s removed\n", found.StartDate,
+		found.EndDate, number(found.Checked), what, number(found.Created), number(found.Updated),
+		number(found.Unchanged), number(found.Removed))
 	return err
 }

@@ -16,11 +16,14 @@ func TestClashes_OfAWeek(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	categories := admin.Import(t, "eventcategories",
-		map[string]any{"key": "lesson", "name": "Lesson", "busy": true, "clash_check": true}, map[string]any{"key": "trip", "name": "Trip", "busy": true})
+		map[string]any{"key": "lesson", "name": "Lesson", "busy": true, "clash_check": true},
+		map[string]any{"key": "trip", "name": "Trip", "busy": true})
 	pupil := admin.Import(t, "pupils", map[string]any{"key": "1", "forename": "Ann", "surname": "Day"})["1"]
 	var ids []int64
 	for i, e := range []struct{ body, category, starts, ends string }{
-		{"Maths", "lesson", "2027-03-01 09:00", "2027-03-01 10:00"}, {"French", "lesson", "2027-03-01 10:00", "2027-03-01 11:00"}, {"Hockey", "trip", "2027-03-01 09:30", "2027-03-01 10:00"},
+		{"Maths", "lesson", "2027-03-01 09:00", "2027-03-01 10:00"},
+		{"French", "lesson", "2027-03-01 10:00", "2027-03-01 11:00"},
+		{"Hockey", "trip", "2027-03-01 09:30", "2027-03-01 10:00"},
 	} {
 		a := admin.Post(t, "/api/events", map[string]any{"elements": []any{pupil}, "event": map[string]any{
 			"body": e.body, "event_category_id": categories[e.category], "starts_at": e.starts, "ends_at": e.ends}})
@@ -31,7 +34,11 @@ func TestClashes_OfAWeek(t *testing.T) {
 		ids = append(ids, made.Event.ID)
 	}
 	table := func(note, line string) string {
-		return fmt.Sprintf("event  when                           body   elsewhere  note\n%-5d  2027-03-01T09:00:00.000+00:00  Maths  1 of 1     %s\n\n2027-03-01 to 2027-03-02: 2 events checked; %s\n", ids[0], note, line)
+		return fmt.Sprintf(
+			"event  when                           body   elsewhere  note\n"+
+				"%-5d  2027-03-01T09:00:00.000+00:00  Maths  1 of 1     %s\n\n"+
+				"2027-03-01 to 2027-03-02: 2 events checked; %s\n",
+			ids[0], note, line)
 	}
 	days := []string{"clashes", "--from", "2027-03-01", "--to", "2027-03-02"}
 	for _, c := range []struct {
@@ -53,7 +60,9 @@ func TestClashes_OfAWeek(t *testing.T) {
 		}
 		Unchanged int
 	}
-	if o.reads(t, &found, days...); len(found.Clashes) != 1 || found.Clashes[0].Event.ID != ids[0] || found.Clashes[0].Elsewhere != 1 || found.Unchanged != 1 {
+	o.reads(t, &found, days...)
+	if len(found.Clashes) != 1 || found.Clashes[0].Event.ID != ids[0] || found.Clashes[0].Elsewhere != 1 ||
+		found.Unchanged != 1 {
 		t.Errorf("%+v", found)
 	}
 	if out := o.does(t, "clashes", "--from", "2027-04-01", "--json"); !strings.Contains(out, `"clashes": []`) {
@@ -75,8 +84,11 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 		asked = append(asked, string(body))
 		next := []string{`"2026-09-09"`, `"2026-09-10"`, "null"}[len(asked)-1]
 		start := []string{"2026-09-07", "2026-09-09", "2026-09-10"}[len(asked)-1]
-		fmt.Fprintf(w, `{"status":"OK","start_date":%q,"end_date":"2026-09-10","clashes":[{"event":{"id":%d},"pupils":24,"elsewhere":%d,"note":"created"}],`+
-			`"checked":10,"created":1,"updated":2,"unchanged":3,"removed":4,"next":%s}`, start, len(asked), len(asked), next)
+		fmt.Fprintf(w,
+			`{"status":"OK","start_date":%q,"end_date":"2026-09-10","clashes":[{"event":{"id":%d},"pupils":24,`+
+				`"elsewhere":%d,"note":"created"}],`+
+				`"checked":10,"created":1,"updated":2,"unchanged":3,"removed":4,"next":%s}`, start, len(asked),
+			len(asked), next)
 		return true
 	}
 	env := login()
@@ -92,7 +104,8 @@ func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 	if code != exitOK || out != want || errs != "" {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
-	calls := []string{`{"dry_run":true}`, `{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-09"}`, `{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-10"}`}
+	calls := []string{`{"dry_run":true}`, `{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-09"}`,
+		`{"dry_run":true,"end_date":"2026-09-10","start_date":"2026-09-10"}`}
 	if !slices.Equal(asked, calls) {
 		t.Errorf("asked %q", asked)
 	}

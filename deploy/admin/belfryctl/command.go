@@ -53,8 +53,9 @@ Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(importCommand(s), usersCommand(s), elementsCommand(s), membersCommand(s), administratorsCommand(s), categoriesCommand(s),
-		sessionsCommand(s), auditCommand(s), clashesCommand(s), demoCommand(s), webhooksCommand(s), checkCommand(s), versionCommand(s))
+	root.AddCommand(importCommand(s), usersCommand(s), elementsCommand(s), membersCommand(s), administratorsCommand(s),
+		categoriesCommand(s), sessionsCommand(s), auditCommand(s), clashesCommand(s), demoCommand(s),
+		webhooksCommand(s), checkCommand(s), versionCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetArgs(args)

@@ -14,7 +14,8 @@ type connection struct{ url, uuidFile string }
 
 // flags adds the flags that every command has that talks to a deployment.
 func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
-	flags.StringVar(&c.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL), "address of the deployment (environment: BELFRY_URL)")
+	flags.StringVar(&c.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL),
+		"address of the deployment (environment: BELFRY_URL)")
 	flags.StringVar(&c.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
 }
 

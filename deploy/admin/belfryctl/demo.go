@@ -20,11 +20,13 @@ func demoCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo --out DIR",
 		Short: "Write the bundle of a made-up school",
-		Long: `Writes the bundle of a plausible school into the folder DIR, which must be new or empty: staff, pupils, rooms, groups,
+		Long: `Writes the bundle of a plausible school into the folder DIR, which must be new or empty: staff, ` +
+			`pupils, rooms, groups,
 a timetable without double-bookings, and all that happens beside lessons. The same arguments give the same bytes.
 1,000 pupils are about 56,000 events a year. It asks no server; load the bundle with belfryctl import.
 
-The logins that it prints follow from the seed, so anybody can know them: don't load a demo into a school that is in use.`,
+The logins that it prints follow from the seed, so anybody can know them: don't load a demo into a school that is in ` +
+			`use.`,
 		Example: `  belfryctl demo --out school/
   belfryctl demo --pupils 300 --years 2 --seed 7 --out school/`,
 		Args: cobra.NoArgs,
@@ -53,10 +55,11 @@ The logins that it prints follow from the seed, so anybody can know them: don't 
 }
 
 func printSummary(w io.Writer, dir string, s demo.Summary) error {
-	fmt.Fprintf(w, "%s: %s staff, %s pupils, %s locations, %s groups with %s memberships,\n", dir, number(s.Staff), number(s.Pupils),
-		number(s.Locations), number(s.Groups), number(s.Memberships))
+	fmt.Fprintf(w, "%s: %s staff, %s pupils, %s locations, %s groups with %s memberships,\n", dir, number(s.Staff),
+		number(s.Pupils), number(s.Locations), number(s.Groups), number(s.Memberships))
 	fmt.Fprintf(w, "%s events (%s of them lessons) with %s commitments and %s requests, %s notes, %s users.\n\n",
-		number(s.Events), number(s.Lessons), number(s.Commitments), number(s.Requests), number(s.Notes), number(s.Users))
+		number(s.Events), number(s.Lessons), number(s.Commitments), number(s.Requests), number(s.Notes),
+		number(s.Users))
 	fmt.Fprintln(w, "Once it is imported, log in as one of these:")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "uuid\tname\tkind\tmay")

@@ -13,8 +13,9 @@ import (
 const elementPath = "/api/admin/elements"
 
 // elementFields are the lines of elements show, those that an element has.
-var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title", "forename", "surname", "known_as",
-	"year_group", "house_name", "tutor_group", "email", "short_name", "description", "resource", "make_public", "controlled"}
+var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title",
+	"forename", "surname", "known_as", "year_group", "house_name", "tutor_group", "email", "short_name", "description",
+	"resource", "make_public", "controlled"}
 
 var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "Service", "Subject"}
 
@@ -29,8 +30,9 @@ func listElements(s surroundings) *cobra.Command {
 	var current bool
 	command := &cobra.Command{
 		Use: "list", Short: "List the elements, by id",
-		Example: "  belfryctl elements list --type Location --current\n  belfryctl elements list --type Property --json",
-		Args:    cobra.NoArgs,
+		Example: "  belfryctl elements list --type Location --current\n" +
+			"  belfryctl elements list --type Property --json",
+		Args: cobra.NoArgs,
 	}
 	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
 	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
@@ -47,7 +49,8 @@ func listElements(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return j.list("elements", elements, field("id"), field("entity_type"), field("name"), field("key"), field("current"), field("controlled"))
+		return j.list("elements", elements, field("id"), field("entity_type"), field("name"), field("key"),
+			field("current"), field("controlled"))
 	})
 }
 
@@ -80,9 +83,12 @@ func showElement(s surroundings) *cobra.Command {
 // detailFlags are the flags of an element's fields.
 func detailFlags(flags *pflag.FlagSet) {
 	for name, usage := range map[string]string{
-		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff", "title": "Staff",
-		"forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil", "year-group": "Pupil", "house-name": "Pupil",
-		"tutor-group": "Pupil", "email": "Staff and Pupil", "short-name": "Location", "description": "Group", "uuid": "36 characters; made up when not given",
+		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff",
+		"title":    "Staff",
+		"forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil", "year-group": "Pupil",
+		"house-name":  "Pupil",
+		"tutor-group": "Pupil", "email": "Staff and Pupil", "short-name": "Location", "description": "Group",
+		"uuid": "36 characters; made up when not given",
 	} {
 		flags.String(name, "", usage)
 	}
@@ -170,7 +176,8 @@ func retireElement(s surroundings) *cobra.Command {
 
 func administratorsCommand(s surroundings) *cobra.Command {
 	return family("administrators", "Say who decides on an element",
-		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key such as Property:1, USER an id or an e-mail
+		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key such as `+
+			`Property:1, USER an id or an e-mail
 address that only one user has. The login is as for import.`,
 		listAdministrators(s), addAdministrator(s), removeAdministrator(s))
 }
@@ -215,7 +222,8 @@ func addAdministrator(s surroundings) *cobra.Command {
 
 func removeAdministrator(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "remove ELEMENT USER", Short: "End a user's administration of an element; without the last one it is free again",
+		Use:     "remove ELEMENT USER",
+		Short:   "End a user's administration of an element; without the last one it is free again",
 		Example: "  belfryctl administrators remove Property:1 anna.bell@school.example",
 		Args:    cobra.ExactArgs(2),
 	}

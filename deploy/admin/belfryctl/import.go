@@ -41,7 +41,8 @@ func importCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import DIR",
 		Short: "Load a school's CSV files into a running Belfry: a bundle, or a OneRoster folder",
-		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. With any fault
+		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. ` +
+			`With any fault
 nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
 became of the records of each kind.
 
@@ -49,8 +50,10 @@ A bundle is complete in itself: its rows can refer only to rows of its own. Rows
 may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
 service is away, each batch is tried again for about a minute.
 
-With --format oneroster DIR is a folder of OneRoster CSV files, version 1.1 or 1.2, as its manifest.csv says: users become staff and pupils,
-orgs and classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes what it names and needs no
+With --format oneroster DIR is a folder of OneRoster CSV files, version 1.1 or 1.2, as its manifest.csv says: users ` +
+			`become staff and pupils,
+orgs and classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes ` +
+			`what it names and needs no
 other file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
 
 The login is the uuid of a user with the admin permission. It is read from the file given by --uuid-file or else
@@ -70,7 +73,9 @@ from the environment variable BELFRY_UUID, never from the command line, where ot
 	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "ask the deployment what would happen, write nothing")
-	flags.BoolVar(&f.prune, "prune", false, "make no longer current the elements, and of a roster end the memberships, that have gone from the files; deletes nothing")
+	flags.BoolVar(&f.prune, "prune", false,
+		"make no longer current the elements, and of a roster end the memberships, that have gone from the files; "+
+			"deletes nothing")
 	flags.IntVar(&f.parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
 	flags.BoolVar(&f.json, "json", false, "print the outcome as JSON")
 	return command
@@ -122,9 +127,10 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	return printOutcome(s, f, report, leftOut, time.Since(began), err)
 }
 
-// load does the work, in the order that the specification asks for: all is checked before anything is asked or written. Only what a
-// roster refers to besides its own rows has to be asked for to be checked.
-func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags, show *progress) (client.Report, []oneroster.Skipped, error) {
+// load does the work, in the order that the specification asks for: all is checked before anything is asked or
+// written. Only what a roster refers to besides its own rows has to be asked for to be checked.
+func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags,
+	show *progress) (client.Report, []oneroster.Skipped, error) {
 	open := openBundle
 	if f.format == formatOneRoster {
 		open = openRoster
@@ -145,7 +151,8 @@ func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime
 		total += source.Count(kind)
 	}
 	show.start(total)
-	report, err := c.Load(ctx, source, client.LoadOptions{DryRun: f.dryRun, Prune: f.prune, Parallel: f.parallel, Progress: show.add})
+	report, err := c.Load(ctx, source,
+		client.LoadOptions{DryRun: f.dryRun, Prune: f.prune, Parallel: f.parallel, Progress: show.add})
 	return report, leftOut, err
 }
 
@@ -187,14 +194,16 @@ func readUUID(file string, env func(string) string) (string, error) {
 }
 
 // printOutcome shows what was done and found, and passes on the error that the command ends with.
-func printOutcome(s surroundings, f importFlags, report client.Report, leftOut []oneroster.Skipped, took time.Duration, err error) error {
+func printOutcome(s surroundings, f importFlags, report client.Report, leftOut []oneroster.Skipped, took time.Duration,
+	err error) error {
 	var faults *csvfile.FaultsError
 	if !errors.As(err, &faults) {
 		faults = &csvfile.FaultsError{}
 	}
 	if f.json {
-		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total, First: append([]csvfile.Fault{}, faults.First...),
-			Kinds: append([]client.Tally{}, report.Kinds...), Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...), LeftOut: leftOut}
+		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
+			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]client.Tally{}, report.Kinds...),
+			Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...), LeftOut: leftOut}
 		if err != nil {
 			o.Error = err.Error()
 		}

@@ -10,7 +10,8 @@ import (
 
 func membersCommand(s surroundings) *cobra.Command {
 	return family("members", "List and change who is in a group, and when",
-		"GROUP and ELEMENT are ids, or the keys that they were imported with, such as Group:9A. Days are YYYY-MM-DD, and belong to the membership.\nThe login is as for import.",
+		"GROUP and ELEMENT are ids, or the keys that they were imported with, such as Group:9A. Days are YYYY-MM-DD, "+
+			"and belong to the membership.\nThe login is as for import.",
 		listMembers(s), addMembers(s), endMembership(s))
 }
 
@@ -25,7 +26,8 @@ func listMembers(s surroundings) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 	}
 	command.Flags().StringVar(&on, "on", "", "only those of this day")
-	command.Flags().BoolVar(&nested, "nested", false, "the people and things in the group and the groups in it, on the day of --on or today")
+	command.Flags().BoolVar(&nested, "nested", false,
+		"the people and things in the group and the groups in it, on the day of --on or today")
 	return administrative(s, command, func(j job) error {
 		group, err := j.elementID(j.args[0])
 		if err != nil {
@@ -35,7 +37,9 @@ func listMembers(s surroundings) *cobra.Command {
 		if on != "" {
 			query.Set("on", on)
 		}
-		columns := []column{field("element_id"), {"type", func(r client.Record) string { return r.Inner("element").Text("entity_type") }}, {"name", elementName}}
+		columns := []column{field("element_id"),
+			{"type", func(r client.Record) string { return r.Inner("element").Text("entity_type") }},
+			{"name", elementName}}
 		if nested {
 			query.Set("nested", "true")
 		} else {
@@ -82,7 +86,8 @@ func addMembers(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return j.list("members", added, field("element_id"), column{"name", elementName}, field("first_day"), field("last_day"))
+		return j.list("members", added, field("element_id"), column{"name", elementName}, field("first_day"),
+			field("last_day"))
 	})
 }
 

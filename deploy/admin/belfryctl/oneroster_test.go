@@ -22,12 +22,13 @@ import (
 // testRoster is a folder of the package's that reads them.
 func testRoster(name string) string { return filepath.Join("..", "oneroster", "testdata", name) }
 
-// imports loads a roster and lists what became of each kind: "staff 3/0/1" for created, updated and unchanged, with a fourth number
-// of what is no longer current.
+// imports loads a roster and lists what became of each kind: "staff 3/0/1" for created, updated and unchanged, with
+// a fourth number of what is no longer current.
 func (o office) imports(t *testing.T, dir string, more ...string) []string {
 	t.Helper()
 	var done outcome
-	code, out, errs := belfryctl(t, o.env, append([]string{"import", "--format", "oneroster", dir, "--json"}, more...)...)
+	code, out, errs := belfryctl(t, o.env,
+		append([]string{"import", "--format", "oneroster", dir, "--json"}, more...)...)
 	if err := json.Unmarshal([]byte(out), &done); err != nil || code != exitOK {
 		t.Fatalf("%s: %d %v %s%s", dir, code, err, out, errs)
 	}
@@ -64,8 +65,9 @@ func (o office) books(t *testing.T, group string, days ...string) func(t *testin
 	o.reads(t, &category, "categories", "add", "--name", "Lesson")
 	admin, element := o.system.Admin(t), o.element(t, group)
 	for _, day := range days {
-		a := admin.Do(t, "POST", "/api/events", map[string]any{"elements": []int64{element}, "event": map[string]any{"body": "Lesson", "eventcategory_id": category.EventCategory.ID,
-			"starts_at_text": day + " 09:00", "ends_at_text": day + " 10:00"}})
+		a := admin.Do(t, "POST", "/api/events", map[string]any{"elements": []int64{element},
+			"event": map[string]any{"body": "Lesson", "eventcategory_id": category.EventCategory.ID,
+				"starts_at_text": day + " 09:00", "ends_at_text": day + " 10:00"}})
 		if a.Code != http.StatusOK {
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}
@@ -93,8 +95,10 @@ func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 	o.wantImport(t, bulk, []string{"staff 3/0/0", "pupils 2/0/0", "groups 5/0/0", "memberships 12/0/0"}, "--prune")
 	o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/12"}, "--prune")
 
-	const zoe, ada, hai, fresh = "Pupil:oneroster:user:u5", "Pupil:oneroster:user:u6", "Pupil:oneroster:user:u3", "Pupil:oneroster:user:u7"
-	daysOf := o.books(t, "Group:oneroster:class:c1", "2026-09-10", "2026-11-09", "2026-11-10", "2026-11-19", "2026-11-20", "2026-11-23", "2027-01-20", "2027-02-02", "2027-03-26", "2027-03-29")
+	const zoe, ada = "Pupil:oneroster:user:u5", "Pupil:oneroster:user:u6"
+	const hai, fresh = "Pupil:oneroster:user:u3", "Pupil:oneroster:user:u7"
+	daysOf := o.books(t, "Group:oneroster:class:c1", "2026-09-10", "2026-11-09", "2026-11-10", "2026-11-19",
+		"2026-11-20", "2026-11-23", "2027-01-20", "2027-02-02", "2027-03-26", "2027-03-29")
 	wantDays := func(t *testing.T, want map[string]string) {
 		t.Helper()
 		for key, days := range want {
@@ -117,25 +121,32 @@ func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 			ada:   "2026-11-09 2027-02-02 2027-03-26 2027-03-29",
 			fresh: "2026-11-23 2027-01-20 2027-02-02 2027-03-26 2027-03-29",
 		})
-		for key, current := range map[string]string{"Staff:oneroster:user:u2": "false", "Staff:oneroster:user:u3": "false", hai: "true"} {
+		for key, current := range map[string]string{"Staff:oneroster:user:u2": "false",
+			"Staff:oneroster:user:u3": "false", hai: "true"} {
 			wantOut(t, o.does(t, "elements", "show", key), "current      "+current+"\n")
 		}
 	})
 	t.Run("and bulk again", func(t *testing.T) {
 		o.wantImport(t, bulk, []string{"staff 0/2/1", "pupils 0/2/1/1", "groups 0/0/5", "memberships 0/8/8"}, "--prune")
-		wantDays(t, map[string]string{zoe: "2026-09-10 2026-11-09 2026-11-10 2026-11-19 2026-11-20 2026-11-23 2027-01-20 2027-02-02 2027-03-26"})
+		wantDays(t,
+			map[string]string{
+				zoe: "2026-09-10 2026-11-09 2026-11-10 2026-11-19 2026-11-20 2026-11-23 2027-01-20 2027-02-02 " +
+					"2027-03-26"})
 		o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/12"}, "--prune")
 	})
 	t.Run("a bundle beside it is neither pruned nor prunes", func(t *testing.T) {
-		own := folder(t, map[string]string{"staff.csv": "key,initials,forename,surname\n1,HGO,Own,Staff\n", "groups.csv": "key,name\n9A,Own\n"})
+		own := folder(t, map[string]string{"staff.csv": "key,initials,forename,surname\n1,HGO,Own,Staff\n",
+			"groups.csv": "key,name\n9A,Own\n"})
 		for range 2 {
 			o.does(t, "import", own, "--prune")
-			o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/12"}, "--prune")
+			o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/12"},
+				"--prune")
 		}
 		wantOut(t, o.does(t, "elements", "show", "Staff:1"), "current      true\n")
 	})
 	t.Run("1.2", func(t *testing.T) {
-		o.wantImport(t, testRoster("1.2-delta"), []string{"staff 0/0/0", "pupils 0/1/0", "groups 0/2/0", "memberships 1/2/1"})
+		o.wantImport(t, testRoster("1.2-delta"),
+			[]string{"staff 0/0/0", "pupils 0/1/0", "groups 0/2/0", "memberships 1/2/1"})
 		out := o.does(t, "import", "--format", "oneroster", testRoster("1.2-delta"), "--dry-run")
 		wantOut(t, out, "users.csv: 1 row left out: users without a role\n")
 	})
@@ -145,12 +156,16 @@ func TestOneRoster_FaultsAreExitCode3AndNothingIsAsked(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	asked := false
 	school.Before = func(http.ResponseWriter, *http.Request) bool { asked = true; return false }
-	dir := folder(t, map[string]string{"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.users,bulk\n"})
+	dir := folder(t,
+		map[string]string{
+			"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.users,bulk\n"})
 	code, out, errs := belfryctl(t, login(), "import", "--format", "oneroster", dir, "--url", school.URL)
-	if code != exitFaults || out != "" || asked || errs != "manifest.csv:4: file.users: users.csv is not in the folder\nbelfryctl: the roster has 1 fault\n" {
+	if code != exitFaults || out != "" || asked ||
+		errs != "manifest.csv:4: file.users: users.csv is not in the folder\nbelfryctl: the roster has 1 fault\n" {
 		t.Errorf("%d %q %q, asked: %v", code, out, errs, asked)
 	}
-	if code, _, errs := belfryctl(t, login(), "import", "--format", "excel", dir); code != exitUsage || !strings.Contains(errs, "--format takes bundle or oneroster") {
+	code, _, errs = belfryctl(t, login(), "import", "--format", "excel", dir)
+	if code != exitUsage || !strings.Contains(errs, "--format takes bundle or oneroster") {
 		t.Errorf("%d %q", code, errs)
 	}
 }
@@ -179,12 +194,14 @@ func elmwood(pupils int) map[string]string {
 		}
 	}
 	return map[string]string{
-		"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.orgs,bulk\nfile.academicSessions,bulk\nfile.courses,bulk\n" +
+		"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.orgs,bulk\n" +
+			"file.academicSessions,bulk\nfile.courses,bulk\n" +
 			"file.classes,bulk\nfile.users,bulk\nfile.enrollments,bulk\n",
 		"orgs.csv":             "sourcedId,name,type\ns1,Elmwood,school\n",
 		"academicSessions.csv": "sourcedId,title,type,startDate,endDate\ny1,2026/27,schoolYear,2026-09-01,2027-07-16\n",
 		"courses.csv":          "sourcedId,title\nk1,Course\n",
-		"users.csv":            users.String(), "classes.csv": classes.String(), "enrollments.csv": enrollments.String(),
+		"users.csv":            users.String(), "classes.csv": classes.String(),
+		"enrollments.csv": enrollments.String(),
 	}
 }
 
@@ -214,7 +231,8 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 	var out, errs bytes.Buffer
 	s := surroundings{out: &out, err: &errs, env: func(name string) string { return o.env[name] }}
 	code := run(ctx, []string{"import", "--format", "oneroster", dir, "--url", door.URL, "--parallel", "1"}, s)
-	if code != exitFailure || !strings.Contains(errs.String(), "interrupted; the same command again goes on to the same end") {
+	if code != exitFailure ||
+		!strings.Contains(errs.String(), "interrupted; the same command again goes on to the same end") {
 		t.Fatalf("%d %q", code, errs.String())
 	}
 	all := o.imports(t, dir)
@@ -222,13 +240,15 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 		t.Error(diff)
 	}
 	var created, updated, unchanged int
-	if _, err := fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged); err != nil || created == 0 || updated > 0 || unchanged < 1000 || created+unchanged != 2704 {
+	_, err = fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged)
+	if err != nil || created == 0 || updated > 0 || unchanged < 1000 || created+unchanged != 2704 {
 		t.Errorf("%s: %v", all[3], err)
 	}
 	o.wantImport(t, dir, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97", "memberships 0/0/2704"}, "--prune")
 }
 
-// A school of a thousand pupils has 40 teachers, 480 classes and 12,480 enrollments. The limit is for busy machines and the race detector.
+// A school of a thousand pupils has 40 teachers, 480 classes and 12,480 enrollments. The limit is for busy machines
+// and the race detector.
 func TestOneRoster_AThousandPupilsLoadInSeconds(t *testing.T) {
 	o := newOffice(t)
 	dir := folder(t, elmwood(1000))

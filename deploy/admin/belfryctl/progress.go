@@ -16,8 +16,8 @@ import (
 // every is the time between two lines of progress where there is no terminal.
 const every = 5 * time.Second
 
-// progress shows how far an import is: a bar with a rate on a terminal, a line every five seconds elsewhere. It is safe for use
-// by several goroutines.
+// progress shows how far an import is: a bar with a rate on a terminal, a line every five seconds elsewhere. It is
+// safe for use by several goroutines.
 type progress struct {
 	out io.Writer
 

@@ -10,7 +10,8 @@ import (
 )
 
 // permissionNames are those of a user, in the order of the API.
-var permissionNames = []string{"can_api", "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged", "admin"}
+var permissionNames = []string{"can_api", "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged",
+	"admin"}
 
 // userFields are the lines of users show.
 var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions"}
@@ -33,16 +34,18 @@ func permissionsText(r client.Record) string {
 
 func usersCommand(s surroundings) *cobra.Command {
 	return family("users", "List and change those who may use Belfry",
-		"USER is an id, or an e-mail address that only one user has. The login is as for import.",
-		listUsers(s), showUser(s), addUser(s), changeUser(s), deactivateUser(s), newUUID(s), endSessions(s, "end-sessions USER", "belfryctl users end-sessions"))
+		"USER is an id, or an e-mail address that only one user has. The login is as for import.", listUsers(s),
+		showUser(s), addUser(s), changeUser(s), deactivateUser(s), newUUID(s),
+		endSessions(s, "end-sessions USER", "belfryctl users end-sessions"))
 }
 
 func listUsers(s surroundings) *cobra.Command {
 	var active bool
 	command := &cobra.Command{
 		Use: "list", Short: "List the users, by id",
-		Example: "  belfryctl users list --active\n  belfryctl users list --json | jq -r '.users[] | select(.permissions.admin) | .name'",
-		Args:    cobra.NoArgs,
+		Example: "  belfryctl users list --active\n" +
+			"  belfryctl users list --json | jq -r '.users[] | select(.permissions.admin) | .name'",
+		Args: cobra.NoArgs,
 	}
 	command.Flags().BoolVar(&active, "active", false, "only those who are active")
 	return administrative(s, command, func(j job) error {
@@ -55,7 +58,8 @@ func listUsers(s surroundings) *cobra.Command {
 				shown = append(shown, user)
 			}
 		}
-		return j.list("users", shown, field("id"), field("name"), field("email"), field("kind"), field("active"), column{"permissions", permissionsText})
+		return j.list("users", shown, field("id"), field("name"), field("email"), field("kind"), field("active"),
+			column{"permissions", permissionsText})
 	})
 }
 
@@ -90,7 +94,8 @@ func (f *userFlags) add(command *cobra.Command) {
 	flags.StringVar(&f.name, "name", "", "the user's name")
 	flags.StringVar(&f.email, "email", "", "e-mail address")
 	flags.StringVar(&f.kind, "kind", "staff", "staff, pupil or guest")
-	flags.StringVar(&f.element, "element", "", "the element that the user is, an id or a key such as Staff:17; empty: none")
+	flags.StringVar(&f.element, "element", "",
+		"the element that the user is, an id or a key such as Staff:17; empty: none")
 	flags.BoolVar(&f.active, "active", true, "whether the user may log in")
 	flags.StringSliceVar(&f.grant, "grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
 	complete(command, "kind", "staff", "pupil", "guest")
@@ -125,7 +130,8 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 	for granted, names := range map[bool][]string{true: f.grant, false: f.revoke} {
 		for _, name := range names {
 			if !known(permissionNames, name) {
-				return nil, &usageError{fmt.Errorf("%q is no permission; there are %s", name, strings.Join(permissionNames, ", "))}
+				all := strings.Join(permissionNames, ", ")
+				return nil, &usageError{fmt.Errorf("%q is no permission; there are %s", name, all)}
 			}
 			permissions[name] = granted
 		}
@@ -149,10 +155,12 @@ func addUser(s surroundings) *cobra.Command {
 	var f userFlags
 	command := &cobra.Command{
 		Use: "add", Short: "Add a user and print the new uuid, once",
-		Long: `Adds a user and prints it with its uuid, which is the user's password. Nobody can learn it later: hand it over, or keep it as you
+		Long: `Adds a user and prints it with its uuid, which is the user's password. Nobody can learn it later: ` +
+			`hand it over, or keep it as you
 keep passwords.`,
-		Example: "  belfryctl users add --name 'Anna Bell' --email anna.bell@school.example --element Staff:17 --grant can_api,can_add_events",
-		Args:    cobra.NoArgs,
+		Example: "  belfryctl users add --name 'Anna Bell' --email anna.bell@school.example --element Staff:17 " +
+			"--grant can_api,can_add_events",
+		Args: cobra.NoArgs,
 	}
 	f.add(command)
 	return administrative(s, command, func(j job) error {
@@ -172,8 +180,9 @@ func changeUser(s surroundings) *cobra.Command {
 	var f userFlags
 	command := &cobra.Command{
 		Use: "change USER", Short: "Change a user; what is not given stays",
-		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n  belfryctl users change anna.bell@school.example --active",
-		Args:    cobra.ExactArgs(1),
+		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n" +
+			"  belfryctl users change anna.bell@school.example --active",
+		Args: cobra.ExactArgs(1),
 	}
 	f.add(command)
 	command.Flags().StringSliceVar(&f.revoke, "revoke", nil, "permissions to take")
@@ -239,7 +248,9 @@ func newUUID(s surroundings) *cobra.Command {
 // endSessions is a command of users and of sessions.
 func endSessions(s surroundings, use, example string) *cobra.Command {
 	command := &cobra.Command{
-		Use: use, Short: "End all sessions of a user, those in which it has switched and those of others switched to it included",
+		Use: use,
+		Short: "End all sessions of a user, those in which it has switched and those of others switched to it " +
+			"included",
 		Example: "  " + example + " anna.bell@school.example",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -256,6 +267,7 @@ func endSessions(s surroundings, use, example string) *cobra.Command {
 }
 
 func sessionsCommand(s surroundings) *cobra.Command {
-	return family("sessions", "End sessions", "USER is an id, or an e-mail address that only one user has. The login is as for import.",
+	return family("sessions", "End sessions",
+		"USER is an id, or an e-mail address that only one user has. The login is as for import.",
 		endSessions(s, "end USER", "belfryctl sessions end"))
 }

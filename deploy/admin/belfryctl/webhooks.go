@@ -21,10 +21,12 @@ const (
 
 func webhooksCommand(s surroundings) *cobra.Command {
 	return family("webhooks", "Have programs told what became of entries",
-		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a decision, decisions, allocations,
+		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a decision, `+
+			`decisions, allocations,
 and confirmed entries that are gone. docs/notice.md says what it is sent and how to check the signature.
 The login is as for import.`,
-		listWebhooks(s), addWebhook(s), changeWebhook(s), renewWebhookSecret(s), removeWebhook(s), listDeliveries(s), testWebhook(s))
+		listWebhooks(s), addWebhook(s), changeWebhook(s), renewWebhookSecret(s), removeWebhook(s), listDeliveries(s),
+		testWebhook(s))
 }
 
 // webhookID reads the one argument.
@@ -39,7 +41,8 @@ func (j job) webhookID() (int64, error) {
 func webhookAt(id int64, more string) string { return fmt.Sprintf("%s/%d%s", webhookPath, id, more) }
 
 func listWebhooks(s surroundings) *cobra.Command {
-	command := &cobra.Command{Use: "list", Short: "List the webhooks, by id", Example: "  belfryctl webhooks list", Args: cobra.NoArgs}
+	command := &cobra.Command{Use: "list", Short: "List the webhooks, by id", Example: "  belfryctl webhooks list",
+		Args: cobra.NoArgs}
 	return administrative(s, command, func(j job) error {
 		webhooks, err := collect(j.c.List(j.ctx, webhookPath, "webhooks", nil))
 		if err != nil {
@@ -52,8 +55,9 @@ func listWebhooks(s surroundings) *cobra.Command {
 func addWebhook(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add URL", Short: "Register an endpoint, and print its secret, which is never shown again",
-		Example: "  belfryctl webhooks add https://hooks.school.example/belfry --kind commitment.requested,commitment.decided",
-		Args:    cobra.ExactArgs(1),
+		Example: "  belfryctl webhooks add https://hooks.school.example/belfry " +
+			"--kind commitment.requested,commitment.decided",
+		Args: cobra.ExactArgs(1),
 	}
 	kinds := kindFlag(command, "; all when not given")
 	return administrative(s, command, func(j job) error {
@@ -70,10 +74,12 @@ func addWebhook(s surroundings) *cobra.Command {
 }
 
 // noticeKinds are those that a webhook may want.
-var noticeKinds = []string{"commitment.requested", "commitment.decided", "commitment.deleted", "request.allocated", "event.deleted"}
+var noticeKinds = []string{"commitment.requested", "commitment.decided", "commitment.deleted", "request.allocated",
+	"event.deleted"}
 
 func kindFlag(command *cobra.Command, more string) *[]string {
-	kinds := command.Flags().StringSlice("kind", nil, "kinds of notice that it gets: "+strings.Join(noticeKinds, ", ")+more)
+	kinds := command.Flags().StringSlice("kind", nil,
+		"kinds of notice that it gets: "+strings.Join(noticeKinds, ", ")+more)
 	complete(command, "kind", noticeKinds...)
 	return kinds
 }
@@ -81,9 +87,11 @@ func kindFlag(command *cobra.Command, more string) *[]string {
 func changeWebhook(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "change ID", Short: "Change an endpoint; what is not given stays",
-		Long:    "Changes an endpoint. One that is made inactive gets nothing new, and what waits for it goes on waiting until it is active again.",
-		Example: "  belfryctl webhooks change 3 --active=false\n  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
-		Args:    cobra.ExactArgs(1),
+		Long: "Changes an endpoint. One that is made inactive gets nothing new, and what waits for it goes on " +
+			"waiting until it is active again.",
+		Example: "  belfryctl webhooks change 3 --active=false\n" +
+			"  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
+		Args: cobra.ExactArgs(1),
 	}
 	endpoint := command.Flags().String("endpoint", "", "its new address")
 	active := command.Flags().Bool("active", true, "whether it gets notices")
@@ -113,7 +121,8 @@ func changeWebhook(s surroundings) *cobra.Command {
 
 func renewWebhookSecret(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "new-secret ID", Short: "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
+		Use:     "new-secret ID",
+		Short:   "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
 		Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -181,14 +190,15 @@ func listDeliveries(s surroundings) *cobra.Command {
 }
 
 func (j job) deliveries(deliveries []client.Record) error {
-	return j.list("deliveries", deliveries, field("id"), field("created_at"), field("kind"), field("event_id"), field("state"), field("attempts"),
-		field("next_attempt_at"), field("error"))
+	return j.list("deliveries", deliveries, field("id"), field("created_at"), field("kind"), field("event_id"),
+		field("state"), field("attempts"), field("next_attempt_at"), field("error"))
 }
 
 func testWebhook(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "test ID", Short: "Send a test to an endpoint and show what became of it",
-		Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of it. Exit code 1 when it was not
+		Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of it. ` +
+			`Exit code 1 when it was not
 delivered.`,
 		Example: "  belfryctl webhooks test 3",
 		Args:    cobra.ExactArgs(1),

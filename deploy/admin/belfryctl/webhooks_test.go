@@ -14,11 +14,13 @@ import (
 
 // The commands on the real services, with a real endpoint.
 func TestWebhooks(t *testing.T) {
-	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
+	system := servicetest.Start(t,
+		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	endpoint := receivers.NewEndpoint(t)
 	webhooks := func(want int, args ...string) (out, errs string) {
 		t.Helper()
-		got, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": system.AdminUUID, "BELFRY_URL": system.URL}, append([]string{"webhooks"}, args...)...)
+		got, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": system.AdminUUID, "BELFRY_URL": system.URL},
+			append([]string{"webhooks"}, args...)...)
 		if got != want {
 			t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, want, out, errs)
 		}
@@ -31,19 +33,23 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("add printed %q", out)
 	}
 	id := added[1]
-	want := fmt.Sprintf("id  active  %-*s  kinds\n%s   true    %s  commitment.decided event.deleted\n", len(endpoint.URL), "url", id, endpoint.URL)
+	want := fmt.Sprintf("id  active  %-*s  kinds\n%s   true    %s  commitment.decided event.deleted\n",
+		len(endpoint.URL), "url", id, endpoint.URL)
 	if out, _ := webhooks(exitOK, "list"); out != want {
 		t.Errorf("list printed\n%s\nwant\n%s", out, want)
 	}
-	if out, _ := webhooks(exitOK, "list", "--json"); strings.Contains(out, "secret") || !strings.Contains(out, `"active": true`) || !json.Valid([]byte(out)) {
+	out, _ = webhooks(exitOK, "list", "--json")
+	if strings.Contains(out, "secret") || !strings.Contains(out, `"active": true`) || !json.Valid([]byte(out)) {
 		t.Errorf("list --json printed %s", out)
 	}
 
-	if out, _ := webhooks(exitOK, "test", id); !strings.Contains(out, "webhook.test  -         delivered  1         -") {
+	out, _ = webhooks(exitOK, "test", id)
+	if !strings.Contains(out, "webhook.test  -         delivered  1         -") {
 		t.Errorf("test printed\n%s", out)
 	}
 	endpoint.Answer(http.StatusTeapot)
-	if out, errs := webhooks(exitFailure, "test", id); !strings.Contains(out, "failed") || !strings.Contains(errs, "the test was not delivered: answered 418") {
+	out, errs := webhooks(exitFailure, "test", id)
+	if !strings.Contains(out, "failed") || !strings.Contains(errs, "the test was not delivered: answered 418") {
 		t.Errorf("a failing test printed\n%s%s", out, errs)
 	}
 	var log struct{ Deliveries []struct{ State string } }
@@ -52,25 +58,33 @@ func TestWebhooks(t *testing.T) {
 		t.Errorf("deliveries printed %s", out)
 	}
 
-	if _, errs := webhooks(exitFailure, "add", "https://10.0.0.1/"); !strings.Contains(errs, "422") || !strings.Contains(errs, "url is at an address that is not allowed") {
+	_, errs = webhooks(exitFailure, "add", "https://10.0.0.1/")
+	if !strings.Contains(errs, "422") || !strings.Contains(errs, "url is at an address that is not allowed") {
 		t.Errorf("add of a private address: %s", errs)
 	}
-	if _, errs := webhooks(exitFailure, "add", endpoint.URL, "--kind", "all"); !strings.Contains(errs, `kinds "all" is not included in the list`) {
+	_, errs = webhooks(exitFailure, "add", endpoint.URL, "--kind", "all")
+	if !strings.Contains(errs, `kinds "all" is not included in the list`) {
 		t.Errorf("add of an unknown kind: %s", errs)
 	}
-	for _, args := range [][]string{{"remove", "x"}, {"test", "0"}, {"deliveries", id, "--limit", "0"}, {"remove"}, {"add"}, {"change", "x"}, {"new-secret"}} {
+	for _, args := range [][]string{{"remove", "x"}, {"test", "0"}, {"deliveries", id, "--limit", "0"}, {"remove"},
+		{"add"}, {"change", "x"}, {"new-secret"}} {
 		webhooks(exitUsage, args...)
 	}
-	if out, _ := webhooks(exitOK, "change", id, "--active=false", "--kind", "event.deleted"); !strings.Contains(out, "active  false\n") || !strings.Contains(out, endpoint.URL) || !strings.Contains(out, "event.deleted\n") {
+	out, _ = webhooks(exitOK, "change", id, "--active=false", "--kind", "event.deleted")
+	if !strings.Contains(out, "active  false\n") || !strings.Contains(out, endpoint.URL) ||
+		!strings.Contains(out, "event.deleted\n") {
 		t.Errorf("change printed\n%s", out)
 	}
-	if _, errs := webhooks(exitFailure, "change", id, "--endpoint", "https://192.168.0.1/"); !strings.Contains(errs, "url is at an address that is not allowed") {
+	_, errs = webhooks(exitFailure, "change", id, "--endpoint", "https://192.168.0.1/")
+	if !strings.Contains(errs, "url is at an address that is not allowed") {
 		t.Errorf("change to a private address: %s", errs)
 	}
-	if out, _ := webhooks(exitOK, "new-secret", id); !regexp.MustCompile(`^whsec_\S{44}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
+	out, _ = webhooks(exitOK, "new-secret", id)
+	if !regexp.MustCompile(`^whsec_\S{44}\n$`).MatchString(out) || strings.Contains(out, added[2]) {
 		t.Errorf("new-secret printed %q", out)
 	}
-	if out, _ := webhooks(exitOK, "new-secret", id, "--json"); !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {
+	out, _ = webhooks(exitOK, "new-secret", id, "--json")
+	if !strings.Contains(out, `"secret": "whsec_`) || !strings.Contains(out, `"webhook": `+id) {
 		t.Errorf("new-secret --json printed %s", out)
 	}
 	if out, _ := webhooks(exitOK, "remove", id); out != "removed webhook "+id+"\n" {

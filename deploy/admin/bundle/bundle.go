@@ -1,5 +1,6 @@
-// Package bundle reads a bundle, the folder of CSV files that a school comes in as, and checks all of it before anything is
-// written anywhere. docs/bundle.md describes the files for their writers; the records are those of POST /api/admin/import/KIND.
+// Package bundle reads a bundle, the folder of CSV files that a school comes in as, and checks all of it before
+// anything is written anywhere. docs/bundle.md describes the files for their writers; the records are those of POST
+// /api/admin/import/KIND.
 package bundle
 
 import (
@@ -16,7 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Kind names a file of the bundle without its .csv; it is also the last segment of the path that its records are sent to.
+// Kind names a file of the bundle without its .csv; it is also the last segment of the path that its records are
+// sent to.
 type Kind string
 
 // The kinds.
@@ -36,8 +38,8 @@ const (
 	Notes           Kind = "notes"
 )
 
-// Kinds lists the kinds in the order of import: a record refers only to records of kinds before its own, save a group that is
-// a member of a group, which needs both to be there by the time of the memberships.
+// Kinds lists the kinds in the order of import: a record refers only to records of kinds before its own, save a
+// group that is a member of a group, which needs both to be there by the time of the memberships.
 func Kinds() []Kind {
 	kinds := make([]Kind, len(sheets))
 	for i, s := range sheets {
@@ -77,8 +79,8 @@ type Row struct {
 	Record any    // one of the record types of this package, as JSON the line to be sent
 }
 
-// Bundle is a bundle without faults. It holds keys, not rows: those are read again when they are asked for, so half a million
-// events take some tens of megabytes. It is safe for use by several goroutines.
+// Bundle is a bundle without faults. It holds keys, not rows: those are read again when they are asked for, so half
+// a million events take some tens of megabytes. It is safe for use by several goroutines.
 type Bundle struct {
 	dir     string
 	zone    wiretime.Zone
@@ -87,8 +89,8 @@ type Bundle struct {
 	counts  map[Kind]int
 }
 
-// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *csvfile.FaultsError; any other error is one of
-// reading. Local times of events are those of zone.
+// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *csvfile.FaultsError; any
+// other error is one of reading. Local times of events are those of zone.
 func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{dir: dir, zone: zone, index: newIndex(), present: map[Kind]bool{}, counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
@@ -142,15 +144,15 @@ func (b *Bundle) Has(kind Kind) bool { return b.present[kind] }
 // Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
 func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
 
-// Gone tells whether an element, given as Type:key, may have come from this bundle once and is in none of its rows now. It is to be
-// asked only of types whose file the bundle has.
+// Gone tells whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
+// now. It is to be asked only of types whose file the bundle has.
 func (b *Bundle) Gone(reference string) bool {
 	entity, key, _ := strings.Cut(reference, ":")
 	return !b.index.has(kindOf(entity), key) && !strings.HasPrefix(key, Reserved)
 }
 
-// Rows reads the kind's records from its file, in its order. The file was checked by Open; when it has changed since and
-// gone wrong, or can't be read any more, the last pair is an error.
+// Rows reads the kind's records from its file, in its order. The file was checked by Open; when it has changed
+// since and gone wrong, or can't be read any more, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if !b.present[kind] {

@@ -32,7 +32,8 @@ var school = map[string]string{
 	"administrators.csv":  "element,user\nProperty:1,1\n",
 	"eventcategories.csv": "key,name,pecking_order,busy\nlesson,Lesson,10,true\n",
 	"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n" +
-		"e1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,,17,1,Group:9A;Staff:17;Location:G7;Group:buses;Group:buses\n" +
+		"e1,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,,17,1,Group:9A;Staff:17;Location:G7;Group:buses;" +
+		"Group:buses\n" +
 		"e2,Trip,lesson,2026-09-07,2026-09-09,true,,,\n",
 	"notes.csv": "key,event,contents,owner,visible_guest\nn1,e1,Bring *books*,1,\n",
 }
@@ -99,8 +100,8 @@ func TestOpenAcceptsTheWholeSchool(t *testing.T) {
 	for _, kind := range bundle.Kinds() {
 		counts[kind] = b.Count(kind)
 	}
-	want := map[bundle.Kind]int{"staff": 1, "pupils": 1, "locations": 1, "groups": 3, "properties": 1, "services": 1, "subjects": 1,
-		"memberships": 3, "users": 1, "administrators": 1, "eventcategories": 1, "events": 2, "notes": 1}
+	want := map[bundle.Kind]int{"staff": 1, "pupils": 1, "locations": 1, "groups": 3, "properties": 1, "services": 1,
+		"subjects": 1, "memberships": 3, "users": 1, "administrators": 1, "eventcategories": 1, "events": 2, "notes": 1}
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Error(diff)
 	}
@@ -124,19 +125,27 @@ func TestRowsAreTheRecordsOfTheImportCalls(t *testing.T) {
 	want := map[bundle.Kind]string{
 		"staff":  `2 17 {"key":"17","initials":"ABC","forename":"Ann","surname":"Byrne-Cole"}`,
 		"pupils": `2 1 {"key":"1","forename":"Zoë","surname":"Núñez"}`,
-		"groups": `2 9A {"key":"9A","name":"Class 9A"}` + "\n" + `3 school {"key":"school","name":"School","resource":false}` + "\n" +
+		"groups": `2 9A {"key":"9A","name":"Class 9A"}` + "\n" +
+			`3 school {"key":"school","name":"School","resource":false}` + "\n" +
 			`4 buses {"key":"buses","name":"Minibuses","resource":true}`,
 		"memberships": `2 Group:9A/Pupil:1 {"key":"Group:9A/Pupil:1","group":"9A","member":"Pupil:1","spans":[` +
 			`{"first_day":null,"last_day":"2026-12-31"},{"first_day":"2027-01-01","last_day":null}]}` + "\n" +
-			`4 Group:school/Group:9A {"key":"Group:school/Group:9A","group":"school","member":"Group:9A","spans":[{"first_day":null,"last_day":null}]}` + "\n" +
-			`5 Group:buses/Service:bus1 {"key":"Group:buses/Service:bus1","group":"buses","member":"Service:bus1","spans":[{"first_day":null,"last_day":null}]}`,
+			`4 Group:school/Group:9A {"key":"Group:school/Group:9A","group":"school","member":"Group:9A",` +
+			`"spans":[{"first_day":null,"last_day":null}]}` +
+			"\n" +
+			`5 Group:buses/Service:bus1 {"key":"Group:buses/Service:bus1","group":"buses","member":"Service:bus1",` +
+			`"spans":[{"first_day":null,"last_day":null}]}`,
 		"users": `2 1 {"key":"1","name":"Ann","email":"ann@school.example","kind":"staff","element":"Staff:17",` +
 			`"uuid":"6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01","admin":true}`,
 		"administrators":  `2 Property:1/1 {"key":"Property:1/1","element":"Property:1","user":"1"}`,
 		"eventcategories": `2 lesson {"key":"lesson","name":"Lesson","pecking_order":10,"busy":true}`,
-		"events": `2 e1 {"key":"e1","body":"Maths","category":"lesson","starts_at":"2026-09-07 09:00","ends_at":"2026-09-07 10:00",` +
-			`"organiser":"17","owner":"1","elements":["Group:9A","Staff:17","Location:G7","Group:buses","Group:buses"]}` + "\n" +
-			`3 e2 {"key":"e2","body":"Trip","category":"lesson","starts_at":"2026-09-07","ends_at":"2026-09-09","all_day":true}`,
+		"events": `2 e1 {"key":"e1","body":"Maths","category":"lesson","starts_at":"2026-09-07 ` +
+			`09:00","ends_at":"2026-09-07 10:00",` +
+			`"organiser":"17","owner":"1","elements":["Group:9A","Staff:17","Location:G7","Group:buses",` +
+			`"Group:buses"]}` +
+			"\n" +
+			`3 e2 {"key":"e2","body":"Trip","category":"lesson","starts_at":"2026-09-07","ends_at":"2026-09-09",` +
+			`"all_day":true}`,
 		"notes": `2 n1 {"key":"n1","event":"e1","contents":"Bring *books*","owner":"1"}`,
 	}
 	for kind, text := range want {
@@ -159,15 +168,16 @@ func TestRowsAreTheRecordsOfTheImportCalls(t *testing.T) {
 
 func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 	for name, files := range map[string]map[string]string{
-		"byte order mark":        {"staff.csv": "\ufeffkey,initials,forename,surname\n17,A,B,C\n"},
-		"CRLF":                   {"staff.csv": "key,initials,forename,surname\r\n17,A,B,C\r\n"},
-		"columns in any order":   {"staff.csv": "surname,key,forename,initials\nC,17,B,A\n"},
-		"quotes":                 {"staff.csv": "\"key\",initials,forename,surname\n17,A,\"B \"\"Bob\"\", Jr\",C\n"},
-		"spaces around cells":    {"staff.csv": "key, initials,forename,surname\n 17 ,A,B ,C\n"},
-		"header only":            {"notes.csv": "key,event,contents\n"},
-		"no final line end":      {"staff.csv": "key,initials,forename,surname\n17,A,B,C"},
-		"other files":            {"README.md": "not ours"},
-		"the last spring Sunday": {"events.csv": "key,body,category,starts_at,ends_at\ne1,x,lesson,2026-03-29 01:30,2026-03-29 01:30\n"},
+		"byte order mark":      {"staff.csv": "\ufeffkey,initials,forename,surname\n17,A,B,C\n"},
+		"CRLF":                 {"staff.csv": "key,initials,forename,surname\r\n17,A,B,C\r\n"},
+		"columns in any order": {"staff.csv": "surname,key,forename,initials\nC,17,B,A\n"},
+		"quotes":               {"staff.csv": "\"key\",initials,forename,surname\n17,A,\"B \"\"Bob\"\", Jr\",C\n"},
+		"spaces around cells":  {"staff.csv": "key, initials,forename,surname\n 17 ,A,B ,C\n"},
+		"header only":          {"notes.csv": "key,event,contents\n"},
+		"no final line end":    {"staff.csv": "key,initials,forename,surname\n17,A,B,C"},
+		"other files":          {"README.md": "not ours"},
+		"the last spring Sunday": {
+			"events.csv": "key,body,category,starts_at,ends_at\ne1,x,lesson,2026-03-29 01:30,2026-03-29 01:30\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := faultsOf(t, with(files)); got != nil {
@@ -180,48 +190,63 @@ func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("é", n) }
 	event := func(rest string) map[string]string {
-		return map[string]string{"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\ne1," + rest + "\n"}
+		return map[string]string{"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner," +
+			"elements\ne1," +
+			rest + "\n"}
 	}
 	cases := []struct {
 		name  string
 		files map[string]string
 		want  []string
 	}{
-		{"unknown file", map[string]string{"pupil.csv": ""}, []string{"pupil.csv:1: file: is not a file of the bundle"}},
+		{"unknown file", map[string]string{"pupil.csv": ""},
+			[]string{"pupil.csv:1: file: is not a file of the bundle"}},
 		{"empty file", map[string]string{"notes.csv": ""}, []string{"notes.csv:1: header: is missing"}},
-		{"UTF-16", map[string]string{"notes.csv": "\xff\xfek\x00"}, []string{"notes.csv:1: file: is UTF-16; it must be UTF-8"}},
+		{"UTF-16", map[string]string{"notes.csv": "\xff\xfek\x00"},
+			[]string{"notes.csv:1: file: is UTF-16; it must be UTF-8"}},
 		{"unknown column", map[string]string{"notes.csv": "key,event,contents,colour\nn,e1,x,red\n"},
 			[]string{"notes.csv:1: colour: is not a column of this file"}},
 		{"column without a name", map[string]string{"notes.csv": "key,event,contents,\nn,e1,x,\n"},
 			[]string{"notes.csv:1: header: has a column without a name"}},
 		{"column twice", map[string]string{"notes.csv": "key,event,contents,event\nn,e1,x,e1\n"},
 			[]string{"notes.csv:1: event: is there twice"}},
-		{"missing column", map[string]string{"notes.csv": "key,contents\nn,x\n"}, []string{"notes.csv:1: event: the column is missing"}},
+		{"missing column", map[string]string{"notes.csv": "key,contents\nn,x\n"},
+			[]string{"notes.csv:1: event: the column is missing"}},
 		{"too few cells", map[string]string{"notes.csv": "key,event,contents\nn,e1\n"},
 			[]string{"notes.csv:2: row: 2 cells where the header has 3 columns"}},
 		{"bare quote", map[string]string{"notes.csv": "key,event,contents\nn,e1,a \"b\"\n"},
-			[]string{`notes.csv:2: row: has a quote inside a cell that does not start with one (write the cell as "…", a quote in it as "")`}},
+			[]string{
+				`notes.csv:2: row: has a quote inside a cell that does not start with one (write the cell as "…", ` +
+					`a quote in it as "")`}},
 		{"open quote", map[string]string{"notes.csv": "key,event,contents\nn,e1,\"a\nb\n"},
-			[]string{`notes.csv:2: row: has a cell whose closing quote is missing or followed by text (write a quote in it as "")`}},
-		{"not UTF-8", map[string]string{"notes.csv": "key,event,contents\nn,e1,Zo\xeb\n"}, []string{"notes.csv:2: contents: is not UTF-8"}},
-		{"NUL", map[string]string{"notes.csv": "key,event,contents\nn,e1,a\x00\n"}, []string{"notes.csv:2: contents: has a NUL character"}},
+			[]string{
+				`notes.csv:2: row: has a cell whose closing quote is missing or followed by text (write a quote in ` +
+					`it as "")`}},
+		{"not UTF-8", map[string]string{"notes.csv": "key,event,contents\nn,e1,Zo\xeb\n"},
+			[]string{"notes.csv:2: contents: is not UTF-8"}},
+		{"NUL", map[string]string{"notes.csv": "key,event,contents\nn,e1,a\x00\n"},
+			[]string{"notes.csv:2: contents: has a NUL character"}},
 		{"line of the cell, not of the row", map[string]string{"notes.csv": "key,contents,event\nn,\"a\nb\nc\",nope\n"},
 			[]string{`notes.csv:4: event: no row of events.csv has the key "nope"`}},
 
-		{"empty key", map[string]string{"subjects.csv": "key,name\n ,x\n"}, []string{"subjects.csv:2: key: can't be blank"}},
+		{"empty key", map[string]string{"subjects.csv": "key,name\n ,x\n"},
+			[]string{"subjects.csv:2: key: can't be blank"}},
 		{"long key", map[string]string{"subjects.csv": "key,name\n" + long(256) + ",x\n"},
 			[]string{"subjects.csv:2: key: has 256 characters, at most 255 are allowed"}},
-		{"semicolon in a key", map[string]string{"subjects.csv": "key,name\na;b,x\n"}, []string{"subjects.csv:2: key: has a semicolon"}},
+		{"semicolon in a key", map[string]string{"subjects.csv": "key,name\na;b,x\n"},
+			[]string{"subjects.csv:2: key: has a semicolon"}},
 		{"key of OneRoster", map[string]string{"subjects.csv": "key,name\noneroster:a,x\n"},
 			[]string{`subjects.csv:2: key: begins with "oneroster:", which is kept for OneRoster`}},
 		{"duplicate key", map[string]string{"subjects.csv": "key,name\na,x\nb,x\na,x\n"},
 			[]string{`subjects.csv:4: key: "a" is already in line 2`}},
-		{"empty name", map[string]string{"subjects.csv": "key,name\na,\n"}, []string{"subjects.csv:2: name: can't be blank"}},
+		{"empty name", map[string]string{"subjects.csv": "key,name\na,\n"},
+			[]string{"subjects.csv:2: name: can't be blank"}},
 		{"long name", map[string]string{"subjects.csv": "key,name\na," + long(256) + "\n"},
 			[]string{"subjects.csv:2: name: has 256 characters, at most 255 are allowed"}},
 		{"line break in a name", map[string]string{"subjects.csv": "key,name\na,\"x\ny\"\n"},
 			[]string{"subjects.csv:2: name: has a line break or another control character"}},
-		{"boolean", map[string]string{"subjects.csv": "key,name,current\na,x,TRUE\n"}, []string{"subjects.csv:2: current: must be true or false"}},
+		{"boolean", map[string]string{"subjects.csv": "key,name,current\na,x,TRUE\n"},
+			[]string{"subjects.csv:2: current: must be true or false"}},
 		{"number", map[string]string{"eventcategories.csv": "key,name,pecking_order\nlesson,x,1.5\n"},
 			[]string{"eventcategories.csv:2: pecking_order: is not a whole number"}},
 		{"number too large", map[string]string{"eventcategories.csv": "key,name,pecking_order\nlesson,x,2147483648\n"},
@@ -243,15 +268,20 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{`memberships.csv:2: group: "Group:9A" must be a key of groups.csv alone, without a type`}},
 		{"group in itself", map[string]string{"memberships.csv": "group,member\n9A,Group:9A\n"},
 			[]string{"memberships.csv:2: member: is the group itself"}},
-		{"day that is not there", map[string]string{"memberships.csv": "group,member,first_day,last_day\n9A,Pupil:1,2026-02-29,1/9/2026\n"},
-			[]string{"memberships.csv:2: first_day: is not a date (YYYY-MM-DD)", "memberships.csv:2: last_day: is not a date (YYYY-MM-DD)"}},
-		{"days reversed", map[string]string{"memberships.csv": "group,member,first_day,last_day\n9A,Pupil:1,2026-09-02,2026-09-01\n"},
+		{"day that is not there",
+			map[string]string{"memberships.csv": "group,member,first_day,last_day\n9A,Pupil:1,2026-02-29,1/9/2026\n"},
+			[]string{"memberships.csv:2: first_day: is not a date (YYYY-MM-DD)",
+				"memberships.csv:2: last_day: is not a date (YYYY-MM-DD)"}},
+		{"days reversed",
+			map[string]string{"memberships.csv": "group,member,first_day,last_day\n9A,Pupil:1,2026-09-02,2026-09-01\n"},
 			[]string{"memberships.csv:2: last_day: is before first_day"}},
 
-		{"user without an address", map[string]string{"users.csv": "key,name,email\n1,Ann,\n"}, []string{"users.csv:2: email: can't be blank"}},
+		{"user without an address", map[string]string{"users.csv": "key,name,email\n1,Ann,\n"},
+			[]string{"users.csv:2: email: can't be blank"}},
 		{"address", map[string]string{"users.csv": "key,name,email\n1,Ann,Ann <a@b.example>\n"},
 			[]string{"users.csv:2: email: is not an e-mail address"}},
-		{"long address", map[string]string{"users.csv": "key,name,email\n1,Ann," + strings.Repeat("a", 250) + "@b.example\n"},
+		{"long address",
+			map[string]string{"users.csv": "key,name,email\n1,Ann," + strings.Repeat("a", 250) + "@b.example\n"},
 			[]string{"users.csv:2: email: has 260 characters, at most 254 are allowed"}},
 		{"kind of user", map[string]string{"users.csv": "key,name,email,kind\n1,Ann,a@b.example,teacher\n"},
 			[]string{"users.csv:2: kind: must be one of staff, pupil, guest"}},
@@ -259,8 +289,10 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{`users.csv:2: element: no row of staff.csv has the key "99"`}},
 		{"uuid", map[string]string{"users.csv": "key,name,email,uuid\n1,Ann,a@b.example,secret\n"},
 			[]string{"users.csv:2: uuid: is not a uuid (8-4-4-4-12 hexadecimal digits)"}},
-		{"uuid twice", map[string]string{"users.csv": "key,name,email,uuid\n" +
-			"1,Ann,a@b.example,6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01\n2,Bob,b@b.example,6E0F5F44-5A53-4C8F-9D4E-2F6D2A1B7C01\n"},
+		{"uuid twice",
+			map[string]string{"users.csv": "key,name,email,uuid\n" +
+				"1,Ann,a@b.example,6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01\n" +
+				"2,Bob,b@b.example,6E0F5F44-5A53-4C8F-9D4E-2F6D2A1B7C01\n"},
 			[]string{"users.csv:3: uuid: this uuid is already in line 2"}},
 		{"administrator", map[string]string{"administrators.csv": "element,user\nGroup:9A,7\n"},
 			[]string{`administrators.csv:2: user: no row of users.csv has the key "7"`}},
@@ -273,26 +305,34 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 		{"no category", event("x,,2026-09-07,2026-09-07,,,,"), []string{"events.csv:2: category: can't be blank"}},
 		{"unknown category", event("x,exam,2026-09-07,2026-09-07,,,,"),
 			[]string{`events.csv:2: category: no row of eventcategories.csv has the key "exam"`}},
-		{"no times", event("x,lesson,,,,,,"), []string{"events.csv:2: starts_at: can't be blank", "events.csv:2: ends_at: can't be blank"}},
+		{"no times", event("x,lesson,,,,,,"),
+			[]string{"events.csv:2: starts_at: can't be blank", "events.csv:2: ends_at: can't be blank"}},
 		{"times", event("x,lesson,2026-09-07 9:00,2026-09-31,,,,"),
 			[]string{"events.csv:2: starts_at: is not a date", "events.csv:2: ends_at: is not a date"}},
-		{"end before start", event("x,lesson,2026-09-07 09:00,2026-09-07 08:59,,,,"), []string{"events.csv:2: ends_at: is before the start"}},
+		{"end before start", event("x,lesson,2026-09-07 09:00,2026-09-07 08:59,,,,"),
+			[]string{"events.csv:2: ends_at: is before the start"}},
 		{"end before start by offset", event("x,lesson,2026-09-07 09:00,2026-09-07 09:30+03:00,,,,"),
 			[]string{"events.csv:2: ends_at: is before the start"}},
-		{"all-day of no day", event("x,lesson,2026-09-07,2026-09-07,true,,,"), []string{"events.csv:2: ends_at: is before the start"}},
-		{"all-day with clock times", event("x,lesson,2026-09-07 09:00,2026-09-08,true,,,"), []string{"events.csv:2: starts_at: is not a date"}},
-		{"year", event("x,lesson,1969-12-31,1970-01-01,,,,"), []string{"events.csv:2: starts_at: must be in the years 1970 to 2199"}},
+		{"all-day of no day", event("x,lesson,2026-09-07,2026-09-07,true,,,"),
+			[]string{"events.csv:2: ends_at: is before the start"}},
+		{"all-day with clock times", event("x,lesson,2026-09-07 09:00,2026-09-08,true,,,"),
+			[]string{"events.csv:2: starts_at: is not a date"}},
+		{"year", event("x,lesson,1969-12-31,1970-01-01,,,,"),
+			[]string{"events.csv:2: starts_at: must be in the years 1970 to 2199"}},
 		{"organiser that is no staff", event("x,lesson,2026-09-07,2026-09-07,,Pupil:1,,"),
 			[]string{`events.csv:2: organiser: "Pupil:1" must be a key of staff.csv alone, without a type`}},
-		{"unknown organiser", event("x,lesson,2026-09-07,2026-09-07,,1,,"), []string{`events.csv:2: organiser: no row of staff.csv has the key "1"`}},
-		{"unknown owner", event("x,lesson,2026-09-07,2026-09-07,,,17,"), []string{`events.csv:2: owner: no row of users.csv has the key "17"`}},
+		{"unknown organiser", event("x,lesson,2026-09-07,2026-09-07,,1,,"),
+			[]string{`events.csv:2: organiser: no row of staff.csv has the key "1"`}},
+		{"unknown owner", event("x,lesson,2026-09-07,2026-09-07,,,17,"),
+			[]string{`events.csv:2: owner: no row of users.csv has the key "17"`}},
 		{"unknown element", event("x,lesson,2026-09-07,2026-09-07,,,,Staff:17;Subject:Ph"),
 			[]string{`events.csv:2: elements: no row of subjects.csv has the key "Ph"`}},
 		{"element twice", event("x,lesson,2026-09-07,2026-09-07,,,,Group:9A;Group:9A"),
 			[]string{`events.csv:2: elements: "Group:9A" is there twice, which only a resource group may be`}},
 		{"gap in the elements", event("x,lesson,2026-09-07,2026-09-07,,,,Group:9A;"),
 			[]string{"events.csv:2: elements: has an empty place between semicolons"}},
-		{"too many elements", event("x,lesson,2026-09-07,2026-09-07,,,," + strings.Repeat("Group:buses;", 1000) + "Group:buses"),
+		{"too many elements",
+			event("x,lesson,2026-09-07,2026-09-07,,,," + strings.Repeat("Group:buses;", 1000) + "Group:buses"),
 			[]string{"events.csv:2: elements: has 1001 elements, at most 1000 are allowed"}},
 		{"note of no event", map[string]string{"notes.csv": "key,event,contents\nn,e9,x\n"},
 			[]string{`notes.csv:2: event: no row of events.csv has the key "e9"`}},
@@ -350,10 +390,12 @@ func TestFaultsAreAllCountedButNotAllKept(t *testing.T) {
 }
 
 func TestOpenSaysWhatCannotBeRead(t *testing.T) {
-	if _, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), london(t)); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	_, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), london(t))
+	if err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("missing folder: %v", err)
 	}
-	if _, err := bundle.Open(t.TempDir(), london(t)); err == nil || !strings.Contains(err.Error(), "holds no file of a bundle") {
+	_, err = bundle.Open(t.TempDir(), london(t))
+	if err == nil || !strings.Contains(err.Error(), "holds no file of a bundle") {
 		t.Errorf("empty folder: %v", err)
 	}
 	dir := t.TempDir()
@@ -380,7 +422,8 @@ func TestRowsNoticesAFileThatWentWrongSince(t *testing.T) {
 			keys = append(keys, row.Key)
 		}
 	}
-	if err == nil || err.Error() != "subjects.csv has changed since it was checked: subjects.csv:3: name: can't be blank" {
+	if err == nil ||
+		err.Error() != "subjects.csv has changed since it was checked: subjects.csv:3: name: can't be blank" {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff([]string{"a"}, keys); diff != "" {

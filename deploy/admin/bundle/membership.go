@@ -29,8 +29,8 @@ type MembershipChanges struct {
 	Changes []MembershipChange `json:"changes"`
 }
 
-// MembershipChange is the span that its source says now, or with EndsBefore the end of what it said; of what all sources said when it
-// names none.
+// MembershipChange is the span that its source says now, or with EndsBefore the end of what it said; of what all
+// sources said when it names none.
 type MembershipChange struct {
 	Span
 	EndsBefore string `json:"ends_before,omitempty"`
@@ -53,20 +53,22 @@ func (p *pairs) add(line int, group, member string, span Span) {
 	key := "Group:" + group + "/" + member
 	known, ok := p.known[key]
 	if !ok {
-		known = &pair{line: line, record: MembershipRecord{Key: key, Group: strings.Clone(group), Member: strings.Clone(member)}}
+		known = &pair{line: line,
+			record: MembershipRecord{Key: key, Group: strings.Clone(group), Member: strings.Clone(member)}}
 		p.known[key] = known
 		p.order = append(p.order, known)
 	}
 	known.record.Spans = append(known.record.Spans, span)
 }
 
-// rows gives one record for each pair, its spans in order of days and without repetition, so that the order of the lines in
-// the file changes nothing.
+// rows gives one record for each pair, its spans in order of days and without repetition, so that the order of the
+// lines in the file changes nothing.
 func (p *pairs) rows() []Row {
 	rows := make([]Row, len(p.order))
 	for i, pair := range p.order {
 		slices.SortFunc(pair.record.Spans, compareSpans)
-		pair.record.Spans = slices.CompactFunc(pair.record.Spans, func(a, b Span) bool { return compareSpans(a, b) == 0 })
+		pair.record.Spans = slices.CompactFunc(pair.record.Spans,
+			func(a, b Span) bool { return compareSpans(a, b) == 0 })
 		rows[i] = Row{Line: pair.line, Key: pair.record.Key, Record: pair.record}
 	}
 	return rows
@@ -75,7 +77,8 @@ func (p *pairs) rows() []Row {
 // compareSpans orders by first day, then last day; days written YYYY-MM-DD order as texts, and an open end is
 // the outermost on its side.
 func compareSpans(a, b Span) int {
-	return cmp.Or(cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")), cmp.Compare(text(a.LastDay, "9999-99"), text(b.LastDay, "9999-99")))
+	return cmp.Or(cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")),
+		cmp.Compare(text(a.LastDay, "9999-99"), text(b.LastDay, "9999-99")))
 }
 
 func text(day *string, open string) string {

@@ -173,20 +173,21 @@ func kindOf(entity string) Kind {
 }
 
 func readStaff(r *row) (string, any) {
-	s := StaffRecord{Key: r.key(), Initials: r.Name("initials"), Forename: r.Name("forename"), Surname: r.Name("surname"),
-		Title: r.Word("title"), Email: r.Email("email"), Current: r.Boolean("current")}
+	s := StaffRecord{Key: r.key(), Initials: r.Name("initials"), Forename: r.Name("forename"),
+		Surname: r.Name("surname"), Title: r.Word("title"), Email: r.Email("email"), Current: r.Boolean("current")}
 	return s.Key, s
 }
 
 func readPupil(r *row) (string, any) {
-	p := PupilRecord{Key: r.key(), Forename: r.Name("forename"), Surname: r.Name("surname"), KnownAs: r.Word("known_as"),
-		YearGroup: r.Word("year_group"), HouseName: r.Word("house_name"), TutorGroup: r.Word("tutor_group"),
-		Email: r.Email("email"), Current: r.Boolean("current")}
+	p := PupilRecord{Key: r.key(), Forename: r.Name("forename"), Surname: r.Name("surname"),
+		KnownAs: r.Word("known_as"), YearGroup: r.Word("year_group"), HouseName: r.Word("house_name"),
+		TutorGroup: r.Word("tutor_group"), Email: r.Email("email"), Current: r.Boolean("current")}
 	return p.Key, p
 }
 
 func readLocation(r *row) (string, any) {
-	l := LocationRecord{Key: r.key(), Name: r.Name("name"), ShortName: r.Word("short_name"), Current: r.Boolean("current")}
+	l := LocationRecord{Key: r.key(), Name: r.Name("name"), ShortName: r.Word("short_name"),
+		Current: r.Boolean("current")}
 	return l.Key, l
 }
 
@@ -200,7 +201,8 @@ func readGroup(r *row) (string, any) {
 }
 
 func readProperty(r *row) (string, any) {
-	p := PropertyRecord{Key: r.key(), Name: r.Name("name"), MakePublic: r.Boolean("make_public"), Current: r.Boolean("current")}
+	p := PropertyRecord{Key: r.key(), Name: r.Name("name"), MakePublic: r.Boolean("make_public"),
+		Current: r.Boolean("current")}
 	return p.Key, p
 }
 
@@ -234,16 +236,18 @@ func readEventCategory(r *row) (string, any) {
 	c := EventCategoryRecord{Key: r.key(), Name: r.Name("name"), PeckingOrder: r.Integer("pecking_order"),
 		Schoolwide: r.Boolean("schoolwide"), Publish: r.Boolean("publish"), Visible: r.Boolean("visible"),
 		Unimportant: r.Boolean("unimportant"), CanMerge: r.Boolean("can_merge"), CanBorrow: r.Boolean("can_borrow"),
-		Compactable: r.Boolean("compactable"), Privileged: r.Boolean("privileged"), ClashCheck: r.Boolean("clash_check"),
-		Busy: r.Boolean("busy"), Timetable: r.Boolean("timetable")}
+		Compactable: r.Boolean("compactable"), Privileged: r.Boolean("privileged"),
+		ClashCheck: r.Boolean("clash_check"), Busy: r.Boolean("busy"), Timetable: r.Boolean("timetable")}
 	r.Unique("name", c.Name, "the name")
 	return c.Key, c
 }
 
 func readEvent(r *row) (string, any) {
-	e := EventRecord{Key: r.key(), Body: r.Required("body", csvfile.MaxText), Category: r.requiredReference("category", EventCategories),
-		StartsAt: r.Optional("starts_at", csvfile.MaxText), EndsAt: r.Optional("ends_at", csvfile.MaxText), AllDay: r.Boolean("all_day"),
-		Organiser: r.reference("organiser", Staff), Owner: r.reference("owner", Users), Elements: r.elements("elements")}
+	e := EventRecord{Key: r.key(), Body: r.Required("body", csvfile.MaxText),
+		Category: r.requiredReference("category", EventCategories), StartsAt: r.Optional("starts_at", csvfile.MaxText),
+		EndsAt: r.Optional("ends_at", csvfile.MaxText), AllDay: r.Boolean("all_day"),
+		Organiser: r.reference("organiser", Staff), Owner: r.reference("owner", Users),
+		Elements: r.elements("elements")}
 	r.span(e.StartsAt, e.EndsAt, e.AllDay)
 	return e.Key, e
 }

@@ -52,7 +52,8 @@ type pass struct {
 }
 
 func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsError) *pass {
-	return &pass{Pass: csvfile.NewPass(&s.Sheet, faults), sheet: s, index: x, zone: zone, resources: map[string]bool{}, pairs: newPairs()}
+	return &pass{Pass: csvfile.NewPass(&s.Sheet, faults), sheet: s, index: x, zone: zone, resources: map[string]bool{},
+		pairs: newPairs()}
 }
 
 // run reads the file and gives its records to each until that returns false. Faults are collected; the error is one of

@@ -64,7 +64,8 @@ func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Elem
 			Elements []Element `json:"elements"`
 			Next     cursor    `json:"next"`
 		}
-		if err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: query}, &answer); err != nil {
+		err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: query}, &answer)
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, answer.Elements...)
@@ -80,14 +81,16 @@ func (c *Client) Empty(ctx context.Context) (bool, error) {
 	var answer struct {
 		Elements []Element `json:"elements"`
 	}
-	err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: url.Values{"limit": {"1"}}}, &answer)
+	err := c.call(ctx, request{method: http.MethodGet, path: "/api/admin/elements", query: url.Values{"limit": {"1"}}},
+		&answer)
 	return len(answer.Elements) == 0, err
 }
 
 // Retire makes an element no longer current; its history stays. One that is gone already is no error. Needs the admin
 // permission.
 func (c *Client) Retire(ctx context.Context, id int64) error {
-	err := c.call(ctx, request{method: http.MethodDelete, path: "/api/admin/elements/" + strconv.FormatInt(id, 10)}, nil)
+	err := c.call(ctx, request{method: http.MethodDelete, path: "/api/admin/elements/" + strconv.FormatInt(id, 10)},
+		nil)
 	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusNotFound {
 		return nil
 	}

@@ -12,8 +12,9 @@ import (
 // Services are those that keep a part of the audit.
 func Services() []string { return names.All() }
 
-// Audit yields the entries of the services' audits as one, the newest first, each with its service in the field service. The query filters:
-// record, user, since. An entry's id tells its place: ids of all services are in the order of time.
+// Audit yields the entries of the services' audits as one, the newest first, each with its service in the field
+// service. The query filters: record, user, since. An entry's id tells its place: ids of all services are in the
+// order of time.
 func (c *Client) Audit(ctx context.Context, services []string, query url.Values) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var heads []*head

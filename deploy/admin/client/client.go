@@ -1,5 +1,5 @@
-// Package client calls Belfry's public API as an administrator's program does: it logs in, keeps the session, tries again while
-// a service is away, and loads bundles.
+// Package client calls Belfry's public API as an administrator's program does: it logs in, keeps the session, tries
+// again while a service is away, and loads bundles.
 package client
 
 import (
@@ -37,8 +37,8 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Client is a logged-in caller of one deployment. It is safe for use by several goroutines, which share the session. The uuid it
-// was given is in none of its errors.
+// Client is a logged-in caller of one deployment. It is safe for use by several goroutines, which share the
+// session. The uuid it was given is in none of its errors.
 type Client struct {
 	base    *url.URL
 	options Options
@@ -80,8 +80,8 @@ func New(address string, options Options) (*Client, error) {
 	}}, nil
 }
 
-// Login starts a session as the user with the uuid. A uuid that nobody has gives an *Error with code 401. The uuid is kept,
-// for a session may end before the work does. Login must come before the other calls, not beside them.
+// Login starts a session as the user with the uuid. A uuid that nobody has gives an *Error with code 401. The uuid
+// is kept, for a session may end before the work does. Login must come before the other calls, not beside them.
 func (c *Client) Login(ctx context.Context, uuid string) error {
 	c.session.Lock()
 	defer c.session.Unlock()
@@ -91,13 +91,16 @@ func (c *Client) Login(ctx context.Context, uuid string) error {
 
 func (c *Client) login(ctx context.Context) error {
 	err := c.persist(ctx, func() error {
-		return c.once(ctx, request{method: http.MethodGet, path: "/api/login", query: url.Values{"uuid": {c.uuid}}}, nil)
+		return c.once(ctx, request{method: http.MethodGet, path: "/api/login", query: url.Values{"uuid": {c.uuid}}},
+			nil)
 	})
 	if err != nil {
 		return err
 	}
 	if len(c.http.Jar.Cookies(c.base.JoinPath("/api/"))) == 0 {
-		return errors.New("the login gave no session cookie that may be sent to this address (over plain http, a Secure cookie can't be: use https)")
+		return errors.New(
+			"the login gave no session cookie that may be sent to this address (over plain http, a Secure cookie " +
+				"can't be: use https)")
 	}
 	c.logins++
 	return nil
@@ -140,12 +143,13 @@ type request struct {
 	body         []byte // nil: none
 	media        string // of the body; newline-delimited JSON when empty
 	json         any    // sent as the body instead, unless nil
-	// creates says that the call, made twice, would make two things: it is made again only when it can't have reached anybody.
+	// creates says that the call, made twice, would make two things: it is made again only when it can't have
+	// reached anybody.
 	creates bool
 }
 
-// call makes a request and decodes its answer into answer, unless that is nil. A session that has ended is renewed once; a
-// service that is away is waited for, see persist.
+// call makes a request and decodes its answer into answer, unless that is nil. A session that has ended is renewed
+// once; a service that is away is waited for, see persist.
 func (c *Client) call(ctx context.Context, r request, answer any) error {
 	if r.json != nil {
 		text, err := json.Marshal(r.json)
@@ -214,7 +218,8 @@ func (c *Client) withoutURL(err error) error {
 	return err
 }
 
-// failure makes the error of an answer. What the other side says is shown without the uuid, should a proxy repeat the address.
+// failure makes the error of an answer. What the other side says is shown without the uuid, should a proxy repeat
+// the address.
 func (c *Client) failure(r request, res *http.Response, text []byte) error {
 	failed := &Error{Method: r.method, Path: r.path, Code: res.StatusCode, Status: http.StatusText(res.StatusCode),
 		after: retryAfter(res)}

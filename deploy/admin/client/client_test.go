@@ -68,7 +68,8 @@ func subjects(n int) map[string]string {
 }
 
 func TestAddressIsChecked(t *testing.T) {
-	for _, address := range []string{"", "belfry.example", "ftp://belfry.example", "http://", "http://u:p@h", "http://h?x=1", "http://h#x", ":"} {
+	for _, address := range []string{"", "belfry.example", "ftp://belfry.example", "http://", "http://u:p@h",
+		"http://h?x=1", "http://h#x", ":"} {
 		if _, err := client.New(address, client.Options{}); err == nil {
 			t.Errorf("%q is taken", address)
 		}
@@ -79,7 +80,8 @@ func TestLoadSendsBatchesInOrderOfKinds(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	files := subjects(2500)
 	files["eventcategories.csv"] = "key,name\nlesson,Lesson\n"
-	files["events.csv"] = "key,body,category,starts_at,ends_at,elements\ne,Maths,lesson,2026-09-07,2026-09-07,Subject:7\n"
+	files["events.csv"] = "key,body,category,starts_at,ends_at,elements\n" +
+		"e,Maths,lesson,2026-09-07,2026-09-07,Subject:7\n"
 	report, err := signedIn(t, school).Load(t.Context(), open(t, files), client.LoadOptions{Parallel: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +94,8 @@ func TestLoadSendsBatchesInOrderOfKinds(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	tallies := []client.Tally{{Kind: "subjects", Created: 2500}, {Kind: "eventcategories", Created: 1}, {Kind: "events", Created: 1}}
+	tallies := []client.Tally{{Kind: "subjects", Created: 2500}, {Kind: "eventcategories", Created: 1},
+		{Kind: "events", Created: 1}}
 	if diff := cmp.Diff(client.Report{Kinds: tallies}, report); diff != "" {
 		t.Error(diff)
 	}
@@ -148,7 +151,8 @@ func TestDryRunWritesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []client.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1}, {Kind: "events", Created: 1}}
+	want := []client.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1},
+		{Kind: "events", Created: 1}}
 	if diff := cmp.Diff(want, report.Kinds); diff != "" {
 		t.Error(diff)
 	}
@@ -215,7 +219,8 @@ func TestLoadOutlastsAServiceThatIsAway(t *testing.T) {
 	}
 }
 
-// The answer to a batch may be lost after the batch was stored: sent again, it is unchanged, and nothing is there twice.
+// The answer to a batch may be lost after the batch was stored: sent again, it is unchanged, and nothing is there
+// twice.
 func TestBatchWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	c := signedIn(t, school)
@@ -344,7 +349,8 @@ func TestRefusedRecordsAreReportedByFileAndLineAndStopPruning(t *testing.T) {
 	for _, r := range report.First {
 		got = append(got, r.String())
 	}
-	lines := []string{"subjects.csv:9: key: is odd; name: is too dull, is too short", "subjects.csv:1202: key: is odd; name: is too dull, is too short"}
+	lines := []string{"subjects.csv:9: key: is odd; name: is too dull, is too short",
+		"subjects.csv:1202: key: is odd; name: is too dull, is too short"}
 	if diff := cmp.Diff(lines, got); diff != "" {
 		t.Error(diff)
 	}
@@ -406,7 +412,8 @@ func TestInterruptedLoadIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tally := report.Kinds[0]; tally.Created+tally.Unchanged != 5000 || tally.Unchanged == 0 || school.Count("subjects") != 5000 {
+	tally := report.Kinds[0]
+	if tally.Created+tally.Unchanged != 5000 || tally.Unchanged == 0 || school.Count("subjects") != 5000 {
 		t.Errorf("after the second load: %+v, %d stored", tally, school.Count("subjects"))
 	}
 }
@@ -428,7 +435,8 @@ func TestUUIDIsInNoError(t *testing.T) {
 			http.Redirect(w, r, "https://belfry.example"+r.URL.String(), http.StatusPermanentRedirect)
 		}),
 		"echo": server(func(w http.ResponseWriter, r *http.Request) {
-			clienttest.Answer(w, http.StatusNotFound, map[string]any{"status": "Not found", "message": "no " + r.URL.String()})
+			clienttest.Answer(w, http.StatusNotFound,
+				map[string]any{"status": "Not found", "message": "no " + r.URL.String()})
 		}),
 		"html": server(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>"+r.URL.String()) }),
 		"no cookie": server(func(w http.ResponseWriter, _ *http.Request) {
@@ -437,9 +445,8 @@ func TestUUIDIsInNoError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var heard []string
-			c, err := client.New(address, client.Options{Wait: 10 * time.Microsecond, OnRetry: func(err error, _ time.Duration) {
-				heard = append(heard, err.Error())
-			}})
+			hear := func(err error, _ time.Duration) { heard = append(heard, err.Error()) }
+			c, err := client.New(address, client.Options{Wait: 10 * time.Microsecond, OnRetry: hear})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// Source is what is loaded: a bundle, or the files of another program as records of one. Its methods may be called by several goroutines.
+// Source is what is loaded: a bundle, or the files of another program as records of one. Its methods may be called
+// by several goroutines.
 type Source interface {
 	// Has tells whether the source says anything of the kind, even that there is nothing.
 	Has(kind bundle.Kind) bool
@@ -78,9 +79,10 @@ type Report struct {
 	First   []Refusal // the first 1,000 of them
 }
 
-// Load writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are matched by
-// their keys, so a load that was interrupted, or a batch that was sent twice, is made good by loading again. Refused
-// records are in the report and no error; the error, with the report so far, is of what stopped the load.
+// Load writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are
+// matched by their keys, so a load that was interrupted, or a batch that was sent twice, is made good by loading
+// again. Refused records are in the report and no error; the error, with the report so far, is of what stopped the
+// load.
 //
 // Prune takes only the types of element that the source has, and only elements that came with a key. It comes last,
 // and not at all when a record was refused.
@@ -185,9 +187,10 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	tally.Failed += answer.Failed
 	l.report.Refused += answer.Failed
 	for _, record := range answer.Records {
-		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) && len(l.report.First) < maxRefusals {
-			l.report.First = append(l.report.First,
-				Refusal{File: b.rows[record.Index].File, Line: b.rows[record.Index].Line, Key: record.Key, Errors: record.Errors})
+		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) &&
+			len(l.report.First) < maxRefusals {
+			l.report.First = append(l.report.First, Refusal{File: b.rows[record.Index].File,
+				Line: b.rows[record.Index].Line, Key: record.Key, Errors: record.Errors})
 		}
 	}
 	if l.options.Progress != nil {

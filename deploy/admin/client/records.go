@@ -52,15 +52,16 @@ func (r Record) Inner(field string) Record {
 	return inner
 }
 
-// Get returns one record: what the answer of a path holds in the part of that name. Like all calls below it needs what the path needs, below
-// /api/admin/ the admin permission; an answer other than success is an *Error.
+// Get returns one record: what the answer of a path holds in the part of that name. Like all calls below it needs
+// what the path needs, below /api/admin/ the admin permission; an answer other than success is an *Error.
 func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {
 	return c.record(ctx, request{method: http.MethodGet, path: path}, part)
 }
 
 // Create posts a new record and returns it as stored.
 func (c *Client) Create(ctx context.Context, path, part string, fields any) (Record, error) {
-	return c.record(ctx, request{method: http.MethodPost, path: path, json: map[string]any{part: fields}, creates: true}, part)
+	return c.record(ctx,
+		request{method: http.MethodPost, path: path, json: map[string]any{part: fields}, creates: true}, part)
 }
 
 // Change patches a record and returns it as stored.
@@ -73,7 +74,8 @@ func (c *Client) Put(ctx context.Context, path, part string) (Record, error) {
 	return c.record(ctx, request{method: http.MethodPut, path: path}, part)
 }
 
-// Delete deletes, with a query that may be nil. Made twice, as when the first answer was lost, the second may say that there is nothing.
+// Delete deletes, with a query that may be nil. Made twice, as when the first answer was lost, the second may say
+// that there is nothing.
 func (c *Client) Delete(ctx context.Context, path string, query url.Values) error {
 	return c.call(ctx, request{method: http.MethodDelete, path: path, query: query}, nil)
 }
@@ -102,14 +104,16 @@ func (c *Client) NewUUID(ctx context.Context, user int64) (string, error) {
 func (c *Client) AddMembers(ctx context.Context, group int64, members []map[string]any) ([]Record, error) {
 	path := "/api/admin/elements/" + strconv.FormatInt(group, 10) + "/members"
 	var answer map[string]json.RawMessage
-	if err := c.call(ctx, request{method: http.MethodPost, path: path, json: map[string]any{"members": members}}, &answer); err != nil {
+	err := c.call(ctx, request{method: http.MethodPost, path: path, json: map[string]any{"members": members}}, &answer)
+	if err != nil {
 		return nil, err
 	}
 	var added []Record
 	return added, decode(answer["members"], &added)
 }
 
-// List yields the records of a paged list, in its order: up to 1,000 a call, and as many calls as the reader goes on to need.
+// List yields the records of a paged list, in its order: up to 1,000 a call, and as many calls as the reader goes
+// on to need.
 func (c *Client) List(ctx context.Context, path, part string, query url.Values) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		page := url.Values{"limit": {"1000"}}

@@ -59,7 +59,8 @@ type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }
 
-// untouched tells whether a call that failed can't have changed anything: nobody was reached, or it was refused for now.
+// untouched tells whether a call that failed can't have changed anything: nobody was reached, or it was refused for
+// now.
 func untouched(err error) bool {
 	var network *net.OpError
 	if errors.As(err, &network) {
@@ -69,11 +70,14 @@ func untouched(err error) bool {
 	return errors.As(err, &failed) && failed.Code == http.StatusTooManyRequests
 }
 
-// persist calls try until it succeeds, fails for good, or has failed 17 times. Every call that this package makes may be made
-// twice: a login makes another session, a batch is matched by keys, an element is retired once. Those that may not say so with final.
+// persist calls try until it succeeds, fails for good, or has failed 17 times. Every call that this package makes
+// may be made twice: a login makes another session, a batch is matched by keys, an element is retired once. Those
+// that may not say so with final.
 func (c *Client) persist(ctx context.Context, try func() error) error {
-	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 20 * c.options.Wait}
-	options := []backoff.RetryOption{backoff.WithBackOff(pauses), backoff.WithMaxTries(tries), backoff.WithMaxElapsedTime(0)}
+	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2,
+		MaxInterval: 20 * c.options.Wait}
+	options := []backoff.RetryOption{backoff.WithBackOff(pauses), backoff.WithMaxTries(tries),
+		backoff.WithMaxElapsedTime(0)}
 	if c.options.OnRetry != nil {
 		options = append(options, backoff.WithNotify(func(err error, pause time.Duration) {
 			c.options.OnRetry(cause(err), pause)
@@ -130,7 +134,8 @@ func passing(err error) bool {
 	}
 	if failed := (*Error)(nil); errors.As(err, &failed) {
 		switch failed.Code {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusTooManyRequests,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
 		}
 		return false

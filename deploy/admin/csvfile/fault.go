@@ -1,5 +1,6 @@
-// Package csvfile reads CSV files that were made by other programs and checks them cell by cell, so that everything that is wrong is told at
-// once, each by file, line and column. A bundle and a OneRoster folder are made of such files.
+// Package csvfile reads CSV files that were made by other programs and checks them cell by cell, so that everything
+// that is wrong is told at once, each by file, line and column. A bundle and a OneRoster folder are made of such
+// files.
 package csvfile
 
 import "fmt"

@@ -24,8 +24,8 @@ const (
 // Blank is the reason of a required cell that is empty.
 const Blank = "can't be blank"
 
-// Row checks the cells of one row while a record is made of it. The cell of a column that the file does not have, or of one whose
-// text can't be used, reads as empty without another fault.
+// Row checks the cells of one row while a record is made of it. The cell of a column that the file does not have,
+// or of one whose text can't be used, reads as empty without another fault.
 type Row struct {
 	pass  *Pass
 	cells []string
@@ -114,8 +114,8 @@ func (r *Row) OneLine(column, text string) string {
 	return text
 }
 
-// Key is the row's own key, of at most limit characters, which no other row of the file has. It can't hold the semicolon, which parts
-// the references of a bundle's cell.
+// Key is the row's own key, of at most limit characters, which no other row of the file has. It can't hold the
+// semicolon, which parts the references of a bundle's cell.
 func (r *Row) Key(column string, limit int) string {
 	key := r.OneLine(column, r.Required(column, limit))
 	if strings.Contains(key, ";") {

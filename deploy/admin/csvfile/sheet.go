@@ -57,8 +57,8 @@ func (p *Pass) Fault(line int, column, reason string) {
 	p.faults.Add(Fault{File: p.sheet.File, Line: line, Column: column, Reason: reason})
 }
 
-// Run reads the file and gives its rows to each until that returns false. Faults are collected; the error is one of reading, and
-// then what each was given is not all. It holds one row at a time.
+// Run reads the file and gives its rows to each until that returns false. Faults are collected; the error is one of
+// reading, and then what each was given is not all. It holds one row at a time.
 func (p *Pass) Run(file io.Reader, each func(*Row) bool) error {
 	text, ok, err := p.text(file)
 	if err != nil || !ok {
@@ -127,9 +127,11 @@ func (p *Pass) next(reader *csv.Reader) ([]string, error) {
 	case !errors.As(err, &broken):
 		return nil, err
 	case errors.Is(broken.Err, csv.ErrBareQuote):
-		p.Fault(broken.StartLine, "row", `has a quote inside a cell that does not start with one (write the cell as "…", a quote in it as "")`)
+		p.Fault(broken.StartLine, "row",
+			`has a quote inside a cell that does not start with one (write the cell as "…", a quote in it as "")`)
 	default:
-		p.Fault(broken.StartLine, "row", `has a cell whose closing quote is missing or followed by text (write a quote in it as "")`)
+		p.Fault(broken.StartLine, "row",
+			`has a cell whose closing quote is missing or followed by text (write a quote in it as "")`)
 	}
 	p.Unsure = true
 	return nil, nil

@@ -28,8 +28,8 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 	for _, f := range faults.First {
 		lines = append(lines, f.String())
 	}
-	want := []string{"a.csv:3: name: can't be blank", "a.csv:2: note: has a line break or another control character", `a.csv:4: key: "1" is already in line 2`,
-		"a.csv:5: row: 2 cells where the header has 4 columns"}
+	want := []string{"a.csv:3: name: can't be blank", "a.csv:2: note: has a line break or another control character",
+		`a.csv:4: key: "1" is already in line 2`, "a.csv:5: row: 2 cells where the header has 4 columns"}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
@@ -44,12 +44,15 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 func TestRunStopsWhenToldAndWhenReadingFails(t *testing.T) {
 	s := &csvfile.Sheet{File: "a.csv", Columns: csvfile.Columns("key")}
 	rows := 0
-	err := csvfile.NewPass(s, &csvfile.FaultsError{}).Run(strings.NewReader("key\n1\n2\n3\n"), func(*csvfile.Row) bool { rows++; return rows < 2 })
+	err := csvfile.NewPass(s, &csvfile.FaultsError{}).Run(strings.NewReader("key\n1\n2\n3\n"),
+		func(*csvfile.Row) bool { rows++; return rows < 2 })
 	if err != nil || rows != 2 {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 	broken := errors.New("the disk is gone")
-	if err := csvfile.NewPass(s, &csvfile.FaultsError{}).Run(iotest.ErrReader(broken), func(*csvfile.Row) bool { return true }); !errors.Is(err, broken) {
+	err = csvfile.NewPass(s, &csvfile.FaultsError{}).Run(iotest.ErrReader(broken),
+		func(*csvfile.Row) bool { return true })
+	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

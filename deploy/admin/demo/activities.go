@@ -11,8 +11,8 @@ type weekly struct {
 	from, to string
 }
 
-// findTime looks for a time at which one of the staff and one of the rooms are both free, and takes it. In a school too small
-// for that the last try stands, and somebody is asked for twice.
+// findTime looks for a time at which one of the staff and one of the rooms are both free, and takes it. In a school
+// too small for that the last try stands, and somebody is asked for twice.
 func (y *year) findTime(staff, rooms []int, times ...[2]string) (when weekly, who, where int) {
 	for range 200 {
 		t := pick(y.dice, times)
@@ -53,60 +53,67 @@ var allForms = []int{7, 8, 9, 10, 11, 12, 13}
 
 // clubs meet at lunch or after school, every week but the first and the last.
 func (y *year) clubs() {
-	names := []string{"Chess", "Debating", "Robotics", "Photography", "Coding", "Creative Writing", "Gardening", "Knitting", "Film", "Astronomy",
-		"Model United Nations", "Ceramics", "Board Games", "Mandarin", "Cookery", "First Aid", "Eco", "Journalism", "Philosophy", "Dance",
-		"Book", "Maths Challenge", "Science", "Drama", "Animation", "Yoga", "Fantasy Games", "History", "Electronics", "Podcast"}
+	names := []string{"Chess", "Debating", "Robotics", "Photography", "Coding", "Creative Writing", "Gardening",
+		"Knitting", "Film", "Astronomy", "Model United Nations", "Ceramics", "Board Games", "Mandarin", "Cookery",
+		"First Aid", "Eco", "Journalism", "Philosophy", "Dance", "Book", "Maths Challenge", "Science", "Drama",
+		"Animation", "Yoga", "Fantasy Games", "History", "Electronics", "Podcast"}
 	for n := range y.scale(34) {
 		name := names[n%len(names)] + " Club"
 		if n >= len(names) {
 			name += fmt.Sprintf(" %d", n/len(names)+1)
 		}
 		group := y.group(fmt.Sprintf("club%d", n+1), name, "Club", y.someOf(30, allForms...)...)
-		when, who, where := y.findTime(y.staffed, y.suites["classroom"], [2]string{"13:05", "13:45"}, [2]string{"16:00", "17:00"})
+		when, who, where := y.findTime(y.staffed, y.suites["classroom"], [2]string{"13:05", "13:45"},
+			[2]string{"16:00", "17:00"})
 		when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
-			y.write(event{category: "club", body: name, starts: at(day, when.from), ends: at(day, when.to), organiser: who,
-				owner: teacherKey(y.staff[who]), elements: []string{group, y.staff[who].ref(), y.rooms[where].ref()}})
+			y.write(event{category: "club", body: name, starts: at(day, when.from), ends: at(day, when.to),
+				organiser: who, owner: teacherKey(y.staff[who]),
+				elements: []string{group, y.staff[who].ref(), y.rooms[where].ref()}})
 		})
 	}
 }
 
 // music writes the ensembles and the lessons that one pupil has with one visiting teacher.
 func (y *year) music() {
-	instruments := []string{"Violin", "Piano", "Flute", "Clarinet", "Trumpet", "Guitar", "Cello", "Drums", "Singing", "Saxophone"}
+	instruments := []string{"Violin", "Piano", "Flute", "Clarinet", "Trumpet", "Guitar", "Cello", "Drums", "Singing",
+		"Saxophone"}
 	for n := range y.scale(10) {
-		name := []string{"Orchestra", "Choir", "Wind Band", "Jazz Band", "String Quartet", "Chamber Choir", "Brass Group", "Guitar Group",
-			"Percussion Group", "Recorder Group"}[n%10]
+		name := []string{"Orchestra", "Choir", "Wind Band", "Jazz Band", "String Quartet", "Chamber Choir",
+			"Brass Group", "Guitar Group", "Percussion Group", "Recorder Group"}[n%10]
 		if n >= 10 {
 			name += fmt.Sprintf(" %d", n/10+1)
 		}
 		group := y.group(fmt.Sprintf("ensemble%d", n+1), name, "Ensemble", y.someOf(40, allForms...)...)
 		for range 2 {
-			when, who, where := y.findTime(y.pools["Music"], y.suites["music room"], [2]string{"08:00", "08:30"}, [2]string{"16:00", "17:30"})
+			when, who, where := y.findTime(y.pools["Music"], y.suites["music room"], [2]string{"08:00", "08:30"},
+				[2]string{"16:00", "17:30"})
 			when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
-				y.write(event{category: "rehearsal", body: name, starts: at(day, when.from), ends: at(day, when.to), organiser: who,
-					elements: []string{group, y.staff[who].ref(), y.rooms[where].ref()}})
+				y.write(event{category: "rehearsal", body: name, starts: at(day, when.from), ends: at(day, when.to),
+					organiser: who, elements: []string{group, y.staff[who].ref(), y.rooms[where].ref()}})
 			})
 		}
 	}
 	pupils := y.someOf(y.scale(58), allForms...)
 	for n, p := range pupils {
-		when, who, where := y.findTime(y.musicians, y.suites["practice"], [2]string{"13:00", "13:30"}, [2]string{"13:30", "14:00"},
-			[2]string{"16:00", "16:30"}, [2]string{"16:30", "17:00"})
+		when, who, where := y.findTime(y.musicians, y.suites["practice"], [2]string{"13:00", "13:30"},
+			[2]string{"13:30", "14:00"}, [2]string{"16:00", "16:30"}, [2]string{"16:30", "17:00"})
 		when.each(y.weeks[2:min(34, len(y.weeks))], func(day time.Time) {
-			y.write(event{category: "music", body: instruments[n%len(instruments)], starts: at(day, when.from), ends: at(day, when.to), organiser: who,
+			y.write(event{category: "music", body: instruments[n%len(instruments)], starts: at(day, when.from),
+				ends: at(day, when.to), organiser: who,
 				elements: []string{p, y.staff[who].ref(), y.rooms[where].ref()}})
 		})
 	}
 }
 
 // seasons are the thirds of the year with their sports.
-var seasons = [][]string{{"Rugby", "Hockey", "Cross-country"}, {"Football", "Netball", "Basketball"}, {"Cricket", "Rounders", "Tennis", "Athletics"}}
+var seasons = [][]string{{"Rugby", "Hockey", "Cross-country"}, {"Football", "Netball", "Basketball"},
+	{"Cricket", "Rounders", "Tennis", "Athletics"}}
 
-var opponents = []string{"St Aidan's", "King Edward's", "Thornfield", "Ashdown Park", "Queen Mary's", "Riverside", "Holme Abbey", "Notre Dame",
-	"Llanfair", "Bishop Grosseteste's", "Highgrove", "The Oratory"}
+var opponents = []string{"St Aidan's", "King Edward's", "Thornfield", "Ashdown Park", "Queen Mary's", "Riverside",
+	"Holme Abbey", "Notre Dame", "Llanfair", "Bishop Grosseteste's", "Highgrove", "The Oratory"}
 
-// sport writes the teams, their practices after school, and their fixtures on Saturdays and Wednesdays. An away fixture asks for
-// minibuses; the first teams are in the public calendar.
+// sport writes the teams, their practices after school, and their fixtures on Saturdays and Wednesdays. An away
+// fixture asks for minibuses; the first teams are in the public calendar.
 func (y *year) sport() {
 	coaches := y.pools["Sport"]
 	fields := y.suites["sports space"]
@@ -127,7 +134,8 @@ func (y *year) sport() {
 		for range 2 {
 			when, coach, where := y.findTime(coaches, fields, [2]string{"16:00", "17:15"})
 			when.each(weeks, func(day time.Time) {
-				y.write(event{category: "practice", body: name + " practice", starts: at(day, when.from), ends: at(day, when.to), organiser: coach,
+				y.write(event{category: "practice", body: name + " practice", starts: at(day, when.from),
+					ends: at(day, when.to), organiser: coach,
 					elements: []string{group, y.staff[coach].ref(), y.rooms[where].ref()}})
 			})
 		}
@@ -161,25 +169,29 @@ func (y *year) fixtures(team, group string, coach int, weeks [][]time.Time, firs
 			elements = append(elements, publicCalendar)
 		}
 		owner := teacherKey(y.staff[coach])
-		key := y.write(event{category: "fixture", body: team + " v " + opponent, starts: at(day, from), ends: at(day, to), organiser: coach,
-			owner: owner, elements: elements})
+		key := y.write(event{category: "fixture", body: team + " v " + opponent, starts: at(day, from),
+			ends: at(day, to), organiser: coach, owner: owner, elements: elements})
 		if away {
-			y.note(key, "Meet at the bus stop **45 minutes** before the start.\nBring: kit, water, packed lunch.", owner, firstTeam, true)
+			y.note(key, "Meet at the bus stop **45 minutes** before the start.\nBring: kit, water, packed lunch.",
+				owner, firstTeam, true)
 		}
 	}
 }
 
-// trips take a set out for a day, and a form for several. The teachers of the lessons they miss learn it from the system.
+// trips take a set out for a day, and a form for several. The teachers of the lessons they miss learn it from the
+// system.
 func (y *year) trips() {
-	places := []string{"Science Museum", "British Museum", "Globe Theatre", "Jurassic Coast", "Houses of Parliament", "Bletchley Park", "Kew Gardens",
-		"Snowdonia", "Ypres", "Tate Modern", "CERN", "Roman Bath", "York Minster", "Eden Project", "Cardiff Bay"}
+	places := []string{"Science Museum", "British Museum", "Globe Theatre", "Jurassic Coast", "Houses of Parliament",
+		"Bletchley Park", "Kew Gardens", "Snowdonia", "Ypres", "Tate Modern", "CERN", "Roman Bath", "York Minster",
+		"Eden Project", "Cardiff Bay"}
 	for n := range y.scale(55) {
 		form := allForms[n%len(allForms)]
 		s := pick(y.dice, y.sets[form])
 		day := y.day(1+y.dice.below(len(y.weeks)-3), 1)
 		helper := pick(y.dice, y.support)
 		owner := teacherKey(y.staff[s.teacher])
-		e := event{category: "trip", body: pick(y.dice, places), starts: at(day, "08:15"), ends: at(day, "17:30"), organiser: s.teacher, owner: owner,
+		e := event{category: "trip", body: pick(y.dice, places), starts: at(day, "08:15"), ends: at(day, "17:30"),
+			organiser: s.teacher, owner: owner,
 			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.staff[helper].ref()}}
 		if len(s.pupils) > 14 {
 			e.elements = append(e.elements, minibuses, minibuses)
@@ -194,11 +206,14 @@ func (y *year) trips() {
 			e.elements = append(e.elements, publicCalendar)
 		}
 		key := y.write(e)
-		y.note(key, "## "+e.body+"\n\n1. Consent forms by Friday\n2. Packed lunch\n3. Coats: we'll walk a lot", owner, false, true)
-		y.note(key, fmt.Sprintf("Projected absences: all %d pupils of %s are out of school.", len(s.pupils), s.name), "", false, false)
+		y.note(key, "## "+e.body+"\n\n1. Consent forms by Friday\n2. Packed lunch\n3. Coats: we'll walk a lot", owner,
+			false, true)
+		y.note(key, fmt.Sprintf("Projected absences: all %d pupils of %s are out of school.", len(s.pupils), s.name),
+			"", false, false)
 	}
 	for form := firstForm; form <= lastForm; form++ {
 		day := y.day(len(y.weeks)-1, 0)
-		y.allDay("trip", fmt.Sprintf("Year %d activities days", form), day, day.AddDate(0, 0, 1), y.form(form), publicCalendar)
+		y.allDay("trip", fmt.Sprintf("Year %d activities days", form), day, day.AddDate(0, 0, 1), y.form(form),
+			publicCalendar)
 	}
 }

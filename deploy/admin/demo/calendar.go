@@ -53,7 +53,8 @@ func easter(year int) time.Time {
 func newSchoolYear(start int) schoolYear {
 	next := start + 1
 	sunday := easter(next)
-	autumn, autumnEnd := onOrAfter(date(start, time.September, 1), time.Thursday), onOrBefore(date(start, time.December, 21), time.Friday)
+	autumn, autumnEnd := onOrAfter(date(start, time.September, 1), time.Thursday),
+		onOrBefore(date(start, time.December, 21), time.Friday)
 	spring, springEnd := onOrAfter(date(next, time.January, 4), time.Tuesday), sunday.AddDate(0, 0, -9)
 	summer, summerEnd := sunday.AddDate(0, 0, 8), onOrBefore(date(next, time.July, 18), time.Friday)
 	october := onOrBefore(date(start, time.October, 31), time.Monday)
@@ -86,7 +87,8 @@ func (y *schoolYear) collect(first, last time.Time) {
 		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday || y.off(day) {
 			continue
 		}
-		if len(y.days) == 0 || day.Weekday() < y.days[len(y.days)-1].Weekday() || day.Sub(y.days[len(y.days)-1]) > 6*24*time.Hour {
+		if len(y.days) == 0 || day.Weekday() < y.days[len(y.days)-1].Weekday() ||
+			day.Sub(y.days[len(y.days)-1]) > 6*24*time.Hour {
 			y.weeks = append(y.weeks, nil)
 		}
 		y.days = append(y.days, day)
@@ -106,7 +108,8 @@ func (y *schoolYear) off(day time.Time) bool {
 // name is 2026/27.
 func (y *schoolYear) name() string { return fmt.Sprintf("%d/%02d", y.start, (y.start+1)%100) }
 
-// day is a school day by the number of its week and of the day in it; one that the week or the year lacks is the last it has.
+// day is a school day by the number of its week and of the day in it; one that the week or the year lacks is the
+// last it has.
 func (y *schoolYear) day(week, n int) time.Time {
 	days := y.weeks[min(week, len(y.weeks)-1)]
 	return days[min(n, len(days)-1)]

@@ -43,8 +43,9 @@ func subjectOf(code string) subject {
 	return subject{}
 }
 
-// block is a part of a year group's week in which all its pupils are taught at the same time, in sets side by side. That no
-// pupil is double-booked follows: the blocks of a year group never share a period, and in a block a pupil has one set.
+// block is a part of a year group's week in which all its pupils are taught at the same time, in sets side by side.
+// That no pupil is double-booked follows: the blocks of a year group never share a period, and in a block a pupil
+// has one set.
 type block struct {
 	letter   string   // of an option block, "" for a subject that all take
 	subjects []string // the codes of the sets, over and over
@@ -68,22 +69,27 @@ const (
 )
 
 // clock holds the start and the end of each period.
-var clock = [periods][2]string{{"08:55", "09:50"}, {"09:50", "10:45"}, {"11:10", "12:05"}, {"12:05", "13:00"}, {"14:00", "14:55"}, {"14:55", "15:50"}}
+var clock = [periods][2]string{{"08:55", "09:50"}, {"09:50", "10:45"}, {"11:10", "12:05"}, {"12:05", "13:00"},
+	{"14:00", "14:55"}, {"14:55", "15:50"}}
 
 // curriculum is what a year group learns.
 func curriculum(year int) []block {
 	switch {
 	case year <= 9:
-		return []block{core("Ma", 4), core("En", 4), core("Sc", 4), core("Fr", 3), core("Ga", 3), core("Hi", 2), core("Gg", 2), core("DT", 2),
-			option("L", 2, 24, "Sp", "La", "De"), core("RS", 1), core("Ar", 1), core("Mu", 1), core("CS", 1)}
+		return []block{core("Ma", 4), core("En", 4), core("Sc", 4), core("Fr", 3), core("Ga", 3), core("Hi", 2),
+			core("Gg", 2), core("DT", 2), option("L", 2, 24, "Sp", "La", "De"), core("RS", 1), core("Ar", 1),
+			core("Mu", 1), core("CS", 1)}
 	case year <= 11:
-		return []block{core("Ma", 4), core("En", 4),
-			option("A", 3, 24, "Fr", "Sp", "Fr", "De", "La", "Fr"), option("B", 3, 24, "Hi", "Gg", "Hi", "Ar", "Gg", "CS"),
-			option("C", 3, 24, "Gg", "Hi", "DT", "Mu", "Dr", "Bs"), option("D", 3, 24, "CS", "Ar", "Dr", "DT", "Sp", "Hi"),
-			core("Bi", 2), core("Ch", 2), core("Ph", 2), core("Ga", 2), core("RS", 1), core("PE", 1)}
+		return []block{core("Ma", 4), core("En", 4), option("A", 3, 24, "Fr", "Sp", "Fr", "De", "La", "Fr"),
+			option("B", 3, 24, "Hi", "Gg", "Hi", "Ar", "Gg", "CS"),
+			option("C", 3, 24, "Gg", "Hi", "DT", "Mu", "Dr", "Bs"),
+			option("D", 3, 24, "CS", "Ar", "Dr", "DT", "Sp", "Hi"), core("Bi", 2), core("Ch", 2), core("Ph", 2),
+			core("Ga", 2), core("RS", 1), core("PE", 1)}
 	}
 	return []block{
-		option("A", 5, 16, "Ma", "Ph", "Hi", "Bi", "Ec", "Ma", "En", "Py", "Fr"), option("B", 5, 16, "Ch", "En", "Ma", "Gg", "Py", "Po", "CS", "Ar", "Bs"),
-		option("C", 5, 16, "Bi", "FM", "Ec", "Gg", "RS", "Dr", "Hi", "Ph", "Sp"), option("D", 5, 16, "Py", "Ch", "Po", "Mu", "DT", "La", "De", "Bs", "En"),
+		option("A", 5, 16, "Ma", "Ph", "Hi", "Bi", "Ec", "Ma", "En", "Py", "Fr"),
+		option("B", 5, 16, "Ch", "En", "Ma", "Gg", "Py", "Po", "CS", "Ar", "Bs"),
+		option("C", 5, 16, "Bi", "FM", "Ec", "Gg", "RS", "Dr", "Hi", "Ph", "Sp"),
+		option("D", 5, 16, "Py", "Ch", "Po", "Mu", "DT", "La", "De", "Bs", "En"),
 		core("Ga", 3), core("PS", 1)}
 }

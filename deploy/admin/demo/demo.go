@@ -1,5 +1,6 @@
-// Package demo writes the bundle of a plausible school: people, rooms, groups, a timetable that double-books nobody, and all that
-// happens beside the lessons. The same options give the same bytes, on every machine and with every Go release.
+// Package demo writes the bundle of a plausible school: people, rooms, groups, a timetable that double-books
+// nobody, and all that happens beside the lessons. The same options give the same bytes, on every machine and with
+// every Go release.
 package demo
 
 import (
@@ -19,7 +20,8 @@ type Options struct {
 	LastYear int    // the last school year: 2026 is 2026/27. Years before it come with their own groups and leavers
 }
 
-// DefaultLastYear is the last school year unless another is asked for. It is fixed, so that the bytes don't change with the date.
+// DefaultLastYear is the last school year unless another is asked for. It is fixed, so that the bytes don't change
+// with the date.
 const DefaultLastYear = 2026
 
 func (o Options) check() error {
@@ -59,8 +61,8 @@ type Login struct {
 	UUID    string `json:"uuid"`
 }
 
-// Generate writes the bundle into the folder dir, which is made when it isn't there and must be empty when it is. The files
-// appear in it when all of them are whole.
+// Generate writes the bundle into the folder dir, which is made when it isn't there and must be empty when it is.
+// The files appear in it when all of them are whole.
 func Generate(dir string, o Options) (Summary, error) {
 	if err := o.check(); err != nil {
 		return Summary{}, err

@@ -57,8 +57,8 @@ func digest(t *testing.T, dir string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A change of the generator changes this hash, and with it every school and login that people have noted down: change it
-// knowingly.
+// A change of the generator changes this hash, and with it every school and login that people have noted down:
+// change it knowingly.
 func TestSameArgumentsGiveTheSameBytes(t *testing.T) {
 	const want = "3c06fdcb0ab12286644619af6c6547bcb85dfae4974b766054ea3750c09dd921"
 	first, _ := generate(t, options(100, 2, 1))
@@ -98,7 +98,8 @@ func TestSizesAreThoseOfARealSchool(t *testing.T) {
 		t.Fatal(err)
 	}
 	for years, sum := range map[int]demo.Summary{1: one, 5: five} {
-		row := message.NewPrinter(language.BritishEnglish).Sprintf("| 1,000 | %d | %d | %d | %d | %d |", years, sum.Events, sum.Lessons, sum.Commitments, sum.Memberships)
+		row := message.NewPrinter(language.BritishEnglish).Sprintf("| 1,000 | %d | %d | %d | %d | %d |", years,
+			sum.Events, sum.Lessons, sum.Commitments, sum.Memberships)
 		if !strings.Contains(string(page), row) {
 			t.Errorf("docs/belfryctl.md lacks %s", row)
 		}
@@ -112,7 +113,8 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []demo.Options{options(10, 1, 1), options(37, 3, 7), options(150, 1, 1<<63), options(400, 2, 0),
-		{Pupils: 30, Years: 20, Seed: 3, LastYear: 2009}, {Pupils: 30, Years: 20, Seed: 3, LastYear: 2090}, options(2000, 1, 5)} {
+		{Pupils: 30, Years: 20, Seed: 3, LastYear: 2009}, {Pupils: 30, Years: 20, Seed: 3, LastYear: 2090},
+		options(2000, 1, 5)} {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			dir, summary := generate(t, o)
 			b, err := bundle.Open(dir, zone)
@@ -160,7 +162,8 @@ func TestLessonsDoubleBookNobody(t *testing.T) {
 			members := map[string][]span{}
 			for _, m := range read(t, dir, bundle.Memberships) {
 				if strings.HasPrefix(m["member"], "Pupil:") {
-					members["Group:"+m["group"]] = append(members["Group:"+m["group"]], span{m["member"], m["first_day"], m["last_day"]})
+					members["Group:"+m["group"]] = append(members["Group:"+m["group"]],
+						span{m["member"], m["first_day"], m["last_day"]})
 				}
 			}
 			taken, lessons := map[string]string{}, 0
@@ -272,7 +275,8 @@ func TestLoginsCanTryWhatTheyMay(t *testing.T) {
 	teacher, pupil := summary.Logins[3].Element, summary.Logins[4].Element
 	lessons := 0
 	for _, e := range read(t, dir, bundle.Events) {
-		if e["category"] == "lesson" && e["starts_at"] > "2026-09" && slices.Contains(strings.Split(e["elements"], ";"), teacher) {
+		if e["category"] == "lesson" && e["starts_at"] > "2026-09" &&
+			slices.Contains(strings.Split(e["elements"], ";"), teacher) {
 			lessons++
 		}
 	}
@@ -301,8 +305,9 @@ func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
 			count["in the public calendar"]++
 		}
 	}
-	for _, what := range []string{"lesson", "assembly", "fixture", "trip", "meeting", "duty", "exam", "evening", "holiday", "inset", "works",
-		"all-day", "of no length", "over midnight", "two minibuses", "in the public calendar"} {
+	for _, what := range []string{"lesson", "assembly", "fixture", "trip", "meeting", "duty", "exam", "evening",
+		"holiday", "inset", "works", "all-day", "of no length", "over midnight", "two minibuses",
+		"in the public calendar"} {
 		if count[what] == 0 {
 			t.Errorf("no event is %s", what)
 		}
@@ -318,13 +323,16 @@ func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
 	for _, a := range read(t, dir, bundle.Administrators) {
 		administers = append(administers, a["element"]+" "+a["user"])
 	}
-	if diff := cmp.Diff([]string{"Property:calendar office", "Location:Theatre office", "Group:minibuses transport"}, administers); diff != "" {
+	diff := cmp.Diff([]string{"Property:calendar office", "Location:Theatre office", "Group:minibuses transport"},
+		administers)
+	if diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestGenerateSaysWhatItCannotDo(t *testing.T) {
-	for _, o := range []demo.Options{options(9, 1, 1), options(20001, 1, 1), options(10, 0, 1), options(10, 21, 1), {Pupils: 10, Years: 1, LastYear: 1989}} {
+	for _, o := range []demo.Options{options(9, 1, 1), options(20001, 1, 1), options(10, 0, 1), options(10, 21, 1),
+		{Pupils: 10, Years: 1, LastYear: 1989}} {
 		if _, err := demo.Generate(t.TempDir(), o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// dice are the only source of chance. They stand on the generator alone, whose algorithm is fixed: the methods of rand.Rand may
-// draw otherwise in another Go release.
+// dice are the only source of chance. They stand on the generator alone, whose algorithm is fixed: the methods of
+// rand.Rand may draw otherwise in another Go release.
 type dice struct {
 	source *rand.PCG
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// dates writes the calendar of the year: breaks, training days, the evenings that parents come to, deadlines, and what takes weeks.
+// dates writes the calendar of the year: breaks, training days, the evenings that parents come to, deadlines, and
+// what takes weeks.
 func (y *year) dates() {
 	for _, b := range y.breaks {
 		y.allDay("holiday", b.name, b.first, b.last, wholeSchool, publicCalendar)
@@ -15,42 +16,49 @@ func (y *year) dates() {
 	}
 	y.allDay("calendar", "Term begins", y.days[0], y.days[0], publicCalendar)
 	y.allDay("calendar", "Term ends", y.days[len(y.days)-1], y.days[len(y.days)-1], publicCalendar)
-	y.allDay("exam", "GCSE and A level examinations", y.studyLeave, y.studyLeave.AddDate(0, 0, 25), y.form(11), y.form(13), publicCalendar)
+	y.allDay("exam", "GCSE and A level examinations", y.studyLeave, y.studyLeave.AddDate(0, 0, 25), y.form(11),
+		y.form(13), publicCalendar)
 	y.allDay("calendar", "Art exhibition", y.day(8, 0), y.day(14, 0), y.rooms[theatre].ref(), publicCalendar)
 	y.allDay("works", "Chapel roof repairs", y.last.AddDate(0, 0, -75), y.last, y.rooms[chapel].ref())
-	for i, title := range []string{"Autumn concert", "Carol service", "Open evening", "Spring concert", "School play, first night",
-		"School play, second night", "School play, last night", "House music competition", "Summer concert", "Prize giving"} {
+	for i, title := range []string{"Autumn concert", "Carol service", "Open evening", "Spring concert",
+		"School play, first night", "School play, second night", "School play, last night", "House music competition",
+		"Summer concert", "Prize giving"} {
 		day := y.day(4+i*3, 3)
-		y.write(event{category: "evening", body: title, starts: at(day, "19:00"), ends: at(day, "21:30"), organiser: pick(y.dice, y.staffed),
-			owner: officeUser, elements: []string{y.rooms[theatre].ref(), publicCalendar, "Service:sound-and-lighting", "Service:catering"}})
+		y.write(event{category: "evening", body: title, starts: at(day, "19:00"), ends: at(day, "21:30"),
+			organiser: pick(y.dice, y.staffed), owner: officeUser, elements: []string{y.rooms[theatre].ref(),
+				publicCalendar, "Service:sound-and-lighting", "Service:catering"}})
 	}
 	for form := firstForm; form <= lastForm; form++ {
 		day := y.day(6+4*(form-firstForm), 1)
-		y.write(event{category: "evening", body: fmt.Sprintf("Year %d parents' evening", form), starts: at(day, "17:00"), ends: at(day, "19:30"),
-			organiser: y.leaders[1], owner: officeUser, elements: []string{y.form(form), teachers, y.rooms[hall].ref(), publicCalendar}})
+		y.write(event{category: "evening", body: fmt.Sprintf("Year %d parents' evening", form),
+			starts: at(day, "17:00"), ends: at(day, "19:30"), organiser: y.leaders[1], owner: officeUser,
+			elements: []string{y.form(form), teachers, y.rooms[hall].ref(), publicCalendar}})
 		for i, what := range []string{"Reports", "Option choices", "Trip payments"} {
 			day := y.day(5+9*i+(form-firstForm)%4, 4)
-			y.write(event{category: "deadline", body: fmt.Sprintf("%s due: Year %d", what, form), starts: at(day, "12:00"), ends: at(day, "12:00"),
-				organiser: nobody, owner: officeUser, elements: []string{staffCalendar, y.form(form)}})
+			y.write(event{category: "deadline", body: fmt.Sprintf("%s due: Year %d", what, form),
+				starts: at(day, "12:00"), ends: at(day, "12:00"), organiser: nobody, owner: officeUser,
+				elements: []string{staffCalendar, y.form(form)}})
 		}
 	}
 	night := y.day(12, 4)
-	y.write(event{category: "trip", body: "Stargazing on the field", starts: at(night, "21:00"), ends: at(night.AddDate(0, 0, 1), "00:30"),
-		organiser: y.leaders[0], owner: officeUser, elements: []string{y.form(12), y.rooms[playground].ref()}})
+	y.write(event{category: "trip", body: "Stargazing on the field", starts: at(night, "21:00"),
+		ends: at(night.AddDate(0, 0, 1), "00:30"), organiser: y.leaders[0], owner: officeUser,
+		elements: []string{y.form(12), y.rooms[playground].ref()}})
 }
 
 // allDay writes an event of whole days, both inclusive, by the office.
 func (y *year) allDay(category, body string, first, last time.Time, elements ...string) {
-	y.write(event{category: category, body: body, starts: iso(first), ends: iso(last.AddDate(0, 0, 1)), allDay: true, organiser: nobody,
-		owner: officeUser, elements: elements})
+	y.write(event{category: category, body: body, starts: iso(first), ends: iso(last.AddDate(0, 0, 1)), allDay: true,
+		organiser: nobody, owner: officeUser, elements: elements})
 }
 
 // runs takes pupils from the station and back on every day of school, by the first minibus.
 func (y *year) runs() {
 	for _, day := range y.days {
-		for _, run := range []struct{ body, from, to string }{{"Station run", "07:40", "08:20"}, {"Late bus", "17:30", "18:15"}} {
-			y.write(event{category: "run", body: run.body, starts: at(day, run.from), ends: at(day, run.to), organiser: nobody, owner: transportUser,
-				elements: []string{"Service:minibus1"}})
+		for _, run := range []struct{ body, from, to string }{{"Station run", "07:40", "08:20"},
+			{"Late bus", "17:30", "18:15"}} {
+			y.write(event{category: "run", body: run.body, starts: at(day, run.from), ends: at(day, run.to),
+				organiser: nobody, owner: transportUser, elements: []string{"Service:minibus1"}})
 		}
 	}
 }
@@ -58,25 +66,28 @@ func (y *year) runs() {
 // gatherings writes the assemblies and the meetings of the houses.
 func (y *year) gatherings() {
 	for i, week := range y.weeks {
-		y.write(event{category: "assembly", body: "Whole school assembly", starts: at(week[0], "08:30"), ends: at(week[0], "08:50"),
-			organiser: y.leaders[0], owner: officeUser, elements: []string{wholeSchool, y.rooms[hall].ref(), y.staff[y.leaders[0]].ref()}})
+		y.write(event{category: "assembly", body: "Whole school assembly", starts: at(week[0], "08:30"),
+			ends: at(week[0], "08:50"), organiser: y.leaders[0], owner: officeUser,
+			elements: []string{wholeSchool, y.rooms[hall].ref(), y.staff[y.leaders[0]].ref()}})
 		for form := firstForm; form <= lastForm; form++ {
 			day := week[(form+1)%len(week)]
 			place, leader := lectureTheatre, y.leaders[form%len(y.leaders)]
 			if form%2 == 0 {
 				place = chapel
 			}
-			y.write(event{category: "assembly", body: fmt.Sprintf("Year %d assembly", form), starts: at(day, "08:30"), ends: at(day, "08:50"),
-				organiser: leader, owner: officeUser, elements: []string{y.form(form), y.rooms[place].ref(), y.staff[leader].ref()}})
+			y.write(event{category: "assembly", body: fmt.Sprintf("Year %d assembly", form), starts: at(day, "08:30"),
+				ends: at(day, "08:50"), organiser: leader, owner: officeUser,
+				elements: []string{y.form(form), y.rooms[place].ref(), y.staff[leader].ref()}})
 		}
 		if i%2 == 1 {
 			continue
 		}
 		for house := range houses {
 			leader := y.staffed[house%len(y.staffed)]
-			y.write(event{category: "assembly", body: houses[house] + " house meeting", starts: at(week[len(week)-1], "10:50"),
-				ends: at(week[len(week)-1], "11:05"), organiser: leader,
-				elements: []string{"Group:" + houseKey(house), y.staff[leader].ref(), y.rooms[y.suites["classroom"][house%len(y.suites["classroom"])]].ref()}})
+			y.write(event{category: "assembly", body: houses[house] + " house meeting",
+				starts: at(week[len(week)-1], "10:50"), ends: at(week[len(week)-1], "11:05"), organiser: leader,
+				elements: []string{"Group:" + houseKey(house), y.staff[leader].ref(),
+					y.rooms[y.suites["classroom"][house%len(y.suites["classroom"])]].ref()}})
 		}
 	}
 }
@@ -84,41 +95,47 @@ func (y *year) gatherings() {
 // meetings writes those of the staff: the weekly ones, the departments', and the many that two people agree on.
 func (y *year) meetings() {
 	for i, week := range y.weeks {
-		y.write(event{category: "meeting", body: "Staff briefing", starts: at(week[0], "08:10"), ends: at(week[0], "08:25"), organiser: y.leaders[0],
-			owner: officeUser, elements: []string{allStaff, y.rooms[staffRoom].ref()}})
+		y.write(event{category: "meeting", body: "Staff briefing", starts: at(week[0], "08:10"),
+			ends: at(week[0], "08:25"), organiser: y.leaders[0], owner: officeUser,
+			elements: []string{allStaff, y.rooms[staffRoom].ref()}})
 		leaders := []string{y.rooms[boardroom].ref()}
 		for _, m := range y.leaders {
 			leaders = append(leaders, y.staff[m].ref())
 		}
-		y.write(event{category: "meeting", body: "Leadership team", starts: at(week[len(week)-1], "16:00"), ends: at(week[len(week)-1], "18:00"),
-			organiser: y.leaders[0], owner: officeUser, elements: leaders})
+		y.write(event{category: "meeting", body: "Leadership team", starts: at(week[len(week)-1], "16:00"),
+			ends: at(week[len(week)-1], "18:00"), organiser: y.leaders[0], owner: officeUser, elements: leaders})
 		if i%3 != 1 {
 			continue
 		}
 		for n, department := range y.departments() {
 			if y.teaching(department) {
-				y.write(event{category: "meeting", body: department + " department", starts: at(week[0], "16:10"), ends: at(week[0], "17:10"),
-					organiser: y.pools[department][0], elements: []string{"Group:" + departmentKey(department),
+				y.write(event{category: "meeting", body: department + " department", starts: at(week[0], "16:10"),
+					ends: at(week[0], "17:10"), organiser: y.pools[department][0],
+					elements: []string{"Group:" + departmentKey(department),
 						y.rooms[y.suites["classroom"][n%len(y.suites["classroom"])]].ref()}})
 			}
 		}
 	}
 	for range y.scale(850) {
 		pair := shuffled(y.dice, y.staffed)[:min(2, len(y.staffed))]
-		day, times := pick(y.dice, y.days), pick(y.dice, [][2]string{{"13:05", "13:35"}, {"16:00", "16:30"}, {"16:30", "17:00"}, {"08:00", "08:25"}})
+		day, times := pick(y.dice, y.days),
+			pick(y.dice, [][2]string{{"13:05", "13:35"}, {"16:00", "16:30"}, {"16:30", "17:00"}, {"08:00", "08:25"}})
 		elements := []string{y.rooms[pick(y.dice, y.suites["meeting"])].ref()}
 		for _, m := range pair {
 			elements = append(elements, y.staff[m].ref())
 		}
-		y.write(event{category: "meeting", body: pick(y.dice, []string{"Appraisal", "Lesson feedback", "Moderation", "Planning", "Catch-up", "Parent's call"}),
-			starts: at(day, times[0]), ends: at(day, times[1]), organiser: pair[0], owner: teacherKey(y.staff[pair[0]]), elements: elements})
+		y.write(event{category: "meeting", body: pick(y.dice,
+			[]string{"Appraisal", "Lesson feedback", "Moderation", "Planning", "Catch-up", "Parent's call"}),
+			starts: at(day, times[0]), ends: at(day, times[1]), organiser: pair[0],
+			owner: teacherKey(y.staff[pair[0]]), elements: elements})
 	}
 	for _, form := range []int{11, 12} {
 		for i, p := range y.cohort(form) {
 			adviser := y.support[i%min(2, len(y.support))]
 			day := y.days[(i*3+form)%(len(y.days)-40)]
-			y.write(event{category: "interview", body: "Careers interview", starts: at(day, "13:10"), ends: at(day, "13:30"), organiser: adviser,
-				owner: officeUser, elements: []string{y.pupils[p].ref(), y.staff[adviser].ref(), y.rooms[y.suites["meeting"][0]].ref()}})
+			y.write(event{category: "interview", body: "Careers interview", starts: at(day, "13:10"),
+				ends: at(day, "13:30"), organiser: adviser, owner: officeUser, elements: []string{y.pupils[p].ref(),
+					y.staff[adviser].ref(), y.rooms[y.suites["meeting"][0]].ref()}})
 		}
 	}
 }
@@ -130,10 +147,13 @@ func (y *year) duties() {
 		place          int
 		staff          []int
 	}{
-		{"Break duty", "10:45", "11:10", playground, y.staffed}, {"Lunch duty", "13:00", "13:30", diningHall, y.support},
+		{"Break duty", "10:45", "11:10", playground, y.staffed},
+		{"Lunch duty", "13:00", "13:30", diningHall, y.support},
 		{"Bus duty", "15:50", "16:20", busStop, y.support}, {"Break duty", "10:45", "11:10", library, y.staffed},
-		{"Lunch duty", "13:30", "14:00", playground, y.support}, {"Break duty", "10:45", "11:10", diningHall, y.staffed},
-		{"Reception duty", "08:00", "08:30", reception, y.support}, {"Library duty", "16:00", "17:00", library, y.support},
+		{"Lunch duty", "13:30", "14:00", playground, y.support},
+		{"Break duty", "10:45", "11:10", diningHall, y.staffed},
+		{"Reception duty", "08:00", "08:30", reception, y.support},
+		{"Library duty", "16:00", "17:00", library, y.support},
 	}
 	for i, day := range y.days {
 		for n := range min(y.scale(8), len(rota)) {
@@ -144,7 +164,8 @@ func (y *year) duties() {
 			if other != one {
 				elements = append(elements, y.staff[other].ref())
 			}
-			y.write(event{category: "duty", body: duty.body, starts: at(day, duty.from), ends: at(day, duty.to), organiser: nobody, elements: elements})
+			y.write(event{category: "duty", body: duty.body, starts: at(day, duty.from), ends: at(day, duty.to),
+				organiser: nobody, elements: elements})
 		}
 	}
 }
@@ -152,15 +173,18 @@ func (y *year) duties() {
 // exams writes the internal ones in June, the mock ones in January, and the public ones in study leave.
 func (y *year) exams() {
 	sit := func(day time.Time, form int, body string, from, to string) {
-		first, second := y.support[y.dice.below(len(y.support)/2)], y.support[len(y.support)/2+y.dice.below(len(y.support)/2)]
+		first, second := y.support[y.dice.below(len(y.support)/2)],
+			y.support[len(y.support)/2+y.dice.below(len(y.support)/2)]
 		place := hall
 		if form%2 == 1 {
 			place = sportsHall
 		}
-		y.write(event{category: "exam", body: body, starts: at(day, from), ends: at(day, to), organiser: y.leaders[1], owner: officeUser,
+		y.write(event{category: "exam", body: body, starts: at(day, from), ends: at(day, to), organiser: y.leaders[1],
+			owner:    officeUser,
 			elements: []string{y.form(form), y.rooms[place].ref(), y.staff[first].ref(), y.staff[second].ref()}})
 	}
-	papers := []string{"Mathematics", "English", "Biology", "Chemistry", "Physics", "French", "History", "Geography", "Art", "Music"}
+	papers := []string{"Mathematics", "English", "Biology", "Chemistry", "Physics", "French", "History", "Geography",
+		"Art", "Music"}
 	for day := y.studyLeave; day.Before(y.studyLeave.AddDate(0, 0, 26)); day = day.AddDate(0, 0, 1) {
 		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
 			continue

@@ -58,8 +58,8 @@ const (
 )
 
 func newSchool(o Options, out *files) *school {
-	return &school{options: o, out: out, dice: newDice(o.Seed, "people"), pools: map[string][]int{}, cohorts: map[int][]int{},
-		suites: map[string][]int{}, initials: map[string]bool{}, addresses: map[string]bool{}}
+	return &school{options: o, out: out, dice: newDice(o.Seed, "people"), pools: map[string][]int{},
+		cohorts: map[int][]int{}, suites: map[string][]int{}, initials: map[string]bool{}, addresses: map[string]bool{}}
 }
 
 // scale is a number that is right for 1,000 pupils, for this school; at least 1.
@@ -98,8 +98,9 @@ func (s *school) count() {
 // hire adds a member of staff and gives its place.
 func (s *school) hire(department string) int {
 	forename, _, surname := name(s.dice)
-	m := &member{key: strconv.Itoa(len(s.staff) + 1), initials: initials(forename, surname, s.initials), forename: forename, surname: surname,
-		title: pick(s.dice, titles), email: address(forename, surname, s.addresses), department: department}
+	m := &member{key: strconv.Itoa(len(s.staff) + 1), initials: initials(forename, surname, s.initials),
+		forename: forename, surname: surname, title: pick(s.dice, titles),
+		email: address(forename, surname, s.addresses), department: department}
 	s.staff = append(s.staff, m)
 	s.pools[department] = append(s.pools[department], len(s.staff)-1)
 	return len(s.staff) - 1
@@ -131,8 +132,8 @@ func (s *school) complete() {
 	}
 }
 
-// enrol makes the pupils of every cohort that is in school in one of the years. Any seven cohorts in a row are the number
-// of pupils asked for.
+// enrol makes the pupils of every cohort that is in school in one of the years. Any seven cohorts in a row are the
+// number of pupils asked for.
 func (s *school) enrol() {
 	for entry := s.firstYear() - forms + 1; entry <= s.options.LastYear; entry++ {
 		size := s.options.Pupils / forms
@@ -141,7 +142,8 @@ func (s *school) enrol() {
 		}
 		tutors := (size + tutorGroupSize - 1) / tutorGroupSize
 		for i := range size {
-			p := &pupil{key: strconv.Itoa(len(s.pupils) + 1), entry: entry, house: s.dice.below(len(houses)), tutor: i % tutors}
+			p := &pupil{key: strconv.Itoa(len(s.pupils) + 1), entry: entry, house: s.dice.below(len(houses)),
+				tutor: i % tutors}
 			p.forename, p.knownAs, p.surname = name(s.dice)
 			p.email = address(p.forename, p.surname, s.addresses)
 			s.cohorts[entry] = append(s.cohorts[entry], len(s.pupils))
@@ -162,8 +164,8 @@ func (s *school) writePeople() {
 	for _, p := range s.pupils {
 		form := min(lastForm, firstForm+s.options.LastYear-p.entry)
 		current := strconv.FormatBool(s.options.LastYear-p.entry < forms)
-		s.out.write(bundle.Pupils, p.key, p.forename, p.surname, p.knownAs, fmt.Sprintf("Year %d", form), houses[p.house],
-			tutorGroup(form, p.tutor), p.email, current)
+		s.out.write(bundle.Pupils, p.key, p.forename, p.surname, p.knownAs, fmt.Sprintf("Year %d", form),
+			houses[p.house], tutorGroup(form, p.tutor), p.email, current)
 	}
 }
 
@@ -176,9 +178,10 @@ func (s *school) addRoom(name, short string) int {
 // addTeachingRoom adds a room to a suite.
 func (s *school) addTeachingRoom(suite string) int {
 	n := len(s.suites[suite]) + 1
-	names := map[string][2]string{"classroom": {"Room", "R"}, "laboratory": {"Laboratory", "Lab"}, "studio": {"Art Studio", "Art"},
-		"workshop": {"Workshop", "W"}, "music room": {"Music Room", "Mus"}, "drama studio": {"Drama Studio", "Dra"},
-		"computer room": {"Computer Room", "IT"}, "sports space": {"Playing Field", "PF"}}
+	names := map[string][2]string{"classroom": {"Room", "R"}, "laboratory": {"Laboratory", "Lab"},
+		"studio": {"Art Studio", "Art"}, "workshop": {"Workshop", "W"}, "music room": {"Music Room", "Mus"},
+		"drama studio": {"Drama Studio", "Dra"}, "computer room": {"Computer Room", "IT"},
+		"sports space": {"Playing Field", "PF"}}
 	r := s.addRoom(fmt.Sprintf("%s %d", names[suite][0], n), fmt.Sprintf("%s%d", names[suite][1], n))
 	s.suites[suite] = append(s.suites[suite], r)
 	return r
@@ -201,16 +204,19 @@ const (
 )
 
 func (s *school) places() {
-	for _, p := range [][2]string{{"Great Hall", "Hall"}, {"Theatre", "Theatre"}, {"Library", "Library"}, {"Chapel", "Chapel"},
-		{"Dining Hall", "Dining"}, {"Lecture Theatre", "LT"}, {"Staff Room", "Staff"}, {"Playground", "Yard"}, {"Bus Stop", "Bus"},
-		{"Reception", "Recep"}, {"Sports Hall", "SpH"}, {"Boardroom", "Board"}} {
+	for _, p := range [][2]string{{"Great Hall", "Hall"}, {"Theatre", "Theatre"}, {"Library", "Library"},
+		{"Chapel", "Chapel"}, {"Dining Hall", "Dining"}, {"Lecture Theatre", "LT"}, {"Staff Room", "Staff"},
+		{"Playground", "Yard"}, {"Bus Stop", "Bus"}, {"Reception", "Recep"}, {"Sports Hall", "SpH"},
+		{"Boardroom", "Board"}} {
 		s.addRoom(p[0], p[1])
 	}
 	for n := range s.scale(9) {
-		s.suites["practice"] = append(s.suites["practice"], s.addRoom(fmt.Sprintf("Practice Room %d", n+1), fmt.Sprintf("P%d", n+1)))
+		s.suites["practice"] = append(s.suites["practice"],
+			s.addRoom(fmt.Sprintf("Practice Room %d", n+1), fmt.Sprintf("P%d", n+1)))
 	}
 	for n := range s.scale(6) {
-		s.suites["meeting"] = append(s.suites["meeting"], s.addRoom(fmt.Sprintf("Meeting Room %d", n+1), fmt.Sprintf("Mtg%d", n+1)))
+		s.suites["meeting"] = append(s.suites["meeting"],
+			s.addRoom(fmt.Sprintf("Meeting Room %d", n+1), fmt.Sprintf("Mtg%d", n+1)))
 	}
 }
 

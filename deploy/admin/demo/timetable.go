@@ -28,7 +28,8 @@ type board struct {
 }
 
 func newBoard() *board {
-	return &board{demand: map[string]*[slots]int{}, staff: map[int]*[slots]bool{}, rooms: map[int]*[slots]bool{}, load: map[int]int{}}
+	return &board{demand: map[string]*[slots]int{}, staff: map[int]*[slots]bool{}, rooms: map[int]*[slots]bool{},
+		load: map[int]int{}}
 }
 
 // entry gives the value of a key, made when it is not there.
@@ -70,7 +71,8 @@ func (b block) sets(form, pupils int) []set {
 	for i := range sets {
 		sub := subjectOf(b.subjects[i%len(b.subjects)])
 		numbers[sub.code]++
-		sets[i] = set{subject: sub, code: fmt.Sprintf("%d%s%d", form, sub.code, numbers[sub.code]), name: fmt.Sprintf("%d %s %d", form, sub.name, numbers[sub.code])}
+		sets[i] = set{subject: sub, code: fmt.Sprintf("%d%s%d", form, sub.code, numbers[sub.code]),
+			name: fmt.Sprintf("%d %s %d", form, sub.name, numbers[sub.code])}
 		if b.letter != "" {
 			sets[i].code = fmt.Sprintf("%d%s-%s%d", form, b.letter, sub.code, numbers[sub.code])
 			sets[i].name = fmt.Sprintf("%d %s %s%d", form, sub.name, b.letter, numbers[sub.code])
@@ -112,11 +114,13 @@ func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 	return placed
 }
 
-// findTeacher takes the teacher of the department who has least to do and is free at all periods of the set, or hires one.
+// findTeacher takes the teacher of the department who has least to do and is free at all periods of the set, or
+// hires one.
 func (y *year) findTeacher(s set) int {
 	best := -1
 	for _, t := range y.pools[s.subject.department] {
-		if y.board.load[t]+len(s.slots) <= maxLoad && free(entry(y.board.staff, t), s.slots) && (best < 0 || y.board.load[t] < y.board.load[best]) {
+		if y.board.load[t]+len(s.slots) <= maxLoad && free(entry(y.board.staff, t), s.slots) &&
+			(best < 0 || y.board.load[t] < y.board.load[best]) {
 			best = t
 		}
 	}
@@ -130,7 +134,8 @@ func (y *year) findTeacher(s set) int {
 	return best
 }
 
-// findRooms takes one room of the suite for all periods, or where there is none one for each; a suite that is full grows.
+// findRooms takes one room of the suite for all periods, or where there is none one for each; a suite that is full
+// grows.
 func (y *year) findRooms(s set) []int {
 	rooms := make([]int, len(s.slots))
 	for _, r := range y.suites[s.subject.suite] {
@@ -163,8 +168,8 @@ func (y *year) occupy(s set, rooms []int) []int {
 	return rooms
 }
 
-// divide puts every pupil into one set of the block. Of an option block it is the smallest one with a subject that the pupil
-// has not chosen yet, where there is one.
+// divide puts every pupil into one set of the block. Of an option block it is the smallest one with a subject that
+// the pupil has not chosen yet, where there is one.
 func (b block) divide(d dice, cohort []int, sets []set, taken map[int]map[string]bool) {
 	for i, p := range shuffled(d, cohort) {
 		best := i % len(sets)

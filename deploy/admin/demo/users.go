@@ -29,7 +29,8 @@ type user struct {
 
 // says tells in words what a permission lets a user do.
 var says = map[string]string{
-	"can_api": "use the API", "can_su": "become another user", "can_add_events": "add events", "can_add_notes": "add notes",
+	"can_api": "use the API", "can_su": "become another user", "can_add_events": "add events",
+	"can_add_notes":   "add notes",
 	"edit_all_events": "edit all events", "privileged": "use privileged categories", "admin": "everything",
 }
 
@@ -68,7 +69,8 @@ func (s *school) writeUsers() {
 			continue
 		}
 		seen[group] = true
-		users = append(users, user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api"})
+		users = append(users,
+			user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api"})
 	}
 	for _, u := range users {
 		cells := []string{u.key, u.name, u.email, u.kind, u.element, s.uuid(u.key), "true"}
@@ -85,7 +87,8 @@ func (s *school) writeUsers() {
 
 func teacherKey(m *member) string { return "teacher-" + m.key }
 
-// uuid is the login of a user. Whoever knows the seed knows it: that is what a demonstration wants, and a school must not.
+// uuid is the login of a user. Whoever knows the seed knows it: that is what a demonstration wants, and a school
+// must not.
 func (s *school) uuid(user string) string {
 	seed := fmt.Sprintf("belfry demo\x00%d\x00%s", s.options.Seed, user)
 	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte(seed), 8).String()
@@ -94,15 +97,17 @@ func (s *school) uuid(user string) string {
 // showLogins picks one user of every kind for the summary.
 func (s *school) showLogins(users []user) {
 	pupil := slices.IndexFunc(users, func(u user) bool { return u.kind == "pupil" })
-	show := []string{adminUser, officeUser, transportUser, teacherKey(s.staff[s.teachesNow[0]]), users[pupil].key, scriptUser, guestUser}
-	administers := map[string]string{officeUser: ", decide on the public calendar and the theatre", transportUser: ", allocate minibuses"}
+	show := []string{adminUser, officeUser, transportUser, teacherKey(s.staff[s.teachesNow[0]]), users[pupil].key,
+		scriptUser, guestUser}
+	administers := map[string]string{officeUser: ", decide on the public calendar and the theatre",
+		transportUser: ", allocate minibuses"}
 	for _, key := range show {
 		u := users[slices.IndexFunc(users, func(u user) bool { return u.key == key })]
 		var may []string
 		for _, permission := range strings.Fields(u.may) {
 			may = append(may, says[permission])
 		}
-		s.summary.Logins = append(s.summary.Logins, Login{Name: u.name, Kind: u.kind, Element: u.element, UUID: s.uuid(key),
-			May: strings.Join(may, ", ") + administers[key]})
+		s.summary.Logins = append(s.summary.Logins, Login{Name: u.name, Kind: u.kind, Element: u.element,
+			UUID: s.uuid(key), May: strings.Join(may, ", ") + administers[key]})
 	}
 }

@@ -24,8 +24,9 @@ type year struct {
 }
 
 func newYear(s *school, start int) *year {
-	return &year{school: s, schoolYear: newSchoolYear(start), board: newBoard(), dice: newDice(s.options.Seed, fmt.Sprintf("year %d", start)),
-		sets: map[int][]set{}, taken: map[string]bool{}, numbers: map[string]int{}}
+	return &year{school: s, schoolYear: newSchoolYear(start), board: newBoard(),
+		dice: newDice(s.options.Seed, fmt.Sprintf("year %d", start)), sets: map[int][]set{}, taken: map[string]bool{},
+		numbers: map[string]int{}}
 }
 
 func (y *year) build() {
@@ -87,7 +88,8 @@ func (y *year) formGroups(form int, cohort []int) {
 	for _, of := range split(cohort, func(p int) int { return y.pupils[p].house }) {
 		house := y.pupils[of[0]].house
 		code := fmt.Sprintf("%s-%d", houses[house], form)
-		y.join(houseKey(house), y.group(code, fmt.Sprintf("%s Year %d", houses[house], form), "House", y.refs(of)...), y.first, y.last)
+		y.join(houseKey(house), y.group(code, fmt.Sprintf("%s Year %d", houses[house], form), "House", y.refs(of)...),
+			y.first, y.last)
 	}
 }
 
@@ -166,7 +168,8 @@ func (y *year) write(e event) string {
 	if e.allDay {
 		allDay = "true"
 	}
-	y.out.write(bundle.Events, e.key, e.body, e.category, e.starts, e.ends, allDay, organiser, e.owner, strings.Join(e.elements, ";"))
+	y.out.write(bundle.Events, e.key, e.body, e.category, e.starts, e.ends, allDay, organiser, e.owner,
+		strings.Join(e.elements, ";"))
 	requested := false
 	for _, element := range e.elements {
 		if element == minibuses {
@@ -209,9 +212,11 @@ func (y *year) lessonsOf(s set, day time.Time) {
 		}
 		times := clock[slot%periods]
 		key := y.write(event{
-			key: fmt.Sprintf("%s@%sP%d", y.groupKey(s.code), iso(day), slot%periods+1), category: "lesson", body: s.name,
+			key: fmt.Sprintf("%s@%sP%d", y.groupKey(s.code), iso(day), slot%periods+1), category: "lesson",
+			body:   s.name,
 			starts: at(day, times[0]), ends: at(day, times[1]), organiser: nobody,
-			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.rooms[s.rooms[i]].ref(), "Subject:" + s.subject.code},
+			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.rooms[s.rooms[i]].ref(),
+				"Subject:" + s.subject.code},
 		})
 		y.summary.Lessons++
 		if y.dice.chance(150) {

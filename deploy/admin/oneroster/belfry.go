@@ -42,7 +42,8 @@ type element struct {
 func ask(ctx context.Context, d Directory) (*known, error) {
 	k := &known{elements: map[string]element{}, keys: map[int64]string{}, initials: map[string]int{}}
 	for _, entityType := range []string{form.Staff, form.Pupil, form.Group} {
-		for record, err := range d.List(ctx, "/api/admin/elements", "elements", url.Values{"entity_type": {entityType}}) {
+		for record, err := range d.List(ctx, "/api/admin/elements", "elements",
+			url.Values{"entity_type": {entityType}}) {
 			if err != nil {
 				return nil, err
 			}
@@ -63,7 +64,8 @@ func ask(ctx context.Context, d Directory) (*known, error) {
 // members lists who of rosters is in a group on that day or will be, as Type:key, up to 1,000 a call.
 func (k *known) members(ctx context.Context, d Directory, group, today string) ([]string, error) {
 	var all []string
-	for record, err := range d.List(ctx, fmt.Sprintf("/api/admin/elements/%d/members", k.elements[form.Group+":"+group].id), "members", nil) {
+	for record, err := range d.List(ctx,
+		fmt.Sprintf("/api/admin/elements/%d/members", k.elements[form.Group+":"+group].id), "members", nil) {
 		if err != nil {
 			return nil, err
 		}

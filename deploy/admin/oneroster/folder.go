@@ -1,6 +1,6 @@
-// Package oneroster reads a folder of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, as records of a bundle: its users are staff
-// and pupils, its orgs and classes groups, and who is in them by when memberships. docs/oneroster.md describes the mapping for schools.
-// OneRoster is a standard of 1EdTech.
+// Package oneroster reads a folder of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, as records of a
+// bundle: its users are staff and pupils, its orgs and classes groups, and who is in them by when memberships.
+// docs/oneroster.md describes the mapping for schools. OneRoster is a standard of 1EdTech.
 package oneroster
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Folder is a folder whose files are without faults of their own. What a delta refers to besides is looked up by Resolve. It is all in
-// memory, some 300 bytes a row.
+// Folder is a folder whose files are without faults of their own. What a delta refers to besides is looked up by
+// Resolve. It is all in memory, some 300 bytes a row.
 type Folder struct {
 	dir     string
 	zone    wiretime.Zone
@@ -76,11 +76,12 @@ type (
 	}
 )
 
-// Open reads and checks every file in dir that Belfry uses. A folder that is wrong gives *csvfile.FaultsError; any other error is one
-// of reading. Days of a delta's changes are those of zone.
+// Open reads and checks every file in dir that Belfry uses. A folder that is wrong gives *csvfile.FaultsError; any
+// other error is one of reading. Days of a delta's changes are those of zone.
 func Open(dir string, zone wiretime.Zone) (*Folder, error) {
-	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"}, passes: map[table]*csvfile.Pass{},
-		sessions: map[string]session{}, courses: map[string]string{}, classes: map[string]class{}, users: map[string]user{}}
+	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
+		passes: map[table]*csvfile.Pass{}, sessions: map[string]session{}, courses: map[string]string{},
+		classes: map[string]class{}, users: map[string]user{}}
 	if err := f.readManifest(); err != nil {
 		return nil, err
 	}

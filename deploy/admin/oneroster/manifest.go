@@ -47,13 +47,15 @@ func (f *Folder) readManifest() error {
 	for _, t := range tables {
 		switch {
 		case f.has(t) && !there[t]:
-			f.faults.Add(csvfile.Fault{File: manifest, Line: lines[t], Column: "file." + string(t), Reason: t.file() + " is not in the folder"})
+			f.faults.Add(csvfile.Fault{File: manifest, Line: lines[t], Column: "file." + string(t),
+				Reason: t.file() + " is not in the folder"})
 		case !f.has(t) && there[t]:
 			f.faults.Add(csvfile.Fault{File: t.file(), Line: 1, Column: "file", Reason: "is absent by " + manifest})
 		}
 	}
 	if f.faults.Total == 0 && f.version == version12 && f.modes[users] == bulk && f.modes[roles] != bulk {
-		f.faults.Add(csvfile.Fault{File: manifest, Line: lines[users], Column: "file.users", Reason: "users in bulk need their roles in bulk"})
+		f.faults.Add(csvfile.Fault{File: manifest, Line: lines[users], Column: "file.users",
+			Reason: "users in bulk need their roles in bulk"})
 	}
 	return nil
 }
@@ -98,7 +100,8 @@ func (f *Folder) list() (map[table]bool, error) {
 		}
 	}
 	if !found {
-		return nil, fmt.Errorf("reading the roster: %s holds no %s (a zip file must be unpacked first)", f.dir, manifest)
+		return nil, fmt.Errorf("reading the roster: %s holds no %s (a zip file must be unpacked first)",
+			f.dir, manifest)
 	}
 	return there, nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// addMembers makes memberships of what orgs say of their parents, users (1.1) or roles (1.2) of their orgs, and enrollments of classes.
+// addMembers makes memberships of what orgs say of their parents, users (1.1) or roles (1.2) of their orgs, and
+// enrollments of classes.
 func (r *resolver) addMembers() {
 	for _, o := range r.orgs {
 		if o.parent != "" {
@@ -39,7 +40,8 @@ func (r *resolver) addMembers() {
 // dayOne is before all others.
 const dayOne = "0001-01-01"
 
-// addMember adds what one row says of a pair. The row is the source of its days, so that a delta changes those and no others.
+// addMember adds what one row says of a pair. The row is the source of its days, so that a delta changes those and
+// no others.
 func (r *resolver) addMember(t table, h head, group, member string, span bundle.Span) {
 	switch {
 	case r.group(group) == "" || member == "":
@@ -69,8 +71,8 @@ func (r *resolver) group(key string) string {
 	return reference
 }
 
-// within gives an enrollment the days of its class's terms where it has none of its own: from the first day of the first to the last
-// day of the last. Terms that are not in the folder leave them open.
+// within gives an enrollment the days of its class's terms where it has none of its own: from the first day of the
+// first to the last day of the last. Terms that are not in the folder leave them open.
 func (r *resolver) within(e enrollment) (first, last string) {
 	for _, id := range r.classes[e.class].terms {
 		term, ok := r.sessions[id]
@@ -103,8 +105,8 @@ func spanOf(first, last string) bundle.Span {
 	return span
 }
 
-// endMembers ends what has gone: with Prune, today, memberships that a file in bulk no longer has; in any case those of users and orgs
-// whose row in a delta has other orgs now, for such a row has all of them.
+// endMembers ends what has gone: with Prune, today, memberships that a file in bulk no longer has; in any case
+// those of users and orgs whose row in a delta has other orgs now, for such a row has all of them.
 func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error {
 	moved := r.moved()
 	for _, reference := range slices.Sorted(maps.Keys(r.known.elements)) {

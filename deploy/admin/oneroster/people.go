@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// addUsers makes staff and pupils of the users. Whoever has become the other of the two is no longer current as what they were.
+// addUsers makes staff and pupils of the users. Whoever has become the other of the two is no longer current as
+// what they were.
 func (r *resolver) addUsers() {
 	for _, o := range r.Folder.roles {
 		if !o.removed {
@@ -50,21 +51,21 @@ func (r *resolver) addUsers() {
 func (r *resolver) addPerson(kind string, u user, initials string) {
 	key := userKeys + u.id
 	if kind == pupil {
-		r.roster.add(bundle.Pupils, users, u.line, key, bundle.PupilRecord{Key: key, Forename: u.forename, Surname: u.surname, KnownAs: u.knownAs,
-			YearGroup: u.yearGroup, Email: u.email, Current: currentOf(u.head)})
+		r.roster.add(bundle.Pupils, users, u.line, key, bundle.PupilRecord{Key: key, Forename: u.forename,
+			Surname: u.surname, KnownAs: u.knownAs, YearGroup: u.yearGroup, Email: u.email,
+			Current: currentOf(u.head)})
 		return
 	}
 	forename := u.forename
 	if u.knownAs != "" {
 		forename = u.knownAs
 	}
-	r.roster.add(bundle.Staff, users, u.line, key, bundle.StaffRecord{Key: key, Initials: initials, Forename: forename, Surname: u.surname,
-		Email: u.email, Current: currentOf(u.head)})
+	r.roster.add(bundle.Staff, users, u.line, key, bundle.StaffRecord{Key: key, Initials: initials, Forename: forename,
+		Surname: u.surname, Email: u.email, Current: currentOf(u.head)})
 }
 
-// kindOf says what a user of the folder is. In version 1.2 that is in the roles, of which a delta may have none, or only those that
-// changed: then a primary one counts, then what Belfry has,
-// then any.
+// kindOf says what a user of the folder is. In version 1.2 that is in the roles, of which a delta may have none, or
+// only those that changed: then a primary one counts, then what Belfry has, then any.
 func (r *resolver) kindOf(u user) string {
 	if r.version == version11 {
 		return roleTypes[u.role]
@@ -107,8 +108,9 @@ func (r *resolver) member(id string) string {
 	return reference
 }
 
-// initials gives each member of staff initials that nobody else has, which OneRoster does not know: those that Belfry has of them, or
-// else the first letter of the forename and two of the surname. Who is new gives way, in the order of the sourcedIds.
+// initials gives each member of staff initials that nobody else has, which OneRoster does not know: those that
+// Belfry has of them, or else the first letter of the forename and two of the surname. Who is new gives way, in the
+// order of the sourcedIds.
 func (r *resolver) initials(people []user) map[string]string {
 	taken, given := r.known.initials, map[string]string{}
 	var fresh []user

@@ -105,9 +105,10 @@ func (r *row) refers(column string, target table, id string, spared bool) {
 	case id == "" || f.holds(target, id) || r.Bad(column):
 	case f.settles(target):
 		r.Fault(column, "no row of %s has the sourcedId %s", target.file(), strconv.Quote(csvfile.Brief(id)))
-	case target != sessions && target != courses && (f.passes[target] == nil || f.modes[target] == delta): // Belfry keeps neither
-		fault := csvfile.Fault{File: r.table.file(), Line: r.LineOf(column), Column: column,
-			Reason: "the sourcedId " + strconv.Quote(csvfile.Brief(id)) + " is neither in " + target.file() + " nor in Belfry"}
+	case target != sessions && target != courses &&
+		(f.passes[target] == nil || f.modes[target] == delta): // Belfry keeps neither
+		fault := csvfile.Fault{File: r.table.file(), Line: r.LineOf(column), Column: column, Reason: "the sourcedId " +
+			strconv.Quote(csvfile.Brief(id)) + " is neither in " + target.file() + " nor in Belfry"}
 		f.pending = append(f.pending, reference{fault: fault, target: target, id: id, spared: spared})
 	}
 }
@@ -122,8 +123,8 @@ func (r *row) one(column string, target table, spared bool) string {
 	return strings.Clone(id)
 }
 
-// days reads a first day and the day after the last one, which is how OneRoster gives ends, as first and last day. Either may be
-// empty where its column may be.
+// days reads a first day and the day after the last one, which is how OneRoster gives ends, as first and last day.
+// Either may be empty where its column may be.
 func (r *row) days(begin, end string) (first, last string) {
 	if day := r.Day(begin); day != nil {
 		first = strings.Clone(*day)
@@ -155,12 +156,14 @@ func (r *row) session() session {
 }
 
 func (f *Folder) readClass(h head, r *row) {
-	c := class{head: h, name: r.Name("title"), course: r.one("courseSourcedId", courses, true), terms: r.ids("termSourcedIds")}
+	c := class{head: h, name: r.Name("title"), course: r.one("courseSourcedId", courses, true),
+		terms: r.ids("termSourcedIds")}
 	for _, term := range c.terms {
 		r.refers("termSourcedIds", sessions, term, true)
 	}
 	// Titles alone often name the course: ten classes called "Mathematics 7".
-	if code := r.Word("classCode"); code != "" && !strings.Contains(c.name, code) && len(c.name)+len(code) < csvfile.MaxName-3 {
+	code := r.Word("classCode")
+	if code != "" && !strings.Contains(c.name, code) && len(c.name)+len(code) < csvfile.MaxName-3 {
 		c.name += " (" + code + ")"
 	}
 	c.name = strings.Clone(c.name)
@@ -170,7 +173,8 @@ func (f *Folder) readClass(h head, r *row) {
 
 func (f *Folder) readUser(h head, r *row) {
 	u := user{head: h, forename: strings.Clone(r.Name("givenName")), surname: strings.Clone(r.Name("familyName")),
-		knownAs: strings.Clone(r.Word("preferredGivenName")), email: strings.Clone(r.Email("email")), yearGroup: r.yearGroup()}
+		knownAs: strings.Clone(r.Word("preferredGivenName")), email: strings.Clone(r.Email("email")),
+		yearGroup: r.yearGroup()}
 	if preferred := r.Word("preferredFamilyName"); preferred != "" {
 		u.surname = strings.Clone(preferred)
 	}
@@ -188,7 +192,8 @@ func (f *Folder) readUser(h head, r *row) {
 
 // enabled checks enabledUser, which says who may log in elsewhere, and so nothing of who is there.
 func (r *row) enabled() {
-	if text := r.Required("enabledUser", csvfile.MaxName); text != "" && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false") {
+	text := r.Required("enabledUser", csvfile.MaxName)
+	if text != "" && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false") {
 		r.Fault("enabledUser", "must be true or false")
 	}
 }
@@ -209,9 +214,11 @@ func (r *row) yearGroup() string {
 }
 
 func (f *Folder) readRole(h head, r *row) {
-	o := role{head: h, role: r.enum("role", roles12), primary: r.enum("roleType", []string{"primary", "secondary"}) == "primary"}
+	o := role{head: h, role: r.enum("role", roles12),
+		primary: r.enum("roleType", []string{"primary", "secondary"}) == "primary"}
 	o.first, o.last = r.days("beginDate", "endDate")
-	o.user, o.org = r.one("userSourcedId", users, roleTypes[o.role] == nobody || h.removed), r.one("orgSourcedId", orgs, h.removed)
+	o.user, o.org = r.one("userSourcedId", users, roleTypes[o.role] == nobody || h.removed),
+		r.one("orgSourcedId", orgs, h.removed)
 	f.roles = append(f.roles, o)
 }
 
@@ -221,7 +228,8 @@ func (f *Folder) readEnrollment(h head, r *row) {
 		values = append(roles12[:len(roles12):len(roles12)], "administrator")
 	}
 	e := enrollment{head: h, role: r.enum("role", values)}
-	e.class, e.user = r.one("classSourcedId", classes, h.removed), r.one("userSourcedId", users, roleTypes[e.role] == nobody || h.removed)
+	e.class, e.user = r.one("classSourcedId", classes, h.removed),
+		r.one("userSourcedId", users, roleTypes[e.role] == nobody || h.removed)
 	e.first, e.last = r.days("beginDate", "endDate")
 	f.enrollments = append(f.enrollments, e)
 }
@@ -242,7 +250,8 @@ func (f *Folder) checkParents() {
 			if f.settles(orgs) {
 				f.faults.Add(fault)
 			} else {
-				fault.Reason = "the sourcedId " + strconv.Quote(csvfile.Brief(o.parent)) + " is neither in orgs.csv nor in Belfry"
+				fault.Reason = "the sourcedId " + strconv.Quote(csvfile.Brief(o.parent)) +
+					" is neither in orgs.csv nor in Belfry"
 				f.pending = append(f.pending, reference{fault: fault, target: orgs, id: o.parent, spared: o.removed})
 			}
 			continue

@@ -25,9 +25,10 @@ type resolver struct {
 	said    map[string][]role // of each user
 }
 
-// Resolve makes records of the folder with what Belfry has already: a delta leaves out what has not changed, and members of staff
-// keep their initials. What is neither in the folder nor in Belfry gives *csvfile.FaultsError, like any fault. It costs a call for each
-// 1,000 staff, pupils and groups and one for each group whose members the folder has all of or, of orgs, changes.
+// Resolve makes records of the folder with what Belfry has already: a delta leaves out what has not changed, and
+// members of staff keep their initials. What is neither in the folder nor in Belfry gives *csvfile.FaultsError,
+// like any fault. It costs a call for each 1,000 staff, pupils and groups and one for each group whose members the
+// folder has all of or, of orgs, changes.
 func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, error) {
 	k, err := ask(ctx, d)
 	if err != nil {
@@ -42,7 +43,8 @@ func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, 
 	if err := faults.OrNil(); err != nil {
 		return nil, err
 	}
-	r := &resolver{Folder: f, known: k, pairs: &pairs{known: map[string]*pair{}}, kinds: map[string]string{}, said: map[string][]role{}, skipped: tallies{},
+	r := &resolver{Folder: f, known: k, pairs: &pairs{known: map[string]*pair{}}, kinds: map[string]string{},
+		said: map[string][]role{}, skipped: tallies{},
 		roster: &Roster{kinds: map[bundle.Kind][]bundle.Row{}, there: map[string]bool{}}}
 	r.sayWhatIsThere()
 	r.addUsers()

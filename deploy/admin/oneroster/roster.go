@@ -54,10 +54,12 @@ func (r *Roster) Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error] {
 	}
 }
 
-// Gone tells whether an element, given as Type:key, came from a roster and is in none of the files that the folder has in bulk.
+// Gone tells whether an element, given as Type:key, came from a roster and is in none of the files that the folder
+// has in bulk.
 func (r *Roster) Gone(reference string) bool {
 	_, key, _ := strings.Cut(reference, ":")
-	return !r.there[reference] && slices.ContainsFunc(r.whole, func(keys string) bool { return strings.HasPrefix(key, keys) })
+	return !r.there[reference] &&
+		slices.ContainsFunc(r.whole, func(keys string) bool { return strings.HasPrefix(key, keys) })
 }
 
 // add adds the record of an element that the file's line is.
@@ -76,7 +78,8 @@ func (t tallies) list() []Skipped {
 	for at, rows := range t {
 		all = append(all, Skipped{File: at[0], Rows: rows, Reason: at[1]})
 	}
-	slices.SortFunc(all, func(a, b Skipped) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(all,
+		func(a, b Skipped) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Reason, b.Reason)) })
 	return all
 }
 
@@ -129,10 +132,13 @@ func (p *pairs) rows() []bundle.Row {
 		row := bundle.Row{File: pair.from.file(), Line: pair.line, Key: pair.key}
 		if pair.spans != nil {
 			slices.SortFunc(pair.spans, func(a, b bundle.Span) int { return cmp.Compare(a.Source, b.Source) })
-			row.Record = bundle.MembershipRecord{Key: pair.key, Group: pair.group, Member: pair.member, Spans: pair.spans}
+			row.Record = bundle.MembershipRecord{Key: pair.key, Group: pair.group, Member: pair.member,
+				Spans: pair.spans}
 		} else {
-			slices.SortFunc(pair.changes, func(a, b bundle.MembershipChange) int { return cmp.Compare(a.Source, b.Source) })
-			row.Record = bundle.MembershipChanges{Key: pair.key, Group: pair.group, Member: pair.member, Changes: pair.changes}
+			slices.SortFunc(pair.changes,
+				func(a, b bundle.MembershipChange) int { return cmp.Compare(a.Source, b.Source) })
+			row.Record = bundle.MembershipChanges{Key: pair.key, Group: pair.group, Member: pair.member,
+				Changes: pair.changes}
 		}
 		rows = append(rows, row)
 	}

@@ -46,7 +46,8 @@ func TestInitialsAreOnesOwnAndStay(t *testing.T) {
 	}
 	// New ones give way, wherever they stand.
 	b.elements["Staff:17"] = map[string]any{"id": "900", "key": "Staff:17", "initials": "HOP"}
-	users = userHead + "a1,true,s1,teacher,Hal,Go,\na2,true,s1,teacher,Hal,Go,\na3,true,s1,aide,Hope,Op,\n" + strings.TrimPrefix(users, userHead)
+	users = userHead + "a1,true,s1,teacher,Hal,Go,\na2,true,s1,teacher,Hal,Go,\na3,true,s1,aide,Hope,Op,\n" +
+		strings.TrimPrefix(users, userHead)
 	want = append([]string{"HGO2 Hal Go", "HGO3 Hal Go", "HOP2 Hope Op"}, want...)
 	if diff := cmp.Diff(want, staffOf(t, dir(), b)); diff != "" {
 		t.Error(diff)
@@ -71,25 +72,31 @@ func people(t *testing.T, r *oneroster.Roster) string {
 
 func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 	for role, want := range map[string]string{
-		"administrator": "Staff u1", "aide": "Staff u1", "proctor": "Staff u1", "teacher": "Staff u1", "student": "Pupil u1", "guardian": "", "parent": "", "relative": "",
+		"administrator": "Staff u1", "aide": "Staff u1", "proctor": "Staff u1", "teacher": "Staff u1",
+		"student": "Pupil u1", "guardian": "", "parent": "", "relative": "",
 	} {
-		files := map[string]string{"users.csv": userHead + "u1,true,s1," + role + ",A,B,\n", "enrollments.csv": enrollmentHead}
+		files := map[string]string{"users.csv": userHead + "u1,true,s1," + role + ",A,B,\n",
+			"enrollments.csv": enrollmentHead}
 		if got := people(t, roster(t, folder(t, "1.1-bulk", files), newBelfry(), false)); got != want {
 			t.Errorf("1.1 %s: %q", role, got)
 		}
 	}
 	const usersOf12 = "sourcedId,enabledUser,givenName,familyName\n"
 	for roles, want := range map[string]string{
-		"primary,principal": "Staff u1", "primary,counselor": "Staff u1", "primary,siteAdministrator": "Staff u1", "primary,systemAdministrator": "Staff u1",
-		"primary,districtAdministrator": "Staff u1", "primary,student": "Pupil u1", "secondary,student": "Pupil u1", "primary,parent": "", "primary,ext:governor": "",
-		"primary,student secondary,teacher": "Pupil u1", "primary,parent secondary,teacher": "Staff u1", "primary,student primary,teacher": "Staff u1",
+		"primary,principal": "Staff u1", "primary,counselor": "Staff u1", "primary,siteAdministrator": "Staff u1",
+		"primary,systemAdministrator":   "Staff u1",
+		"primary,districtAdministrator": "Staff u1", "primary,student": "Pupil u1", "secondary,student": "Pupil u1",
+		"primary,parent": "", "primary,ext:governor": "",
+		"primary,student secondary,teacher": "Pupil u1", "primary,parent secondary,teacher": "Staff u1",
+		"primary,student primary,teacher":    "Staff u1",
 		"secondary,student secondary,parent": "Pupil u1", "": "",
 	} {
 		lines := roleHead
 		for i, role := range strings.Fields(roles) {
 			lines += fmt.Sprintf("r%d,u1,%s,s1,,\n", i, role)
 		}
-		files := map[string]string{"users.csv": usersOf12 + "u1,true,A,B\n", "roles.csv": lines, "enrollments.csv": enrollmentHead}
+		files := map[string]string{"users.csv": usersOf12 + "u1,true,A,B\n", "roles.csv": lines,
+			"enrollments.csv": enrollmentHead}
 		if got := people(t, roster(t, folder(t, "1.2-bulk", files), newBelfry(), false)); got != want {
 			t.Errorf("1.2 %q: %q, not %q", roles, got, want)
 		}
@@ -99,10 +106,12 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.2-bulk"), b, false))
 	for roles, want := range map[string]string{
-		"": "Pupil u5", "active,2026-11-20,r9,u5,secondary,teacher,s1,,\n": "Pupil u5", "active,2026-11-20,r9,u5,primary,teacher,s1,,\n": "Staff u5, Pupil u5 no longer",
+		"": "Pupil u5", "active,2026-11-20,r9,u5,secondary,teacher,s1,,\n": "Pupil u5",
+		"active,2026-11-20,r9,u5,primary,teacher,s1,,\n":      "Staff u5, Pupil u5 no longer",
 		"tobedeleted,2026-11-20,r6,u5,primary,student,s1,,\n": "Pupil u5",
 	} {
-		files := map[string]string{"users.csv": at + usersOf12 + "active,2026-11-20,u5,true,Z,Z\n", "roles.csv": at + roleHead + roles, "enrollments.csv": at + enrollmentHead}
+		files := map[string]string{"users.csv": at + usersOf12 + "active,2026-11-20,u5,true,Z,Z\n",
+			"roles.csv": at + roleHead + roles, "enrollments.csv": at + enrollmentHead}
 		if got := people(t, roster(t, folder(t, "1.2-delta", files), b, false)); got != want {
 			t.Errorf("delta of %q: %q, not %q", roles, got, want)
 		}
@@ -112,10 +121,14 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 // The day of endDate is not part of an enrollment. What is left open is its class's terms', where they are known.
 func TestDaysOfAnEnrollment(t *testing.T) {
 	for dates, want := range map[string]string{
-		",": "2026-09-01..2027-03-26", "2026-10-01,": "2026-10-01..2027-03-26", ",2026-10-01": "2026-09-01..2026-09-30", "2026-10-01,2026-10-02": "2026-10-01..2026-10-01",
-		"2026-10-01,2026-10-01": "", ",2026-09-01": "", "2027-04-01,": "", "2025-01-01,2028-01-01": "2025-01-01..2027-12-31",
+		",": "2026-09-01..2027-03-26", "2026-10-01,": "2026-10-01..2027-03-26",
+		",2026-10-01": "2026-09-01..2026-09-30", "2026-10-01,2026-10-02": "2026-10-01..2026-10-01",
+		"2026-10-01,2026-10-01": "", ",2026-09-01": "", "2027-04-01,": "",
+		"2025-01-01,2028-01-01": "2025-01-01..2027-12-31",
 	} {
-		r := roster(t, folder(t, "1.1-bulk", map[string]string{"enrollments.csv": enrollmentHead + "e1,c1,u5,student," + dates + "\n"}), newBelfry(), false)
+		r := roster(t, folder(t, "1.1-bulk",
+			map[string]string{"enrollments.csv": enrollmentHead + "e1,c1,u5,student," + dates + "\n"}), newBelfry(),
+			false)
 		got := ""
 		for _, row := range rows(t, r, bundle.Memberships) {
 			if m := row.Record.(bundle.MembershipRecord); row.File == "enrollments.csv" {
@@ -130,16 +143,19 @@ func TestDaysOfAnEnrollment(t *testing.T) {
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
 	r := roster(t, folder(t, "1.1-delta", map[string]string{
-		"users.csv":       "status,dateLastModified," + userHead,
-		"enrollments.csv": "status,dateLastModified," + enrollmentHead + "active,2026-11-20,e2,c1,u5,student,2026-09-01,2026-09-01\n",
+		"users.csv": "status,dateLastModified," + userHead,
+		"enrollments.csv": "status,dateLastModified," + enrollmentHead +
+			"active,2026-11-20,e2,c1,u5,student,2026-09-01,2026-09-01\n",
 	}), b, false)
 	made := rows(t, r, bundle.Memberships)
-	if len(made) != 1 || !strings.Contains(string(text(t, made[0].Record)), `"source":"e2","ends_before":"0001-01-01"`) {
+	if len(made) != 1 ||
+		!strings.Contains(string(text(t, made[0].Record)), `"source":"e2","ends_before":"0001-01-01"`) {
 		t.Errorf("%+v", made)
 	}
 }
 
-// What files in bulk no longer have is taken back by --prune: elements by the load, which asks Gone, memberships from today on.
+// What files in bulk no longer have is taken back by --prune: elements by the load, which asks Gone, memberships
+// from today on.
 func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
@@ -152,7 +168,8 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 		t.Helper()
 		r := roster(t, folder(t, "1.1-bulk", fewer), b, prune)
 		for reference, gone := range map[string]bool{
-			"Staff:oneroster:user:u1": false, "Staff:oneroster:user:u2": true, "Pupil:oneroster:user:u1": true, "Group:oneroster:org:s2": false,
+			"Staff:oneroster:user:u1": false, "Staff:oneroster:user:u2": true, "Pupil:oneroster:user:u1": true,
+			"Group:oneroster:org:s2":   false,
 			"Group:oneroster:class:c9": true, "Group:oneroster:org:c1": true, "Staff:17": false, "Location:G7": false,
 		} {
 			if r.Gone(reference) != gone {
@@ -171,12 +188,16 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 		t.Errorf("without --prune: %q", got)
 	}
 	want := []string{
-		"Group:oneroster:class:c1/Staff:oneroster:user:u1 2026-11-21", "Group:oneroster:class:c1/Pupil:oneroster:user:u6 2026-11-21",
+		"Group:oneroster:class:c1/Staff:oneroster:user:u1 2026-11-21",
+		"Group:oneroster:class:c1/Pupil:oneroster:user:u6 2026-11-21",
 		"Group:oneroster:class:s1/Pupil:oneroster:user:u6 2026-11-21",
-		"Group:oneroster:org:d1/Group:oneroster:org:s1 2026-11-21", "Group:oneroster:org:d1/Group:oneroster:org:s2 2026-11-21",
+		"Group:oneroster:org:d1/Group:oneroster:org:s1 2026-11-21",
+		"Group:oneroster:org:d1/Group:oneroster:org:s2 2026-11-21",
 		"Group:oneroster:org:d1/Staff:oneroster:user:u1 2026-11-21",
-		"Group:oneroster:org:s1/Staff:oneroster:user:u1 2026-11-21", "Group:oneroster:org:s1/Staff:oneroster:user:u2 2026-11-21",
-		"Group:oneroster:org:s1/Staff:oneroster:user:u3 2026-11-21", "Group:oneroster:org:s1/Pupil:oneroster:user:u6 2026-11-21",
+		"Group:oneroster:org:s1/Staff:oneroster:user:u1 2026-11-21",
+		"Group:oneroster:org:s1/Staff:oneroster:user:u2 2026-11-21",
+		"Group:oneroster:org:s1/Staff:oneroster:user:u3 2026-11-21",
+		"Group:oneroster:org:s1/Pupil:oneroster:user:u6 2026-11-21",
 	}
 	if diff := cmp.Diff(want, ends(true)); diff != "" {
 		t.Error(diff)
@@ -193,7 +214,8 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 func TestOrderOfLinesChangesNoRecord(t *testing.T) {
 	const e3, e7 = "e3,c1,u6,student,2026-09-14,2026-11-10\n", "e7,c1,u6,student,2027-01-05,\n"
 	record := func(enrollments string) string {
-		r := roster(t, folder(t, "1.1-bulk", map[string]string{"enrollments.csv": enrollmentHead + enrollments}), newBelfry(), false)
+		r := roster(t, folder(t, "1.1-bulk", map[string]string{"enrollments.csv": enrollmentHead + enrollments}),
+			newBelfry(), false)
 		for _, row := range rows(t, r, bundle.Memberships) {
 			if strings.Contains(row.Key, "class:c1") {
 				return string(text(t, row.Record))

@@ -27,8 +27,9 @@ var tables = []table{orgs, sessions, courses, classes, users, roles, enrollments
 func (t table) file() string { return string(t) + ".csv" }
 
 // others are the files of both versions that are not read.
-var others = []string{"categories", "classResources", "courseResources", "demographics", "lineItemLearningObjectiveIds", "lineItems",
-	"lineItemScoreScales", "resources", "resultLearningObjectiveIds", "results", "resultScoreScales", "scoreScales", "userProfiles", "userResources"}
+var others = []string{"categories", "classResources", "courseResources", "demographics", "lineItemLearningObjectiveIds",
+	"lineItems", "lineItemScoreScales", "resources", "resultLearningObjectiveIds", "results", "resultScoreScales",
+	"scoreScales", "userProfiles", "userResources"}
 
 // Versions of OneRoster.
 const (
@@ -36,8 +37,8 @@ const (
 	version12 = "1.2"
 )
 
-// columnsOf lists a table's columns. Those that a version requires are asked for in the header, and so is what tells a delta; of the
-// rest any may be missing, as exporters leave out what they never fill.
+// columnsOf lists a table's columns. Those that a version requires are asked for in the header, and so is what
+// tells a delta; of the rest any may be missing, as exporters leave out what they never fill.
 func columnsOf(t table, version string) []csvfile.Column {
 	required, optional := columnLists(t, version)
 	return csvfile.Columns("sourcedId " + required + " [status dateLastModified " + optional + "]")
@@ -52,13 +53,16 @@ func columnLists(t table, version string) (required, optional string) {
 	case courses:
 		return "title", "schoolYearSourcedId courseCode grades orgSourcedId subjects subjectCodes resourceSourcedIds"
 	case classes:
-		return "title courseSourcedId", "grades classCode classType location schoolSourcedId termSourcedIds subjects subjectCodes periods resourceSourcedIds"
+		return "title courseSourcedId",
+			"grades classCode classType location schoolSourcedId termSourcedIds subjects subjectCodes periods " +
+				"resourceSourcedIds"
 	case users:
 		const both = "username userIds middleName identifier email sms phone agentSourcedIds grades password"
 		if version == version11 {
 			return "enabledUser orgSourcedIds role givenName familyName", both
 		}
-		return "enabledUser givenName familyName", both + " userMasterIdentifier resourceSourcedIds preferredGivenName preferredMiddleName " +
+		return "enabledUser givenName familyName", both +
+			" userMasterIdentifier resourceSourcedIds preferredGivenName preferredMiddleName " +
 			"preferredFamilyName primaryOrgSourcedId pronouns"
 	case roles:
 		return "userSourcedId roleType role orgSourcedId", "beginDate endDate userProfileSourcedId"
@@ -81,7 +85,8 @@ const (
 
 // roleTypes are the roles of both versions, of users and of enrollments, and who has them.
 var roleTypes = map[string]string{
-	"administrator": staff, "aide": staff, "counselor": staff, "districtAdministrator": staff, "principal": staff, "proctor": staff,
+	"administrator": staff, "aide": staff, "counselor": staff, "districtAdministrator": staff, "principal": staff,
+	"proctor":           staff,
 	"siteAdministrator": staff, "systemAdministrator": staff, "teacher": staff,
 	"student":  pupil,
 	"guardian": nobody, "parent": nobody, "relative": nobody,
@@ -93,14 +98,15 @@ var (
 	orgTypes     = []string{"department", "school", "district", "local", "state", "national"}
 	sessionTypes = []string{"gradingPeriod", "semester", "schoolYear", "term"}
 	roles11      = []string{"administrator", "aide", "guardian", "parent", "proctor", "relative", "student", "teacher"}
-	roles12      = []string{"aide", "counselor", "districtAdministrator", "guardian", "parent", "principal", "proctor", "relative",
-		"siteAdministrator", "student", "systemAdministrator", "teacher"}
+	roles12      = []string{"aide", "counselor", "districtAdministrator", "guardian", "parent", "principal", "proctor",
+		"relative", "siteAdministrator", "student", "systemAdministrator", "teacher"}
 )
 
 // enum reads a cell that must hold one of the values.
 func (r *row) enum(column string, values []string) string {
 	text := r.Required(column, csvfile.MaxName)
-	if text != "" && !slices.Contains(values, text) && (r.folder.version == version11 || !strings.HasPrefix(text, "ext:")) {
+	if text != "" && !slices.Contains(values, text) &&
+		(r.folder.version == version11 || !strings.HasPrefix(text, "ext:")) {
 		r.Fault(column, "must be one of %s", strings.Join(values, ", "))
 	}
 	return text

@@ -20,7 +20,8 @@ import (
 func rules(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	for _, group := range list(only(render(t, "--set", "prometheusRule.enabled=true"), "PrometheusRule")["belfry"].at("spec", "groups")) {
+	for _, group := range list(only(render(t, "--set", "prometheusRule.enabled=true"), "PrometheusRule")["belfry"].at(
+		"spec", "groups")) {
 		for _, rule := range list(walk(group, "rules")) {
 			name := walk(rule, "alert")
 			if name == nil {
@@ -32,13 +33,16 @@ func rules(t *testing.T) map[string][]string {
 	return found
 }
 
-// Alerts ask for metrics, and labels of them, that running services have. Those that Prometheus adds itself are left out.
+// Alerts ask for metrics, and labels of them, that running services have. Those that Prometheus adds itself are
+// left out.
 func TestAlertsAskForMetricsThatExist(t *testing.T) {
-	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
+	system := servicetest.Start(t,
+		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	endpoint := receivers.NewEndpoint(t)
 	admin := system.Admin(t)
 	var made struct{ Webhook struct{ ID int64 } }
-	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Decode(t, &made)
+	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Decode(t,
+		&made)
 	admin.Post(t, fmt.Sprintf("/api/admin/webhooks/%d/test", made.Webhook.ID), nil)
 
 	deadline, text := time.Now().Add(10*time.Second), ""
@@ -79,7 +83,8 @@ func unknown(s *parser.VectorSelector, metrics string) string {
 		return "no service has " + s.Name
 	}
 	for _, label := range s.LabelMatchers {
-		if !slices.Contains([]string{"__name__", "namespace", "service"}, label.Name) && !strings.Contains(sample, label.Name+`="`) {
+		if !slices.Contains([]string{"__name__", "namespace", "service"}, label.Name) &&
+			!strings.Contains(sample, label.Name+`="`) {
 			return "no label " + label.Name + " in " + sample
 		}
 	}

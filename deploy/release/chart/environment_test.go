@@ -34,7 +34,8 @@ func settings(t *testing.T, service string) []string {
 	return names
 }
 
-// others are variables that no service declares and that are read all the same: by Go, its libraries, and the list itself.
+// others are variables that no service declares and that are read all the same: by Go, its libraries, and the list
+// itself.
 var others = regexp.MustCompile(`^(OTEL_[A-Z_]+|GOMEMLIMIT|SSL_CERT_FILE|POD_NAME)$`)
 
 // environment are a container's variables with what they are set to; a name that comes twice is an error.
@@ -64,7 +65,8 @@ func TestEveryVariableIsASettingOfItsService(t *testing.T) {
 		config, deployments := only(objects, "ConfigMap")["belfry"], only(objects, "Deployment")
 		for _, service := range services {
 			known := settings(t, service)
-			env := environment(t, deployments["belfry-"+service].at("spec", "template", "spec", "containers", 0), config)
+			env := environment(t, deployments["belfry-"+service].at("spec", "template", "spec", "containers", 0),
+				config)
 			for name := range env {
 				if !slices.Contains(known, name) && !others.MatchString(name) {
 					t.Errorf("%q: %s is given %s, which it does not know", args, service, name)
@@ -84,7 +86,9 @@ func TestEverySettingIsGivenOrFixed(t *testing.T) {
 	objects := render(t, everything()...)
 	fixed := []string{"BELFRY_LISTEN", "BELFRY_INTERNAL_LISTEN", "BELFRY_HEALTH_LISTEN"}
 	for _, service := range services {
-		env := environment(t, only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0), only(objects, "ConfigMap")["belfry"])
+		env := environment(t,
+			only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
+			only(objects, "ConfigMap")["belfry"])
 		for _, name := range settings(t, service) {
 			if _, given := env[name]; given == slices.Contains(fixed, name) {
 				t.Errorf("%s: given %v, fixed %v: %s", service, given, !given, name)
@@ -106,7 +110,9 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 				t.Errorf("%s is migrated with variables from elsewhere", service)
 			}
 			got := environment(t, containers[i], nil)
-			want := environment(t, only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0), only(objects, "ConfigMap")["belfry"])
+			want := environment(t,
+				only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
+				only(objects, "ConfigMap")["belfry"])
 			for name := range want {
 				want[name], got[name] = strings.TrimSuffix(want[name], "<nil>"), strings.TrimSuffix(got[name], "<nil>")
 			}
@@ -118,15 +124,23 @@ func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 }
 
 func TestExtraVariablesReplaceAndAreMerged(t *testing.T) {
-	objects := render(t, "--set", "extraEnv.BELFRY_LOG_LEVEL=WARN,extraEnv.OTEL_SDK_DISABLED=true_,services.events.extraEnv.BELFRY_LOG_LEVEL=DEBUG,services.events.extraEnv.GOMEMLIMIT=1GiB,"+
-		"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers")
+	objects := render(t, "--set",
+		"extraEnv.BELFRY_LOG_LEVEL=WARN,extraEnv.OTEL_SDK_DISABLED=true_,"+
+			"services.events.extraEnv.BELFRY_LOG_LEVEL=DEBUG,services.events.extraEnv.GOMEMLIMIT=1GiB,"+
+			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers")
 	env := func(service string) map[string]string {
-		return environment(t, only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0), only(objects, "ConfigMap")["belfry"])
+		return environment(t,
+			only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
+			only(objects, "ConfigMap")["belfry"])
 	}
-	if e := env("events"); !strings.HasPrefix(e["BELFRY_LOG_LEVEL"], "DEBUG") || !strings.HasPrefix(e["GOMEMLIMIT"], "1GiB") || !strings.Contains(e["OTEL_EXPORTER_OTLP_HEADERS"], "otlp") {
+	e := env("events")
+	if !strings.HasPrefix(e["BELFRY_LOG_LEVEL"], "DEBUG") || !strings.HasPrefix(e["GOMEMLIMIT"], "1GiB") ||
+		!strings.Contains(e["OTEL_EXPORTER_OTLP_HEADERS"], "otlp") {
 		t.Errorf("events has %v", e)
 	}
-	if e := env("notes"); e["BELFRY_LOG_LEVEL"] != "WARN" || e["OTEL_SDK_DISABLED"] != "true_" || !strings.HasPrefix(e["GOMEMLIMIT"], "230MiB") {
+	e = env("notes")
+	if e["BELFRY_LOG_LEVEL"] != "WARN" || e["OTEL_SDK_DISABLED"] != "true_" ||
+		!strings.HasPrefix(e["GOMEMLIMIT"], "230MiB") {
 		t.Errorf("notes has %v", e)
 	}
 }

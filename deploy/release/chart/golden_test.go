@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test ./deploy/release/chart -run Golden writes them anew;
-// read the difference before you commit it.
+// Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test
+// ./deploy/release/chart -run Golden writes them anew; read the difference before you commit it.
 func TestGoldenRenders(t *testing.T) {
 	for _, values := range examples(t) {
 		golden := filepath.Join("testdata", filepath.Base(values))
@@ -65,7 +65,9 @@ func withoutBlankLines(text string) string {
 func TestLintStrict(t *testing.T) {
 	for _, version := range []string{"helm 3", "helm 4"} {
 		for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
-			if out, errs, err := helm(version, append([]string{"lint", "--strict", "--kube-version", kubernetes, "charts/belfry"}, args...)...); err != nil {
+			out, errs, err := helm(version,
+				append([]string{"lint", "--strict", "--kube-version", kubernetes, "charts/belfry"}, args...)...)
+			if err != nil {
 				t.Errorf("%s, %q: %v\n%s%s", version, args, err, out, errs)
 			}
 		}
@@ -80,7 +82,8 @@ func valuesArgs(files []string) [][]string {
 	return args
 }
 
-// kubeconform checks objects against schemas that know each field, those of the Gateway API and the Prometheus operator included.
+// kubeconform checks objects against schemas that know each field, those of the Gateway API and the Prometheus
+// operator included.
 func kubeconform(text string) (string, error) {
 	command := exec.Command(os.Getenv("KUBECONFORM"), "-strict", "-summary",
 		"-schema-location", os.Getenv("SCHEMAS")+"/{{.ResourceKind}}{{.KindSuffix}}.json")
@@ -106,7 +109,8 @@ func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, err := kubeconform(string(text)); err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0, Errors: 0, Skipped: 0") {
+	said, err := kubeconform(string(text))
+	if err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0, Errors: 0, Skipped: 0") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	if said, err := kubeconform(strings.Replace(string(text), "members: 3", "replicas: 3", 1)); err == nil {
@@ -121,7 +125,8 @@ func TestUnknownFieldsAreFound(t *testing.T) {
 		t.Fatalf("%v\n%s", err, errs)
 	}
 	for kind, field := range map[string]string{
-		"Deployment": "automountServiceAccountToken", "HTTPRoute": "parentRefs", "ServiceMonitor": "endpoints", "PrometheusRule": "groups", "NetworkPolicy": "policyTypes",
+		"Deployment": "automountServiceAccountToken", "HTTPRoute": "parentRefs", "ServiceMonitor": "endpoints",
+		"PrometheusRule": "groups", "NetworkPolicy": "policyTypes",
 		"HorizontalPodAutoscaler": "minReplicas", "Job": "ttlSecondsAfterFinished",
 	} {
 		_, after, found := strings.Cut(out, "kind: "+kind+"\n")

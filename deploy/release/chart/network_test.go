@@ -31,7 +31,8 @@ func asked(t *testing.T, service string) []string {
 			}
 			runtime, ok := selector.X.(*ast.Ident)
 			name := strings.ToLower(selector.Sel.Name)
-			if ok && runtime.Name == "r" && slices.Contains(services, name) && ast.IsExported(selector.Sel.Name) && !slices.Contains(found, name) {
+			if ok && runtime.Name == "r" && slices.Contains(services, name) && ast.IsExported(selector.Sel.Name) &&
+				!slices.Contains(found, name) {
 				found = append(found, name)
 			}
 			return true
@@ -65,8 +66,11 @@ func openings(policy object, direction, peers string) []string {
 }
 
 func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
-	policies := only(render(t, "--set", "telemetry.endpoint=http://c:4318,mail.host=m,mail.from=a@b.example,webhooks.networks[0]=10.80.0.0/16"), "NetworkPolicy")
-	if got := policies["belfry"].at("spec", "podSelector", "matchLabels"); fmt.Sprint(got) != "map[app.kubernetes.io/instance:belfry app.kubernetes.io/name:belfry]" ||
+	policies := only(render(t, "--set",
+		"telemetry.endpoint=http://c:4318,mail.host=m,mail.from=a@b.example,webhooks.networks[0]=10.80.0.0/16"),
+		"NetworkPolicy")
+	got := policies["belfry"].at("spec", "podSelector", "matchLabels")
+	if fmt.Sprint(got) != "map[app.kubernetes.io/instance:belfry app.kubernetes.io/name:belfry]" ||
 		policies["belfry"].at("spec", "egress") != nil || policies["belfry"].at("spec", "ingress") != nil {
 		t.Errorf("not all is refused to all pods: %v", policies["belfry"]["spec"])
 	}
@@ -93,8 +97,9 @@ func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
 	if got := openings(policies["belfry-migrate"], "egress", "to"); !slices.Equal(got, stores) {
 		t.Errorf("the migration lets out %q", got)
 	}
-	if got, want := openings(policies["belfry-test"], "egress", "to"), []string{"any UDP53,TCP53", strings.Join(services, ",") + " TCP8080"}; !slices.Equal(got, want) {
-		t.Errorf("helm test lets out %q, want %q", got, want)
+	out := []string{"any UDP53,TCP53", strings.Join(services, ",") + " TCP8080"}
+	if got := openings(policies["belfry-test"], "egress", "to"); !slices.Equal(got, out) {
+		t.Errorf("helm test lets out %q, want %q", got, out)
 	}
 	if len(policies) != 1+len(services)+2 {
 		t.Errorf("%d policies", len(policies))
@@ -106,7 +111,8 @@ func TestPoliciesKeepToTheNamedPeers(t *testing.T) {
 	policies := only(render(t, "--values", "charts/belfry/examples/district.yaml"), "NetworkPolicy")
 	for name, policy := range policies {
 		for _, opening := range append(openings(policy, "ingress", "from"), openings(policy, "egress", "to")...) {
-			if strings.HasPrefix(opening, "any ") && (name != "belfry-events" || (opening != "any TCP443" && opening != "any TCP25")) {
+			if strings.HasPrefix(opening, "any ") &&
+				(name != "belfry-events" || (opening != "any TCP443" && opening != "any TCP25")) {
 				t.Errorf("%s: %s", name, opening)
 			}
 		}

@@ -18,7 +18,8 @@ func TestEveryPodIsRestricted(t *testing.T) {
 			t.Errorf("%q: %d kinds of pod", args, len(found))
 		}
 		for name, pod := range found {
-			for path, want := range map[string]string{"runAsNonRoot": "true", "runAsUser": "65532", "seccompProfile": "map[type:RuntimeDefault]"} {
+			for path, want := range map[string]string{"runAsNonRoot": "true", "runAsUser": "65532",
+				"seccompProfile": "map[type:RuntimeDefault]"} {
 				if got := fmt.Sprint(walk(pod, "securityContext", path)); got != want {
 					t.Errorf("%s: %s is %s", name, path, got)
 				}
@@ -27,7 +28,8 @@ func TestEveryPodIsRestricted(t *testing.T) {
 				t.Errorf("%s gets a token or variables of other services", name)
 			}
 			for _, container := range list(walk(pod, "containers")) {
-				for path, want := range map[string]string{"allowPrivilegeEscalation": "false", "readOnlyRootFilesystem": "true", "capabilities": "map[drop:[ALL]]"} {
+				for path, want := range map[string]string{"allowPrivilegeEscalation": "false",
+					"readOnlyRootFilesystem": "true", "capabilities": "map[drop:[ALL]]"} {
 					if got := fmt.Sprint(walk(container, "securityContext", path)); got != want {
 						t.Errorf("%s: %s is %s", name, path, got)
 					}
@@ -43,10 +45,13 @@ func TestEveryPodIsRestricted(t *testing.T) {
 }
 
 func TestStoppingHasTimeForAllThatItDoes(t *testing.T) {
-	for set, want := range map[string]string{"shutdown.drainSeconds=5": "40", "shutdown.drainSeconds=20,shutdown.stopSeconds=60": "145"} {
+	for set, want := range map[string]string{"shutdown.drainSeconds=5": "40",
+		"shutdown.drainSeconds=20,shutdown.stopSeconds=60": "145"} {
 		objects := render(t, "--set", set)
 		for _, service := range services {
-			if got := fmt.Sprint(only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "terminationGracePeriodSeconds")); got != want {
+			got := fmt.Sprint(only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec",
+				"terminationGracePeriodSeconds"))
+			if got != want {
 				t.Errorf("%s, %s: %s, want %s", set, service, got, want)
 			}
 		}
@@ -55,7 +60,9 @@ func TestStoppingHasTimeForAllThatItDoes(t *testing.T) {
 
 func TestGoIsToldNineTenthsOfTheMemory(t *testing.T) {
 	for limit, want := range map[string]int{"64Mi": 57, "256Mi": 230, "1Gi": 921} {
-		env := environment(t, only(render(t, "--set", "services.notes.resources.limits.memory="+limit), "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0), object{"data": map[string]any{}})
+		objects := render(t, "--set", "services.notes.resources.limits.memory="+limit)
+		container := only(objects, "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0)
+		env := environment(t, container, object{"data": map[string]any{}})
 		got := regexp.MustCompile(`^(\d+)MiB`).FindStringSubmatch(env["GOMEMLIMIT"])
 		if got == nil || got[1] != strconv.Itoa(want) {
 			t.Errorf("%s: %q, want %d MiB", limit, env["GOMEMLIMIT"], want)
@@ -66,15 +73,19 @@ func TestGoIsToldNineTenthsOfTheMemory(t *testing.T) {
 func TestPodsProbeTheHealthPort(t *testing.T) {
 	for name, deployment := range only(render(t), "Deployment") {
 		container := deployment.at("spec", "template", "spec", "containers", 0)
-		for probe, path := range map[string]string{"startupProbe": "/startupz", "livenessProbe": "/livez", "readinessProbe": "/readyz"} {
+		for probe, path := range map[string]string{"startupProbe": "/startupz", "livenessProbe": "/livez",
+			"readinessProbe": "/readyz"} {
 			if got := fmt.Sprint(walk(container, probe, "httpGet")); got != "map[path:"+path+" port:health]" {
 				t.Errorf("%s: %s asks %s", name, probe, got)
 			}
 		}
-		if ports := fmt.Sprint(walk(container, "ports")); ports != "[map[containerPort:8080 name:public] map[containerPort:8081 name:internal] map[containerPort:9090 name:health]]" {
+		ports := fmt.Sprint(walk(container, "ports"))
+		if ports != "[map[containerPort:8080 name:public] map[containerPort:8081 name:internal] "+
+			"map[containerPort:9090 name:health]]" {
 			t.Errorf("%s has the ports %s", name, ports)
 		}
-		if strategy := fmt.Sprint(deployment.at("spec", "strategy", "rollingUpdate")); strategy != "map[maxSurge:1 maxUnavailable:0]" {
+		strategy := fmt.Sprint(deployment.at("spec", "strategy", "rollingUpdate"))
+		if strategy != "map[maxSurge:1 maxUnavailable:0]" {
 			t.Errorf("%s is rolled by %s", name, strategy)
 		}
 	}
@@ -82,15 +93,21 @@ func TestPodsProbeTheHealthPort(t *testing.T) {
 
 func TestScaling(t *testing.T) {
 	fixed := render(t, "--set", "services.notes.replicas=1,services.events.replicas=3")
-	if got := only(fixed, "PodDisruptionBudget"); got["belfry-notes"] != nil || got["belfry-events"] == nil || len(got) != 3 {
-		t.Errorf("budgets %v", got)
+	budgets := only(fixed, "PodDisruptionBudget")
+	if budgets["belfry-notes"] != nil || budgets["belfry-events"] == nil || len(budgets) != 3 {
+		t.Errorf("budgets %v", budgets)
 	}
 	if got := fmt.Sprint(only(fixed, "Deployment")["belfry-events"].at("spec", "replicas")); got != "3" {
 		t.Errorf("events has %s replicas", got)
 	}
-	scaled := render(t, "--set", "services.events.autoscaling.enabled=true,services.events.autoscaling.minReplicas=1,services.events.autoscaling.maxReplicas=9")
+	scaled := render(t, "--set",
+		"services.events.autoscaling.enabled=true,services.events.autoscaling.minReplicas=1,"+
+			"services.events.autoscaling.maxReplicas=9")
 	scalers := only(scaled, "HorizontalPodAutoscaler")
-	if got := scalers["belfry-events"]; len(scalers) != 1 || fmt.Sprintf("%v to %v of %v", got.at("spec", "minReplicas"), got.at("spec", "maxReplicas"), got.at("spec", "scaleTargetRef", "name")) != "1 to 9 of belfry-events" {
+	got := scalers["belfry-events"]
+	scale := fmt.Sprintf("%v to %v of %v", got.at("spec", "minReplicas"), got.at("spec", "maxReplicas"),
+		got.at("spec", "scaleTargetRef", "name"))
+	if len(scalers) != 1 || scale != "1 to 9 of belfry-events" {
 		t.Errorf("scalers %v", scalers)
 	}
 	if got := only(scaled, "Deployment")["belfry-events"].at("spec", "replicas"); got != nil {
@@ -117,22 +134,28 @@ func TestStoppedRunsNoPod(t *testing.T) {
 func TestChangedSettingsRollThePods(t *testing.T) {
 	sum := func(args ...string) string {
 		t.Helper()
-		return fmt.Sprint(only(render(t, args...), "Deployment")["belfry-notes"].at("spec", "template", "metadata", "annotations", "checksum/config"))
+		return fmt.Sprint(only(render(t, args...), "Deployment")["belfry-notes"].at("spec", "template", "metadata",
+			"annotations", "checksum/config"))
 	}
-	if sum() != sum("--set", "services.notes.replicas=4") || sum() == sum("--set", "logLevel=DEBUG") || sum() == sum("--set", "extraEnv.OTEL_SDK_DISABLED=yes") {
+	if sum() != sum("--set", "services.notes.replicas=4") || sum() == sum("--set", "logLevel=DEBUG") ||
+		sum() == sum("--set", "extraEnv.OTEL_SDK_DISABLED=yes") {
 		t.Error("the checksum does not follow the ConfigMap")
 	}
 }
 
 func TestImages(t *testing.T) {
 	const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	objects := render(t, "--set", "image.registry=registry.example:5000/school/,image.tag=1.2.3,services.notes.digest="+digest+",test.digest="+digest)
-	for service, want := range map[string]string{"events": "registry.example:5000/school/belfry-events:1.2.3", "notes": "registry.example:5000/school/belfry-notes@" + digest} {
-		if got := only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0, "image"); got != want {
+	objects := render(t, "--set", "image.registry=registry.example:5000/school/,image.tag=1.2.3,services.notes.digest="+
+		digest+",test.digest="+digest)
+	for service, want := range map[string]string{"events": "registry.example:5000/school/belfry-events:1.2.3",
+		"notes": "registry.example:5000/school/belfry-notes@" + digest} {
+		got := only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0, "image")
+		if got != want {
 			t.Errorf("%s runs %s", service, got)
 		}
 	}
-	if got := only(objects, "Pod")["belfry-test"].at("spec", "containers", 0, "image"); got != "registry.example:5000/school/belfry-belfryctl@"+digest {
+	got := only(objects, "Pod")["belfry-test"].at("spec", "containers", 0, "image")
+	if got != "registry.example:5000/school/belfry-belfryctl@"+digest {
 		t.Errorf("helm test runs %s", got)
 	}
 }
@@ -141,14 +164,17 @@ func TestImages(t *testing.T) {
 func TestSeveralReleasesInOneNamespace(t *testing.T) {
 	release := func(name string) (ids, selectors map[string]bool) {
 		t.Helper()
-		out, errs, err := helm("helm 3", append([]string{"template", name, "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes}, everything()...)...)
+		out, errs, err := helm("helm 3",
+			append([]string{"template", name, "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes},
+				everything()...)...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, errs)
 		}
 		ids, selectors = map[string]bool{}, map[string]bool{}
 		for _, o := range parse(t, out) {
 			ids[o.kind()+" "+o.name()] = true
-			for _, selector := range []any{o.at("spec", "selector"), o.at("spec", "podSelector", "matchLabels"), o.at("spec", "selector", "matchLabels")} {
+			for _, selector := range []any{o.at("spec", "selector"), o.at("spec", "podSelector", "matchLabels"),
+				o.at("spec", "selector", "matchLabels")} {
 				if text := fmt.Sprint(selector); strings.Contains(text, "app.kubernetes.io") {
 					selectors[text] = true
 					if !strings.Contains(text, "app.kubernetes.io/instance:"+name) {
@@ -174,13 +200,18 @@ func TestSeveralReleasesInOneNamespace(t *testing.T) {
 func TestNotesTellHowToLogIn(t *testing.T) {
 	chart := notesAsAnObject(t)
 	for set, want := range map[string][]string{
-		"ingress.enabled=true,host=a.example,trustedProxies[0]=10.42.0.0/16,ingress.tlsSecret=tls,secrets.adminUuid.name=admin": {
-			"BELFRY_URL=https://a.example", "kubectl get secret admin --namespace schools -o jsonpath='{.data.admin-uuid}'", "/api/login", "helm test belfry"},
-		"ingress.enabled=true,host=a.example,trustedProxies[0]=10.42.0.0/16": {"TLS has to end before the ingress controller"},
-		"serviceMonitor.enabled=true":                                        {"Prometheus is kept from the metrics until networkPolicy.monitoring"},
-		"logLevel=INFO":                                                      {"There is no way in from outside the cluster yet"},
+		"ingress.enabled=true,host=a.example,trustedProxies[0]=10.42.0.0/16,ingress.tlsSecret=tls," +
+			"secrets.adminUuid.name=admin": {
+			"BELFRY_URL=https://a.example",
+			"kubectl get secret admin --namespace schools -o jsonpath='{.data.admin-uuid}'", "/api/login",
+			"helm test belfry"},
+		"ingress.enabled=true,host=a.example,trustedProxies[0]=10.42.0.0/16": {
+			"TLS has to end before the ingress controller"},
+		"serviceMonitor.enabled=true": {"Prometheus is kept from the metrics until networkPolicy.monitoring"},
+		"logLevel=INFO":               {"There is no way in from outside the cluster yet"},
 	} {
-		out, errs, err := helm("helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version", kubernetes, "--set", set, "--show-only", "templates/notes.yaml")
+		out, errs, err := helm("helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version",
+			kubernetes, "--set", set, "--show-only", "templates/notes.yaml")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, errs)
 		}

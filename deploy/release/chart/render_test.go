@@ -84,7 +84,9 @@ func template(version string, args ...string) (out, errs string, err error) {
 	key := version + " " + strings.Join(args, " ")
 	r, found := known[key]
 	if !found {
-		r.out, r.errs, r.err = helm(version, append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version", kubernetes}, args...)...)
+		r.out, r.errs, r.err = helm(version,
+			append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version",
+				kubernetes}, args...)...)
 		known[key] = r
 	}
 	return r.out, r.errs, r.err
@@ -92,9 +94,13 @@ func template(version string, args ...string) (out, errs string, err error) {
 
 // everything are the values by which nothing is left out.
 func everything() []string {
-	return []string{"--values", "charts/belfry/examples/district.yaml", "--set", "ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
-		"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a,prometheusRule.labels.team=a,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
-		"defaults.podAnnotations.a=b,defaults.priorityClassName=high,allowedOrigins[0]=https://timetable.example,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
+	return []string{"--values", "charts/belfry/examples/district.yaml", "--set",
+		"ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
+			"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a," +
+			"prometheusRule.labels.team=a,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
+			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
+			"allowedOrigins[0]=https://timetable.example," +
+			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 
 // object is one that was rendered.

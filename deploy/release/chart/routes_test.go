@@ -24,7 +24,8 @@ func frontDoors(t *testing.T) map[string]routes.Table {
 		doors[door] = table
 	}
 	for _, path := range list(only(objects, "Ingress")["belfry"].at("spec", "rules", 0, "http", "paths")) {
-		if kind, port := walk(path, "pathType"), walk(path, "backend", "service", "port", "name"); kind != "Prefix" || port != "public" {
+		kind, port := walk(path, "pathType"), walk(path, "backend", "service", "port", "name")
+		if kind != "Prefix" || port != "public" {
 			t.Errorf("the Ingress sends %v %v to the port %v", kind, walk(path, "path"), port)
 		}
 		add("Ingress", walk(path, "path"), walk(path, "backend", "service", "name"))
@@ -104,7 +105,8 @@ func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s has\n%s\nwant\n%s", door, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		for _, inside := range []string{"/internal/users", "/internal/elements/facts", "/metrics", "/livez", "/readyz", "/startupz"} {
+		for _, inside := range []string{"/internal/users", "/internal/elements/facts", "/metrics", "/livez", "/readyz",
+			"/startupz"} {
 			if service, found := table.Service(inside); found {
 				t.Errorf("%s sends %s to %s", door, inside, service)
 			}
@@ -125,10 +127,13 @@ func TestHelmTestChecksByTheRouteTable(t *testing.T) {
 	for _, r := range table.Routes {
 		want = append(want, fmt.Sprintf("--route=%s=http://belfry-%s:8080", r.Prefix, r.Service))
 	}
-	if got := list(only(render(t), "Pod")["belfry-test"].at("spec", "containers", 0, "args")); !slices.Equal(got, want) {
+	got := list(only(render(t), "Pod")["belfry-test"].at("spec", "containers", 0, "args"))
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if got := list(only(render(t, "--set", "test.url=https://a.example"), "Pod")["belfry-test"].at("spec", "containers", 0, "args")); !slices.Equal(got, []any{"check", "--url=https://a.example"}) {
+	got = list(only(render(t, "--set", "test.url=https://a.example"), "Pod")["belfry-test"].at("spec", "containers", 0,
+		"args"))
+	if !slices.Equal(got, []any{"check", "--url=https://a.example"}) {
 		t.Errorf("with an address: %q", got)
 	}
 }

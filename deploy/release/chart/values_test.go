@@ -34,26 +34,32 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"redis.prefix=":                           "/redis/prefix",
 		"secrets.mongodbUri=mongodb://x":          "/secrets/mongodbUri",
 		"mail.host=smtp.school.example":           "/mail/from",
-		"mail.tls=starttls":                       "value must be one of 'mandatory', 'opportunistic', 'implicit', 'none'",
-		"mail.port=0":                             "/mail/port",
-		"clashNotes.at=3:00":                      "/clashNotes/at",
-		"clashNotes.days=93":                      "/clashNotes/days",
-		"webhooks.networks[0]=10.20.0.0":          "/webhooks/networks/0",
-		"telemetry.endpoint=collector:4318":       "/telemetry/endpoint",
-		"extraEnv.A-B=x":                          "invalid propertyName 'A-B'",
-		"extraEnv.A=1":                            "got number, want string",
-		"secretEnv.A.name=x":                      "missing property 'key'",
-		"networkPolicy.mongodb.ports[0]=mongo":    "/networkPolicy/mongodb/ports/0",
-		"prometheusRule.errorBudget=0.1":          "/prometheusRule/errorBudget",
-		"test.url=belfry":                         "/test/url",
+		"mail.tls=starttls": "value must be one of 'mandatory', 'opportunistic', 'implicit', " +
+			"'none'",
+		"mail.port=0":                          "/mail/port",
+		"clashNotes.at=3:00":                   "/clashNotes/at",
+		"clashNotes.days=93":                   "/clashNotes/days",
+		"webhooks.networks[0]=10.20.0.0":       "/webhooks/networks/0",
+		"telemetry.endpoint=collector:4318":    "/telemetry/endpoint",
+		"extraEnv.A-B=x":                       "invalid propertyName 'A-B'",
+		"extraEnv.A=1":                         "got number, want string",
+		"secretEnv.A.name=x":                   "missing property 'key'",
+		"networkPolicy.mongodb.ports[0]=mongo": "/networkPolicy/mongodb/ports/0",
+		"prometheusRule.errorBudget=0.1":       "/prometheusRule/errorBudget",
+		"test.url=belfry":                      "/test/url",
 
 		// These are found by the templates.
-		"ingress.enabled=true":                  "ingress: set host, the DNS name at which clients reach this deployment",
+		"ingress.enabled=true": "ingress: set host, the DNS name at " +
+			"which clients reach this deployment",
 		"httpRoute.enabled=true,host=a.example": "httpRoute: set httpRoute.parentRefs",
-		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=a,trustedProxies[0]=10.42.0.0/16": "httpRoute: set host",
-		"extraEnv.MONGODB_URI=mongodb://x":                                     "extraEnv: MONGODB_URI comes from a Secret; set secretEnv or secrets instead",
-		"services.events.extraEnv.REDIS_URL=redis://x":                         "extraEnv: REDIS_URL comes from a Secret",
-		"defaults.autoscaling.enabled=true,defaults.autoscaling.maxReplicas=1": "maxReplicas (1) is below minReplicas (2)",
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=a," +
+			"trustedProxies[0]=10.42.0.0/16": "httpRoute: set host",
+		"extraEnv.MONGODB_URI=mongodb://x": "extraEnv: MONGODB_URI comes from a " +
+			"Secret; set secretEnv or secrets instead",
+		"services.events.extraEnv.REDIS_URL=redis://x": "extraEnv: REDIS_URL comes from a " +
+			"Secret",
+		"defaults.autoscaling.enabled=true," +
+			"defaults.autoscaling.maxReplicas=1": "maxReplicas (1) is below minReplicas (2)",
 	})
 }
 
@@ -61,7 +67,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 // refuse everybody; with all addresses each client chooses its own.
 func TestHardToBreak_Row05_NoWayInWithoutTrustedProxies(t *testing.T) {
 	wantRefused(t, map[string]string{
-		"ingress.enabled=true,host=a.example":                                  "ingress: set trustedProxies, the networks of the pods that connect to Belfry",
+		"ingress.enabled=true,host=a.example": "ingress: set trustedProxies, the networks of the pods " +
+			"that connect to Belfry",
 		"httpRoute.enabled=true,host=a.example,httpRoute.parentRefs[0].name=a": "httpRoute: set trustedProxies",
 		"trustedProxies[0]=0.0.0.0/0":                                          "/trustedProxies/0",
 		"trustedProxies[0]=::/0":                                               "/trustedProxies/0",

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 )
 
-// writeArchive writes an index of images as an OCI archive: the tar of an OCI layout, which containerd, Podman, skopeo and crane read. The folder
-// layoutDir is made on the way. The archive is there whole or not at all.
+// writeArchive writes an index of images as an OCI archive: the tar of an OCI layout, which containerd, Podman,
+// skopeo and crane read. The folder layoutDir is made on the way. The archive is there whole or not at all.
 func writeArchive(path, layoutDir string, index v1.ImageIndex, reference, tag string) error {
 	target, err := layout.Write(layoutDir, empty.Index)
 	if err != nil {
@@ -35,7 +35,8 @@ func writeArchive(path, layoutDir string, index v1.ImageIndex, reference, tag st
 	return os.Rename(half.Name(), path)
 }
 
-// tarFolder writes the files of a folder in the order of their names, without what tells one machine from another: owners, times and modes.
+// tarFolder writes the files of a folder in the order of their names, without what tells one machine from another:
+// owners, times and modes.
 func tarFolder(out io.Writer, folder string) error {
 	w := tar.NewWriter(out)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -50,7 +51,9 @@ func tarFolder(out io.Writer, folder string) error {
 		if err != nil {
 			return err
 		}
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(0, 0)}); err != nil {
+		err = w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Mode: 0o644,
+			Size: int64(len(text)), ModTime: time.Unix(0, 0)})
+		if err != nil {
 			return err
 		}
 		_, err = w.Write(text)

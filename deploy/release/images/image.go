@@ -50,7 +50,8 @@ func build(ctx context.Context, o options) (all []built, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s for %s: %w", p.name, platform, err)
 			}
-			index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+			index = mutate.AppendManifests(index,
+				mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
 			b, err := measure(image)
 			if err != nil {
 				return nil, err
@@ -79,13 +80,15 @@ func newImage(p program, platform v1.Platform, binary string, ground v1.Layer, s
 		"org.opencontainers.image.source":   "https://github.com/belfry-schools/belfry",
 		"org.opencontainers.image.licenses": "Apache-2.0",
 	}
-	config := v1.Config{User: layers.User, WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/" + p.name}, Labels: labels}
+	config := v1.Config{User: layers.User, WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/" + p.name},
+		Labels: labels}
 	if p.listens {
 		config.ExposedPorts = map[string]struct{}{"8080/tcp": {}, "8081/tcp": {}, "9090/tcp": {}}
 	}
 	created := v1.Time{Time: src.created}
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err = mutate.ConfigFile(image, &v1.ConfigFile{OS: platform.OS, Architecture: platform.Architecture, Created: created, Config: config, RootFS: v1.RootFS{Type: "layers"}})
+	image, err = mutate.ConfigFile(image, &v1.ConfigFile{OS: platform.OS, Architecture: platform.Architecture,
+		Created: created, Config: config, RootFS: v1.RootFS{Type: "layers"}})
 	if err != nil {
 		return nil, err
 	}

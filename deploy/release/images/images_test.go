@@ -30,8 +30,9 @@ import (
 const largest = 25e6
 
 var (
-	root    string // of the checkout
-	command string // the program under test, built as `make images` runs it: under the race detector compressing alone takes six minutes
+	root string // of the checkout
+	// command is the program under test, built as `make images` builds it: compressing is slow under the race detector.
+	command string
 	folder  string // with the archives
 	images  []opened
 )
@@ -149,7 +150,8 @@ func openImage(index v1.ImageIndex, d v1.Descriptor, program string) (opened, er
 	if err := errors.Join(configErr, manifestErr); err != nil {
 		return opened{}, err
 	}
-	o := opened{program: program, platform: d.Platform.String(), config: config, manifest: manifest, headers: map[string]*tar.Header{}, texts: map[string][]byte{}}
+	o := opened{program: program, platform: d.Platform.String(), config: config, manifest: manifest,
+		headers: map[string]*tar.Header{}, texts: map[string][]byte{}}
 	files := mutate.Extract(image)
 	defer files.Close() //nolint:errcheck // only read
 	for r := tar.NewReader(files); ; {
@@ -185,7 +187,8 @@ func TestAnArchiveHoldsAnImageForEachPlatformUnderItsName(t *testing.T) {
 		if want := []string{"linux/amd64", "linux/arm64"}; !slices.Equal(platforms, want) {
 			t.Errorf("%s: platforms %v, want %v", p.name, platforms, want)
 		}
-		want := map[string]string{"io.containerd.image.name": "registry.test/belfry/belfry-" + p.name + ":1.2.3", "org.opencontainers.image.ref.name": "1.2.3"}
+		want := map[string]string{"io.containerd.image.name": "registry.test/belfry/belfry-" + p.name + ":1.2.3",
+			"org.opencontainers.image.ref.name": "1.2.3"}
 		if diff := cmp.Diff(want, d.Annotations); diff != "" {
 			t.Errorf("%s: %s", p.name, diff)
 		}
@@ -206,7 +209,9 @@ func TestImagesAreSmall(t *testing.T) {
 
 func TestImagesRunTheirProgramAsAUserWithoutRights(t *testing.T) {
 	each(t, func(t *testing.T, o opened) {
-		want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"}, Entrypoint: []string{"/" + o.program}, Labels: o.config.Config.Labels, ExposedPorts: o.config.Config.ExposedPorts}
+		want := v1.Config{User: "65532:65532", WorkingDir: "/", Env: []string{"PATH=/"},
+			Entrypoint: []string{"/" + o.program}, Labels: o.config.Config.Labels,
+			ExposedPorts: o.config.Config.ExposedPorts}
 		if diff := cmp.Diff(want, o.config.Config); diff != "" {
 			t.Error(diff)
 		}
@@ -214,7 +219,8 @@ func TestImagesRunTheirProgramAsAUserWithoutRights(t *testing.T) {
 			t.Errorf("the image of %s says %s", o.platform, got)
 		}
 		ports := slices.Sorted(maps.Keys(o.config.Config.ExposedPorts))
-		if listens := slices.Equal(ports, []string{"8080/tcp", "8081/tcp", "9090/tcp"}); listens != (o.program != "belfryctl") {
+		listens := slices.Equal(ports, []string{"8080/tcp", "8081/tcp", "9090/tcp"})
+		if listens != (o.program != "belfryctl") {
 			t.Errorf("ports %v", ports)
 		}
 	})
@@ -237,7 +243,8 @@ func TestNobodyButRootMayChangeWhatAnImageHolds(t *testing.T) {
 func TestImagesHoldTheProgramAndWhatItNeeds(t *testing.T) {
 	each(t, func(t *testing.T, o opened) {
 		names := slices.Sorted(maps.Keys(o.headers))
-		want := []string{"etc", "etc/group", "etc/passwd", "etc/ssl", "etc/ssl/certs", "etc/ssl/certs/ca-certificates.crt", "tmp", o.program}
+		want := []string{"etc", "etc/group", "etc/passwd", "etc/ssl", "etc/ssl/certs",
+			"etc/ssl/certs/ca-certificates.crt", "tmp", o.program}
 		slices.Sort(want)
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Error(diff)
@@ -308,7 +315,8 @@ func TestImagesSayWhatTheyAreMadeFrom(t *testing.T) {
 		if !bytes.Contains(o.texts[o.program], []byte(commit)) {
 			t.Error("the program itself does not know its commit")
 		}
-		if len(labels["org.opencontainers.image.title"]) == 0 || labels["org.opencontainers.image.licenses"] != "Apache-2.0" {
+		if len(labels["org.opencontainers.image.title"]) == 0 ||
+			labels["org.opencontainers.image.licenses"] != "Apache-2.0" {
 			t.Errorf("labels %v", labels)
 		}
 	})
@@ -319,16 +327,18 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	var archives [2][]byte
 	for i := range archives {
 		clone := filepath.Join(t.TempDir(), "belfry")
-		if out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput(); err != nil {
+		out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		if i == 1 {
 			t.Setenv("GOCACHE", t.TempDir())
 		}
-		if err := execute(clone, command, "-only", "belfryctl", "-platforms", "linux/amd64", "-out", "out", "-version", "1"); err != nil {
+		err = execute(clone, command, "-only", "belfryctl", "-platforms", "linux/amd64", "-out", "out", "-version",
+			"1")
+		if err != nil {
 			t.Fatal(err)
 		}
-		var err error
 		if archives[i], err = os.ReadFile(filepath.Join(clone, "out", "belfry-belfryctl.tar")); err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +350,8 @@ func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 
 func TestACheckoutWithChangesSaysSo(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "belfry")
-	if out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput(); err != nil {
+	out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", root, clone).CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	clean, err := describe(t.Context(), clone, "")
@@ -366,7 +377,8 @@ func TestACheckoutWithChangesSaysSo(t *testing.T) {
 }
 
 func TestArgumentsThatMeanNothingAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"all"}, {"-only", "identity,nobody"}, {"-platforms", "windows/amd64"}, {"-platforms", "linux"}, {"-nothing"}} {
+	for _, args := range [][]string{{"all"}, {"-only", "identity,nobody"}, {"-platforms", "windows/amd64"},
+		{"-platforms", "linux"}, {"-nothing"}} {
 		if _, err := parse(args); err == nil {
 			t.Errorf("%v is accepted", args)
 		}

@@ -1,8 +1,9 @@
-// Command images builds Belfry's container images, without Docker: one OCI archive for each program, which holds an image for each platform.
+// Command images builds Belfry's container images, without Docker: one OCI archive for each program, which holds an
+// image for each platform.
 //
-// An image is a static program, /NAME, on two files and a folder: /etc/passwd, the certificate authorities, and /tmp. It runs as user 65532.
-// The same commit gives the same bytes, wherever and whenever it is built by the same version of Go. Images carry the commit and the version as
-// labels and annotations.
+// An image is a static program, /NAME, on two files and a folder: /etc/passwd, the certificate authorities, and
+// /tmp. It runs as user 65532. The same commit gives the same bytes, wherever and whenever it is built by the same
+// version of Go. Images carry the commit and the version as labels and annotations.
 package main
 
 import (
@@ -66,7 +67,8 @@ func parse(args []string) (options, error) {
 	var only, platforms string
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.StringVar(&o.out, "out", ".local/images", "`folder` for the archives, seen from the checkout")
-	flags.StringVar(&o.registry, "registry", "", "what the images' names begin with, such as `registry.school.example/belfry`")
+	flags.StringVar(&o.registry, "registry", "",
+		"what the images' names begin with, such as `registry.school.example/belfry`")
 	flags.StringVar(&o.version, "version", "", "`tag` of the images (default: the tag of the commit, or the commit)")
 	flags.StringVar(&only, "only", "", "`names` of the programs, separated by commas (default: all)")
 	flags.StringVar(&platforms, "platforms", "linux/amd64,linux/arm64", "`platforms`, separated by commas")
@@ -109,7 +111,9 @@ type built struct {
 func report(out io.Writer, images []built) error {
 	for _, i := range images {
 		const mb = 1e6
-		if _, err := fmt.Fprintf(out, "%-40s %-12s %5.1f MB, %5.1f MB unpacked  %s\n", i.reference, i.platform, float64(i.compressed)/mb, float64(i.uncompressed)/mb, i.digest); err != nil {
+		_, err := fmt.Fprintf(out, "%-40s %-12s %5.1f MB, %5.1f MB unpacked  %s\n", i.reference, i.platform,
+			float64(i.compressed)/mb, float64(i.uncompressed)/mb, i.digest)
+		if err != nil {
 			return err
 		}
 	}

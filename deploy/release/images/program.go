@@ -32,25 +32,30 @@ var purposes = map[string]string{
 func programs() []program {
 	var all []program
 	for _, name := range names.All() {
-		all = append(all, program{name: name, path: "./services/" + name + "/cmd/" + name, title: "Belfry " + name + ": " + purposes[name], listens: true})
+		all = append(all, program{name: name, path: "./services/" + name + "/cmd/" + name,
+			title: "Belfry " + name + ": " + purposes[name], listens: true})
 	}
-	return append(all, program{name: "belfryctl", path: "./deploy/admin/belfryctl", title: "belfryctl, the operators' command of Belfry"})
+	return append(all, program{name: "belfryctl", path: "./deploy/admin/belfryctl",
+		title: "belfryctl, the operators' command of Belfry"})
 }
 
-// compile builds the programs for a platform into a folder of its own below dir and returns that. Nothing of the machine goes into them: no path, no
-// C library, no setting of the user's. The Go toolchain stamps the commit into each.
+// compile builds the programs for a platform into a folder of its own below dir and returns that. Nothing of the
+// machine goes into them: no path, no C library, no setting of the user's. The Go toolchain stamps the commit into
+// each.
 func compile(ctx context.Context, o options, platform v1.Platform, dir string) (string, error) {
 	folder := filepath.Join(dir, platform.Architecture)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
 	}
-	args := []string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", folder + string(filepath.Separator)}
+	args := []string{"build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o",
+		folder + string(filepath.Separator)}
 	for _, p := range o.programs {
 		args = append(args, p.path)
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = o.checkout
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture, "GOFLAGS=", "GOWORK=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+platform.OS, "GOARCH="+platform.Architecture, "GOFLAGS=",
+		"GOWORK=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building for %s: %w\n%s", platform, err, strings.TrimSpace(string(said)))
 	}

@@ -21,7 +21,8 @@ func describe(ctx context.Context, checkout, version string) (source, error) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", checkout}, args...)...).Output()
 		if err != nil {
-			return "", fmt.Errorf("images carry the commit they are made from, and git %s fails in %s: %w", args[0], checkout, err)
+			return "", fmt.Errorf("images carry the commit they are made from, and git %s fails in %s: %w", args[0],
+				checkout, err)
 		}
 		return strings.TrimSpace(string(out)), nil
 	}

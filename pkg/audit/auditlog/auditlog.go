@@ -1,8 +1,10 @@
-// Package auditlog keeps a service's audit: the collection SERVICE_audit, to which entries are appended and never changed or removed.
+// Package auditlog keeps a service's audit: the collection SERVICE_audit, to which entries are appended and never
+// changed or removed.
 //
-// A write leaves its entry in the array audit of its own document (package audit), so there is never one without the other. [Log.Run] moves
-// the entries from there, at least once and by their ids, so a process may die at any point and no entry is lost or doubled. [Log.Find] moves
-// what waits before it reads: a change that was answered is in every later answer.
+// A write leaves its entry in the array audit of its own document (package audit), so there is never one without
+// the other. [Log.Run] moves the entries from there, at least once and by their ids, so a process may die at any
+// point and no entry is lost or doubled. [Log.Find] moves what waits before it reads: a change that was answered is
+// in every later answer.
 package auditlog
 
 import (
@@ -89,7 +91,8 @@ func (l *Log) append(ctx context.Context, documents []document) error {
 	return err
 }
 
-// Run returns the loop that moves entries until its context ends. While the store is away it tries again with growing pauses.
+// Run returns the loop that moves entries until its context ends. While the store is away it tries again with
+// growing pauses.
 func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	loop := background.New(background.Options{
 		Name: "the audit", Log: log, Step: l.Move, Every: moveInterval, Retry: firstRetry, LongestRetry: longestRetry,
@@ -119,11 +122,12 @@ type source struct {
 	Audit   []audit.Entry `bson:"audit"`
 }
 
-// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes what it has appended and nothing
-// else, and leaves the documents' versions alone, so that it never makes a writer start over.
+// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes what it has
+// appended and nothing else, and leaves the documents' versions alone, so that it never makes a writer start over.
 func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: audit.Field, Value: 1}}
-	found, err := mongostore.Find[source](ctx, from, mongostore.PendingAudit.Filter(), options.Find().SetProjection(projection).SetLimit(moveBatch))
+	found, err := mongostore.Find[source](ctx, from, mongostore.PendingAudit.Filter(),
+		options.Find().SetProjection(projection).SetLimit(moveBatch))
 	if err != nil {
 		return 0, err
 	}

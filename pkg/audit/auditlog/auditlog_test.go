@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -34,7 +35,8 @@ func open(t *testing.T) (*auditlog.Log, *mongo.Collection) {
 	t.Helper()
 	db := storetest.Mongo(t)
 	things := db.Collection("things")
-	if err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{auditlog.Index(), outbox.Index()}); err != nil {
+	err := mongostore.EnsureIndexes(t.Context(), things, []mongostore.Index{auditlog.Index(), outbox.Index()})
+	if err != nil {
 		t.Fatal(err)
 	}
 	log := auditlog.New(db, "things", things)
@@ -49,13 +51,15 @@ func as(ctx context.Context, user, original int64) context.Context {
 }
 
 func entry(ctx context.Context, action audit.Action, id int64) []audit.Entry {
-	return audit.New(ctx, action, audit.RecordOf("Thing", id), audit.Compare(nil, []audit.Value{audit.Text("name", "a")}))
+	return audit.New(ctx, action, audit.RecordOf("Thing", id),
+		audit.Compare(nil, []audit.Value{audit.Text("name", "a")}))
 }
 
 // put stores a document that tells of its creation.
 func put(t *testing.T, ctx context.Context, things *mongo.Collection, id int64) {
 	t.Helper()
-	if err := mongostore.Insert(ctx, things, &thing{Head: mongostore.Head{ID: id}, Audit: entry(ctx, audit.Create, id)}); err != nil {
+	err := mongostore.Insert(ctx, things, &thing{Head: mongostore.Head{ID: id}, Audit: entry(ctx, audit.Create, id)})
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +166,8 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 	for _, relayFirst := range []bool{true, false} {
 		log, things := open(t)
 		client, prefix := storetest.Redis(t)
-		relay := outbox.NewRelay(things, client, prefix+"things", outbox.RelayOptions{Log: slog.New(slog.DiscardHandler)})
+		relay := outbox.NewRelay(outbox.RelayOptions{Collection: things, Redis: client,
+			Stream: prefix + "things", Log: slog.New(slog.DiscardHandler)})
 		stone := thing{Head: mongostore.Head{ID: 1}, Deleted: true, Audit: entry(t.Context(), audit.Delete, 1),
 			Outbox: []outbox.Message{outbox.NewMessage(t.Context(), "thing.deleted", 1)}}
 		if err := mongostore.Insert(t.Context(), things, &stone); err != nil {
@@ -199,7 +204,7 @@ func TestMove_ATombstoneGoesWithTheLastThatItCarries(t *testing.T) {
 			t.Errorf("relay first %v: gone before it had told everybody: %v", relayFirst, err)
 		}
 		steps[1]()
-		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, mongostore.ErrNotFound) {
+		if _, err := mongostore.Load[thing](t.Context(), things, 1); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("relay first %v: still there: %v", relayFirst, err)
 		}
 		lines, _ := found(t, log, auditlog.Query{})
@@ -227,7 +232,8 @@ func TestMove_ManyDocumentsAndProcessesAtOnce(t *testing.T) {
 	if len(lines) != n {
 		t.Errorf("%d entries of %d", len(lines), n)
 	}
-	waiting, err := things.CountDocuments(t.Context(), bson.D{{Key: "audit.0", Value: bson.D{{Key: "$exists", Value: true}}}})
+	waiting, err := things.CountDocuments(t.Context(),
+		bson.D{{Key: "audit.0", Value: bson.D{{Key: "$exists", Value: true}}}})
 	if err != nil || waiting != 0 {
 		t.Errorf("%d wait, %v", waiting, err)
 	}

@@ -7,9 +7,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 )
 
-// Batch is one import at work: a call that may write up to 1,000 records. Its writes have no entries of their own. An entry import, with the
-// kind, the number of records and their keys from the first to the last, is there before the first of them is written, so that a process that
-// dies in between leaves no write without one; an entry imported, with the counts, when all is done. A batch that writes nothing leaves none.
+// Batch is one import at work: a call that may write up to 1,000 records. Its writes have no entries of their own.
+// An entry import, with the kind, the number of records and their keys from the first to the last, is there before
+// the first of them is written, so that a process that dies in between leaves no write without one; an entry
+// imported, with the counts, when all is done. A batch that writes nothing leaves none.
 type Batch struct {
 	log     *Log
 	record  audit.Record
@@ -22,7 +23,8 @@ type Batch struct {
 // NewBatch returns an import of that kind with records of those keys, which are not empty.
 func (l *Log) NewBatch(kind string, keys []string) *Batch {
 	return &Batch{log: l, record: audit.Record{Type: "Import", ID: kind}, opening: audit.Compare(nil, []audit.Value{
-		audit.Int("records", int64(len(keys))), audit.Text("first_key", keys[0]), audit.Text("last_key", keys[len(keys)-1]),
+		audit.Int("records", int64(len(keys))), audit.Text("first_key", keys[0]),
+		audit.Text("last_key", keys[len(keys)-1]),
 	})}
 }
 
@@ -48,7 +50,8 @@ func (b *Batch) End(ctx context.Context, created, updated, unchanged, failed int
 		return nil
 	}
 	counts := audit.Compare(nil, []audit.Value{
-		audit.Int("created", int64(created)), audit.Int("updated", int64(updated)), audit.Int("unchanged", int64(unchanged)), audit.Int("failed", int64(failed)),
+		audit.Int("created", int64(created)), audit.Int("updated", int64(updated)),
+		audit.Int("unchanged", int64(unchanged)), audit.Int("failed", int64(failed)),
 	})
 	return b.log.Record(ctx, audit.Make(ctx, audit.Imported, b.record, append(b.opening, counts...)))
 }

@@ -20,13 +20,16 @@ func TestNoReadScansACollection(t *testing.T) {
 	if err := log.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: mongostore.PendingAudit.Filter()}})
+	storetest.NoScan(t, db,
+		bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: mongostore.PendingAudit.Filter()}})
 	newest := bson.D{{Key: "_id", Value: -1}}
 	for name, q := range map[string]Query{
-		"all": {}, "record": {Record: "Event:1"}, "user": {User: 5}, "since": {Since: time.Now()}, "page": {After: firstID(time.Now())},
+		"all": {}, "record": {Record: "Event:1"}, "user": {User: 5}, "since": {Since: time.Now()},
+		"page": {After: firstID(time.Now())},
 	} {
 		t.Run(name, func(t *testing.T) {
-			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things_audit"}, {Key: "filter", Value: q.filter()}, {Key: "sort", Value: newest}, {Key: "limit", Value: 101}})
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things_audit"}, {Key: "filter", Value: q.filter()},
+				{Key: "sort", Value: newest}, {Key: "limit", Value: 101}})
 		})
 	}
 }

@@ -41,7 +41,8 @@ func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
 	}
 }
 
-// serve: one look for entries that wait in each of the service's collections, then one read of as many entries as the page has, and one.
+// serve: one look for entries that wait in each of the service's collections, then one read of as many entries as
+// the page has, and one.
 func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	q, err := readQuery(c, zone)
 	if err != nil {
@@ -98,11 +99,13 @@ func readSince(text string, zone wiretime.Zone) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	return time.Time{}, problem.New(problem.Malformed, "since is no date (YYYY-MM-DD) and no instant (2026-09-07T08:00:00Z)")
+	return time.Time{},
+		problem.New(problem.Malformed, "since is no date (YYYY-MM-DD) and no instant (2026-09-07T08:00:00Z)")
 }
 
 func lineOf(e audit.Entry) line {
-	l := line{ID: e.ID, At: e.At.UTC().Format(timestamp), Action: e.Action, Record: e.Record, Related: []string{}, Changes: e.Changes}
+	l := line{ID: e.ID, At: e.At.UTC().Format(timestamp), Action: e.Action, Record: e.Record, Related: []string{},
+		Changes: e.Changes}
 	const own = 2 // the record and its type come first
 	if len(e.About) > own {
 		l.Related = e.About[own:]

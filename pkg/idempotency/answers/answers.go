@@ -43,10 +43,15 @@ type Store struct {
 	secret settings.Secret
 }
 
-// New returns the answers that client holds. secret is what they are sealed with; it is the same in every process.
-func New(client redis.UniversalClient, prefix string, secret settings.Secret) *Store {
-	return &Store{client, prefix, secret}
+// Options are what a Store is made of.
+type Options struct {
+	Redis  redis.UniversalClient
+	Prefix string          // of the keys in Redis
+	Secret settings.Secret // what answers are sealed with: the same in every process
 }
+
+// New returns the answers that Redis holds.
+func New(o Options) *Store { return &Store{o.Redis, o.Prefix, o.Secret} }
 
 // entry is what Redis holds: a lock, or an answer.
 type entry struct {

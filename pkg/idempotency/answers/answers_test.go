@@ -20,7 +20,8 @@ const hold = time.Minute
 func open(t *testing.T) (*answers.Store, *redis.Client, string) {
 	t.Helper()
 	client, prefix := storetest.Redis(t)
-	return answers.New(client, prefix, settings.NewSecret("the-secret")), client, prefix
+	s := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("the-secret")})
+	return s, client, prefix
 }
 
 func key(key, body string) idempotency.Key {
@@ -114,8 +115,8 @@ func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := answers.New(client, prefix, settings.NewSecret("another")).Begin(t.Context(), k,
-		hold); !problem.Is(err, problem.Conflict) {
+	other := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("another")})
+	if _, _, err := other.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) {
 		t.Error(err)
 	}
 }

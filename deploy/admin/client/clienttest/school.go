@@ -1,5 +1,5 @@
-// Package clienttest is a school for tests of programs that use the client: an HTTP server that keeps the documented rules of the
-// login, the import and the elements' list, in memory.
+// Package clienttest is a school for tests of programs that use the client: an HTTP server that keeps the
+// documented rules of the login, the import and the elements' list, in memory.
 package clienttest
 
 import (
@@ -125,7 +125,8 @@ func (s *School) login(w http.ResponseWriter, r *http.Request) {
 	s.logins++
 	id := fmt.Sprintf("session-%d", s.logins)
 	s.sessions[id] = true
-	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Value: id, Path: "/", HttpOnly: true}) //nolint:gosec // no Secure: tests speak plain http
+	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Value: id, Path: "/",
+		HttpOnly: true}) //nolint:gosec // no Secure: tests speak plain http
 	Answer(w, http.StatusOK, map[string]any{"status": "OK"})
 }
 
@@ -232,7 +233,8 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 		}
 		for key, r := range s.stored[kind] {
 			if (!r.retired || query.Get("current") != "true") && r.id > after {
-				list = append(list, map[string]any{"id": r.id, "key": name + ":" + key, "name": key, "entity_type": name})
+				list = append(list,
+					map[string]any{"id": r.id, "key": name + ":" + key, "name": key, "entity_type": name})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
-// Command schemas writes JSON schemas, one file for each kind of Kubernetes object, by which kubeconform knows every field that an object may
-// have and refuses all others. They are made from what the projects publish with their Go modules: the OpenAPI document of Kubernetes, and
-// the custom resource definitions of the Gateway API, the Prometheus operator and MongoDB's.
+// Command schemas writes JSON schemas, one file for each kind of Kubernetes object, by which kubeconform knows
+// every field that an object may have and refuses all others. They are made from what the projects publish with
+// their Go modules: the OpenAPI document of Kubernetes, and the custom resource definitions of the Gateway API, the
+// Prometheus operator and MongoDB's.
 //
 //	schemas OUTDIR OPENAPI CRD…
 package main
@@ -87,7 +88,8 @@ func (is kind) save(dir string, s schema) error {
 // kubernetes are the definitions of its OpenAPI document, by name.
 type kubernetes struct{ definitions map[string]schema }
 
-// custom writes the schemas of a custom resource's versions. Its file may hold several documents; only definitions count.
+// custom writes the schemas of a custom resource's versions. Its file may hold several documents; only definitions
+// count.
 func (k kubernetes) custom(dir, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -125,8 +127,9 @@ func (k kubernetes) custom(dir, path string) error {
 	return nil
 }
 
-// strict copies a schema with its references resolved, closed to fields that it does not name. Within are the names of the definitions that
-// it is part of: one that contains itself, as the schema of a custom resource does, is left open there.
+// strict copies a schema with its references resolved, closed to fields that it does not name. Within are the names
+// of the definitions that it is part of: one that contains itself, as the schema of a custom resource does, is left
+// open there.
 func (k kubernetes) strict(s schema, within ...string) schema {
 	if name, ok := s["$ref"].(string); ok {
 		name = name[strings.LastIndex(name, "/")+1:]
@@ -162,7 +165,8 @@ func (k kubernetes) strict(s schema, within ...string) schema {
 			if inner := object(value); inner != nil {
 				closed[key] = k.strict(inner, within...)
 			}
-		case "type", "required", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "uniqueItems":
+		case "type", "required", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum",
+			"minItems", "maxItems", "uniqueItems":
 			closed[key] = value
 		}
 	}

@@ -1,4 +1,5 @@
-// Command values writes the table of a chart's values for the documents, from the comments in its values.yaml: each value has one above it.
+// Command values writes the table of a chart's values for the documents, from the comments in its values.yaml: each
+// value has one above it.
 package main
 
 import (
@@ -26,7 +27,8 @@ func main() {
 
 const heading = `# Values of the chart
 
-What ` + "`helm install`" + ` and ` + "`helm upgrade`" + ` take by ` + "`--values`" + ` and ` + "`--set`" + `. Wrong ones are refused, with the name of the value. [operate.md](operate.md) says how they are
+What ` + "`helm install`" + ` and ` + "`helm upgrade`" + ` take by ` + "`--values`" + ` and ` +
+	"`--set`" + `. Wrong ones are refused, with the name of the value. [operate.md](operate.md) says how they are
 used, [settings.md](settings.md) what the services read in the end. This page is generated (` + "`make gen`" + `).
 
 | value | default | meaning |

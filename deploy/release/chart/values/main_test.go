@@ -6,8 +6,11 @@ import (
 )
 
 func TestEachValueIsARow(t *testing.T) {
-	const values = "# About the file.\n\n# Mail\nmail:\n  # The server\n  host: \"\"\n  # Its port,\n  # a number\n  port: 587\nservices:\n  # One | other\n  events: {name: \"\", key: a}\n# Last\nlast: []\n"
-	const rows = "| **mail** | | Mail |\n| `mail.host` | – | The server |\n| `mail.port` | `587` | Its port, a number |\n| `services.events` | `{name: \"\", key: a}` | One \\| other |\n| `last` | – | Last |\n"
+	const values = "# About the file.\n\n# Mail\nmail:\n  # The server\n  host: \"\"\n  # Its port,\n  # a number\n" +
+		"  port: 587\nservices:\n  # One | other\n  events: {name: \"\", key: a}\n# Last\nlast: []\n"
+	const rows = "| **mail** | | Mail |\n| `mail.host` | – | The server |\n" +
+		"| `mail.port` | `587` | Its port, a number |\n| `services.events` | `{name: \"\", key: a}` | One \\| other " +
+		"|\n| `last` | – | Last |\n"
 	var page strings.Builder
 	if err := write(&page, values); err != nil {
 		t.Fatal(err)

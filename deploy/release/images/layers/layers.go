@@ -23,8 +23,8 @@ const users = "root:x:0:0:root:/:/sbin/nologin\nbelfry:x:65532:65532:Belfry:/tmp
 
 const groups = "root:x:0:\nbelfry:x:65532:\n"
 
-// Ground is what a program may need of a system. It changes with the certificate authorities only, so a node keeps one for all images. Zones are not in
-// it: the programs hold them.
+// Ground is what a program may need of a system. It changes with the certificate authorities only, so a node keeps
+// one for all images. Zones are not in it: the programs hold them.
 func Ground() (v1.Layer, error) {
 	never := time.Unix(0, 0)
 	return layer(gzip.BestCompression, func(w *tar.Writer) error {
@@ -37,7 +37,8 @@ func Ground() (v1.Layer, error) {
 			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644}, text: []byte(users)},
 			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/", Mode: 0o755}},
 			{header: tar.Header{Typeflag: tar.TypeDir, Name: "etc/ssl/certs/", Mode: 0o755}},
-			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644}, text: Authorities()},
+			{header: tar.Header{Typeflag: tar.TypeReg, Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644},
+				text: Authorities()},
 			{header: tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}},
 		} {
 			f.header.ModTime, f.header.Size = never, int64(len(f.text))
@@ -52,8 +53,8 @@ func Ground() (v1.Layer, error) {
 	})
 }
 
-// Authorities are the certificate authorities that Mozilla trusts, for webhooks and mail over TLS. Those that it trusts in part only are left out: a file
-// of certificates cannot say so.
+// Authorities are the certificate authorities that Mozilla trusts, for webhooks and mail over TLS. Those that it
+// trusts in part only are left out: a file of certificates cannot say so.
 func Authorities() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {
@@ -64,17 +65,20 @@ func Authorities() []byte {
 	return text.Bytes()
 }
 
-// Program holds one program, at the root, under a name. Level is that of gzip: the best for what is kept, none for what is loaded at once.
+// Program holds one program, at the root, under a name. Level is that of gzip: the best for what is kept, none for
+// what is loaded at once.
 func Program(name, binary string, modified time.Time, level int) (v1.Layer, error) {
 	text, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
 	return layer(level, func(w *tar.Writer) error {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(text)), ModTime: modified}); err != nil {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(text)),
+			ModTime: modified})
+		if err != nil {
 			return err
 		}
-		_, err := w.Write(text)
+		_, err = w.Write(text)
 		return err
 	})
 }
@@ -90,5 +94,6 @@ func layer(level int, write func(*tar.Writer) error) (v1.Layer, error) {
 		return nil, err
 	}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text.Bytes())), nil }
-	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(level), tarball.WithCompressedCaching)
+	return tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(level),
+		tarball.WithCompressedCaching)
 }

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -73,19 +70,11 @@ func show(c *fiber.Ctx, e element.Element) error {
 
 // patch answers PATCH /api/admin/elements/ID.
 func (h handlers) patch(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
+	change, err := web.PathChange(c, kind)
 	if err != nil {
 		return err
 	}
-	fields, err := web.Wrapped(c, "element")
-	if err != nil {
-		return err
-	}
-	match, err := web.IfMatch(c, kind, id)
-	if err != nil {
-		return err
-	}
-	e, err := h.elements.Change(c.UserContext(), id, readDraft(fields), match)
+	e, err := h.elements.Change(c.UserContext(), change.ID, readDraft(change.Fields), change.Match)
 	if err != nil {
 		return answerInvalid(c, err)
 	}
@@ -94,22 +83,16 @@ func (h handlers) patch(c *fiber.Ctx) error {
 
 // answerInvalid answers a record.InvalidError with the element as it would have become, and returns any other error.
 func answerInvalid(c *fiber.Ctx, err error) error {
-	invalid, ok := errors.AsType[*record.InvalidError[element.Element]](err)
-	if !ok {
-		return err
-	}
-	f := adminFormOf(invalid.Record)
-	f.Valid, f.Errors = false, invalid.Faults
-	return web.InvalidRecord(c, "element", f)
+	return web.RefuseInvalid(c, "element", err, func(e element.Element, faults problem.Fields) adminForm {
+		f := adminFormOf(e)
+		f.Valid, f.Errors = false, faults
+		return f
+	})
 }
 
 // retire answers DELETE /api/admin/elements/ID.
 func (h handlers) retire(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	match, err := web.IfMatch(c, kind, id)
+	id, match, err := web.PathMatch(c, kind)
 	if err != nil {
 		return err
 	}

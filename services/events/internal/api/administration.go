@@ -1,14 +1,12 @@
 package api
 
 import (
-	"errors"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
@@ -52,11 +50,7 @@ func (h handlers) createCategory(c *fiber.Ctx) error {
 
 // changeCategory is PATCH /api/admin/eventcategories/<id>. The session and one versioned change: three round trips.
 func (h handlers) changeCategory(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	o, err := web.Wrapped(c, "eventcategory")
+	id, o, err := web.PathFields(c, "eventcategory")
 	if err != nil {
 		return err
 	}
@@ -69,13 +63,11 @@ func (h handlers) changeCategory(c *fiber.Ctx) error {
 
 // refuseCategory answers an invalid category with the category; other errors go on.
 func refuseCategory(c *fiber.Ctx, err error) error {
-	var invalid *record.InvalidError[category.Category]
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	shown, valid := detail(invalid.Record), false
-	shown.Valid, shown.Errors = &valid, invalid.Faults
-	return web.InvalidRecord(c, "eventcategory", shown)
+	return web.RefuseInvalid(c, "eventcategory", err, func(k category.Category, faults problem.Fields) detailedCategory {
+		shown := detail(k)
+		shown.Valid, shown.Errors = new(false), faults
+		return shown
+	})
 }
 
 // maxCheckDays bounds the days of one check that an administrator asks for.

@@ -58,14 +58,13 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	if err != nil {
 		return service.Surface{}, err
 	}
-	relay := outbox.NewRelay(
-		store.EventsCollection(r.DB),
-		r.Redis,
-		outbox.Stream(r.RedisPrefix, fact.EventsStream),
-		outbox.RelayOptions{
-			Log: r.Log, Record: notices.Record,
-		},
-	)
+	relay := outbox.NewRelay(outbox.RelayOptions{
+		Collection: store.EventsCollection(r.DB),
+		Redis:      r.Redis,
+		Stream:     outbox.Stream(r.RedisPrefix, fact.EventsStream),
+		Log:        r.Log,
+		Record:     notices.Record,
+	})
 	categoryStore := store.NewCategories(r.DB, r.IDs)
 	categories := category.New(category.Options{Store: categoryStore})
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)

@@ -1,14 +1,12 @@
 package api
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -38,11 +36,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 // decide is PATCH /api/commitments/<id> (decisions, part 5). The session, one document by an index, one question to
 // elements, one versioned change.
 func (h handlers) decide(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	o, err := web.Wrapped(c, "commitment")
+	id, o, err := web.PathFields(c, "commitment")
 	if err != nil {
 		return err
 	}
@@ -51,14 +45,12 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	v, err := h.events.Decide(
 		c.UserContext(), web.Principal(c), id, event.Status(textOr(status)), textOr(reason), faults,
 	)
-	var invalid *record.InvalidError[event.CommitmentView]
-	if errors.As(err, &invalid) {
-		shown := h.shape.decided(invalid.Record)
-		shown.Valid, shown.Errors = false, invalid.Faults
-		return web.InvalidRecord(c, "commitment", shown)
-	}
 	if err != nil {
-		return err
+		return web.RefuseInvalid(c, "commitment", err, func(v event.CommitmentView, faults problem.Fields) form.Commitment {
+			shown := h.shape.decided(v)
+			shown.Valid, shown.Errors = false, faults
+			return shown
+		})
 	}
 	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
 }

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -104,19 +101,11 @@ func (h handlers) show(c *fiber.Ctx, v event.View) error {
 // change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same
 // time, then one versioned change of the event: five round trips in a row.
 func (h handlers) change(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
+	change, err := web.PathChange(c, kind)
 	if err != nil {
 		return err
 	}
-	o, err := web.Wrapped(c, "event")
-	if err != nil {
-		return err
-	}
-	match, err := web.IfMatch(c, kind, id)
-	if err != nil {
-		return err
-	}
-	v, err := h.events.Change(c.UserContext(), web.Principal(c), id, readFields(o), match)
+	v, err := h.events.Change(c.UserContext(), web.Principal(c), change.ID, readFields(change.Fields), change.Match)
 	if err != nil {
 		return h.refuse(c, err)
 	}
@@ -125,11 +114,7 @@ func (h handlers) change(c *fiber.Ctx) error {
 
 // remove is DELETE /api/events/<id>. The session and one versioned change: three round trips.
 func (h handlers) remove(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	match, err := web.IfMatch(c, kind, id)
+	id, match, err := web.PathMatch(c, kind)
 	if err != nil {
 		return err
 	}
@@ -141,9 +126,5 @@ func (h handlers) remove(c *fiber.Ctx) error {
 
 // refuse answers an invalid event with the event; other errors go on.
 func (h handlers) refuse(c *fiber.Ctx, err error) error {
-	var invalid *record.InvalidError[event.Event]
-	if errors.As(err, &invalid) {
-		return web.InvalidRecord(c, "event", h.shape.invalid(invalid.Record, invalid.Faults))
-	}
-	return err
+	return web.RefuseInvalid(c, "event", err, h.shape.invalid)
 }

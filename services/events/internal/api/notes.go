@@ -28,11 +28,7 @@ func (h handlers) notes(c *fiber.Ctx) error {
 // addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with
 // an Idempotency-Key.
 func (h handlers) addNote(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	o, err := web.Wrapped(c, "note")
+	id, o, err := web.PathFields(c, "note")
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,10 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -37,25 +34,19 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 
 // changeQuantity is PATCH /api/requests/<id> (decisions, part 5). Round trips as for decide.
 func (h handlers) changeQuantity(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	o, err := web.Wrapped(c, "request")
+	id, o, err := web.PathFields(c, "request")
 	if err != nil {
 		return err
 	}
 	faults := problem.Fields{}
 	quantity := o.Int("quantity", faults)
 	v, err := h.events.ChangeQuantity(c.UserContext(), web.Principal(c), id, quantity, faults)
-	var invalid *record.InvalidError[event.RequestView]
-	if errors.As(err, &invalid) {
-		shown := request(invalid.Record)
-		shown.Valid, shown.Errors = false, invalid.Faults
-		return web.InvalidRecord(c, "request", shown)
-	}
 	if err != nil {
-		return err
+		return web.RefuseInvalid(c, "request", err, func(v event.RequestView, faults problem.Fields) form.Request {
+			shown := request(v)
+			shown.Valid, shown.Errors = false, faults
+			return shown
+		})
 	}
 	return web.OK(c, web.Field{Name: "request", Value: request(v)})
 }

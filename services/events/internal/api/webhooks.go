@@ -1,11 +1,9 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -94,11 +92,7 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 // change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one
 // versioned change.
 func (h webhookHandlers) change(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	o, err := web.Wrapped(c, "webhook")
+	id, o, err := web.PathFields(c, "webhook")
 	if err != nil {
 		return err
 	}
@@ -163,11 +157,9 @@ func (h webhookHandlers) test(c *fiber.Ctx) error {
 
 // refuse answers an invalid webhook with the webhook; other errors go on.
 func (h webhookHandlers) refuse(c *fiber.Ctx, err error) error {
-	var invalid *record.InvalidError[notice.Webhook]
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	shown := h.shape(invalid.Record)
-	shown.Valid, shown.Errors = false, invalid.Faults
-	return web.InvalidRecord(c, "webhook", shown)
+	return web.RefuseInvalid(c, "webhook", err, func(w notice.Webhook, faults problem.Fields) shownWebhook {
+		shown := h.shape(w)
+		shown.Valid, shown.Errors = false, faults
+		return shown
+	})
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -56,23 +54,15 @@ func created(c *fiber.Ctx, field web.Field) error {
 
 // change answers PATCH of a user.
 func (h handlers) change(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
+	change, err := web.PathChange(c, kind)
 	if err != nil {
 		return err
 	}
-	fields, err := web.Wrapped(c, "user")
-	if err != nil {
-		return err
-	}
-	e := readEdit(fields)
-	if fields.Has("uuid") {
+	e := readEdit(change.Fields)
+	if change.Fields.Has("uuid") {
 		e.Faults.Add("uuid", "is renewed by POST to the user's uuid")
 	}
-	match, err := web.IfMatch(c, kind, id)
-	if err != nil {
-		return err
-	}
-	u, err := h.users.Change(c.UserContext(), id, e, match)
+	u, err := h.users.Change(c.UserContext(), change.ID, e, change.Match)
 	if err != nil {
 		return refuse(c, err)
 	}
@@ -81,24 +71,23 @@ func (h handlers) change(c *fiber.Ctx) error {
 
 // deactivate answers DELETE of a user.
 func (h handlers) deactivate(c *fiber.Ctx) error {
-	return h.act(c, func(ctx context.Context, id int64) error {
-		match, err := web.IfMatch(c, kind, id)
-		if err != nil {
-			return err
-		}
-		return h.users.Deactivate(ctx, id, match)
-	})
+	id, match, err := web.PathMatch(c, kind)
+	if err != nil {
+		return err
+	}
+	if err := h.users.Deactivate(c.UserContext(), id, match); err != nil {
+		return err
+	}
+	return web.OK(c)
 }
 
 // endSessions answers DELETE of a user's sessions.
-func (h handlers) endSessions(c *fiber.Ctx) error { return h.act(c, h.users.EndSessions) }
-
-func (h handlers) act(c *fiber.Ctx, do func(context.Context, int64) error) error {
+func (h handlers) endSessions(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	if err := do(c.UserContext(), id); err != nil {
+	if err := h.users.EndSessions(c.UserContext(), id); err != nil {
 		return err
 	}
 	return web.OK(c)

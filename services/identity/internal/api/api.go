@@ -74,13 +74,18 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	// A user's sessions are refreshed before a change is answered. When that fails, the message that the change
 	// enqueued does it.
 	stream := outbox.Stream(r.RedisPrefix, "users")
-	relay := outbox.NewRelay(store.Collection(r.DB), r.Redis, stream, outbox.RelayOptions{Log: r.Log})
-	consumer := outbox.NewConsumer(r.Redis, stream, "identity", func(ctx context.Context, m outbox.Message) error {
+	relay := outbox.NewRelay(outbox.RelayOptions{
+		Collection: store.Collection(r.DB), Redis: r.Redis, Stream: stream, Log: r.Log,
+	})
+	refresh := func(ctx context.Context, m outbox.Message) error {
 		if m.Kind != store.UserChanged {
 			return nil
 		}
 		return users.RefreshSessions(ctx, m.Subject)
-	}, outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer})
+	}
+	consumer := outbox.NewConsumer(outbox.ConsumerOptions{
+		Redis: r.Redis, Stream: stream, Group: "identity", Handle: refresh, Log: r.Log, TracerProvider: r.Tracer,
+	})
 
 	return service.Surface{
 		Public:   h.public(),

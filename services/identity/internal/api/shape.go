@@ -1,14 +1,11 @@
 package api
 
 import (
-	"errors"
-
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -75,13 +72,11 @@ func show(c *fiber.Ctx, u user.User) error {
 
 // refuse answers an invalid user with its errors; any other error it returns.
 func refuse(c *fiber.Ctx, err error) error {
-	invalid, ok := errors.AsType[*record.InvalidError[user.User]](err)
-	if !ok {
-		return err
-	}
-	a := accountOf(invalid.Record)
-	a.Valid, a.Errors = false, invalid.Faults
-	return web.InvalidRecord(c, "user", a)
+	return web.RefuseInvalid(c, "user", err, func(u user.User, faults problem.Fields) account {
+		a := accountOf(u)
+		a.Valid, a.Errors = false, faults
+		return a
+	})
 }
 
 // listForm is a user as other users see it (contract 2.6).

@@ -52,9 +52,10 @@ func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 		}
 		return notes.DeleteOfEvent(ctx, m.Subject)
 	}
-	stream := outbox.Stream(r.RedisPrefix, fact.EventsStream)
-	options := outbox.ConsumerOptions{Log: r.Log, TracerProvider: r.Tracer}
-	return outbox.NewConsumer(r.Redis, stream, "notes", handle, options)
+	return outbox.NewConsumer(outbox.ConsumerOptions{
+		Redis: r.Redis, Stream: outbox.Stream(r.RedisPrefix, fact.EventsStream), Group: "notes", Handle: handle,
+		Log: r.Log, TracerProvider: r.Tracer,
+	})
 }
 
 const (

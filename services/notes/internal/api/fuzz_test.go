@@ -5,6 +5,10 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
@@ -13,7 +17,7 @@ import (
 // slow is the model of a request's object: any JSON, looked at as a whole.
 type slow map[string]any
 
-func (o slow) Text(name string, faults problem.Fields) *string {
+func (o slow) text(name string, faults problem.Fields) *string {
 	text, ok := o[name].(string)
 	switch {
 	case ok:
@@ -24,7 +28,7 @@ func (o slow) Text(name string, faults problem.Fields) *string {
 	return nil
 }
 
-func (o slow) Bool(name string, faults problem.Fields) *bool {
+func (o slow) bool(name string, faults problem.Fields) *bool {
 	value := o[name] == true || o[name] == "true"
 	switch {
 	case value || o[name] == false || o[name] == "false":
@@ -33,6 +37,57 @@ func (o slow) Bool(name string, faults problem.Fields) *bool {
 		faults.Add(name, "is not true or false")
 	}
 	return nil
+}
+
+func (o slow) edit() note.Edit {
+	e := note.Edit{Faults: problem.Fields{}}
+	e.Contents = o.text("contents", e.Faults)
+	e.VisibleGuest = o.bool("visible_guest", e.Faults)
+	e.VisibleStaff = o.bool("visible_staff", e.Faults)
+	e.VisiblePupil = o.bool("visible_pupil", e.Faults)
+	return e
+}
+
+func TestReadEdit_NullIsAsIfNotGivenAndWrongTypesAreFaults(t *testing.T) {
+	notABoolean := []string{"is not true or false"}
+	for body, want := range map[string]note.Edit{
+		`{"contents":null,"other":1,"id":99}`: {},
+		`{"contents":"","visible_guest":"false","visible_staff":"true","visible_pupil":false}`: {
+			Contents: new(""), VisibleGuest: new(false), VisibleStaff: new(true), VisiblePupil: new(false),
+		},
+		`{"contents":5,"visible_guest":1,"visible_staff":"yes","visible_pupil":[]}`: {Faults: problem.Fields{
+			"contents":      {"is not a string"},
+			"visible_guest": notABoolean, "visible_staff": notABoolean, "visible_pupil": notABoolean,
+		}},
+	} {
+		o, err := web.ParseObject([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, readEdit(o), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
+}
+
+func TestReadRow_ReadsReferencesBesideTheNote(t *testing.T) {
+	for body, want := range map[string]note.Row{
+		`{"event":"e1","owner":"u1","contents":"A"}`: {Event: "e1", Owner: "u1", Edit: note.Edit{Contents: new("A")}},
+		`{"event":null}`: {},
+		`{"event":5,"owner":[]}`: {Edit: note.Edit{Faults: problem.Fields{
+			"event": {"is not a string"}, "owner": {"is not a string"},
+		}}},
+	} {
+		o, err := web.ParseObject([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Key, want.Hash = "a", "h"
+		got := readRow(importer.Record{Key: "a", Hash: "h", Fields: o})
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: %s", body, diff)
+		}
+	}
 }
 
 func FuzzReadEdit(f *testing.F) {
@@ -51,7 +106,7 @@ func FuzzReadEdit(f *testing.F) {
 		if json.Unmarshal(raw, &model) != nil {
 			return // a number beyond all bounds, which nobody reads
 		}
-		if got, want := note.ReadEdit(o), note.ReadEdit(model); !reflect.DeepEqual(got, want) {
+		if got, want := readEdit(o), model.edit(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v; by the book %+v", raw, got, want)
 		}
 	})

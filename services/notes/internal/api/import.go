@@ -12,7 +12,19 @@ import (
 func (h handlers) importNotes(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]note.Row, len(batch.Records))
 	for i, r := range batch.Records {
-		rows[i] = note.ReadRow(r.Key, r.Hash, r.Fields)
+		rows[i] = readRow(r)
 	}
 	return h.notes.Import(c.UserContext(), rows, batch.DryRun)
+}
+
+// readRow reads a record of notes.csv: the fields of a note, with its event and owner by their keys.
+func readRow(r importer.Record) note.Row {
+	row := note.Row{Key: r.Key, Hash: r.Hash, Edit: readEdit(r.Fields)}
+	if event := r.Fields.Text("event", row.Edit.Faults); event != nil {
+		row.Event = *event
+	}
+	if owner := r.Fields.Text("owner", row.Edit.Faults); owner != nil {
+		row.Owner = *owner
+	}
+	return row
 }

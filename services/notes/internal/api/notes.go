@@ -5,7 +5,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/web"
-	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
 // get answers GET of a note (contract 4.3).
@@ -23,32 +22,21 @@ func (h handlers) get(c *fiber.Ctx) error {
 
 // change answers PUT and PATCH of a note (contract 4.3).
 func (h handlers) change(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
+	change, err := web.PathChange(c, kind)
 	if err != nil {
 		return err
 	}
-	fields, err := web.Wrapped(c, "note")
-	if err != nil {
-		return err
-	}
-	match, err := web.IfMatch(c, kind, id)
-	if err != nil {
-		return err
-	}
-	n, err := h.notes.Change(c.UserContext(), fact.ViewerOf(web.Principal(c)), id, note.ReadEdit(fields), match)
+	viewer := fact.ViewerOf(web.Principal(c))
+	n, err := h.notes.Change(c.UserContext(), viewer, change.ID, readEdit(change.Fields), change.Match)
 	if err != nil {
 		return refuse(c, err)
 	}
-	return show(c, id, n)
+	return show(c, change.ID, n)
 }
 
 // remove answers DELETE of a note (contract 4.3).
 func (h handlers) remove(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	match, err := web.IfMatch(c, kind, id)
+	id, match, err := web.PathMatch(c, kind)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package note
 
 import (
 	"context"
+	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -23,23 +24,40 @@ func (s *Service) Change(ctx context.Context, v fact.Viewer, id int64, e Edit, m
 	if err := n.checkChangeable(v, match); err != nil {
 		return View{}, err
 	}
-	if faults := e.apply(&n); len(faults) > 0 {
+	if faults := e.check(); len(faults) > 0 {
+		e.apply(&n)
 		return View{}, record.Invalid(invalidForm(n, owner, parent, faults), faults)
 	}
-	n, err = s.store.Change(ctx, id, func(n *Note) error {
+	changed, err := s.edit(ctx, v, n, e, match)
+	if errors.Is(err, ErrFull) {
+		e.apply(&n)
+		return View{}, record.Invalid(invalidForm(n, owner, parent, tooMuch()), tooMuch())
+	}
+	if err != nil {
+		return View{}, missing(err, id)
+	}
+	return s.view(changed, owner, parent)
+}
+
+// edit stores an edit of a note that was read. The contents are rendered once, however many write at the same time.
+func (s *Service) edit(ctx context.Context, v fact.Viewer, n Note, e Edit, match record.Match) (Note, error) {
+	var rendered Note
+	if e.Contents != nil {
+		rendered.Contents = *e.Contents
+		if err := s.render(&rendered); err != nil {
+			return Note{}, err
+		}
+	}
+	return s.change(ctx, n, func(n *Note) error {
 		if err := n.checkChangeable(v, match); err != nil {
 			return err
 		}
 		if e.Contents != nil && *e.Contents != n.Contents {
-			n.Markup = 0
+			n.HTML, n.Markup = rendered.HTML, rendered.Markup
 		}
 		e.apply(n)
 		return s.render(n)
 	})
-	if err != nil {
-		return View{}, missing(err, id)
-	}
-	return s.view(n, owner, parent)
 }
 
 // checkChangeable returns Forbidden to all but the owner, and PreconditionFailed at another version.

@@ -38,10 +38,14 @@ func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, er
 	if err := s.render(&n); err != nil {
 		return form.Note{}, err
 	}
-	if n, err = s.store.Insert(ctx, n); err != nil {
+	stored, err := s.insert(ctx, n)
+	if errors.Is(err, ErrFull) {
+		return form.Note{}, record.Invalid(invalidForm(n, owner, nil, tooMuch()), tooMuch())
+	}
+	if err != nil {
 		return form.Note{}, err
 	}
-	return s.form(n, owner, nil)
+	return s.form(stored, owner, nil)
 }
 
 // created returns the note that the request with that key has created already, if it has.

@@ -15,24 +15,6 @@ type Edit struct {
 	Faults       problem.Fields // of fields that could not be read
 }
 
-// Fields is a JSON object of a request; see web.Object.
-type Fields interface {
-	Text(name string, faults problem.Fields) *string
-	Bool(name string, faults problem.Fields) *bool
-}
-
-// ReadEdit reads the note parameters of contract 4.3; null counts as not given.
-func ReadEdit(f Fields) Edit {
-	faults := problem.Fields{}
-	return Edit{
-		Contents:     f.Text("contents", faults),
-		VisibleGuest: f.Bool("visible_guest", faults),
-		VisibleStaff: f.Bool("visible_staff", faults),
-		VisiblePupil: f.Bool("visible_pupil", faults),
-		Faults:       faults,
-	}
-}
-
 // apply changes n and returns what is wrong with the edit.
 func (e Edit) apply(n *Note) problem.Fields {
 	set(&n.Contents, e.Contents)

@@ -22,14 +22,6 @@ type Row struct {
 	Owner     string // key; "" for the system
 }
 
-// ReadRow reads the fields of a row. Those that cannot be read are faults of its Edit.
-func ReadRow(key, hash string, f Fields) Row {
-	r := Row{Key: key, Hash: hash, Edit: ReadEdit(f)}
-	set(&r.Event, f.Text("event", r.Edit.Faults))
-	set(&r.Owner, f.Text("owner", r.Edit.Faults))
-	return r
-}
-
 // row is a Row with its index and the stored note.
 type row struct {
 	Row
@@ -184,16 +176,47 @@ func (s *Service) references(ctx context.Context, rows []row) (events, users map
 	return events, users, group.Wait()
 }
 
-// add stores the new notes.
+// add stores the new notes, those of updatesAtOnce events at a time.
 func (s *Service) add(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
-	if len(rows) == 0 {
-		return nil
+	ofEvent := map[int64][]resolved{}
+	for _, r := range rows {
+		ofEvent[r.note.EventID] = append(ofEvent[r.note.EventID], r)
 	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(updatesAtOnce)
+	for _, rows := range ofEvent {
+		group.Go(func() error {
+			err := s.addTo(ctx, rows, outcomes)
+			if !errors.Is(err, ErrFull) {
+				return err
+			}
+			for _, r := range rows { // as many as there is room for
+				err := s.addTo(ctx, []resolved{r}, outcomes)
+				if errors.Is(err, ErrFull) {
+					outcomes[r.index] = record.Fail(tooMuch())
+				} else if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// addTo stores new notes of one event, all or, with ErrFull, none.
+func (s *Service) addTo(ctx context.Context, rows []resolved, outcomes []record.Outcome) error {
 	notes := make([]Note, len(rows))
+	var size Size
 	for i, r := range rows {
 		notes[i] = r.note
+		size = size.Plus(r.note.Size())
 	}
-	taken, err := s.store.InsertAll(ctx, notes)
+	var taken map[int]bool
+	err := s.store.Within(ctx, notes[0].EventID, size, limit, func() (err error) {
+		taken, err = s.store.InsertAll(ctx, notes)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -213,12 +236,16 @@ func (s *Service) replace(ctx context.Context, rows []resolved, outcomes []recor
 	group.SetLimit(updatesAtOnce)
 	for _, r := range rows {
 		group.Go(func() error {
-			_, err := s.store.Change(ctx, r.stored.ID, func(n *Note) error {
+			_, err := s.change(ctx, *r.stored, func(n *Note) error {
 				id := n.ID
 				*n = r.note
 				n.ID = id
 				return nil
 			})
+			if errors.Is(err, ErrFull) {
+				outcomes[r.index] = record.Fail(tooMuch())
+				return nil
+			}
 			if errors.Is(err, record.ErrNotFound) { // deleted since it was read: the next import makes it anew
 				outcomes[r.index] = record.Fail(problem.Fields{"key": {"was deleted meanwhile"}})
 				return nil

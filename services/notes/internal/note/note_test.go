@@ -1,8 +1,6 @@
 package note
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 const (
@@ -78,50 +75,44 @@ func TestPart4_3_Rule03_OnlyTheOwnerOwns(t *testing.T) {
 
 func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
 	stored := Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true, Pupil: true}}
-	for body, want := range map[string]Note{
-		`{}`:                              stored,
-		`{"contents":null,"other":1}`:     stored,
-		`{"contents":""}`:                 {ID: 1, EventID: 2, OwnerID: owner, Visible: Visibility{Guest: true, Pupil: true}},
-		`{"visible_guest":false}`:         {ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Pupil: true}},
-		`{"visible_staff":"true"}`:        {ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true, Staff: true, Pupil: true}},
-		`{"visible_pupil":false,"id":99}`: {ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true}},
+	for name, c := range map[string]struct {
+		edit Edit
+		want Note
+	}{
+		"none":            {Edit{}, stored},
+		"no contents":     {Edit{Contents: new("")}, Note{ID: 1, EventID: 2, OwnerID: owner, Visible: Visibility{Guest: true, Pupil: true}}},
+		"hid from guests": {Edit{VisibleGuest: new(false)}, Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Pupil: true}}},
+		"shown to staff": {
+			Edit{VisibleStaff: new(true)},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true, Staff: true, Pupil: true}},
+		},
+		"hid from pupils": {Edit{VisiblePupil: new(false)}, Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true}}},
 	} {
 		got := stored
-		if faults := ReadEdit(object(t, body)).apply(&got); len(faults) > 0 {
-			t.Errorf("%s: %v", body, faults)
+		if faults := c.edit.apply(&got); len(faults) > 0 {
+			t.Errorf("%s: %v", name, faults)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s", body, diff)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
 func TestDecisionsPart6_ContentsHaveAtMost65536Characters(t *testing.T) {
 	tooLong := problem.Fields{"contents": {"is too long (maximum is 65536 characters)"}}
-	for _, c := range []struct {
-		name, body string
-		want       problem.Fields
+	unreadable := problem.Fields{"contents": {"is not a string"}, "visible_guest": {"is not true or false"}}
+	for name, c := range map[string]struct {
+		edit Edit
+		want problem.Fields
 	}{
-		{"empty", `{"contents":""}`, problem.Fields{}},
-		{"as long as can be", contents(strings.Repeat("a", 65536)), problem.Fields{}},
-		{"characters, not bytes", contents(strings.Repeat("🚌", 65536)), problem.Fields{}},
-		{"one more", contents(strings.Repeat("a", 65537)), tooLong},
-		{"wrong types", `{"contents":5,"visible_guest":1,"visible_staff":"yes","visible_pupil":[]}`, problem.Fields{
-			"contents": {"is not a string"}, "visible_guest": {"is not true or false"}, "visible_staff": {"is not true or false"}, "visible_pupil": {"is not true or false"}}},
+		"empty":                 {Edit{Contents: new("")}, problem.Fields{}},
+		"as long as can be":     {Edit{Contents: new(strings.Repeat("a", 65536))}, problem.Fields{}},
+		"characters, not bytes": {Edit{Contents: new(strings.Repeat("🚌", 65536))}, problem.Fields{}},
+		"one more":              {Edit{Contents: new(strings.Repeat("a", 65537))}, tooLong},
+		"not to be read":        {Edit{Faults: unreadable}, unreadable},
 	} {
-		if diff := cmp.Diff(c.want, ReadEdit(object(t, c.body)).check()); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
+		if diff := cmp.Diff(c.want, c.edit.check()); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
-}
-
-func contents(text string) string { return fmt.Sprintf(`{"contents":%q}`, text) }
-
-func object(t *testing.T, text string) Fields {
-	t.Helper()
-	var o web.Object
-	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
 }

@@ -35,6 +35,10 @@ type Store interface {
 	// on the note as it is then. record.ErrNotFound; an error of decide is returned as it is. After
 	// record.ErrUnchanged from decide nothing is written and the note is returned.
 	Change(ctx context.Context, id int64, decide func(*Note) error) (Note, error)
+	// Within calls write, which adds that size to the notes of an event, unless the event would have more than the
+	// limit: then it returns ErrFull. However many write at once, in any replica, they stay within the limit. An error
+	// of write is returned as it is.
+	Within(ctx context.Context, eventID int64, size, limit Size, write func() error) error
 	// Delete deletes a note if may returns nil for it; an error of may is returned as it is. record.ErrNotFound.
 	Delete(ctx context.Context, id int64, may func(*Note) error) error
 	// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time. The notes keep their versions.

@@ -66,11 +66,24 @@ func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
 		if err := s.audit.Move(ctx); err != nil {
 			return err
 		}
-		if left, err := s.notes.Purge(ctx, ofEvents(eventIDs)); err != nil || !left {
+		left, err := s.notes.Purge(ctx, ofEvents(eventIDs))
+		if err != nil {
 			return err
+		}
+		if !left {
+			return s.deleteTotals(ctx, eventIDs)
 		}
 	}
 	return mongostore.ErrConflict
+}
+
+// deleteTotals deletes the totals of deleted events.
+func (s *Notes) deleteTotals(ctx context.Context, eventIDs []int64) error {
+	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: eventIDs}}}}
+	if _, err := s.totals.DeleteMany(ctx, filter); err != nil {
+		return fmt.Errorf("delete the totals of deleted events: %w", err)
+	}
+	return nil
 }
 
 func ofEvents(ids []int64) bson.D {

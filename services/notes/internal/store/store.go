@@ -1,4 +1,5 @@
-// Package store keeps the notes in MongoDB: the collections notes and notes_deleted_events.
+// Package store keeps the notes in MongoDB: the collections notes, notes_totals and
+// notes_deleted_events.
 package store
 
 import (
@@ -60,6 +61,9 @@ type Notes struct {
 	marks *mongo.Collection // of deleted events; not records, and not audited
 	ids   *mongostore.IDs
 	audit *auditlog.Log
+
+	totals *mongo.Collection        // what the notes of each event take; not audited
+	queues *mongostore.WriterQueues // of those who reserve room, by event
 }
 
 var _ note.Store = (*Notes)(nil)
@@ -72,6 +76,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
 		}),
 		marks: db.Collection("notes_deleted_events"), ids: ids, audit: auditlog.New(db, "notes", notes),
+		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 	}
 }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
@@ -205,11 +205,20 @@ func batch(t *testing.T, lines ...string) []note.Row {
 	t.Helper()
 	rows := make([]note.Row, len(lines))
 	for i, line := range lines {
-		o, err := web.ParseObject([]byte(line))
-		if err != nil {
+		var o struct {
+			Key, Event, Owner string
+			Contents          *string
+			VisibleGuest      *bool `json:"visible_guest"`
+			VisibleStaff      *bool `json:"visible_staff"`
+			VisiblePupil      *bool `json:"visible_pupil"`
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}
-		rows[i] = note.ReadRow(*o.Text("key", problem.Fields{}), line, o)
+		rows[i] = note.Row{Key: o.Key, Hash: line, Event: o.Event, Owner: o.Owner, Edit: note.Edit{
+			Contents: o.Contents, VisibleGuest: o.VisibleGuest, VisibleStaff: o.VisibleStaff, VisiblePupil: o.VisiblePupil,
+			Faults: problem.Fields{},
+		}}
 	}
 	return rows
 }
@@ -286,13 +295,18 @@ func TestImport_AChangeByHandStaysUntilTheRowChanges(t *testing.T) {
 
 func TestImport_ABadRecordFailsAlone(t *testing.T) {
 	s, _, _ := newService(t)
-	for i, r := range importBatch(t, s, batch(t,
+	rows := batch(t,
 		`{"key":"a","event":"e9","contents":"A","owner":"u9"}`,
-		`{"key":"b","contents":5}`,
-		`{"key":"c","event":5,"owner":[],"visible_guest":"perhaps"}`,
+		`{"key":"b"}`,
+		`{"key":"c"}`,
 		fmt.Sprintf(`{"key":"d","event":"e1","contents":%q}`, strings.Repeat("a", note.MaxContents+1)),
 		`{"key":"e","event":"e1","contents":"E"}`,
-	), false) {
+	)
+	rows[1].Edit.Faults = problem.Fields{"contents": {"is not a string"}}
+	rows[2].Edit.Faults = problem.Fields{
+		"event": {"is not a string"}, "owner": {"is not a string"}, "visible_guest": {"is not true or false"},
+	}
+	for i, r := range importBatch(t, s, rows, false) {
 		want := []problem.Fields{
 			{"event": {"must exist"}, "owner": {"must exist"}},
 			{"event": {"can't be blank"}, "contents": {"is not a string"}},

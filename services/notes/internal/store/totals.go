@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// The collection notes_totals keeps what the notes of each event take, so that writers in all replicas stay within the
+// bounds. Whoever is about to write reserves the room first. The total is never less than what is stored and what may
+// still be stored by those who have reserved. It is more after a deletion, a shorter text, a write that failed or a
+// process that died: nothing is given back. So it is counted anew before anybody is refused.
+
+const (
+	// reservedFor is how long a write may still come after its room was reserved: longer than any request lives, and
+	// than clocks differ.
+	reservedFor = 5 * time.Minute
+	// settleTime bounds the end of a reservation, which goes on when the request's deadline has passed.
+	settleTime = 2 * time.Second
+)
+
+// totalsDocument has the event's id as its own.
+type totalsDocument struct {
+	mongostore.Head `bson:",inline"`
+
+	Total    sizeDocument          `bson:"total"`
+	Reserved []reservationDocument `bson:"reserved"` // by writes that are under way; part of the total
+}
+
+type sizeDocument struct {
+	Notes    int `bson:"notes"`
+	Contents int `bson:"contents"`
+	Shown    int `bson:"shown"`
+}
+
+type reservationDocument struct {
+	Token string       `bson:"token"`
+	At    time.Time    `bson:"at"`
+	Size  sizeDocument `bson:"size"`
+}
+
+// add reserves room and says whether there is as much.
+func (d *totalsDocument) add(r reservationDocument, limit note.Size) bool {
+	total := note.Size(d.Total).Plus(note.Size(r.Size))
+	if !total.Within(limit) {
+		return false
+	}
+	d.Total, d.Reserved = sizeDocument(total), append(d.Reserved, r)
+	return true
+}
+
+// correct sets the total to what is stored and what may still come.
+func (d *totalsDocument) correct(stored note.Size) {
+	d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservationDocument) bool { return time.Since(r.At) > reservedFor })
+	for _, r := range d.Reserved {
+		stored = stored.Plus(note.Size(r.Size))
+	}
+	d.Total = sizeDocument(stored)
+}
+
+// Within implements note.Store. Four round trips besides those of write, none when nothing is asked for; two more, and
+// the event's notes, when there is no room or the event had no notes before.
+func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size, write func() error) error {
+	if size == (note.Size{}) {
+		return write()
+	}
+	r := reservationDocument{Token: rand.Text(), At: time.Now().UTC(), Size: sizeDocument(size)}
+	if err := s.reserve(ctx, eventID, r, limit); err != nil {
+		return err
+	}
+	err := write()
+	if err == nil || !mongostore.Unavailable(err) && ctx.Err() == nil { // else it may still be stored
+		s.settle(ctx, eventID, r.Token)
+	}
+	return err
+}
+
+// reserve reserves room for a write; note.ErrFull when there is none. The writers of this process to one event reserve
+// one after another, so that not all of them count its notes at once.
+func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocument, limit note.Size) error {
+	done, err := s.queues.Wait(ctx, eventID)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for {
+		fits, version := false, int64(0)
+		_, err := mongostore.Update(ctx, s.totals, eventID, func(d *totalsDocument) error {
+			version = d.Version
+			if fits = d.add(r, limit); !fits {
+				return record.ErrUnchanged
+			}
+			return nil
+		})
+		if fits || err != nil && !errors.Is(err, record.ErrNotFound) {
+			return err
+		}
+		counted, err := s.recount(ctx, eventID, version, r, limit)
+		if counted || err != nil {
+			return err
+		}
+	}
+}
+
+// recount corrects the total of an event at a version, 0 when it has none, and reserves room if there is some now;
+// note.ErrFull when there is none. False when another writer came between.
+func (s *Notes) recount(
+	ctx context.Context, eventID, version int64, r reservationDocument, limit note.Size,
+) (counted bool, err error) {
+	stored, err := s.size(ctx, eventID)
+	if err != nil {
+		return false, err
+	}
+	fits := false
+	if version == 0 {
+		d := totalsDocument{Head: mongostore.Head{ID: eventID, Schema: schema}, Total: sizeDocument(stored)}
+		if fits = d.add(r, limit); fits {
+			err = mongostore.Insert(ctx, s.totals, &d)
+		}
+		if mongostore.IsDuplicateKey(err) {
+			return false, nil
+		}
+	} else {
+		_, err = mongostore.Update(ctx, s.totals, eventID, func(d *totalsDocument) error {
+			if counted = d.Version == version; !counted {
+				return record.ErrUnchanged
+			}
+			d.correct(stored)
+			fits = d.add(r, limit)
+			return nil
+		})
+		if errors.Is(err, record.ErrNotFound) || err == nil && !counted {
+			return false, nil
+		}
+	}
+	if err == nil && !fits {
+		err = note.ErrFull
+	}
+	return true, err
+}
+
+// size returns what the stored notes of an event take, without the system's on topics.
+func (s *Notes) size(ctx context.Context, eventID int64) (total note.Size, err error) {
+	fields := bson.D{{Key: "contents", Value: 1}, {Key: "html", Value: 1}, {Key: "system", Value: 1}}
+	notes, err := s.notes.Find(ctx, ofEvent(eventID), options.Find().SetProjection(fields))
+	for _, n := range notes {
+		if n.Topic == "" {
+			total = total.Plus(n.Size())
+		}
+	}
+	return total, err
+}
+
+// settle ends a reservation whose write is done, or will never be. What could not be settled counts until it is old.
+func (s *Notes) settle(ctx context.Context, eventID int64, token string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	_, _ = mongostore.Update(ctx, s.totals, eventID, func(d *totalsDocument) error {
+		d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservationDocument) bool { return r.Token == token })
+		return nil
+	})
+}

@@ -1,0 +1,241 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+	"github.com/belfry-schools/belfry/services/notes/internal/store"
+)
+
+const tooMuch = "map[contents:[is too much: an event has at most 500 notes and 1 MiB of contents]]"
+
+// replicas are the use cases twice on one database, as two processes have them.
+func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mongo.Database) {
+	t.Helper()
+	stored, db = open(t)
+	school := &school{records: map[string]int64{"e1": 101, "e2": 102, "u1": 1}}
+	for i := range two {
+		two[i] = note.New(note.Options{
+			Store: store.New(db, mongostore.NewIDs(db)), Events: school, Users: school, Markdown: markdown.NewRenderer(),
+		})
+	}
+	return two, stored, db
+}
+
+// tryCreate creates a note of event 101 and says whether there was room for it.
+func tryCreate(t *testing.T, s *note.Service, contents string) bool {
+	t.Helper()
+	created, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents})
+	if err != nil {
+		invalid, ok := errors.AsType[*record.InvalidError[form.Note]](err)
+		if !ok || fmt.Sprint(invalid.Faults) != tooMuch || invalid.Record.ID != nil || invalid.Record.Contents != contents {
+			t.Errorf("%v", err)
+		}
+		return false
+	}
+	return created.Valid
+}
+
+// fill creates notes, many at once, and says for how many there was room.
+func fill(t *testing.T, two [2]*note.Service, n int, contents string) int {
+	t.Helper()
+	var room atomic.Int64
+	var wg sync.WaitGroup
+	for w := range 16 {
+		wg.Go(func() {
+			for i := w; i < n; i += 16 {
+				if tryCreate(t, two[w%2], contents) {
+					room.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return int(room.Load())
+}
+
+// notesOf are the notes of event 101 as they are stored, with what they take together.
+func notesOf(t *testing.T, s *store.Notes) (notes []note.Note, total note.Size) {
+	t.Helper()
+	notes, err := s.List(t.Context(), 101)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range notes {
+		total = total.Plus(n.Size())
+	}
+	return notes, total
+}
+
+func TestHardToBreak_Row02_WritersInTwoReplicasGive500NotesToAnEventAndNotOneMore(t *testing.T) {
+	two, s, _ := replicas(t)
+	if room := fill(t, two, 530, "a"); room != 500 {
+		t.Errorf("there was room for %d", room)
+	}
+	notes, total := notesOf(t, s)
+	if total.Notes != 500 {
+		t.Errorf("stored: %+v", total)
+	}
+	if err := two[0].Delete(t.Context(), author, notes[0].ID, record.Match{}); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := tryCreate(t, two[1], "b"), tryCreate(t, two[0], "c"); !first || second {
+		t.Errorf("after a deletion: %t, %t", first, second)
+	}
+	// The system's notes are not refused, and take nobody's room.
+	changes, err := two[0].KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{
+		Topic: fact.Absences, Notes: []fact.SystemNote{{EventID: 101, Contents: "d"}},
+	})
+	if err != nil || changes[0] != fact.NoteCreated {
+		t.Errorf("the system's note: %v, %v", changes, err)
+	}
+}
+
+func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByteMore(t *testing.T) {
+	two, s, _ := replicas(t)
+	const length = 50_000 // 20 fit
+	if room := fill(t, two, 40, strings.Repeat("a ", length/2)); room != 20 {
+		t.Errorf("there was room for %d", room)
+	}
+	rest := 1<<20 - 20*length
+	if tryCreate(t, two[0], strings.Repeat("b", rest+1)) || !tryCreate(t, two[1], strings.Repeat("b", rest)) || tryCreate(t, two[0], "c") || !tryCreate(t, two[0], "") {
+		t.Error("the last bytes")
+	}
+	notes, total := notesOf(t, s)
+	if total.Contents != 1<<20 {
+		t.Errorf("stored: %+v", total)
+	}
+	edit := func(id int64, contents string) error {
+		_, err := two[0].Change(t.Context(), author, id, note.Edit{Contents: &contents}, record.Match{})
+		return err
+	}
+	last := notes[len(notes)-1].ID
+	invalid, ok := errors.AsType[*record.InvalidError[form.Note]](edit(last, "c"))
+	if !ok || fmt.Sprint(invalid.Faults) != tooMuch || *invalid.Record.ID != last || invalid.Record.Contents != "c" || load(t, s, last).Contents != "" {
+		t.Errorf("a change that adds a byte: %+v", invalid)
+	}
+	for i, contents := range []string{strings.Repeat("d", length), "shorter"} {
+		if err := edit(notes[i].ID, contents); err != nil {
+			t.Errorf("a change that adds nothing: %v", err)
+		}
+	}
+	if err := edit(last, "c"); err != nil {
+		t.Errorf("with what another gave back: %v", err)
+	}
+}
+
+func TestHardToBreak_Row02_ChangesInTwoReplicasStayWithinAMebibyte(t *testing.T) {
+	two, s, _ := replicas(t)
+	fill(t, two, 40, "a")
+	notes, _ := notesOf(t, s)
+	long := strings.Repeat("b ", 25_000)
+	var changed atomic.Int64
+	var wg sync.WaitGroup
+	for i, n := range notes {
+		wg.Go(func() {
+			if _, err := two[i%2].Change(t.Context(), author, n.ID, note.Edit{Contents: &long}, record.Match{}); err == nil {
+				changed.Add(1)
+			} else if _, ok := errors.AsType[*record.InvalidError[form.Note]](err); !ok {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, total := notesOf(t, s); changed.Load() != 20 || total.Contents > 1<<20 {
+		t.Errorf("%d were changed: %+v", changed.Load(), total)
+	}
+}
+
+func TestHardToBreak_Row02_WhatIsShownOfHostileNotesStaysBelowEightMebibytes(t *testing.T) {
+	two, s, _ := replicas(t)
+	room := fill(t, two, 20, strings.Repeat("<", note.MaxContents))
+	if _, total := notesOf(t, s); room == 0 || room == 20 || total.Shown > 6<<20 {
+		t.Errorf("there was room for %d: %+v", room, total)
+	}
+}
+
+func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
+	two, s, _ := replicas(t)
+	fill(t, two, 498, "a")
+	row := func(key, event, contents string) note.Row {
+		return note.Row{Key: key, Hash: contents, Event: event, Edit: note.Edit{Contents: &contents}}
+	}
+	outcomes, err := two[0].Import(t.Context(), []note.Row{row("1", "e1", "x"), row("2", "e2", "x"), row("3", "e1", "x"), row("4", "e1", "x")}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []record.Result{record.Created, record.Created, record.Created, record.Failed} {
+		if outcomes[i].Result != want {
+			t.Errorf("row %d: %+v", i, outcomes[i])
+		}
+	}
+	if fmt.Sprint(outcomes[3].Faults) != tooMuch {
+		t.Errorf("%+v", outcomes[3])
+	}
+	outcomes, err = two[1].Import(t.Context(), []note.Row{row("2", "e1", "moved"), row("1", "e1", "y")}, false)
+	if err != nil || outcomes[0].Result != record.Failed || outcomes[1].Result != record.Updated {
+		t.Errorf("changes: %+v, %v", outcomes, err)
+	}
+	if _, total := notesOf(t, s); total.Notes != 500 {
+		t.Errorf("stored: %+v", total)
+	}
+}
+
+func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.T) {
+	two, s, db := replicas(t)
+	for range 499 { // without a total
+		insert(t, s, note.Note{EventID: 101, OwnerID: 1})
+	}
+	if !tryCreate(t, two[0], "a") || tryCreate(t, two[1], "b") {
+		t.Error("the notes of before were not counted")
+	}
+	totals := db.Collection("notes_totals")
+	died := func(at time.Time) { // after it had reserved, before it wrote
+		t.Helper()
+		size := bson.D{{Key: "notes", Value: 1}, {Key: "contents", Value: 0}, {Key: "shown", Value: 0}}
+		_, err := totals.UpdateByID(t.Context(), int64(101), bson.D{
+			{Key: "$push", Value: bson.D{{Key: "reserved", Value: bson.D{{Key: "token", Value: "t"}, {Key: "at", Value: at}, {Key: "size", Value: size}}}}},
+			{Key: "$inc", Value: bson.D{{Key: "total.notes", Value: 1}, {Key: "version", Value: 1}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	notes, _ := notesOf(t, s)
+	remove := func(n note.Note) {
+		t.Helper()
+		if err := two[0].Delete(t.Context(), author, n.ID, record.Match{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove(notes[0])
+	died(time.Now())
+	if tryCreate(t, two[0], "c") {
+		t.Error("the write may still come")
+	}
+	remove(notes[1])
+	died(time.Now().Add(-time.Hour))
+	if !tryCreate(t, two[0], "d") || tryCreate(t, two[0], "e") {
+		t.Error("what will never come was not given back")
+	}
+	if err := two[0].DeleteOfEvent(t.Context(), 101); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := totals.CountDocuments(t.Context(), bson.D{}); err != nil || left != 0 {
+		t.Errorf("%d totals are left of a deleted event, %v", left, err)
+	}
+}
