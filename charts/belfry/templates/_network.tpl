@@ -42,3 +42,11 @@
 {{ include "belfry.opening" (dict "peers" $policy.telemetry.to "ports" $policy.telemetry.ports "direction" "to") }}
 {{- end }}
 {{- end -}}
+
+{{/* Fails unless trustedProxies is set: an Ingress or HTTPRoute (of) makes the controller's pods the peers of all
+clients. */}}
+{{- define "belfry.requireProxies" -}}
+{{- if not .root.Values.trustedProxies -}}
+{{- fail (printf "%s: set trustedProxies, the networks of the pods that connect to Belfry, or all clients count as one" .of) -}}
+{{- end -}}
+{{- end -}}

@@ -200,13 +200,15 @@ func TestSeveralReleasesInOneNamespace(t *testing.T) {
 func TestNotesTellHowToLogIn(t *testing.T) {
 	chart := notesAsAnObject(t)
 	for set, want := range map[string][]string{
-		"ingress.enabled=true,host=a.example,ingress.tlsSecret=tls,secrets.adminUuid.name=admin": {
+		"ingress.enabled=true,host=a.example,trustedProxies[0]=10.42.0.0/16,ingress.tlsSecret=tls," +
+			"secrets.adminUuid.name=admin": {
 			"BELFRY_URL=https://a.example",
 			"kubectl get secret admin --namespace schools -o jsonpath='{.data.admin-uuid}'", "/api/login",
 			"helm test belfry"},
-		"ingress.enabled=true,host=a.example": {"TLS has to end before the ingress controller"},
-		"serviceMonitor.enabled=true":         {"Prometheus is kept from the metrics until networkPolicy.monitoring"},
-		"logLevel=INFO":                       {"There is no way in from outside the cluster yet"},
+		"ingress.enabled=true,host=a.example,trustedProxies[0]=10.42.0.0/16": {
+			"TLS has to end before the ingress controller"},
+		"serviceMonitor.enabled=true": {"Prometheus is kept from the metrics until networkPolicy.monitoring"},
+		"logLevel=INFO":               {"There is no way in from outside the cluster yet"},
 	} {
 		out, errs, err := helm("helm 3", "template", "belfry", chart, "--namespace", "schools", "--kube-version",
 			kubernetes, "--set", set, "--show-only", "templates/notes.yaml")

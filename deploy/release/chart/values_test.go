@@ -7,7 +7,7 @@ import (
 
 // Invalid values are refused, and the message names the value.
 func TestWrongValuesAreRefused(t *testing.T) {
-	for set, want := range map[string]string{
+	wantRefused(t, map[string]string{
 		"replicas=3":                              "additional properties 'replicas' not allowed",
 		"defaults.replica=3":                      "additional properties 'replica' not allowed",
 		"services.pupils.replicas=2":              "additional properties 'pupils' not allowed",
@@ -51,15 +51,35 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		// The templates find these.
 		"ingress.enabled=true": "ingress: set host, the DNS name at " +
 			"which clients reach this deployment",
-		"httpRoute.enabled=true,host=a.example":                 "httpRoute: set httpRoute.parentRefs",
-		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=a": "httpRoute: set host",
+		"httpRoute.enabled=true,host=a.example": "httpRoute: set httpRoute.parentRefs",
+		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=a," +
+			"trustedProxies[0]=10.42.0.0/16": "httpRoute: set host",
 		"extraEnv.MONGODB_URI=mongodb://x": "extraEnv: MONGODB_URI comes from a " +
 			"Secret; set secretEnv or secrets instead",
 		"services.events.extraEnv.REDIS_URL=redis://x": "extraEnv: REDIS_URL comes from a " +
 			"Secret",
 		"defaults.autoscaling.enabled=true," +
 			"defaults.autoscaling.maxReplicas=1": "maxReplicas (1) is below minReplicas (2)",
-	} {
+	})
+}
+
+// TestHardToBreak_Row05_NoWayInWithoutTrustedProxies: without them all clients count as one, so that ten failed logins
+// refuse everybody; with all addresses each client chooses its own.
+func TestHardToBreak_Row05_NoWayInWithoutTrustedProxies(t *testing.T) {
+	wantRefused(t, map[string]string{
+		"ingress.enabled=true,host=a.example": "ingress: set trustedProxies, the networks of the pods " +
+			"that connect to Belfry",
+		"httpRoute.enabled=true,host=a.example,httpRoute.parentRefs[0].name=a": "httpRoute: set trustedProxies",
+		"trustedProxies[0]=0.0.0.0/0":                                          "/trustedProxies/0",
+		"trustedProxies[0]=::/0":                                               "/trustedProxies/0",
+		"trustedProxies[0]=10.0.0.0/00":                                        "/trustedProxies/0",
+	})
+}
+
+// wantRefused fails the test unless each of the settings is refused with its message.
+func wantRefused(t *testing.T, messages map[string]string) {
+	t.Helper()
+	for set, want := range messages {
 		for _, version := range []string{"helm 3", "helm 4"} {
 			_, errs, err := template(version, "--set", set)
 			if err == nil || !strings.Contains(errs, want) {
