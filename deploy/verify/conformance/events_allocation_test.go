@@ -87,7 +87,7 @@ func (s *School) garage(t *testing.T, buses int) garage {
 	return g
 }
 
-// allocate gives elements to a request.
+// allocate allocates elements to a request.
 func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...Element) servicetest.Answer {
 	t.Helper()
 	return c.Post(t, requestPath(request)+"/allocations", map[string]any{"elements": sent(elements...)})
@@ -135,8 +135,8 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 		g.client.Get(t, elementPath(g.group)+"/requests?start_date=2019-04-10").At(t, "requests.0.num_allocated"), 2)
 }
 
-// TestDecisionsPart5_MembersByTheDayOfTheEvent: what counts is who or what is in the group on the day of the event,
-// not today; directly or through a group in it.
+// TestDecisionsPart5_MembersByTheDayOfTheEvent: an element must be in the group on the day of the event, not today,
+// directly or through a nested group.
 func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	proves(t, "decisions 5 allocate")
 	c, g := school.Booker(t), school.garage(t, 0)
@@ -308,7 +308,7 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 		"?status=requested&limit=x", "?status=requested&after=x"} {
 		list(query).WantCode(t, http.StatusBadRequest)
 	}
-	// who decides nothing has an empty one
+	// an empty list for users who decide nothing
 	for _, other := range []*servicetest.Client{c, school.As(t, "admin"), school.As(t)} {
 		other.Get(t, "/api/commitments?status=requested,noted,rejected").Want(t, http.StatusOK,
 			`{"status":"OK","commitments":[],"next":null}`)

@@ -1,7 +1,7 @@
-// Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry
-// gets the same answer and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is
-// sealed with AES-256-GCM under a key that Redis does not know. While the first try is under way Redis holds a lock
-// in the answer's place, which expires when its holder dies.
+// Package answers stores in Redis the answers to requests with an Idempotency-Key, so that a retry gets the same
+// answer and nothing is done twice. An answer may hold a secret that is shown once, such as a user's uuid. It is
+// encrypted with AES-256-GCM; the key is not in Redis. While the first try is in progress, Redis holds a lock in
+// place of the answer. The lock expires when its holder dies.
 //
 // The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose
 // answer is gone is decided by what the records say, as when Redis was lost.
@@ -29,8 +29,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
-// maxBody bounds the answers that are remembered: Redis holds the sessions too, and must not fill up. A retry of
-// what had a longer one is decided by what the records themselves say.
+// maxBody is the largest body in bytes that is stored: Redis holds the sessions too and must not fill up. After a
+// longer answer, the idempotency records in the documents decide on a retry.
 const maxBody = 64 << 10
 
 const (
@@ -44,32 +44,32 @@ type Answer struct {
 	Body []byte `json:"body"`
 }
 
-// Store is the answers of a deployment. It is safe for concurrent use by any number of processes. When Redis is
-// away its calls are Unavailable.
+// Store holds the answers of a deployment. It is safe for concurrent use by any number of processes. Its calls
+// return Unavailable when Redis cannot be reached.
 type Store struct {
 	redis  redis.UniversalClient
 	prefix string
 	secret settings.Secret
 }
 
-// Options are what a Store is made of.
+// Options of New. All are required.
 type Options struct {
 	Redis  redis.UniversalClient
 	Prefix string          // of the keys in Redis
-	Secret settings.Secret // what answers are sealed with: the same in every process
+	Secret settings.Secret // encrypts the answers: the same in every process
 }
 
-// New returns the answers that Redis holds.
+// New returns the store of the answers in that Redis.
 func New(o Options) *Store { return &Store{o.Redis, o.Prefix, o.Secret} }
 
 // entry is what Redis holds: a lock, or an answer.
 type entry struct {
 	Body   string `json:"body"`             // hash of the request's body
-	Holder string `json:"holder,omitempty"` // of a lock: tells it from any other
+	Holder string `json:"holder,omitempty"` // of a lock: unique to it
 	Sealed []byte `json:"sealed,omitempty"` // the answer
 }
 
-// Lock is the right to answer a request for the first time.
+// Lock is held by the process that answers a request for the first time.
 type Lock struct {
 	user int64
 	key  idempotency.Key
@@ -78,14 +78,15 @@ type Lock struct {
 
 func (s *Store) name(k idempotency.Key) string { return s.prefix + "answer:" + k.ID }
 
-// begin returns what there is, or takes the lock. KEYS: the entry; ARGV: the lock, how long it holds in milliseconds.
+// begin returns the entry, or takes the lock when there is none. KEYS: the entry; ARGV: the lock, its lifetime in
+// ms.
 var begin = redis.NewScript(`
 local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 
 // Begin returns the answer that the request of the user got before; or, for the first try, nil and a lock that holds
-// for that long. Conflict when the key was used with another body or its first try is under way. One round trip.
+// for that long. Conflict when the key was used with another body or its first try is under way.
 func (s *Store) Begin(
 	ctx context.Context, user int64, k idempotency.Key, hold time.Duration,
 ) (*Answer, Lock, error) {
@@ -144,7 +145,7 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`)
 
 // Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not
-// remembered. The user's oldest answers are dropped while all of them take too much. One round trip.
+// remembered. The user's oldest answers are dropped while all of them take too much.
 func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if len(a.Body) > maxBody {
 		return s.Release(ctx, l)
@@ -163,7 +164,7 @@ func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	return unavailable(keep.Run(ctx, s.redis, keys, l.text, string(kept), lifetime, overhead, maxKept).Err())
 }
 
-// Release releases the lock without an answer: the next try is a first one. One round trip.
+// Release releases the lock without an answer: the next try is a first one.
 func (s *Store) Release(ctx context.Context, l Lock) error {
 	return unavailable(release.Run(ctx, s.redis, []string{s.name(l.key)}, l.text).Err())
 }
@@ -188,8 +189,8 @@ func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {
 	return aead.Seal(nil, nil, text, nil), nil //nolint:gosec // the nonce is not nil: this cipher draws it by itself
 }
 
-// open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was
-// asked for is done.
+// open decrypts an answer. When it was encrypted with an earlier secret, open returns Conflict, since the request
+// has been done.
 func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
 	aead, err := s.aead(k)
 	if err != nil {
@@ -206,7 +207,8 @@ func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
 	return &a, nil
 }
 
-// aead has a cipher key for each idempotency.Key, and puts a random nonce before what it seals.
+// aead returns the cipher for an idempotency.Key. Each Key has a cipher key of its own. A random nonce precedes the
+// ciphertext.
 func (s *Store) aead(k idempotency.Key) (cipher.AEAD, error) {
 	mac := hmac.New(sha256.New, []byte(s.secret.Reveal()))
 	mac.Write([]byte("answer|" + k.ID))

@@ -29,7 +29,7 @@ func key(key, body string) idempotency.Key {
 	return idempotency.New(1, "POST /api/events", key, []byte(body))
 }
 
-// lock begins a request that must be a first try.
+// lock begins a request and ends the test unless it is the first try.
 func lock(t *testing.T, s *answers.Store, k idempotency.Key, hold time.Duration) answers.Lock {
 	t.Helper()
 	answer, c, err := s.Begin(t.Context(), 1, k, hold)
@@ -82,7 +82,7 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	late := lock(t, s, k, time.Millisecond)
 	time.Sleep(20 * time.Millisecond)
 	now := lock(t, s, k, hold)
-	// Whoever was too slow does not answer for the one who has the lock now.
+	// An expired lock does not replace the entry of the lock's new holder.
 	if err := s.Keep(t.Context(), late, answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
