@@ -44,5 +44,6 @@ func TestHardToBreak_Row02_HostileNotesAreRefusedAndReadersGetTheOthers(t *testi
 		})
 	}
 	wg.Wait()
-	t.Logf("%d of %d notes fit", codes[200], len(answers))
+	listed := s.clients["author"].Get(t, path)
+	t.Logf("%d of %d notes fit; their listing has %d bytes", codes[200], len(answers), len(listed.Body))
 }
