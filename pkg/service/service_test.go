@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// log is what a service writes, read while it runs.
+// log keeps the output of a service, which tests read while it runs.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -37,7 +37,7 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// freeAddress is one that nobody listens on now.
+// freeAddress returns an address that nothing listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -48,7 +48,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// environment sets what a service needs to run on the test's stores, and returns its addresses.
+// environment sets the variables for a service on the test's stores, and returns its addresses.
 func environment(t *testing.T) (public, health string) {
 	t.Helper()
 	mongoURI, redisURL, err := storetest.URIs()
@@ -72,8 +72,8 @@ func bells(prepared *int) Spec {
 		Name:    "bells",
 		Prepare: func(context.Context, *Runtime) error { *prepared++; return nil },
 		Build: func(context.Context, *Runtime) (Surface, error) {
-			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring",
-				Handler: func(c *fiber.Ctx) error { return web.OK(c) }}}}, nil
+			ring := func(c *fiber.Ctx) error { return web.OK(c) }
+			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring", Handler: ring}}}, nil
 		},
 	}
 }
@@ -102,17 +102,15 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	var out log
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, bells(&prepared), nil, &out) }()
-	eventually(t, "it is ready", func() bool {
-		code,
-			err := get("http://" + health + "/readyz")
-		return err == nil && code == 200
-	})
+	ready := func(want int) func() bool {
+		return func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == want }
+	}
+	eventually(t, "it is ready", ready(200))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("%d, %v", code, err)
 	}
 	stop()
-	eventually(t, "it stops being ready",
-		func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 503 })
+	eventually(t, "it stops being ready", ready(503))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("it stopped serving before whoever routes to it could notice: %d, %v", code, err)
 	}
