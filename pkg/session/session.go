@@ -195,9 +195,9 @@ for i = 6, 8, 2 do
 end
 return 1`)
 
-// Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a login).
-// Where the user has 20 sessions already, the one unused longest ends. ErrStale, with nothing changed, when Refresh was
-// called for a newer version of a subject.
+// Create makes a session with a new id and, in the same step, ends the session of replaces, if there is one (a
+// login). When the user has 20 sessions already, the one unused longest ends. ErrStale, with nothing changed, when
+// Refresh was called for a newer version of a subject.
 func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, error) {
 	return s.create(ctx, r, replaces, 0)
 }

@@ -127,7 +127,7 @@ func (f *Folder) holds(t table, id string) bool {
 	return ok
 }
 
-// complete says whether an id that is missing in the table is a fault: the table is in bulk, and all of it could be read.
+// complete says whether an id that is missing in the table is a fault: the table is in bulk, and could be read.
 func (f *Folder) complete(t table) bool {
 	pass, ok := f.passes[t]
 	return ok && f.modes[t] == bulk && !pass.Unsure
