@@ -1,7 +1,7 @@
-// Package idempotency lets a client repeat a POST whose answer it did not hear, without doing it twice (decisions,
-// part 1: an Idempotency-Key). A Key stands for one such request. It is plain data: domain packages store it with
-// the record that the request made or changed, in the same atomic write, so that a retry after a crash finds it.
-// Package web reads the header, package answers remembers what was answered.
+// Package idempotency lets a client repeat a POST whose answer was lost, without doing it twice (decisions part 1,
+// Idempotency-Key). A Key identifies one such request. It is plain data: domain packages store it in the record
+// that the request made or changed, in the same atomic write, so that a retry after a crash finds it. Package web
+// reads the header, package answers stores the answers.
 package idempotency
 
 import (
@@ -17,21 +17,21 @@ import (
 )
 
 const (
-	// Lifetime is how long a key is remembered at least.
+	// Lifetime is the least time for which a key is stored.
 	Lifetime = 24 * time.Hour
 
 	maxKey     = 255
 	sweepEvery = 10 * time.Minute
 )
 
-// Key stands for a request that may be repeated. The zero Key is that of a request without the header. What the
-// header said is not stored.
+// Key identifies a request that may be repeated. The zero Key is that of a request without the header. The header's
+// value itself is not stored.
 type Key struct {
 	ID   string `json:"key"`  // SHA-256, in hexadecimal, of the user, the route and the header
 	Body string `json:"body"` // SHA-256, in hexadecimal, of the request's body
 }
 
-// New returns the Key of a request of that user. Route is the method with the whole path: the same header on
+// New returns the Key of a request of that user. The route is the method and the whole path: the same header on
 // another path is another Key.
 func New(user int64, route, header string, body []byte) Key {
 	return Key{ID: digest(fmt.Appendf(nil, "%d|%s|%s", user, route, header)), Body: digest(body)}
@@ -42,11 +42,10 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Given says whether the request had the header.
+// Given reports whether the request had the header.
 func (k Key) Given() bool { return k.ID != "" }
 
-// Repeats returns nil when k is the same request as the one with the earlier Key, and a Conflict when it has
-// another body.
+// Repeats returns nil when k has the same body as the earlier Key, and Conflict otherwise.
 func (k Key) Repeats(earlier Key) error {
 	if k != earlier {
 		return problem.New(problem.Conflict, "the Idempotency-Key was used with another body")
@@ -54,20 +53,20 @@ func (k Key) Repeats(earlier Key) error {
 	return nil
 }
 
-// InProgress is the answer to a request whose first try is still under way: a Conflict that says when to ask again.
+// InProgress returns the Conflict for a request whose first try is still in progress. It says when to retry.
 func InProgress() error {
 	p := problem.New(problem.Conflict, "the request with this Idempotency-Key is in progress")
 	p.RetryAfter = time.Second
 	return p
 }
 
-// Lost is the answer to a request that was done before, but whose answer can't be given again: a Conflict.
+// Lost returns the Conflict for a request that was done before, when its answer is no longer available.
 func Lost(cause error) error {
 	return problem.Wrap(problem.Conflict, cause,
 		"the request with this Idempotency-Key was done, but its answer can't be given again")
 }
 
-// CheckKey returns a Malformed problem unless key has 1 to 255 visible ASCII characters.
+// CheckKey returns Malformed unless key has 1 to 255 visible ASCII characters.
 func CheckKey(key string) error {
 	visible := len(key) >= 1 && len(key) <= maxKey
 	for _, c := range []byte(key) {
@@ -79,8 +78,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// Sweep returns background work that calls forget now and every ten minutes, to remove the Keys that records have
-// from before a time: those older than Lifetime. Any number of replicas may run it.
+// Sweep returns background work that calls forget at the start and every ten minutes. Forget removes from the
+// records the Keys of before a time, which is Lifetime ago. Any number of replicas may run it.
 func Sweep(log *slog.Logger, forget func(ctx context.Context, before time.Time) error) func(context.Context) error {
 	step := func(ctx context.Context) error { return forget(ctx, time.Now().Add(-Lifetime)) }
 	return background.New(background.Options{Name: "the sweep of old idempotency keys", Log: log, Step: step,

@@ -27,8 +27,8 @@ func TestDecisionsPart1_AKeyIsOfOneUserAndOnePath(t *testing.T) {
 	if err := first.Repeats(idempotency.New(1, "POST /api/events", "k", []byte("{}"))); err != nil {
 		t.Errorf("the same request: %v", err)
 	}
-	if err := first.Repeats(idempotency.New(1, "POST /api/events", "k", []byte("{ }"))); !problem.Is(err,
-		problem.Conflict) {
+	other := idempotency.New(1, "POST /api/events", "k", []byte("{ }"))
+	if err := first.Repeats(other); !problem.Is(err, problem.Conflict) {
 		t.Errorf("another body: %v", err)
 	}
 }
@@ -38,8 +38,8 @@ func TestDecisionsPart1_WhatAKeyMayBe(t *testing.T) {
 		"a": true, "!~": true, strings.Repeat("k", 255): true,
 		"": false, strings.Repeat("k", 256): false, "a b": false, "é": false, "a\x7f": false, "\t": false,
 	} {
-		if err := idempotency.CheckKey(key); (err == nil) != valid ||
-			(err != nil && !problem.Is(err, problem.Malformed)) {
+		err := idempotency.CheckKey(key)
+		if (err == nil) != valid || (err != nil && !problem.Is(err, problem.Malformed)) {
 			t.Errorf("%q: %v", key, err)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package importer serves imports (administration: POST /api/admin/import/KIND). It reads a batch of
-// newline-delimited JSON, hashes each record so that an unchanged one is seen, enters the batch in the audit, and
-// shapes the answer. A record that fails, fails alone. When a line cannot be read, the batch is refused before
-// anything is written.
+// newline-delimited JSON, hashes each record to detect unchanged ones, enters the batch in the audit, and shapes
+// the answer. A record that fails does not stop the others. When a line cannot be read, the whole batch is refused
+// before anything is written.
 package importer
 
 import (
@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// MaxRecords bounds a batch.
+	// MaxRecords is the most records in a batch.
 	MaxRecords = 1000
-	// MaxBody bounds a batch's bytes.
+	// MaxBody is the largest body of a batch in bytes.
 	MaxBody = 4 << 20
 )
 
-// Record is one line of a batch: the source's row with its key.
+// Record is one line of a batch: a row of the source with its key.
 type Record struct {
 	Key    string     // the source's id of the row, never empty
-	Hash   string     // SHA-256 of the row's content; the order of its fields does not count
+	Hash   string     // SHA-256 of the row's content; independent of the order of its fields
 	Fields web.Object // the row
 }
 
@@ -40,8 +40,8 @@ type Batch struct {
 	DryRun  bool // write nothing, and answer what would happen
 }
 
-// Read reads the request's batch. Malformed, with the number of the line, when a line is no JSON object with a key or
-// the key has come before, and Malformed when there are more than MaxRecords.
+// Read reads the request's batch. It returns Malformed, with the line's number, when a line is not a JSON object
+// with a key or repeats a key, and Malformed when there are more than MaxRecords.
 func Read(c *fiber.Ctx) (Batch, error) {
 	batch := Batch{DryRun: c.Query("dry_run") == "true"}
 	seen := map[string]bool{}
@@ -83,8 +83,8 @@ func parse(line []byte) (Record, error) {
 	return Record{Key: *key, Hash: hash, Fields: fields}, nil
 }
 
-// hashOf returns the same hash for the same content: encoding/json writes the keys of maps in order. A number counts
-// by its text.
+// hashOf returns the same hash for the same content, since encoding/json writes the keys of maps in order. Numbers
+// are hashed as their text.
 func hashOf(line []byte) (string, error) {
 	var content any
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -103,7 +103,8 @@ func hashOf(line []byte) (string, error) {
 // Handler imports a batch and returns the outcomes of the records in their order.
 type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 
-// Route returns the route of one kind of record. A batch that writes is in the audit as a whole, see auditlog.Batch.
+// Route returns the route of one kind of record. A batch that is not a dry run has one entry in the audit, see
+// auditlog.Batch.
 func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
 		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin,

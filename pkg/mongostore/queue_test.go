@@ -11,7 +11,7 @@ import (
 
 func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
 	queues := mongostore.NewWriterQueues()
-	count := 0 // guarded by nothing else: the race detector sees to it
+	count := 0 // guarded by nothing else: the race detector checks it
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {
@@ -26,7 +26,7 @@ func TestWriterQueues_OneWriterOfADocumentAtATime(t *testing.T) {
 	}
 	wg.Wait()
 	if count != 100 {
-		t.Errorf("%d of 100 took their turn", count)
+		t.Errorf("%d of 100 wrote", count)
 	}
 }
 

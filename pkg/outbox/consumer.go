@@ -22,22 +22,21 @@ const (
 	instrumentation = "github.com/belfry-schools/belfry/pkg/outbox"
 
 	consumerBatch = 16
-	// consumerBlock is how long a read waits for a message, and so how late Run may notice that its context ended.
+	// consumerBlock is how long a read waits for a message. Run may notice the end of its context that much later.
 	consumerBlock = time.Second
-	// claimAfter is how long a message that was read may stay unacknowledged before it is handed out again: because
-	// its consumer died, or because its handler failed.
+	// claimAfter is how long a message that was read may stay unacknowledged before it is delivered again. Its
+	// consumer has died then, or its handler has failed.
 	claimAfter = 30 * time.Second
-	// handlerTries is how often a handler is tried in a row, within about a second, before the message waits for
-	// claimAfter.
+	// handlerTries is how often a handler is called in a row before the message waits for claimAfter.
 	handlerTries = 3
 )
 
-// Handler does what a message asks for. It is idempotent: a message may come again, out of order, and twice at once. A
-// kind that it does not know it ignores. An error makes the message come again.
+// Handler processes a message. It must be idempotent: a message may be delivered again, out of order, and twice at
+// the same time. It ignores unknown kinds. After an error the message is delivered again.
 type Handler func(ctx context.Context, message Message) error
 
-// Consumer hands the messages of a stream to a handler, as a member of a consumer group: all processes of one service
-// use one group, and each message goes to one of them. One message at a time in each process.
+// Consumer calls a handler for the messages of a stream, as a member of a consumer group. All processes of one
+// service use one group, and each message goes to one of them. Each process handles one message at a time.
 type Consumer struct {
 	redis      redis.UniversalClient
 	stream     string
@@ -59,7 +58,7 @@ type ConsumerOptions struct {
 	ClaimAfter     time.Duration        // how long a message stays with a consumer that died or failed; 0: 30 s
 }
 
-// NewConsumer makes a consumer of the stream.
+// NewConsumer returns a consumer of the stream. A new group starts at the oldest message in it.
 func NewConsumer(o ConsumerOptions) *Consumer {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -81,8 +80,8 @@ func NewConsumer(o ConsumerOptions) *Consumer {
 	}
 }
 
-// Run consumes until ctx ends, then returns nil, within a second of the handler at work. While Redis is away it tries
-// again with growing pauses.
+// Run consumes until ctx ends. Then it returns nil, at most consumerBlock after the running handler has returned.
+// While Redis is unavailable it retries with growing pauses.
 func (c *Consumer) Run(ctx context.Context) error {
 	idle := Unsampled(ctx)
 	var nextClaim time.Time
@@ -99,8 +98,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return loop.Run(ctx)
 }
 
-// consumeOnce handles what comes within consumerBlock, and first, when the time for that has come, what others left
-// behind.
+// consumeOnce handles the messages that arrive within consumerBlock. Before that, when it is time to, it handles
+// those that other consumers left unacknowledged.
 func (c *Consumer) consumeOnce(ctx, idle context.Context, nextClaim *time.Time) error {
 	if !time.Now().Before(*nextClaim) {
 		if err := c.consumeStale(ctx, idle); err != nil {
@@ -111,19 +110,20 @@ func (c *Consumer) consumeOnce(ctx, idle context.Context, nextClaim *time.Time) 
 	return c.consumeNew(ctx, idle)
 }
 
-// isNoGroup says that the stream or the group does not exist: at the first start, or after Redis lost its data.
+// isNoGroup reports whether the stream or the group does not exist: at the first start, or after Redis lost its
+// data.
 func isNoGroup(err error) bool { return strings.HasPrefix(err.Error(), "NOGROUP") }
 
 func (c *Consumer) createGroup(ctx context.Context) error {
 	err := c.redis.XGroupCreateMkStream(ctx, c.stream, c.group, "0").Err()
 	if err != nil && strings.HasPrefix(err.Error(), "BUSYGROUP") {
-		return nil // another process was first
+		return nil // another process has created it
 	}
 	return err
 }
 
-// consumeNew waits for messages that nobody in the group has had. All processes read under one consumer name, the
-// group's: Redis gives each message to one reader all the same, and no dead names pile up.
+// consumeNew waits for messages that were not yet delivered to the group. All processes read under one consumer
+// name, that of the group. Redis still delivers each message to one reader, and no names of dead consumers pile up.
 func (c *Consumer) consumeNew(ctx, idle context.Context) error {
 	streams, err := c.redis.XReadGroup(idle, &redis.XReadGroupArgs{
 		Group: c.group, Consumer: c.group, Streams: []string{c.stream, ">"}, Count: consumerBatch, Block: consumerBlock,
@@ -142,7 +142,7 @@ func (c *Consumer) consumeNew(ctx, idle context.Context) error {
 	return nil
 }
 
-// consumeStale takes over the messages that were read long ago and never acknowledged.
+// consumeStale handles the messages that were read more than claimAfter ago and not acknowledged.
 func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 	for start := "0-0"; ctx.Err() == nil; {
 		entries, next, err := c.redis.XAutoClaim(idle, &redis.XAutoClaimArgs{
@@ -163,7 +163,8 @@ func (c *Consumer) consumeStale(ctx, idle context.Context) error {
 	return nil
 }
 
-// consume handles entries one by one and acknowledges those that are done with. Its error is Redis'.
+// consume handles entries one by one and acknowledges those that need no further try. It returns errors of Redis
+// only.
 func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) error {
 	for _, entry := range entries {
 		if ctx.Err() != nil {
@@ -179,7 +180,7 @@ func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) 
 	return nil
 }
 
-// process says whether the entry can be acknowledged: it was handled, or can never be.
+// process handles an entry and reports whether to acknowledge it: it was handled, or cannot be parsed.
 func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	if len(entry.Values) == 0 {
 		c.log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry.ID)
@@ -187,8 +188,8 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	}
 	message, err := parse(entry.Values)
 	if err != nil {
-		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped", "entry", entry.ID, "error",
-			err)
+		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped",
+			"entry", entry.ID, "error", err)
 		return true
 	}
 	ctx, span := c.tracer.Start(ctx, "process "+message.Kind, c.spanOptions(message)...)
@@ -197,16 +198,16 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 		span.SetAttributes(semconv.ErrorTypeOther)
 		span.SetStatus(codes.Error, "")
 		if ctx.Err() == nil {
-			c.log.WarnContext(ctx, "a message could not be handled and comes again", "message", message.ID, "kind",
-				message.Kind, "subject", message.Subject, "error", err)
+			c.log.WarnContext(ctx, "a message could not be handled and comes again",
+				"message", message.ID, "kind", message.Kind, "subject", message.Subject, "error", err)
 		}
 		return false
 	}
 	return true
 }
 
-// try runs the handler until it succeeds, a few times. Half of claimAfter bounds it, so that the message is not handed
-// out again meanwhile.
+// try calls the handler until it succeeds, handlerTries times at most. It ends after half of claimAfter, so that
+// the message is not delivered to another consumer meanwhile.
 func (c *Consumer) try(ctx context.Context, message Message) error {
 	ctx, cancel := context.WithTimeout(ctx, c.claimAfter/2)
 	defer cancel()
@@ -221,7 +222,7 @@ func (c *Consumer) try(ctx context.Context, message Message) error {
 	}
 }
 
-// spanOptions link the consumer's span, which begins a trace of its own, to the request that wrote the message.
+// spanOptions link the consumer's span to the request that wrote the message. The span begins a new trace.
 func (c *Consumer) spanOptions(message Message) []trace.SpanStartOption {
 	options := []trace.SpanStartOption{
 		trace.WithNewRoot(),

@@ -47,7 +47,7 @@ func publish(t *testing.T, client redis.UniversalClient, stream string, m Messag
 	}
 }
 
-// acknowledged waits until the group notes has no message open.
+// acknowledged waits until the group notes has no pending message.
 func acknowledged(t *testing.T, client redis.UniversalClient, stream string) {
 	t.Helper()
 	eventually(t, "all acknowledged", func() bool {
@@ -137,7 +137,7 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 	acknowledged(t, client, stream)
 }
 
-// A process may die after reading a message, before or after handling it: another one gets it.
+// A process may die after reading a message, before or after handling it. Then another process gets the message.
 func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -157,7 +157,7 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 	acknowledged(t, client, stream)
 }
 
-// The release before skips an entry whose payload is no JSON, and both may run at once in an upgrade.
+// The previous release skips an entry whose payload is not JSON, and during an upgrade both releases run.
 func TestMessage_IsReadableForTheReleaseBefore(t *testing.T) {
 	if got := NewMessage(t.Context(), "made", 1).values()["payload"]; got != "null" {
 		t.Errorf("the payload is %v", got)
@@ -218,7 +218,7 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 	defer func() { _ = gated.Close() }()
 	var b inbox
 	var log countingHandler
-	// A message that Redis had just sent when the connection broke comes again after ClaimAfter.
+	// A message that was lost with the connection is delivered again after ClaimAfter.
 	start(t, NewConsumer(ConsumerOptions{Redis: gated, Stream: stream, Group: "notes", Handle: b.handle,
 		Log: log.logger(), ClaimAfter: 2 * time.Second}).Run)
 	publish(t, client, stream, NewMessage(t.Context(), "before", 1))

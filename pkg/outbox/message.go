@@ -1,9 +1,9 @@
-// Package outbox carries messages from one service's documents to the other services, at least once.
+// Package outbox delivers messages from one service's documents to the other services, at least once.
 //
-// A message is put into the array outbox of a document in the same atomic write as the change, so there is never one
-// without the other. It is pending until a [Relay] has added it to a Redis stream; only then it is removed from the
-// document. A [Consumer] calls an idempotent handler for each message of the stream until that succeeds. When a process
-// dies, a message may be handled again, and is never lost.
+// A message is written into the array outbox of a document in the same atomic write as the change, so there is
+// never one without the other. It is pending until a [Relay] has added it to a Redis stream, and is removed from
+// the document only then. A [Consumer] calls an idempotent handler for each message of the stream until that
+// succeeds. When a process dies, a message may be handled again, and is never lost.
 package outbox
 
 import (
@@ -23,18 +23,18 @@ import (
 //	Outbox []outbox.Message `bson:"outbox,omitempty"`
 const Field = string(mongostore.PendingOutbox)
 
-// Message says what happened to a record. It has no secrets in it: Redis stores it in the clear.
+// Message says what happened to a record. It must hold no secrets: Redis stores it in plain text.
 type Message struct {
 	ID      string    `bson:"id"`      // unique; the same when the message is delivered again
 	Kind    string    `bson:"kind"`    // such as event.deleted
 	Subject int64     `bson:"subject"` // id of the record
 	At      time.Time `bson:"at"`
 	Trace   string    `bson:"trace,omitempty"` // W3C traceparent of the request that wrote it
-	// Detail is for the writing service's own recorder (RelayOptions.Record); it is not published.
+	// Detail is for RelayOptions.Record of the writing service; it is not published.
 	Detail string `bson:"detail,omitempty"`
 }
 
-// NewMessage makes a message with a fresh id that remembers the trace of ctx.
+// NewMessage returns a message with a new id and the trace context of ctx.
 func NewMessage(ctx context.Context, kind string, subject int64) Message {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
@@ -47,10 +47,10 @@ func NewMessage(ctx context.Context, kind string, subject int64) Message {
 	}
 }
 
-// Index is the index that a collection needs for its relay.
+// Index returns the index that a collection needs for its relay.
 func Index() mongostore.Index { return mongostore.PendingOutbox.Index() }
 
-// Stream is the Redis key of the stream with the name, in the deployment with the prefix.
+// Stream returns the Redis key of the stream with that name, in the deployment with that prefix.
 func Stream(prefix, name string) string { return prefix + "stream:" + name }
 
 // values are the fields of the message's entry in the stream.
@@ -60,7 +60,7 @@ func (m Message) values() map[string]any {
 		"kind":        m.Kind,
 		"subject":     m.Subject,
 		"at":          m.At.UTC().Format(time.RFC3339Nano),
-		"payload":     "null", // for consumers of the release before, which skip an entry without it
+		"payload":     "null", // for consumers of the previous release, which skip an entry without it
 		"traceparent": m.Trace,
 	}
 }

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	// relayInterval is how late a message may be published that nobody nudged for, such as one whose writer died.
+	// relayInterval is the pause between two looks without a nudge, such as for a message whose writer died.
 	relayInterval = time.Second
-	// firstRetry and longestRetry bound the pause between two tries while a store is away.
+	// firstRetry and longestRetry bound the pause between two tries while a store is unavailable.
 	firstRetry   = 100 * time.Millisecond
 	longestRetry = 5 * time.Second
-	// relayBatch is how many documents are read at a time.
+	// relayBatch is the most documents that are read at a time.
 	relayBatch = 100
-	// streamLength is about how many entries a stream keeps; consumers may be that far behind.
+	// streamLength is about how many entries a stream keeps. A consumer that is further behind misses messages.
 	streamLength = 100_000
 )
 
-// Relay moves messages from the documents of one collection to a stream. Several may work on the same collection; then
-// some messages are published twice. The messages of one document are published in the order of its array; between
-// documents there is no order.
+// Relay moves messages from the documents of one collection to a stream. Several relays may work on the same
+// collection; then some messages are published twice. The messages of one document are published in the order of
+// its array. There is no order between documents.
 //
-// A tombstone goes with its last messages, unless something else is pending in it (mongostore.Pending). The relay
-// leaves the version of a document alone, so it never makes a writer start over.
+// A tombstone is deleted with its last message, unless something else is pending in it (mongostore.Pending). The
+// relay does not change the version of a document, so it never conflicts with a writer.
 type Relay struct {
 	collection *mongo.Collection
 	redis      redis.UniversalClient
@@ -43,19 +43,19 @@ type Relay struct {
 	log        *slog.Logger
 }
 
-// RelayOptions are what a relay is made of.
+// RelayOptions are the options of NewRelay.
 type RelayOptions struct {
-	Collection *mongo.Collection // has [Index]
+	Collection *mongo.Collection // must have [Index]
 	Redis      redis.UniversalClient
-	Stream     string       // its key in Redis
+	Stream     string       // its Redis key
 	Log        *slog.Logger // nil: the default one
-	// Record, if set, is given the messages of a document, in their order, before they are published; while it fails
-	// they wait. It may be given a message again, and by several relays at once, but never one before it was given
-	// those ahead of it in the document.
+	// Record, if set, is called with the messages of a document, in their order, before they are published. While
+	// it fails they stay pending. It may get a message again, and from several relays at once, but never before the
+	// messages ahead of it in the document.
 	Record func(ctx context.Context, messages []Message) error
 }
 
-// NewRelay makes a relay from the collection to the stream.
+// NewRelay returns a relay from the collection to the stream.
 func NewRelay(o RelayOptions) *Relay {
 	return &Relay{
 		collection: o.Collection,
@@ -67,7 +67,7 @@ func NewRelay(o RelayOptions) *Relay {
 	}
 }
 
-// Nudge makes the relay look for messages now instead of at its next interval. It never blocks.
+// Nudge makes the relay look for messages now instead of after its pause. It never blocks.
 func (r *Relay) Nudge() {
 	select {
 	case r.nudge <- struct{}{}:
@@ -75,7 +75,7 @@ func (r *Relay) Nudge() {
 	}
 }
 
-// Run relays until ctx ends, then returns nil. While a store is away it tries again with growing pauses.
+// Run relays until ctx ends, then returns nil. While a store is unavailable it retries with growing pauses.
 func (r *Relay) Run(ctx context.Context) error {
 	loop := background.New(background.Options{
 		Name: "outbox relay", Log: r.log, Step: r.relay, Every: relayInterval, Wake: r.nudge,
@@ -84,7 +84,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	return loop.Run(Unsampled(ctx))
 }
 
-// relay publishes all messages that wait.
+// relay publishes all pending messages.
 func (r *Relay) relay(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if moved, err := r.round(ctx); err != nil || moved < relayBatch {
@@ -102,8 +102,7 @@ type pendingDocument struct {
 	Outbox  []Message `bson:"outbox"`
 }
 
-// round relays one batch and returns the number of its documents. One indexed read; with messages one pipeline to
-// Redis and the writes of mongostore.Pending.
+// round relays one batch and returns the number of its documents.
 func (r *Relay) round(ctx context.Context) (int, error) {
 	documents, err := r.read(ctx)
 	if err != nil || len(documents) == 0 {
@@ -121,7 +120,7 @@ func (r *Relay) read(ctx context.Context) ([]pendingDocument, error) {
 		options.Find().SetProjection(projection).SetLimit(relayBatch))
 }
 
-// publish has the messages recorded and adds them to the stream. After an error some may have been.
+// publish calls Record with the messages and adds them to the stream. After an error some of them may be in it.
 func (r *Relay) publish(ctx context.Context, documents []pendingDocument) error {
 	pipeline := r.redis.Pipeline()
 	for _, document := range documents {
@@ -141,7 +140,7 @@ func (r *Relay) publish(ctx context.Context, documents []pendingDocument) error 
 	return nil
 }
 
-// remove takes the published messages out of their documents, and no others: one that was added since stays.
+// remove removes the published messages from their documents. Messages that were added since stay.
 func (r *Relay) remove(ctx context.Context, documents []pendingDocument) error {
 	published := make([]mongostore.Copied, len(documents))
 	for i, d := range documents {

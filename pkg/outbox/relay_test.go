@@ -60,8 +60,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 	}
 }
 
-// While a message can't be recorded it is neither published nor taken out of its document; what the recorder alone
-// may see is not published.
+// While Record fails, a message is neither published nor removed from its document. Detail is not published.
 func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
@@ -147,7 +146,8 @@ func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 	}
 }
 
-// A process may die after publishing and before emptying: the message is seen twice and not lost.
+// A process may die between publishing a message and removing it. Then the message is delivered twice, and not
+// lost.
 func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testing.T) {
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
@@ -187,7 +187,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, seen := range []bool{false, true} { // the relay that read a tombstone, too, must not delete a later one
+	for _, seen := range []bool{false, true} { // also a relay that read a tombstone must not delete a later one
 		documents[0].Deleted = seen
 		if err := relay.remove(t.Context(), documents); err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// document is one as the services have them.
+// document is like those of the services.
 type document struct {
 	mongostore.Head `bson:",inline"`
 	Title           string    `bson:"title"`
@@ -36,7 +36,7 @@ func records(t *testing.T) *mongo.Collection {
 	return collection
 }
 
-// put stores a document with messages of the kinds given.
+// put stores a document with messages of those kinds.
 func put(t *testing.T, collection *mongo.Collection, id int64, kinds ...string) {
 	t.Helper()
 	doc := document{Head: mongostore.Head{ID: id}, Title: "kept"}
@@ -48,10 +48,10 @@ func put(t *testing.T, collection *mongo.Collection, id int64, kinds ...string) 
 	}
 }
 
-// silent discards what is logged.
+// silent returns a log that discards everything.
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// inbox is a handler that keeps what it gets.
+// inbox is a handler that keeps the messages it gets.
 type inbox struct {
 	mu   sync.Mutex
 	got  []Message
@@ -68,7 +68,7 @@ func (b *inbox) handle(_ context.Context, m Message) error {
 	return nil
 }
 
-// times tells how often each message came, as "kind subject".
+// times returns how often each message was delivered, by "kind subject".
 func (b *inbox) times() map[string]int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +79,7 @@ func (b *inbox) times() map[string]int {
 	return times
 }
 
-// start runs run until the test ends, or until stop is called.
+// start calls run, and ends it when the test ends or stop is called.
 func start(t *testing.T, run func(context.Context) error) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +103,7 @@ func start(t *testing.T, run func(context.Context) error) (stop func()) {
 	return stop
 }
 
-// eventually waits until holds does.
+// eventually waits until holds returns true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(15 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -129,7 +129,7 @@ func entries(t *testing.T, client redis.UniversalClient, stream string) []Messag
 	return messages
 }
 
-// gate is a TCP way to a store that can be shut, as when the store is away.
+// gate is a TCP proxy to a store. While it is shut, the store is unavailable.
 type gate struct {
 	t      *testing.T
 	target string
@@ -167,7 +167,7 @@ func (g *gate) open() {
 	}()
 }
 
-// shut refuses new connections and breaks those that are open.
+// shut refuses new connections and closes those that are open.
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Unsampled keeps the stores' instrumentation from making a trace of each idle look: it puts a parent into ctx that
-// was not sampled, which samplers follow.
+// Unsampled returns a context with a parent span that is not sampled. Samplers follow it, so polling without result
+// makes no traces.
 func Unsampled(ctx context.Context) context.Context {
 	var traceID trace.TraceID
 	var spanID trace.SpanID

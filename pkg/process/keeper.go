@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// KeeperOptions describe a program that is to be kept running. Command is needed.
+// KeeperOptions describe a program that is kept running. Command is required.
 type KeeperOptions struct {
-	// Command returns the command of the next start. Its output goes to Log.
+	// Command returns the command for the next start. Its output goes to Log.
 	Command func() *exec.Cmd
 	// Log, if set, is opened for each start and closed when the program has ended.
 	Log func() (io.WriteCloser, error)
 
-	// Signal asks the program to end in good order, within Patience; then it is killed. nil: SIGTERM.
+	// Signal stops the program; after Patience it is killed. nil: SIGTERM.
 	Signal   os.Signal
 	Patience time.Duration
 
 	// FirstPause is the pause before a program that ended is started again. It doubles up to LongestPause, and is
-	// the first again after the program had been up for longer than Steady.
+	// FirstPause again after the program has run for longer than Steady.
 	FirstPause, LongestPause, Steady time.Duration
-	// Tries is how many ends in a row, without a steady time between them, mean that the program does not stay up;
-	// 0: one.
+	// Tries is after how many ends in a row, with no run longer than Steady between them, Hopeless is closed; 0:
+	// one.
 	Tries int
 
-	// Ended, if set, hears of each end that Stop did not ask for, and of the pause before the next start.
+	// Ended, if set, is called after each end that Stop did not cause, with the pause before the next start.
 	Ended func(err error, pause time.Duration)
 }
 
@@ -43,7 +43,7 @@ type Keeper struct {
 	current *Process // nil while none runs
 }
 
-// Keep starts a program and starts it again whenever it ends, until Stop.
+// Keep starts a program, and starts it again whenever it ends, until Stop is called.
 func Keep(o KeeperOptions) *Keeper {
 	if o.Signal == nil {
 		o.Signal = syscall.SIGTERM
@@ -54,16 +54,17 @@ func Keep(o KeeperOptions) *Keeper {
 	return k
 }
 
-// Hopeless is closed when the program has ended so quickly and so often that it does not stay up. It is started
-// again all the same.
+// Hopeless is closed when the program has ended KeeperOptions.Tries times in a row. The program is still started
+// again.
 func (k *Keeper) Hopeless() <-chan struct{} { return k.hopeless }
 
-// Await is [Process.Await] for a program that is kept: ErrEnded when it does not stay up.
+// Await is [Process.Await] for a kept program. It returns ErrEnded once Hopeless is closed.
 func (k *Keeper) Await(ctx context.Context, ready func(context.Context) bool) error {
 	return await(ctx, k.hopeless, ready)
 }
 
-// Stop ends the program, and returns when it is gone. The error says that it had to be killed. Call it once.
+// Stop stops the program, and returns when it has ended. It returns an error when the program had to be killed. It
+// may be called once.
 func (k *Keeper) Stop() error {
 	k.mu.Lock()
 	close(k.stopping)
@@ -104,7 +105,7 @@ func (k *Keeper) run() {
 	}
 }
 
-// once starts the program and waits for its end. The error says how it ended, or why it did not start.
+// once starts the program and waits for its end. The error is how it ended, or why it did not start.
 func (k *Keeper) once() error {
 	command := k.options.Command()
 	if k.options.Log != nil {
@@ -126,12 +127,12 @@ func (k *Keeper) once() error {
 	return p.Err()
 }
 
-// start starts the command, unless the keeper was stopped: then there is no process.
+// start starts the command. It returns nil when the keeper was stopped.
 func (k *Keeper) start(command *exec.Cmd) (*Process, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.isStopping() {
-		return nil, nil //nolint:nilnil // run looks whether the keeper was stopped
+		return nil, nil //nolint:nilnil // run checks whether the keeper was stopped
 	}
 	p, err := Start(command)
 	k.current = p

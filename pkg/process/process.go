@@ -1,6 +1,6 @@
-// Package process runs programs for tests and tools: it starts one, waits until it is ready, asks it to end, and
-// kills it when it does not. A Keeper starts one again whenever it ends. A program that was started does not
-// outlive the process that started it. Linux only.
+// Package process runs programs for tests and tools. It starts a program, waits until it is ready, sends it a
+// signal to end, and kills it when it does not. A Keeper starts a program again whenever it ends. A program is
+// killed when the process that started it ends. Linux only.
 package process
 
 import (
@@ -19,19 +19,18 @@ import (
 // ErrEnded is Await's error when the program ended before it was ready.
 var ErrEnded = errors.New("it ended before it was ready")
 
-// look is the pause between two questions whether a program is ready.
+// look is the pause between two checks whether a program is ready.
 const look = 20 * time.Millisecond
 
-// Process is a program that was started. It is safe for concurrent use.
+// Process is a started program. It is safe for concurrent use.
 type Process struct {
 	command *exec.Cmd
 	ended   chan struct{}
 	err     error // of Wait; read after ended
 }
 
-// Start starts a command. Unless the command says otherwise (SysProcAttr), it gets a process group of its own, so
-// that an interrupt from the terminal reaches it only through Stop, and the kernel kills it when this process is
-// gone.
+// Start starts a command. Unless the command has SysProcAttr, it gets a process group of its own, so that an
+// interrupt from the terminal does not reach it, and the kernel kills it when this process ends.
 func Start(command *exec.Cmd) (*Process, error) {
 	if command.SysProcAttr == nil {
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -56,13 +55,13 @@ func Start(command *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// PID is the id of the process.
+// PID returns the id of the process.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
 // Ended is closed when the program has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Err says how the program ended, which it has: "exit status 0", too, and "signal: killed".
+// Err returns how the program ended, also on success: "exit status 0", "signal: killed". Call it after Ended.
 func (p *Process) Err() error {
 	if p.err == nil {
 		return errors.New("exit status 0")
@@ -70,7 +69,8 @@ func (p *Process) Err() error {
 	return p.err
 }
 
-// ExitCode is that of the program, which has ended: 128 and the signal's number where a signal ended it, as in a shell.
+// ExitCode returns the exit code, or 128 plus the number of the signal that ended the program, as in a shell. Call
+// it after Ended.
 func (p *Process) ExitCode() int {
 	if status, ok := p.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
@@ -78,7 +78,8 @@ func (p *Process) ExitCode() int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// Await asks again and again whether the program is ready, and returns nil once it is. ErrEnded; the context's error.
+// Await calls ready repeatedly and returns nil once it reports true. It returns ErrEnded when the program ends
+// first, and the context's error when ctx ends.
 func (p *Process) Await(ctx context.Context, ready func(context.Context) bool) error {
 	return await(ctx, p.ended, ready)
 }
@@ -100,7 +101,7 @@ func await(ctx context.Context, ended <-chan struct{}, ready func(context.Contex
 	}
 }
 
-// Serves is a question for Await: whether the URL is answered with 200.
+// Serves returns a check for Await: whether the URL answers with 200.
 func Serves(url string) func(context.Context) bool {
 	return func(ctx context.Context) bool {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -111,13 +112,13 @@ func Serves(url string) func(context.Context) bool {
 		if err != nil {
 			return false
 		}
-		_ = answer.Body.Close() // nothing of it is read
+		_ = answer.Body.Close() // its content is not needed
 		return answer.StatusCode == http.StatusOK
 	}
 }
 
-// Stop sends the program a signal, kills it when it goes on for longer than patience, and returns when it is gone.
-// The error says that it had to be killed. A program that has ended is left alone.
+// Stop sends the program a signal, kills it when it has not ended after patience, and returns when it has ended. It
+// returns an error when the program had to be killed. It does nothing to a program that has ended.
 func (p *Process) Stop(signal os.Signal, patience time.Duration) error {
 	_ = p.command.Process.Signal(signal) // it may have ended by itself
 	select {
@@ -130,11 +131,11 @@ func (p *Process) Stop(signal os.Signal, patience time.Duration) error {
 	return fmt.Errorf("%s did not end within %s of %v and was killed", filepath.Base(p.command.Path), patience, signal)
 }
 
-// KillGroup kills the program and what it started in its process group, and returns when the program is gone.
+// KillGroup kills all processes of the program's process group, and returns when the program has ended.
 func (p *Process) KillGroup() error {
 	err := syscall.Kill(-p.PID(), syscall.SIGKILL)
 	<-p.ended
-	if errors.Is(err, syscall.ESRCH) { // it had ended by itself
+	if errors.Is(err, syscall.ESRCH) { // it had already ended
 		return nil
 	}
 	return err

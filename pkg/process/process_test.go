@@ -35,7 +35,7 @@ func start(t *testing.T, command *exec.Cmd) *process.Process {
 	return p
 }
 
-// there is a question for Await: whether a file is there.
+// there returns a check for Await: whether a file exists.
 func there(path string) func(context.Context) bool {
 	return func(context.Context) bool {
 		_, err := os.Stat(path)
@@ -131,13 +131,13 @@ func TestKillGroup_KillsWhatTheProgramStarted(t *testing.T) {
 	}
 }
 
-// gone tells that a process is no more, or waits only for somebody to hear of its end.
+// gone reports whether a process has ended; it may still be a zombie.
 func gone(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" Z"))
 }
 
-// notes keeps what a keeper says.
+// notes keeps what a keeper reports.
 type notes struct {
 	mu     sync.Mutex
 	pauses []time.Duration

@@ -17,8 +17,8 @@ func TestDecisionsPart1_IfMatchLetsOnlyTheVersionsItNamesPass(t *testing.T) {
 		"another":          {record.Versions(2, 4), false},
 		"tags of others":   {record.Versions(), false},
 	} {
-		if err := test.match.Check(3); (err == nil) != test.passes ||
-			(err != nil && !problem.Is(err, problem.PreconditionFailed)) {
+		err := test.match.Check(3)
+		if (err == nil) != test.passes || (err != nil && !problem.Is(err, problem.PreconditionFailed)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

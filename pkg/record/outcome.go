@@ -5,7 +5,8 @@ import "github.com/belfry-schools/belfry/pkg/problem"
 // Result is what an import did with a record (administration: import).
 type Result string
 
-// The results. Unchanged is a record whose row is the one that was imported last, whatever was changed by hand since.
+// The results. Unchanged means that the row equals the one that was imported last, even when the record was changed
+// by hand since.
 const (
 	Created   Result = "created"
 	Updated   Result = "updated"
@@ -13,12 +14,12 @@ const (
 	Failed    Result = "failed"
 )
 
-// Outcome is what became of one row of an import.
+// Outcome is the outcome of one row of an import.
 type Outcome struct {
 	Result Result
 	ID     int64          // of the record; 0 when it failed, or would be created by a dry run
 	Faults problem.Fields // of a failed row, by column
 }
 
-// Fail is the outcome of a row that is not right.
+// Fail returns the outcome of an invalid row.
 func Fail(faults problem.Fields) Outcome { return Outcome{Result: Failed, Faults: faults} }

@@ -1,5 +1,5 @@
-// Package record says of any stored record what every service has to say: that it is missing, unchanged or invalid,
-// and what an import did with it. It is plain data, for stores, rules and handlers alike.
+// Package record holds what every service says of a stored record: that it is missing, unchanged or invalid, and
+// the outcome of its import. It is plain data for stores, domain packages and handlers.
 package record
 
 import (
@@ -17,8 +17,8 @@ var (
 	ErrUnchanged = errors.New("the record is unchanged")
 )
 
-// Missing makes a store's ErrNotFound the problem that clients see: the record of that type name ("Event", "Note",
-// …) with that id does not exist (contract 7.2). Any other error, and nil, is returned as it is.
+// Missing turns a store's ErrNotFound into the problem that clients see: the record of that type ("Event", "Note",
+// …) with that id does not exist (contract 7.2). It returns any other error, and nil, unchanged.
 func Missing(err error, name string, id int64) error {
 	if errors.Is(err, ErrNotFound) {
 		return problem.Missing(name, id)
@@ -26,8 +26,8 @@ func Missing(err error, name string, id int64) error {
 	return err
 }
 
-// InvalidError says that a record is invalid and was not written. Record is as it would have become, a field with a
-// fault as it is stored or empty. Handlers answer with 422, the record, valid false and the faults as errors
+// InvalidError says that a record is invalid and was not written. Record is the record after the change; a field
+// with a fault is as stored, or empty. Handlers answer 422 with the record, valid false and the faults as errors
 // (contract 7.1, decisions part 1).
 type InvalidError[T any] struct {
 	Record T
@@ -37,7 +37,7 @@ type InvalidError[T any] struct {
 // Error is for the log.
 func (e *InvalidError[T]) Error() string { return fmt.Sprintf("the record is invalid: %v", e.Faults) }
 
-// Invalid returns an InvalidError, and nil when there are no faults, so that a check can end with it.
+// Invalid returns an InvalidError, and nil when there are no faults, so that a check can return it directly.
 func Invalid[T any](record T, faults problem.Fields) error {
 	if len(faults) == 0 {
 		return nil

@@ -16,7 +16,7 @@ import (
 // minToken is the least length of the shared token in bytes.
 const minToken = 32
 
-// Config is what every service is configured with. The standard OTEL_ variables are read by package telemetry besides.
+// Config holds the settings of every service. Package telemetry reads the standard OTEL_ variables.
 type Config struct {
 	Listen         string        `envconfig:"BELFRY_LISTEN" default:":8080" desc:"address of the public listener"`
 	InternalListen string        `envconfig:"BELFRY_INTERNAL_LISTEN" default:":8081" desc:"address of the listener for the other services"`
@@ -46,7 +46,7 @@ type Config struct {
 	StopDeadline   time.Duration `envconfig:"BELFRY_STOP_DEADLINE" default:"15s" desc:"how long requests in flight, background work and telemetry may take to end"`
 }
 
-// Check names what envconfig's types do not catch.
+// Check reports what envconfig's types do not catch.
 func (c *Config) Check() error {
 	var faults []error
 	if n := len(c.InternalToken.Reveal()); n < minToken {

@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// Runtime is what a service is built on: its configuration, its stores and its neighbours, all connected.
+// Runtime holds what a service is built on: its settings, and the connections to its stores and neighbours.
 type Runtime struct {
 	Config
 	*telemetry.Telemetry
@@ -37,7 +37,7 @@ type Runtime struct {
 	transport *neighbour.Transport
 }
 
-// connect opens the stores. Its errors say which store is away and never where it is.
+// connect opens the stores. Its errors name the store that is unavailable, and never its address.
 func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetry) (*Runtime, error) {
 	client, err := mongostore.Connect(ctx, cfg.MongoURI.Reveal(),
 		mongostore.Options{AppName: "belfry-" + spec.Name, TracerProvider: tel.Tracer, MeterProvider: tel.Meter})
@@ -64,7 +64,8 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	return r, nil
 }
 
-// connectRedis leaves commands out of the spans: they hold session ids' hashes and e-mail addresses.
+// connectRedis connects to Redis. Spans leave the commands out, since these hold hashes of session ids and e-mail
+// addresses.
 func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (redis.UniversalClient, error) {
 	options, err := redis.ParseURL(cfg.RedisURL.Reveal())
 	if err != nil {
@@ -85,21 +86,21 @@ func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (re
 	return client, nil
 }
 
-// redisLog takes what the Redis client says about its pool: whoever was affected reports it, so it is of interest
-// only for a closer look.
+// redisLog logs the messages of the Redis client about its pool. They are debug messages, since the calls concerned
+// return errors.
 type redisLog struct{ log *slog.Logger }
 
 func (l redisLog) Printf(ctx context.Context, format string, v ...any) {
 	l.log.DebugContext(ctx, "redis client", "says", fmt.Sprintf(format, v...))
 }
 
-// close ends the connections, the neighbours' first.
+// close closes the connections, those to neighbours first.
 func (r *Runtime) close(ctx context.Context) error {
 	r.transport.Close()
 	return errors.Join(r.Redis.Close(), r.DB.Client().Disconnect(ctx))
 }
 
-// classify makes the stores' errors the problems that clients are told of.
+// classify turns the stores' errors into the problems that clients see.
 func classify(err error) *problem.Error {
 	switch {
 	case errors.Is(err, mongostore.ErrConflict):
@@ -110,7 +111,7 @@ func classify(err error) *problem.Error {
 	return nil
 }
 
-// webOptions are those of both listeners.
+// webOptions returns the options of both listeners.
 func (r *Runtime) webOptions(name string) web.Options {
 	return web.Options{
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,

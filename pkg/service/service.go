@@ -1,6 +1,5 @@
-// Package service is the one way in which Belfry's services start, run and stop. Main reads from top to bottom what
-// a service is: configuration, telemetry, stores, indexes and migrations, the service's own routes, three
-// listeners, and the way down again.
+// Package service starts, runs and stops each of Belfry's services. Main shows the steps in order: settings,
+// telemetry, stores, indexes and migrations, the service's own routes, three listeners, and the orderly stop.
 package service
 
 import (
@@ -23,18 +22,18 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// Spec is what tells one service from another.
+// Spec is what differs from service to service.
 type Spec struct {
 	Name string
-	// Settings points to the service's own configuration beside Config; nil when it has none.
+	// Settings points to the service's own settings, in addition to Config; nil when there are none.
 	Settings any
-	// Prepare makes indexes and runs migrations. It runs at every start and must be safe in several replicas at once.
+	// Prepare creates indexes and runs migrations. It runs at every start, in several replicas at once.
 	Prepare func(ctx context.Context, r *Runtime) error
-	// Build makes the service.
+	// Build builds the service.
 	Build func(ctx context.Context, r *Runtime) (Surface, error)
 }
 
-// Surface is what a service does: the routes of its two listeners, and what runs besides requests.
+// Surface is what a service serves and runs: the routes of its two listeners, and its background components.
 type Surface struct {
 	Public     []web.Route
 	Internal   []web.Route
@@ -42,7 +41,7 @@ type Surface struct {
 }
 
 // Main runs a service's command and returns its exit code. Without an argument it serves until SIGTERM or SIGINT;
-// "migrate" only prepares the stores; "settings" prints the table of its variables; "version" its version.
+// "migrate" only prepares the stores; "settings" prints the table of its variables; "version" prints its version.
 func Main(spec Spec) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -82,7 +81,7 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	slog.SetDefault(tel.Log) // for what is given no log, such as migrations
+	slog.SetDefault(tel.Log) // for code without a log of its own, such as migrations
 	for _, v := range settings.Variables(all...) {
 		tel.Log.Debug("setting", "name", v.Name, "value", v.Value)
 	}
@@ -134,8 +133,8 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 		StopDeadline: r.StopDeadline}, components...)
 }
 
-// listen makes a component of a listener's application. Stopping it refuses new connections and waits for the
-// requests in flight.
+// listen makes a component of a listener and its application. When it stops, it refuses new connections and waits
+// for the requests in flight.
 func listen(name string, app *web.App, address string) lifecycle.Component {
 	return lifecycle.Component{
 		Name: name,
@@ -174,7 +173,7 @@ func listenHealth(server *http.Server, address string) lifecycle.Component {
 	}
 }
 
-// version is that of the build: its tag, or the commit it was made from.
+// version returns the version of the build: its tag, or its commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

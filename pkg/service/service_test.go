@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// environment sets what a service needs to run on the test's stores, and returns its addresses.
+// environment sets the variables for a service on the test's stores, and returns its addresses.
 func environment(t *testing.T) (public, health string) {
 	t.Helper()
 	mongoURI, redisURL, err := storetest.URIs()
@@ -47,8 +47,8 @@ func bells(prepared *int) Spec {
 		Name:    "bells",
 		Prepare: func(context.Context, *Runtime) error { *prepared++; return nil },
 		Build: func(context.Context, *Runtime) (Surface, error) {
-			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring",
-				Handler: func(c *fiber.Ctx) error { return web.OK(c) }}}}, nil
+			ring := func(c *fiber.Ctx) error { return web.OK(c) }
+			return Surface{Public: []web.Route{{Method: http.MethodGet, Path: "/api/ring", Handler: ring}}}, nil
 		},
 	}
 }
@@ -77,17 +77,15 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	var out output.Buffer
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, bells(&prepared), nil, &out) }()
-	eventually(t, "it is ready", func() bool {
-		code,
-			err := get("http://" + health + "/readyz")
-		return err == nil && code == 200
-	})
+	ready := func(want int) func() bool {
+		return func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == want }
+	}
+	eventually(t, "it is ready", ready(200))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("%d, %v", code, err)
 	}
 	stop()
-	eventually(t, "it stops being ready",
-		func() bool { code, err := get("http://" + health + "/readyz"); return err == nil && code == 503 })
+	eventually(t, "it stops being ready", ready(503))
 	if code, err := get("http://" + public + "/api/ring"); err != nil || code != 200 {
 		t.Errorf("it stopped serving before whoever routes to it could notice: %d, %v", code, err)
 	}

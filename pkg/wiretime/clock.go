@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Clock returns the date and clock time that the zone's clock shows at an instant, as a time in UTC with these fields.
-// First says that the instant is the first at which they are shown; without an offset they mean that one.
+// Clock returns the date and clock time that the zone's clock shows at an instant, as a time in UTC with these
+// fields. First reports whether the instant is the first with that clock time; without an offset, the clock time
+// means that one.
 func (z Zone) Clock(t time.Time) (shown time.Time, first bool) {
 	_, offset := t.In(z.loc()).Zone()
 	wall := t.Unix() + int64(offset)
@@ -18,14 +19,14 @@ type ClockChange struct {
 	At     time.Time
 	Before int
 	After  int
-	Name   string // of the time that begins, such as BST
+	Name   string // of the zone from then on, such as BST
 	Summer bool
 }
 
-// ClockChanges returns the changes of the offset between two instants, in order. The first in the list is at from,
-// and leads from the offset there to the same one. A change is looked for day by day and then to the second, since
-// the bounds that the time package returns are not reliable (see reach). Two changes within 24 hours that undo each
-// other would be missed; no zone is known to have had them.
+// ClockChanges returns the changes of the offset between two instants, in order. The first one in the list is at
+// from, with the offset there before and after. It searches day by day and then to the second, since the bounds of
+// the time package are not reliable (see reach). It would miss two changes within 24 hours that cancel each other;
+// no zone is known to have had them.
 func (z Zone) ClockChanges(from, to time.Time) []ClockChange {
 	at := func(second int64) (name string, offset int, summer bool) {
 		t := time.Unix(second, 0).In(z.loc())

@@ -10,14 +10,16 @@ import (
 
 func TestClockChangesAreThoseOfTheZone(t *testing.T) {
 	for name, want := range map[string]string{
-		"Europe/London":       "2026-01-01T00:00:00Z 0 GMT false; 2026-03-29T01:00:00Z 3600 BST true; 2026-10-25T01:00:00Z 0 GMT false; ",
-		"Australia/Lord_Howe": "2026-01-01T00:00:00Z 39600 +11 true; 2026-04-04T15:00:00Z 37800 +1030 false; 2026-10-03T15:30:00Z 39600 +11 true; ",
-		"Asia/Tokyo":          "2026-01-01T00:00:00Z 32400 JST false; ",
-		"UTC":                 "2026-01-01T00:00:00Z 0 UTC false; ",
+		"Europe/London": "2026-01-01T00:00:00Z 0 GMT false; 2026-03-29T01:00:00Z 3600 BST true; " +
+			"2026-10-25T01:00:00Z 0 GMT false; ",
+		"Australia/Lord_Howe": "2026-01-01T00:00:00Z 39600 +11 true; 2026-04-04T15:00:00Z 37800 +1030 false; " +
+			"2026-10-03T15:30:00Z 39600 +11 true; ",
+		"Asia/Tokyo": "2026-01-01T00:00:00Z 32400 JST false; ",
+		"UTC":        "2026-01-01T00:00:00Z 0 UTC false; ",
 	} {
 		got := ""
-		for _, c := range zone(t, name).ClockChanges(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-			time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		for _, c := range zone(t, name).ClockChanges(from, from.AddDate(1, 0, 0)) {
 			got += fmt.Sprint(c.At.Format(time.RFC3339), " ", c.After, " ", c.Name, " ", c.Summer, "; ")
 		}
 		if got != want {
@@ -26,13 +28,14 @@ func TestClockChangesAreThoseOfTheZone(t *testing.T) {
 	}
 }
 
-// The offset that the changes give is that of the zone at any instant, also beyond the zone's table and at the ends
-// of leap years.
+// At any instant the changes yield the offset of the zone, also after the zone's table and at the ends of leap
+// years.
 func TestClockChangesGiveTheOffsetOfEachInstant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z := drawZone(t)
-		from := time.Date(rapid.IntRange(1970, 2120).Draw(t, "year"), 1, 1, 0, 0, 0, 0,
-			time.UTC).Add(time.Duration(rapid.IntRange(0, 366*24*60).Draw(t, "minutes")) * time.Minute)
+		year := rapid.IntRange(1970, 2120).Draw(t, "year")
+		minutes := rapid.IntRange(0, 366*24*60).Draw(t, "minutes")
+		from := time.Date(year, 1, 1, 0, minutes, 0, 0, time.UTC)
 		to := from.AddDate(0, 0, rapid.IntRange(1, 900).Draw(t, "days"))
 		changes := z.ClockChanges(from, to)
 		probe := func(at time.Time) {

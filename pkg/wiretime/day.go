@@ -10,8 +10,7 @@ import (
 // It is stored as a 32-bit integer.
 type Day int32
 
-// The open ends of a run of days: before, and after, every other day. They compare as days do, so they need no special
-// case.
+// The open ends of a run of days. They compare as a day before, and after, every other day.
 const (
 	FirstDay Day = math.MinInt32
 	LastDay  Day = math.MaxInt32
@@ -19,7 +18,7 @@ const (
 
 const secondsOfDay = 24 * 60 * 60
 
-// ParseDay reads YYYY-MM-DD: ten characters, a day that exists, years 0001 to 9999.
+// ParseDay parses YYYY-MM-DD: ten characters, an existing day, years 0001 to 9999.
 func ParseDay(text string) (Day, error) {
 	r := reader{text: text}
 	y, m, d := r.date()
@@ -29,7 +28,7 @@ func ParseDay(text string) (Day, error) {
 	return dayOfDate(y, time.Month(m), d), nil
 }
 
-// dayOfDate counts in the proleptic Gregorian calendar.
+// dayOfDate returns the day of a date in the proleptic Gregorian calendar.
 func dayOfDate(y int, m time.Month, d int) Day {
 	return Day(daysIn(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()))
 }

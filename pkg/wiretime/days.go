@@ -13,13 +13,13 @@ type Days struct {
 	Last  Day `json:"last"`
 }
 
-// Has says whether the day is one of them.
+// Has reports whether the day is one of them.
 func (d Days) Has(day Day) bool { return d.First <= day && day <= d.Last }
 
-// Overlaps says whether both have a day in common.
+// Overlaps reports whether both have a day in common.
 func (d Days) Overlaps(other Days) bool { return d.First <= other.Last && other.First <= d.Last }
 
-// MergeDays returns the same days in order, with overlapping and adjoining runs made one.
+// MergeDays returns the same days in order, with overlapping and adjacent runs merged.
 func MergeDays(runs []Days) []Days {
 	runs = slices.Clone(runs)
 	slices.SortFunc(runs, func(a, b Days) int {
@@ -27,7 +27,7 @@ func MergeDays(runs []Days) []Days {
 	})
 	merged := runs[:0]
 	for _, r := range runs {
-		// In 64 bits, since one more than an open end is no Day.
+		// In 64 bits, since the day after an open end overflows Day.
 		if n := len(merged); n > 0 && int64(r.First) <= int64(merged[n-1].Last)+1 {
 			merged[n-1].Last = max(merged[n-1].Last, r.Last)
 			continue
@@ -53,9 +53,10 @@ func IntersectDays(a, b []Days) []Days {
 	return both
 }
 
-// ParseDays reads the start_date and end_date of a query (contract 4.1 rules 4 to 6, decisions part 3); an empty text
-// is not given. Neither: today. Only start: that day. Only end: today to end. The error, for a date that is not
-// YYYY-MM-DD or an end before the start, may be shown to clients.
+// ParseDays parses the start_date and end_date of a query (contract 4.1 rules 4 to 6, decisions part 3). An empty
+// text means that the parameter is missing. Without both: today. With the start only: that day. With the end only:
+// today to the end. It returns an error, which clients may see, for a date that is not YYYY-MM-DD and for an end
+// before the start.
 func (z Zone) ParseDays(start, end string, now time.Time) (Days, error) {
 	r := Days{First: z.DayOf(now)}
 	var err error
@@ -84,8 +85,8 @@ func (z Zone) Bounds(d Days) (from, to time.Time) {
 	return z.Midnight(d.First), z.Midnight(d.Last.AddDays(1))
 }
 
-// Overlaps says whether an event has time between two midnights: it starts before to and ends after from. One of zero
-// length at from does, one at to does not (decisions part 3).
+// Overlaps reports whether an event overlaps the time between two midnights: it starts before to and ends after
+// from. An event of zero length at from overlaps it, one at to does not (decisions part 3).
 func Overlaps(starts, ends, from, to time.Time) bool {
 	if !ends.After(starts) {
 		return !starts.Before(from) && starts.Before(to)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// dayByTheBook is the slow model of a date in a query: what the time package reads and writes in the same way, in
-// the years 0001 to 9999.
+// dayByTheBook is the slow model of a date in a query: a text that the time package parses and formats to the same
+// text, in the years 0001 to 9999.
 func dayByTheBook(text string) (Day, bool) {
 	at, err := time.Parse(time.DateOnly, text)
 	if err != nil || at.Format(time.DateOnly) != text || at.Year() < 1 {
@@ -16,8 +16,10 @@ func dayByTheBook(text string) (Day, bool) {
 }
 
 func FuzzParseDays(f *testing.F) {
-	for _, r := range [][2]string{{"", ""}, {"2026-09-07", ""}, {"", "2026-09-08"}, {"2026-09-08", "2026-09-07"},
-		{"2024-02-29", "2025-02-29"}, {"0000-01-01", "9999-12-31"}, {"2026-9-7", "x"}} {
+	for _, r := range [][2]string{
+		{"", ""}, {"2026-09-07", ""}, {"", "2026-09-08"}, {"2026-09-08", "2026-09-07"},
+		{"2024-02-29", "2025-02-29"}, {"0000-01-01", "9999-12-31"}, {"2026-9-7", "x"},
+	} {
 		f.Add(r[0], r[1])
 	}
 	z := zone(f, "Europe/London")

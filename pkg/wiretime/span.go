@@ -14,13 +14,13 @@ type Span struct {
 	AllDay       bool
 }
 
-// Equal says whether two spans are the same, whatever the locations of their times.
+// Equal reports whether two spans are the same, whatever the locations of their times.
 func (s Span) Equal(other Span) bool {
 	return s.Starts.Equal(other.Starts) && s.Ends.Equal(other.Ends) && s.AllDay == other.AllDay
 }
 
-// SpanFields are the time fields of an event in a request body (contract 4.2); a field that is not given is nil. Set
-// A is AllDayField, StartsAtText and EndsAtText; set B is AllDay, StartsAt and EndsAt. Fields of both sets together
+// SpanFields are the time fields of an event in a request body (contract 4.2); a missing field is nil. Set A is
+// AllDayField, StartsAtText and EndsAtText; set B is AllDay, StartsAt and EndsAt. Fields of both sets in one body
 // are a fault.
 type SpanFields struct {
 	AllDayField  *bool   `json:"all_day_field"`
@@ -31,8 +31,8 @@ type SpanFields struct {
 	EndsAt       *string `json:"ends_at"`
 }
 
-// The first and the last day that an event may touch, 1970-01-01 and 2199-12-31. The keys by which events are found
-// rely on it: such a day is never negative and has at most five digits.
+// The first and the last day that an event may touch, 1970-01-01 and 2199-12-31. The index keys of events rely on
+// it: such a day is never negative and has at most five digits.
 const (
 	minDay Day = 0
 	maxDay Day = 84005
@@ -47,8 +47,8 @@ const (
 	mixedSets      = "can't mix all_day_field, starts_at_text, ends_at_text with all_day, starts_at, ends_at"
 )
 
-// NewSpan returns the span of a new event (contract 4.2, decisions part 4). Faults are by field, starts_at or ends_at,
-// whichever set was used; nil when there is none.
+// NewSpan returns the span of a new event (contract 4.2, decisions part 4). Faults are by field, starts_at or
+// ends_at, for both sets; nil when there is none.
 //
 // With set A the service adjusts the end. When ends_at_text is missing or blank, the event has zero length, or one day
 // when it is all-day. An all-day end is inclusive; an all-day event takes whole days, so its clock times are ignored.
@@ -61,13 +61,13 @@ func (z Zone) NewSpan(f SpanFields) (Span, problem.Fields) {
 	return z.span(f, nil)
 }
 
-// ChangeSpan returns the span of a stored event after a change of some fields; without any it is old. Faults are as
-// those of NewSpan. A field that is not given keeps its value: when only the start moves, the end stays, and that is
-// a fault if it is then before the start. Fields that are given follow the rules of their set, as in NewSpan; a blank
-// ends_at_text asks for the default end.
+// ChangeSpan returns the span of a stored event after a change of some fields; without any field it returns old.
+// Faults are as in NewSpan. A missing field keeps its value: when only the start changes, the end stays, and it is
+// a fault when the end is then before the start. Other fields follow the rules of their set, as in NewSpan. A blank
+// ends_at_text means the default end.
 //
-// When only the all-day flag changes, in either set: a timed event that becomes all-day takes the whole days that it
-// touches; an all-day event that becomes timed keeps its two midnights.
+// When only the all-day flag changes, in either set, a timed event is extended to the whole days that it touches,
+// and an all-day event keeps its two midnights.
 func (z Zone) ChangeSpan(old Span, f SpanFields) (Span, problem.Fields) {
 	if f == (SpanFields{}) {
 		return old, nil
@@ -89,7 +89,7 @@ func (z Zone) span(f SpanFields, old *Span) (Span, problem.Fields) {
 	return d.resolve(f.AllDayField, f.StartsAtText, f.EndsAtText)
 }
 
-// draft is a span that is being read.
+// draft is a span that is being parsed.
 type draft struct {
 	zone    Zone
 	adjusts bool // set A
@@ -121,7 +121,7 @@ func (d *draft) resolve(allDay *bool, starts, ends *string) (Span, problem.Field
 	return d.span, nil
 }
 
-// start sets span.Starts, and says whether it could.
+// start sets span.Starts, and reports whether the text is valid.
 func (d *draft) start(text *string) bool {
 	if text == nil && d.old != nil {
 		d.span.Starts = d.old.Starts
@@ -142,7 +142,7 @@ func (d *draft) start(text *string) bool {
 	return ok
 }
 
-// end sets span.Ends, and says whether it could. A default end needs the start.
+// end sets span.Ends, and reports whether the text is valid. A default end needs the start.
 func (d *draft) end(text *string, hasStart bool) bool {
 	if text == nil && d.old != nil {
 		d.span.Ends = d.old.Ends
@@ -173,7 +173,8 @@ func (d *draft) end(text *string, hasStart bool) bool {
 	return ok
 }
 
-// read reads a text that is not blank, and adds its faults. An exclusive end may be the midnight after the last day.
+// read parses a text that is not blank, and adds its faults. An exclusive end may be the midnight after the last
+// day.
 func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
 	m, ok := d.zone.parseMoment(text)
 	if !ok || d.span.AllDay && !d.adjusts && !m.at.Equal(d.zone.Midnight(m.day)) {

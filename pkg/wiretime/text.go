@@ -2,20 +2,20 @@ package wiretime
 
 import "time"
 
-// moment is a date or date-time that a client wrote, as it is in a zone.
+// moment is a date or date-time of a client, resolved in a zone.
 type moment struct {
 	at  time.Time // UTC, whole seconds; the midnight of a bare date
 	day Day       // the zone's day that has this instant
 }
 
-// parseMoment reads YYYY-MM-DD, or YYYY-MM-DD HH:MM[:SS[.f]] with a space or T before the time, then optionally Z or an
-// offset ±HH:MM. The fraction has one to nine digits and is dropped. There is no second 60 and no 24:00.
+// parseMoment parses YYYY-MM-DD, or YYYY-MM-DD HH:MM[:SS[.f]] with a space or T before the time, then optionally Z
+// or an offset ±HH:MM. The fraction has one to nine digits and is dropped. Second 60 and 24:00 are invalid.
 func (z Zone) parseMoment(text string) (moment, bool) {
 	r := reader{text: text}
 	y, month, d := r.date()
 	day := dayOfDate(y, time.Month(month), d)
 	if r.done() {
-		// The day of the midnight is another one only where the zone skipped the whole day.
+		// The midnight is on another day only when the zone skipped the whole day.
 		at := z.Midnight(day)
 		return moment{at: at, day: z.DayOf(at)}, true
 	}
@@ -32,7 +32,7 @@ func (z Zone) parseMoment(text string) (moment, bool) {
 	return moment{at: at, day: z.DayOf(at)}, true
 }
 
-// reader reads a text from the left. After a mismatch it returns zeros, and done returns false.
+// reader parses a text from the left. After a mismatch its methods return zeros, and done returns false.
 type reader struct {
 	text   string
 	failed bool
@@ -40,7 +40,7 @@ type reader struct {
 
 func (r *reader) done() bool { return !r.failed && r.text == "" }
 
-// next reads c if the text goes on with it, and says whether it does.
+// next reads c if it comes next, and reports whether it did.
 func (r *reader) next(c byte) bool {
 	if r.text == "" || r.text[0] != c {
 		return false
@@ -90,7 +90,7 @@ func (r *reader) date() (y, m, d int) {
 	return y, m, d
 }
 
-// clock reads HH:MM[:SS[.f]] and returns the seconds since 00:00.
+// clock parses HH:MM[:SS[.f]] and returns the seconds since 00:00.
 func (r *reader) clock() int64 {
 	seconds := r.number(2, 0, 23) * 3600
 	r.oneOf(":")
@@ -115,7 +115,7 @@ func (r *reader) fraction() {
 	r.text = r.text[n:]
 }
 
-// offset reads Z or ±HH:MM, if there is one, and returns the seconds east of UTC.
+// offset parses an optional Z or ±HH:MM, and returns the seconds east of UTC.
 func (r *reader) offset() (seconds int64, given bool) {
 	sign := int64(1)
 	switch {

@@ -7,16 +7,19 @@ import (
 	"time"
 )
 
-var momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$`)
+var momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d` +
+	`([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?)?$`)
 
 // parseByTheBook is the slow model of parseMoment: the form by a regular expression, the values by the time
-// package. The expression holds the offset's range as well: time.Parse takes +24:00 and +00:60, RFC 3339 does not.
+// package. The expression checks the range of the offset, too: time.Parse accepts +24:00 and +00:60, RFC 3339 does
+// not.
 func parseByTheBook(z Zone, text string) (time.Time, bool) {
 	if !momentForm.MatchString(text) || text[:4] == "0000" {
 		return time.Time{}, false
 	}
-	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00",
-		"2006-01-02T15:04:05Z07:00"} {
+	for _, layout := range []string{
+		"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z07:00",
+	} {
 		wall, err := time.Parse(layout, strings.Replace(text, " ", "T", 1))
 		if err != nil {
 			continue

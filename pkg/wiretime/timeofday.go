@@ -11,7 +11,7 @@ type TimeOfDay struct {
 	given  bool
 }
 
-// ParseTimeOfDay reads HH:MM, 00:00 to 23:59.
+// ParseTimeOfDay parses HH:MM, 00:00 to 23:59.
 func ParseTimeOfDay(text string) (TimeOfDay, error) {
 	r := reader{text: text}
 	minute := 60 * r.number(2, 0, 23)
@@ -40,16 +40,16 @@ func (t TimeOfDay) String() string {
 	return fmt.Sprintf("%02d:%02d", t.minute/60, t.minute%60)
 }
 
-// Given says whether there is a time.
+// Given reports whether there is a time.
 func (t TimeOfDay) Given() bool { return t.given }
 
-// At returns the instant at which the clock shows the time on a day. A time that the clock skips moves forward by the
-// length of the gap; of two instants it is the first.
+// At returns the instant at which the clock shows the time on a day. A skipped time moves forward by the length of
+// the gap; of two instants it is the first.
 func (z Zone) At(d Day, t TimeOfDay) time.Time {
 	return z.local(int64(d)*secondsOfDay + int64(t.minute)*60)
 }
 
-// Latest returns the last instant up to now at which a day has the time.
+// Latest returns the last instant, not after now, at which it was that time of day.
 func (z Zone) Latest(t TimeOfDay, now time.Time) time.Time {
 	d := z.DayOf(now) + 1
 	for z.At(d, t).After(now) {
@@ -58,7 +58,7 @@ func (z Zone) Latest(t TimeOfDay, now time.Time) time.Time {
 	return z.At(d, t)
 }
 
-// Next returns the first instant after now at which a day has the time.
+// Next returns the first instant after now at which it is that time of day.
 func (z Zone) Next(t TimeOfDay, now time.Time) time.Time {
 	d := z.DayOf(now) - 1
 	for !z.At(d, t).After(now) {

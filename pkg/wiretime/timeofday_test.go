@@ -44,7 +44,7 @@ func TestATimeOfDayInTheGapMovesForwardAndInTheOverlapIsTheFirst(t *testing.T) {
 	}
 }
 
-// Whatever the zone and the clock changes, the latest and the next are those that going through the days finds.
+// In any zone, Latest and Next are the instants that a search through the days finds.
 func TestLatestAndNextTimeOfDayAreThoseOfGoingThroughTheDays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		z, now := drawZone(t), drawMinute(t)

@@ -3,15 +3,15 @@
 // the contract with parts 3 and 4 of the decisions.
 //
 // Instants are in UTC with whole seconds. A day goes from its first instant to the first instant of the next day,
-// that one excluded. So the days of a zone cover all time without gaps or overlaps. A day has 23, 24 or 25 hours, or
-// none: Samoa had no 2011-12-30.
+// exclusive. The days of a zone have no gaps and no overlaps. A day has 23, 24 or 25 hours, or none: Samoa had no
+// 2011-12-30.
 package wiretime
 
 import (
 	"errors"
 	"fmt"
 	"time"
-	_ "time/tzdata" // the images carry no zone files
+	_ "time/tzdata" // the images have no zone files
 )
 
 // Zone is the time zone in which a deployment reads and writes local times. The zero value is UTC.
@@ -19,8 +19,8 @@ type Zone struct {
 	location *time.Location
 }
 
-// LoadZone returns the zone with an IANA name, such as "Europe/London". It refuses the names "" and "Local", which mean
-// another zone on each machine.
+// LoadZone returns the zone with an IANA name, such as "Europe/London". It returns an error for "" and "Local",
+// which depend on the machine.
 func LoadZone(name string) (Zone, error) {
 	if name == "" || name == "Local" {
 		return Zone{}, errors.New("a time zone needs an IANA name such as Europe/London")
@@ -52,20 +52,22 @@ func (z Zone) loc() *time.Location {
 	return z.location
 }
 
-// Format returns an instant as clients read it (contract 2.3): 2019-04-10T09:00:00.000+01:00. UTC is +00:00, never Z.
+// Format returns an instant in the format of the API (contract 2.3): 2019-04-10T09:00:00.000+01:00. UTC is +00:00,
+// never Z.
 func (z Zone) Format(t time.Time) string {
 	return t.In(z.loc()).Format("2006-01-02T15:04:05.000-07:00")
 }
 
-// Midnight returns the first instant of a day, in UTC. It is 00:00; where the clock skips 00:00, the end of the gap;
-// where it shows 00:00 twice, the first of the two. A day that the zone skipped altogether starts with the next day.
+// Midnight returns the first instant of a day, in UTC. It is 00:00. When the clock skips 00:00, it is the end of
+// the gap; when 00:00 comes twice, the first of the two. A day that the zone skipped altogether starts when the
+// next day does.
 func (z Zone) Midnight(d Day) time.Time {
 	at, _, _ := z.reach(int64(d) * secondsOfDay)
 	return time.Unix(at, 0).UTC()
 }
 
-// DayOf returns the day of an instant: Midnight(d) <= t < Midnight(d+1). It is the day that a calendar on the wall
-// shows, except where the clock is set back across midnight: there the new day goes on once it has begun.
+// DayOf returns the day of an instant: Midnight(d) <= t < Midnight(d+1). It is the date that the clock shows,
+// except when the clock is set back across midnight: then the new day continues.
 func (z Zone) DayOf(t time.Time) Day {
 	d := dayOfDate(t.In(z.loc()).Date())
 	for !t.Before(z.Midnight(d + 1)) {
@@ -74,8 +76,8 @@ func (z Zone) DayOf(t time.Time) Day {
 	return d
 }
 
-// Days returns the days that an event touches, as [Overlaps] has it: an event that ends at midnight does not touch
-// the day that starts there, and one of zero length touches the day of its start.
+// Days returns the days that an event overlaps (see [Overlaps]). An event that ends at midnight does not overlap
+// the day that starts then. One of zero length overlaps the day of its start.
 func (z Zone) Days(starts, ends time.Time) Days {
 	first := z.DayOf(starts)
 	if !ends.After(starts) {
@@ -84,9 +86,8 @@ func (z Zone) Days(starts, ends time.Time) Days {
 	return Days{first, z.DayOf(ends.Add(-time.Nanosecond))}
 }
 
-// local returns the instant that a local date and clock time means, which is given as seconds since 1970-01-01T00:00
-// local. A time that the clock skips moves forward by the length of the gap; of two instants with the same clock
-// time, it is the first.
+// local returns the instant of a local date and clock time, in seconds since 1970-01-01T00:00 local. A skipped time
+// moves forward by the length of the gap; of two instants with the same clock time it is the first.
 func (z Zone) local(wall int64) time.Time {
 	at, before, skipped := z.reach(wall)
 	if skipped {
@@ -96,8 +97,7 @@ func (z Zone) local(wall int64) time.Time {
 }
 
 // reach returns the first instant at which the zone's clock shows wall or later. Skipped says that the clock jumps
-// over wall there; before is then the offset until the jump. It looks only at the offsets that are in force around
-// that time.
+// over wall there; before is then the offset until the jump. It uses only the offsets in force around that time.
 func (z Zone) reach(wall int64) (at, before int64, skipped bool) {
 	// No zone was ever 16 hours ahead of UTC, so the clock does not show wall yet.
 	at = wall - 16*60*60

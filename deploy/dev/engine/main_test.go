@@ -15,24 +15,22 @@ func TestRefusesWhatItCannotServe(t *testing.T) {
 	}
 	defer taken.Close() //nolint:errcheck // the test is over
 	nobody := "postgres://belfry:hunter2@/postgres?host=" + t.TempDir() + "&pool_max_conns=7"
+	flags := func(listen, postgres string) []string {
+		return []string{"-listen", listen, "-postgres", postgres, "-state", t.TempDir()}
+	}
 
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"address of another machine's reach": {[]string{"-listen", "0.0.0.0:0", "-postgres", nobody, "-state",
-			t.TempDir()}, "not a loopback address"},
-		"address without a port": {[]string{"-listen", "127.0.0.1", "-postgres", nobody, "-state",
-			t.TempDir()}, "-listen"},
-		"taken port": {[]string{"-listen", taken.Addr().String(), "-postgres", nobody, "-state",
-			t.TempDir()}, "address already in use"},
-		"no PostgreSQL": {[]string{"-listen", "127.0.0.1:0", "-postgres", nobody, "-state",
-			t.TempDir(), "-patience", "1ms"}, "PostgreSQL does not answer within 1ms"},
-		"not a PostgreSQL URL": {[]string{"-listen", "127.0.0.1:0", "-postgres",
-			"postgres://belfry:hunter2@[", "-state", t.TempDir()}, "not a PostgreSQL URL"},
-		"nothing to keep the state in": {[]string{"-listen", "127.0.0.1:0", "-postgres", nobody},
-			"-state is missing"},
-		"a word too many": {[]string{"now"}, `"now"`},
+		"address of another machine's reach": {flags("0.0.0.0:0", nobody), "not a loopback address"},
+		"address without a port":             {flags("127.0.0.1", nobody), "-listen"},
+		"taken port":                         {flags(taken.Addr().String(), nobody), "address already in use"},
+		"no PostgreSQL": {append(flags("127.0.0.1:0", nobody), "-patience", "1ms"),
+			"PostgreSQL does not answer within 1ms"},
+		"not a PostgreSQL URL":         {flags("127.0.0.1:0", "postgres://belfry:hunter2@["), "not a PostgreSQL URL"},
+		"nothing to keep the state in": {flags("127.0.0.1:0", nobody)[:4], "-state is missing"},
+		"a word too many":              {[]string{"now"}, `"now"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer

@@ -76,7 +76,7 @@ func TestAdministration_DeletingAUserKeepsItsEvents(t *testing.T) {
 	u := school.User(t, "can_add_events")
 	c := school.Login(t, u)
 	event := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
-	for range 2 { // again is no error
+	for range 2 { // repeating it is no error
 		school.Admin().Delete(t, userPath(u)).Want(t, http.StatusOK, okBody)
 	}
 	withinASecond(t, "the session of a deleted user is 401",
@@ -158,7 +158,7 @@ func TestAdministration_ARetiredElementKeepsItsHistory(t *testing.T) {
 	c.Get(t, "/api/elements?name="+strings.ReplaceAll(room.Name, " ", "%20")).WantCode(t, http.StatusOK)
 }
 
-// memberText is a run of days of a membership, byte for byte.
+// memberText returns the run of days of a membership, byte for byte.
 func memberText(e Element, first, last string) string {
 	day := func(s string) string {
 		if s == "" {
@@ -308,8 +308,8 @@ func TestAdministration_UnknownIDs(t *testing.T) {
 		missing("Not found", "User", noSuchID))
 }
 
-// TestAdministration_ListsArePaged walks lists that others may add to meanwhile, from just before what the test has
-// made.
+// TestAdministration_ListsArePaged pages through lists that others may add to meanwhile. It begins just before the
+// test's own records.
 func TestAdministration_ListsArePaged(t *testing.T) {
 	proves(t, "administration lists")
 	admin := school.Admin()

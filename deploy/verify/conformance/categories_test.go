@@ -13,7 +13,7 @@ import (
 var flags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow", "compactable",
 	"privileged", "clash_check", "busy", "timetable"}
 
-// category makes a category with a name of its own and those fields besides, and returns its id.
+// category makes a category with a unique name and those fields, and returns its id.
 func (s *School) category(t *testing.T, fields map[string]any) int64 {
 	t.Helper()
 	all := map[string]any{"name": s.Unique("Category")}
@@ -49,7 +49,7 @@ func TestPart2_7_DetailForm(t *testing.T) {
 	})
 	school.Golden(t, c.Get(t, categoryPath(id)), http.StatusOK, "eventcategory.json", "70001", id, "Sample lesson",
 		name)
-	for _, flag := range flags { // each by itself, so that no two are mixed up
+	for _, flag := range flags { // one at a time, so that no two are confused
 		a := c.Get(t, categoryPath(school.category(t, map[string]any{flag: true})))
 		for _, other := range flags {
 			equal(t, other+" of a category with "+flag, a.At(t, "eventcategory."+other), other == flag)

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// clockChange is a moment at which the deployment's clock was set forward or back.
+// clockChange is an instant at which the clock of the deployment's zone is set forward or back.
 type clockChange struct {
 	at            time.Time
 	before, after int // seconds east of UTC
 }
 
-// clockChange is one of 2019. It skips the test when the deployment's zone has none, or one that touches midnight.
+// clockChange returns the change of 2019 in that direction. It skips the test when the deployment's zone has none,
+// or one that touches midnight.
 func (s *School) clockChange(t *testing.T, forward bool) clockChange {
 	t.Helper()
 	at := time.Date(2019, 1, 1, 0, 0, 0, 0, s.Zone)
@@ -34,15 +35,15 @@ func (s *School) clockChange(t *testing.T, forward bool) clockChange {
 	}
 }
 
-// wall is what the clock shows at the change by an offset, written as a time of UTC.
+// wall returns the clock time of the change at an offset, as a time in UTC.
 func (c clockChange) wall(offset int) time.Time {
 	return c.at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// day is the midnight, written as a time of UTC, of the day of the change.
+// day returns the midnight of the day of the change, as a time in UTC.
 func (c clockChange) day() time.Time { return c.wall(c.before).Truncate(24 * time.Hour) }
 
-// length of the gap or the overlap.
+// length returns the length of the gap or the overlap.
 func (c clockChange) length() time.Duration {
 	if c.after > c.before {
 		return time.Duration(c.after-c.before) * time.Second

@@ -74,7 +74,7 @@ func TestDecisionsPart3_OnlyEndDateIsFromToday(t *testing.T) {
 	school.sameDay(t, began)
 }
 
-// days books an element at 10:00 on each day of April 2019 in the list, under the day's number.
+// days books an element at 10:00 on the listed days of April 2019. The title of each event is the day's number.
 func (s *School) days(t *testing.T, c *servicetest.Client, e Element, days ...string) {
 	t.Helper()
 	for _, day := range days {
@@ -133,7 +133,7 @@ func TestPart4_1_Rule09_IncludeAddsStaffAndLocations(t *testing.T) {
 	}
 }
 
-// shown is a text that may be absent, "-" then.
+// shown returns the text, "-" when it is nil.
 func shown(text *string) string {
 	if text == nil {
 		return "-"
@@ -163,8 +163,8 @@ func TestDecisionsPart3_BadDatesAreBadRequests(t *testing.T) {
 	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=x", noSuchID)).WantCode(t, http.StatusBadRequest)
 }
 
-// TestDecisionsPart3_EventsThatTouchTheRange: an event is in when it starts before the midnight that ends the range
-// and ends after the one that starts it.
+// TestDecisionsPart3_EventsThatTouchTheRange: an event is listed when it starts before the midnight at the end of
+// the range and ends after the midnight at its start.
 func TestDecisionsPart3_EventsThatTouchTheRange(t *testing.T) {
 	proves(t, "decisions 3 range", "2.3 end")
 	c, e := school.Booker(t), school.Staff(t)
@@ -202,8 +202,8 @@ func TestDecisionsPart3_EventsOfNoLength(t *testing.T) {
 		"2019-04-10 00:00, 2019-04-10 12:00, 2019-04-11 00:00")
 }
 
-// TestDecisionsPart3_DaysOf23And25Hours: the days on which the clock changes end where the next ones begin, after
-// 23 or 25 hours.
+// TestDecisionsPart3_DaysOf23And25Hours: a day with a clock change has 23 or 25 hours and ends when the next one
+// begins.
 func TestDecisionsPart3_DaysOf23And25Hours(t *testing.T) {
 	proves(t, "decisions 3 range", "decisions 4 days")
 	c, e := school.Booker(t), school.Staff(t)
@@ -247,8 +247,9 @@ func TestDecisionsPart3_EveryStatusIsListed(t *testing.T) {
 	equal(t, "the statuses listed", got, want)
 }
 
-// TestDecisionsPart3_OrderIsStartEndCommitment: those of the same times are in order of their commitments' ids,
-// which is neither that of the events' ids nor, as replicas number from blocks of their own, that of their making.
+// TestDecisionsPart3_OrderIsStartEndCommitment: commitments with the same times are in the order of their ids. That
+// is neither the order of the events' ids nor, since each replica takes ids from its own block, the order of
+// creation.
 func TestDecisionsPart3_OrderIsStartEndCommitment(t *testing.T) {
 	proves(t, "decisions 3 order of commitments")
 	c, pupil := school.Booker(t), school.Pupil(t)

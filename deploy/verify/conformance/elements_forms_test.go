@@ -20,8 +20,8 @@ func TestPart2_1_ListForm(t *testing.T) {
 		"Sample Hall", e.Name, "20001", e.EntityID)
 }
 
-// wantDetail makes an element of the fields, with a uuid, and compares its detail with a golden file; the samples
-// are further ones.
+// wantDetail makes an element with the fields and a uuid, and compares its detail with a golden file. The samples
+// are in addition to those of the element.
 func (s *School) wantDetail(t *testing.T, c *servicetest.Client, file string, fields map[string]any, samples ...any) {
 	t.Helper()
 	id := uuid.NewString()
@@ -122,8 +122,8 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting: distinct people and things that are current and,
-// today, in the group or in a group that is in it, cycles included.
+// TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting: the count has each current person or thing once that
+// is in the group today, directly or through nested groups, also when groups form a cycle.
 func TestDecisionsPart3_MembersAreCountedOnceThroughAllNesting(t *testing.T) {
 	proves(t, "decisions 3 group", "2.1 resource group")
 	c, began := school.As(t), school.today()

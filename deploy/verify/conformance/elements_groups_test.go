@@ -57,8 +57,8 @@ func TestDecisionsPart3_FirstAndLastDayAreIncluded(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart3_NestedMembershipsAreIntersected: along a chain of groups a day counts when every membership
-// covers it; by two chains, when one of them does.
+// TestDecisionsPart3_NestedMembershipsAreIntersected: through a chain of groups a day counts when it is in every
+// membership of the chain; with two chains, when it is in one of them.
 func TestDecisionsPart3_NestedMembershipsAreIntersected(t *testing.T) {
 	proves(t, "decisions 3 through a group", "decisions 3 nesting")
 	c, pupil, set, other, year := school.Booker(t), school.Pupil(t), school.Group(t), school.Group(t), school.Group(t)
@@ -115,9 +115,9 @@ func TestDecisionsPart3_CyclesAreHarmless(t *testing.T) {
 	equal(t, "of the group itself", listed(t, on(t, c, d, "start_date=2019-04-10")), "x")
 }
 
-// TestDecisionsPart3_MembershipAgainstAnObviousModel draws groups that nest at random, with memberships of random
-// days, books each group on each day, and compares a pupil's days with a walk from group to group. The seed is in
-// what it says when it fails.
+// TestDecisionsPart3_MembershipAgainstAnObviousModel draws randomly nested groups and memberships of random days.
+// It books each group on each day, and compares a pupil's days with a simple search through the groups. A failure
+// reports the seed.
 func TestDecisionsPart3_MembershipAgainstAnObviousModel(t *testing.T) {
 	proves(t, "decisions 3 through a group", "decisions 3 nesting", "decisions 3 membership")
 	const groups, days = 5, 6

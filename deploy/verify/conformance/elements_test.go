@@ -10,13 +10,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// search is the answer to a search by a parameter.
+// search returns the answer to a search by a parameter.
 func search(t *testing.T, c *servicetest.Client, parameter, value string) servicetest.Answer {
 	t.Helper()
 	return c.Get(t, "/api/elements?"+parameter+"="+url.QueryEscape(value))
 }
 
-// found are the names in the answer to a search, in its order.
+// found returns the names in the answer to a search, in its order.
 func found(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
 	names := []string{}
@@ -26,7 +26,7 @@ func found(t *testing.T, a servicetest.Answer) string {
 	return strings.Join(names, "|")
 }
 
-// subject makes a subject of exactly that name.
+// subject makes a subject with exactly that name.
 func (s *School) subject(t *testing.T, name string) Element {
 	t.Helper()
 	return s.Element(t, map[string]any{"entity_type": "Subject", "name": name})
@@ -45,7 +45,7 @@ func TestPart4_1_Rule01_ValuesAreURLEncoded(t *testing.T) {
 	c.Get(t, "/api/elements?name="+strings.ReplaceAll(url.QueryEscape(e.Name), "+", "%20")).Want(t, http.StatusOK, want)
 	// its & and + are not escaped
 	c.Get(t, "/api/elements?name="+url.PathEscape(e.Name)).WantCode(t, http.StatusNotFound)
-	// a part; with most of the prefix, for another run's element has the rest
+	// a part, with most of the prefix, since an element of another run may have the rest
 	c.Get(t, "/api/elements?namelike="+url.QueryEscape(e.Name[1:])).Want(t, http.StatusOK, want)
 	// among others
 	c.Get(t, "/api/elements?x=1&name="+url.QueryEscape(e.Name)+"&namelike=none").Want(t, http.StatusOK, want)

@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// TestPart1_EveryAnswerIsJSONWithAStatus asks for other types, in ways that succeed and that fail, of each service
-// and of none.
+// TestPart1_EveryAnswerIsJSONWithAStatus asks for other media types, in requests that succeed and that fail, to
+// each service and to none.
 func TestPart1_EveryAnswerIsJSONWithAStatus(t *testing.T) {
 	proves(t, "1 json", "1 status", "decisions 1 envelope", "decisions 1 accept")
 	c := school.Booker(t)
@@ -73,7 +73,7 @@ func TestPart7_2_TheExceptionBody(t *testing.T) {
 		missing("Bad request", "Commitment", noSuchID))
 }
 
-// wrapped is a body with a wrapper object and one field.
+// wrapped returns a body with a wrapper object and one field.
 func wrapped(name string, field ...any) map[string]any {
 	fields := map[string]any{}
 	if len(field) == 2 {
@@ -100,8 +100,8 @@ func TestDecisionsPart1_UnknownPaths(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart1_IDsInPaths leaves %31 to the services' own tests: a front door may make 1 of it, for the two
-// are one address (RFC 3986, 6.2.2.2).
+// TestDecisionsPart1_IDsInPaths leaves %31 to the services' own tests: a proxy may normalize it to 1 (RFC 3986,
+// 6.2.2.2).
 func TestDecisionsPart1_IDsInPaths(t *testing.T) {
 	proves(t, "decisions 1 ids in paths")
 	c, e := school.Booker(t), school.Location(t)
@@ -283,7 +283,7 @@ func TestDecisionsPart1_NoOrADeadSessionIsAccessDenied(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart1_OneTextForEveryForbidden collects refusals for different reasons from all services.
+// TestDecisionsPart1_OneTextForEveryForbidden collects answers 403 for different reasons from all services.
 func TestDecisionsPart1_OneTextForEveryForbidden(t *testing.T) {
 	proves(t, "decisions 1 403")
 	owner, c := school.Booker(t), school.As(t)
@@ -316,8 +316,9 @@ func TestDecisionsPart1_AnInvalidRecordComesBack(t *testing.T) {
 	c := school.Booker(t)
 	a := c.Post(t, "/api/events", wrapped("event"))
 	a.Want(t, http.StatusUnprocessableEntity,
-		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,"all_day":false,"valid":false,`+
-			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
+		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
+			`"all_day":false,"valid":false,"errors":{"body":["can't be blank"],`+
+			`"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
 	made := school.Event(t, c, map[string]any{"body": "Lesson"})
 	a = c.Patch(t, fmt.Sprintf("/api/events/%d", made.Int(t, "event.id")),
 		wrapped("event", "organiser_id", school.Location(t).ID))
@@ -411,10 +412,10 @@ func TestDecisionsPart1_EmptyListsAndTypes(t *testing.T) {
 	}
 }
 
-// kind is the JSON type of a text.
+// kind returns the JSON type of a text.
 func kind(text string) string {
 	var value any
-	_ = json.Unmarshal([]byte(text), &value) // text is a part of what was read before
+	_ = json.Unmarshal([]byte(text), &value) // text is part of valid JSON
 	switch value.(type) {
 	case float64:
 		return "number"

@@ -24,7 +24,8 @@ func TestPart4_2_Rule02_ElementsAreProcessedInOrder(t *testing.T) {
 		equal(t, "a later entry has a greater id", rising[i+1].ID > rising[i].ID, true)
 	}
 	a = c.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "x",
-		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10"}, "elements": ids}).Must(t, http.StatusOK)
+		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10"},
+		"elements": ids}).Must(t, http.StatusOK)
 	equal(t, "ids as numbers", decode[booked](t, a).elements(), ids) // decisions, part 1
 }
 
@@ -111,7 +112,8 @@ func TestPart4_2_Rule08_AnElementOnTheEventFailsAsCommitment(t *testing.T) {
 	c, calendar := school.Booker(t), school.Controlled(t)
 	failure := func(index int) string {
 		return fmt.Sprintf(`[{"index":%d,"element_id":"%d","item_type":"Commitment",`+
-			`"item":{"id":null,"status":"requested","element":%s,"valid":false,"errors":{"element_id":["has already been taken"]}}}]`,
+			`"item":{"id":null,"status":"requested","element":%s,"valid":false,`+
+			`"errors":{"element_id":["has already been taken"]}}}]`,
 			index, calendar.ID, calendar.List())
 	}
 	a := school.Event(t, c, nil, calendar, calendar)
@@ -200,8 +202,8 @@ func TestDecisionsPart4_AQuantityIsAtMost1000(t *testing.T) {
 	equal(t, "the quantity", a.Int(t, "event.requests.0.quantity"), 1000)
 }
 
-// TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: who or what is no longer current can still be put onto an event,
-// as past events have to stay correctable (api-decisions).
+// TestPart4_2_Rule03_ElementsOfThePastCanBeAdded: an element that is no longer current can still be added to an
+// event, so that past events can be corrected (api-decisions).
 func TestPart4_2_Rule03_ElementsOfThePastCanBeAdded(t *testing.T) {
 	proves(t, "4.2 rule 3")
 	c, staff := school.Booker(t), school.Staff(t)

@@ -87,7 +87,7 @@ func (s *School) garage(t *testing.T, buses int) garage {
 	return g
 }
 
-// allocate gives elements to a request.
+// allocate allocates elements to a request.
 func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...Element) servicetest.Answer {
 	t.Helper()
 	return c.Post(t, requestPath(request)+"/allocations", map[string]any{"elements": sent(elements...)})
@@ -135,8 +135,8 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 		g.client.Get(t, elementPath(g.group)+"/requests?start_date=2019-04-10").At(t, "requests.0.num_allocated"), 2)
 }
 
-// TestDecisionsPart5_MembersByTheDayOfTheEvent: what counts is who or what is in the group on the day of the event,
-// not today; directly or through a group in it.
+// TestDecisionsPart5_MembersByTheDayOfTheEvent: an element must be in the group on the day of the event, not today,
+// directly or through a nested group.
 func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	proves(t, "decisions 5 allocate")
 	c, g := school.Booker(t), school.garage(t, 0)
@@ -223,12 +223,21 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 		fmt.Sprint(succeeded, b.Event.Requests[0].NumAllocated, len(b.Event.Commitments), len(distinct)), "4 4 4 4")
 }
 
+// busy makes a category whose events take up what is on them, as fields of an event.
+func (s *School) busy(t *testing.T) map[string]any {
+	t.Helper()
+	made := s.Admin().Post(t, "/api/admin/eventcategories",
+		map[string]any{"eventcategory": map[string]any{"name": s.Unique("Outing"), "busy": true}})
+	return map[string]any{"event_category_id": made.Must(t, http.StatusCreated).Int(t, "eventcategory.id")}
+}
+
 func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 	proves(t, "decisions 5 allocation clash", "decisions 5 allocate")
 	c, g := school.Booker(t), school.garage(t, 2)
-	first := school.Event(t, c, nil, g.group)
+	fields := school.busy(t)
+	first := school.Event(t, c, fields, g.group)
 	allocate(t, g.client, first.Int(t, "event.requests.0.id"), g.buses[0]).Must(t, http.StatusOK)
-	second := school.Event(t, c, nil, g.group, g.group)
+	second := school.Event(t, c, fields, g.group, g.group)
 	request := second.Int(t, "event.requests.0.id")
 	a := allocate(t, g.client, request, g.buses...).Must(t, http.StatusOK)
 	equal(t, "failures", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment", g.buses[0].ID))
@@ -243,9 +252,9 @@ func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 func TestDecisionsPart5_ParallelAllocationsOfOneElementToManyEventsSucceedOnce(t *testing.T) {
 	proves(t, "decisions 5 allocation clash")
 	c, g := school.Booker(t), school.garage(t, 1)
-	requests := make([]int64, 12)
+	fields, requests := school.busy(t), make([]int64, 12)
 	for i := range requests {
-		requests[i] = school.Event(t, c, nil, g.group).Int(t, "event.requests.0.id")
+		requests[i] = school.Event(t, c, fields, g.group).Int(t, "event.requests.0.id")
 	}
 	succeeded := 0
 	for _, a := range atOnce(t, len(requests), func(i int) (string, string, any) {
@@ -299,7 +308,7 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 		"?status=requested&limit=x", "?status=requested&after=x"} {
 		list(query).WantCode(t, http.StatusBadRequest)
 	}
-	// who decides nothing has an empty one
+	// an empty list for users who decide nothing
 	for _, other := range []*servicetest.Client{c, school.As(t, "admin"), school.As(t)} {
 		other.Get(t, "/api/commitments?status=requested,noted,rejected").Want(t, http.StatusOK,
 			`{"status":"OK","commitments":[],"next":null}`)

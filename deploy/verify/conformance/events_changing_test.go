@@ -53,7 +53,7 @@ func TestPart4_2_Rule10_FieldsNotGivenKeepTheirValues(t *testing.T) {
 	}
 }
 
-// TestPart4_2_Rule10_TimesOfASubset: a time field that is not given keeps its value (api-decisions).
+// TestPart4_2_Rule10_TimesOfASubset: a missing time field keeps its value (api-decisions).
 func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 	proves(t, "4.2 rule 10", "4.2 PATCH event", "decisions 4 reversed")
 	c := school.Booker(t)
@@ -158,7 +158,7 @@ func TestPart4_2_Rule12_DeletingACommitment(t *testing.T) {
 		missing("Bad request", "Commitment", noSuchID))
 }
 
-// decided is an event with four commitments to a controlled element each: requested, confirmed, rejected and noted.
+// decided makes an event with four commitments to controlled elements: requested, confirmed, rejected and noted.
 // Its owner is the booker.
 func (s *School) decided(t *testing.T, booker *servicetest.Client, keeper User) servicetest.Answer {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// decide moves a commitment to a status.
+// decide changes the status of a commitment.
 func decide(t *testing.T, c *servicetest.Client, commitment int64, status string) servicetest.Answer {
 	t.Helper()
 	return c.Patch(t, fmt.Sprintf("/api/commitments/%d", commitment),
@@ -63,7 +63,7 @@ func TestPart3_1_ADecisionByTheElementsAdministrator(t *testing.T) {
 	}
 }
 
-// moves are the statuses that each status may become by a decision.
+// moves has, for each status, the statuses to which a decision may change it.
 var moves = map[string]string{
 	"requested": "confirmed rejected noted", "noted": "confirmed rejected requested",
 	"rejected": "confirmed noted requested", "confirmed": "rejected requested", "uncontrolled": "",

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// parallelism is how many calls are made at once.
+// parallelism is the number of concurrent calls.
 const parallelism = 100
 
-// posting is a call of atOnce that adds elements to an event.
+// posting returns a call for atOnce that adds elements to an event.
 func posting(event int64, elements ...Element) (method, path string, body any) {
 	return http.MethodPost, eventPath(event) + "/add", map[string]any{"elements": sent(elements...)}
 }
@@ -140,8 +140,8 @@ func TestPart4_3_Rule02_ParallelChangesOfANoteLoseNothing(t *testing.T) {
 		a.At(t, "note.visible_staff"), a.At(t, "note.visible_pupil")), "<p><em>b</em></p>\ntruefalsetrue")
 }
 
-// TestDecisionsPart5_OfParallelDecisionsEachIsLegal: of many decisions for one status at once, one is a move and
-// the others find it made.
+// TestDecisionsPart5_OfParallelDecisionsEachIsLegal: of many concurrent decisions for the same status, one changes
+// it and the others find it changed.
 func TestDecisionsPart5_OfParallelDecisionsEachIsLegal(t *testing.T) {
 	proves(t, "decisions 5 transitions", "decisions 5 illegal")
 	keeper, calendar := school.User(t), school.Property(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// TestDecisionsPart4_WhoMayDoWhatToAnEvent tries every call that changes an event as every role, each on an event
-// of its own.
+// TestDecisionsPart4_WhoMayDoWhatToAnEvent makes every call that changes an event in every role, each on a new
+// event.
 func TestDecisionsPart4_WhoMayDoWhatToAnEvent(t *testing.T) {
 	proves(t, "decisions 4 edit rights", "decisions 4 adding and deleting", "decisions 4 organiser deletes",
 		"decisions 4 administrator deletes", "decisions 4 403", "4.2 rule 10", "4.2 rule 11", "5 rule 11")
@@ -107,7 +107,7 @@ func TestDecisionsPart4_APrivilegedCategoryNeedsPrivileged(t *testing.T) {
 		school.Event(t, c, exam)
 		c.Patch(t, path, map[string]any{"event": exam}).WantCode(t, http.StatusOK)
 	}
-	// it has the category already, and the change names none
+	// the event has the category already, and the change does not mention it
 	c.Patch(t, path, map[string]any{"event": map[string]any{"body": "x"}}).WantCode(t, http.StatusOK)
 }
 
@@ -119,8 +119,8 @@ func TestDecisionsPart4_TheCallerBecomesOwner(t *testing.T) {
 	equal(t, "the owner", school.Admin().Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.owner"), u.List())
 }
 
-// TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement: who organises is decided by the event as it is when it
-// is asked.
+// TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement: the organiser is the one of the event at the time of
+// the request.
 func TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement(t *testing.T) {
 	proves(t, "decisions 4 organiser deletes", "decisions 8 kinds")
 	c, one, other, room := school.Booker(t), school.Staff(t), school.Staff(t), school.Location(t)
@@ -132,7 +132,7 @@ func TestDecisionsPart4_TheOrganiserIsTheUserWhoIsThatElement(t *testing.T) {
 		map[string]any{"event": map[string]any{"organiser_id": one.ID}}).Must(t, http.StatusOK)
 	organiser.Delete(t, commitment).Want(t, http.StatusOK, `{"status":"OK"}`)
 	nobody := school.Event(t, c, nil, room)
-	// no organiser is nobody's
+	// without an organiser, nobody is it
 	school.As(t).Delete(t, fmt.Sprintf("/api/commitments/%d", nobody.Int(t, "event.commitments.0.id"))).Want(t,
 		http.StatusForbidden, forbidden)
 }

@@ -73,7 +73,7 @@ func TestPart3_1_OnlyTheFiveStatuses(t *testing.T) {
 		"requested uncontrolled")
 }
 
-// statuses are those of an event's commitments.
+// statuses returns the statuses of an event's commitments.
 func statuses(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
 	all := []string{}
@@ -83,7 +83,7 @@ func statuses(t *testing.T, a servicetest.Answer) string {
 	return strings.Join(all, " ")
 }
 
-// wantInvalid fails the test unless the answer is 422 with an event whose id and errors are these.
+// wantInvalid fails the test unless the answer is 422 with an event with that id and those errors.
 func wantInvalid(t *testing.T, a servicetest.Answer, id, errors string) {
 	t.Helper()
 	a.WantCode(t, http.StatusUnprocessableEntity)
@@ -105,7 +105,8 @@ func TestPart4_2_Rule01_BodyCategoryAndStartAreNeeded(t *testing.T) {
 	c.Post(t, "/api/events", map[string]any{"event": map[string]any{}}).Want(t, http.StatusUnprocessableEntity,
 		`{"status":"Unprocessable entity","event":{"id":null,"body":"","starts_at":null,"ends_at":null,`+
 			`"all_day":false,"valid":false,`+
-			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],"starts_at":["can't be blank"]}}}`)
+			`"errors":{"body":["can't be blank"],"event_category_id":["can't be blank"],`+
+			`"starts_at":["can't be blank"]}}}`)
 	for field, errors := range map[string]string{
 		"body": `{"body":["can't be blank"]}`, "event_category_id": `{"event_category_id":["can't be blank"]}`,
 		"starts_at_text": `{"starts_at":["can't be blank"]}`,
@@ -129,8 +130,8 @@ func TestPart4_2_CategoryAndOrganiserAreStringsOrIntegers(t *testing.T) {
 			equal(t, "the organiser", c.Get(t, eventPath(a.Int(t, "event.id"))).At(t, "event.organiser"), staff.List())
 		}
 	}
-	// It is the element's id, not the entity's: that of a member of staff whose element has another id is nobody's,
-	// or somebody else's.
+	// It is the element's id, not the entity's. Where they differ, the entity's id is that of no element, or of
+	// another one.
 	if staff.EntityID != staff.ID {
 		a := school.TryEvent(t, c, map[string]any{"organiser_id": staff.EntityID})
 		if a.Code == http.StatusOK {
@@ -240,8 +241,8 @@ func TestPart4_2_MissingEventIsAnExceptionBody(t *testing.T) {
 	}
 }
 
-// jsonText is a value as JSON.
+// jsonText returns a value as JSON.
 func jsonText(v any) string {
-	text, _ := json.Marshal(v) // of plain values, which always can be
+	text, _ := json.Marshal(v) // plain values cannot fail
 	return string(text)
 }

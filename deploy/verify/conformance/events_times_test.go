@@ -11,25 +11,25 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// span says of an event's answer when it is.
+// span returns the times in an event's answer.
 func span(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
 	return a.Text(t, "event.starts_at") + " to " + a.Text(t, "event.ends_at") +
 		map[string]string{"true": ", all-day", "false": ""}[a.At(t, "event.all_day")]
 }
 
-// wire is an instant as the deployment must write it.
+// wire returns an instant in the format of the API, in the deployment's zone.
 func (s *School) wire(at time.Time) string {
 	return at.In(s.Zone).Format("2006-01-02T15:04:05.000-07:00")
 }
 
-// spans says of two local times what span says.
+// spans returns two local times in the form of span.
 func (s *School) spans(t *testing.T, starts, ends string, allDay bool) string {
 	t.Helper()
 	return s.Wire(t, starts) + " to " + s.Wire(t, ends) + map[bool]string{true: ", all-day"}[allDay]
 }
 
-// spanCase is what comes of the time fields of an event.
+// spanCase has the time fields of an event and the expected result.
 type spanCase struct {
 	name         string
 	fields       map[string]any
@@ -37,7 +37,7 @@ type spanCase struct {
 	allDay       bool
 }
 
-// wantSpans creates an event with each of the fields and compares it, and what GET then shows, with what is wanted.
+// wantSpans creates an event for each case, and compares the answer and a following GET with the expected result.
 func (s *School) wantSpans(t *testing.T, cases []spanCase) {
 	t.Helper()
 	c := s.Booker(t)
@@ -52,7 +52,7 @@ func (s *School) wantSpans(t *testing.T, cases []spanCase) {
 	}
 }
 
-// only are the time fields with those defaults of TryEvent taken away that they don't name.
+// only returns the time fields, and removes the defaults of TryEvent for the others.
 func only(fields map[string]any) map[string]any {
 	all := map[string]any{"starts_at_text": nil, "ends_at_text": nil}
 	for name, value := range fields {
@@ -267,10 +267,10 @@ func TestDecisionsPart4_SetBAllDayTakesMidnights(t *testing.T) {
 	}
 }
 
-// local writes a wall clock time, held as a time of UTC, as clients do.
+// local formats a clock time, held as a time in UTC, as clients do.
 func local(wall time.Time) string { return wall.Format("2006-01-02 15:04:05") }
 
-// wantStart books each text by both sets and compares the start.
+// wantStart books each text with both sets and compares the start.
 func (s *School) wantStart(t *testing.T, c *servicetest.Client, text string, want time.Time) {
 	t.Helper()
 	a := s.TryEvent(t, c, only(map[string]any{"starts_at_text": text})).Must(t, http.StatusOK)
@@ -284,7 +284,7 @@ func TestDecisionsPart4_ATimeInTheGapMovesForward(t *testing.T) {
 	c, change := school.Booker(t), school.clockChange(t, true)
 	skipped := change.wall(change.before) // the first clock time that is not shown
 	for _, into := range []time.Duration{0, change.length() / 2, change.length() - time.Second} {
-		school.wantStart(t, c, local(skipped.Add(into)), change.at.Add(into)) // moved forward by the gap
+		school.wantStart(t, c, local(skipped.Add(into)), change.at.Add(into)) // moved forward by the length of the gap
 	}
 	school.wantStart(t, c, local(skipped.Add(-time.Second)), change.at.Add(-time.Second))
 	school.wantStart(t, c, local(skipped.Add(change.length())), change.at)
@@ -299,7 +299,7 @@ func TestDecisionsPart4_OfTwoTimesInTheOverlapTheFirst(t *testing.T) {
 	}
 	school.wantStart(t, c, local(repeated.Add(-time.Second)), change.at.Add(-change.length()-time.Second))
 	school.wantStart(t, c, local(repeated.Add(change.length())), change.at.Add(change.length()))
-	second := change.at.Add(change.length() / 2) // the second is meant by its offset
+	second := change.at.Add(change.length() / 2) // the offset selects the second
 	school.wantStart(t, c, second.In(school.Zone).Format("2006-01-02T15:04:05-07:00"), second)
 	hour := school.Event(t, c, map[string]any{"starts_at": local(repeated.Add(-time.Second)),
 		"ends_at": local(repeated.Add(change.length()))})
@@ -327,7 +327,7 @@ func TestDecisionsPart4_DaysOf23And25Hours(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart4_LondonToTheLetter has the offsets written out, so that it doesn't rest on the run's own reckoning.
+// TestDecisionsPart4_LondonToTheLetter has literal offsets, so that it does not depend on the run's own zone data.
 func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
 	proves(t, "decisions 4 gap", "decisions 4 overlap", "decisions 4 output", "decisions 4 days")
 	school.NeedsLondon(t)

@@ -10,18 +10,18 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// outing is an event with what it is made of, each thing under its golden name.
+// outing is an event and the records it refers to, each under its name in the golden files.
 type outing struct {
 	owner                  User
 	client                 *servicetest.Client
 	teacher, calendar, bus Element
 	title                  string
-	answer                 servicetest.Answer // to its creation
+	answer                 servicetest.Answer // to the creation
 	withSamples            []any
 }
 
-// newOuting creates an event with a teacher, a controlled calendar, a resource group twice, the teacher once more,
-// and ids of nothing.
+// newOuting creates an event with a teacher, a controlled calendar, a resource group twice, the teacher again, and
+// ids that do not exist.
 func (s *School) newOuting(t *testing.T) outing {
 	t.Helper()
 	o := outing{owner: s.User(t, "can_add_events", "can_add_notes"), teacher: s.Staff(t), calendar: s.Controlled(t),
@@ -52,7 +52,7 @@ func (o outing) path(t *testing.T) string {
 	return fmt.Sprintf("/api/events/%d", o.answer.Int(t, "event.id"))
 }
 
-// samples are those of the outing and further pairs.
+// samples returns the samples of the outing, and those pairs.
 func (o outing) samples(more ...any) []any { return append(append([]any{}, o.withSamples...), more...) }
 
 func TestPart2_3_ANewEvent(t *testing.T) {

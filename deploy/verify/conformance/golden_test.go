@@ -13,15 +13,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// goldens are answers as the contract shows them, with sample ids of five digits, indented for people.
+// goldens are answers as in the contract, with sample ids of five digits, indented for readability.
 //
 //go:embed testdata/golden/*.json
 var goldens embed.FS
 
-// Golden fails the test unless the answer has the code and, byte for byte, the golden file's text without its
-// indentation, once each sample in it, an id or a name, is replaced by what it stands for here. Samples come in
-// pairs: the sample, the value. Times in the file are those of Europe/London and are expected with the offset of
-// the deployment's zone.
+// Golden fails the test unless the answer has the code and, byte for byte, the text of the golden file without its
+// indentation. Samples are pairs: a sample in the file, an id or a name, and its value in this run. Times in the
+// file are in Europe/London; they are expected with the offset of the deployment's zone.
 func (s *School) Golden(t *testing.T, a servicetest.Answer, code int, file string, samples ...any) {
 	t.Helper()
 	a.Want(t, code, s.golden(t, file, samples...))
@@ -51,10 +50,10 @@ func (s *School) golden(t *testing.T, file string, samples ...any) string {
 	return s.inZone(t, strings.NewReplacer(replaced...).Replace(compact.String()))
 }
 
-// wireTime is a time of the API.
+// wireTime matches a time of the API.
 var wireTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d`)
 
-// inZone gives every time in a text the offset that its clock time has in the deployment's zone.
+// inZone replaces the offset of every time in a text by the one that its clock time has in the deployment's zone.
 func (s *School) inZone(t *testing.T, text string) string {
 	t.Helper()
 	return wireTime.ReplaceAllStringFunc(text, func(at string) string {

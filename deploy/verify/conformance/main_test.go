@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// unusable is the exit code of a run that could not check the deployment; 1 is that of a broken rule.
+// unusable is the exit code of a run that could not check the deployment; a broken rule is 1.
 const unusable = 2
 
 const help = `The conformance tests check a deployment of Belfry against its contract, rule by rule,
@@ -36,16 +36,16 @@ Exit codes: 0 every test passed, 1 a rule is broken, 2 the deployment could not 
 
 `
 
-// deployment is the one that is checked.
+// deployment is the deployment under test.
 type deployment struct {
 	url, uuidFile, zone string
 	documented          bool
 }
 
-// chosen matches the rules whose tests are run.
+// chosen matches the rules to test.
 var chosen *regexp.Regexp
 
-// school is the run's own in the deployment.
+// school is the run's own school in the deployment.
 var school *School
 
 func TestMain(m *testing.M) {
@@ -56,16 +56,16 @@ func TestMain(m *testing.M) {
 	flag.BoolVar(&d.documented, "documented", true, "hold every exchange to the interface's document")
 	rule := flag.String("rule", "", "only tests of rules that match this regular `expression`, such as '^4\\.2'")
 	flag.Usage = usage
-	_ = flag.Set("test.parallel", "5") // unless it is given: four, and the one that waits for the others
+	_ = flag.Set("test.parallel", "5") // the default: four, and the one that waits for the others
 	flag.Parse()
-	// The test that comes last holds a place while it waits for the others.
+	// The test that runs last occupies a place while it waits for the others.
 	if places, _ := strconv.Atoi(flag.Lookup("test.parallel").Value.String()); places < 2 {
 		_ = flag.Set("test.parallel", "2")
 	}
 	os.Exit(d.check(m, *rule))
 }
 
-// usage prints the help, with those flags of go test that matter here.
+// usage prints the help, with the relevant flags of go test.
 func usage() {
 	fmt.Fprint(flag.CommandLine.Output(), help)
 	few := flag.NewFlagSet("", flag.ContinueOnError)
@@ -127,7 +127,7 @@ func refuse(err error) int {
 	return unusable
 }
 
-// run is one of all tests in a school of its own.
+// run is one run of the tests, in a school of its own.
 type run struct {
 	m       *testing.M
 	options servicetest.ClientOptions
@@ -135,7 +135,7 @@ type run struct {
 	zone    *time.Location
 }
 
-// Run opens the school, runs the tests, prints a summary and puts away what was made, also when the run is interrupted.
+// Run opens the school, runs the tests, prints a summary and cleans up, also when the run is interrupted.
 func (r *run) Run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

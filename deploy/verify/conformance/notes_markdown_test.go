@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// markup is a note's contents and the HTML that it must become.
+// markup is a note's contents and the expected HTML.
 type markup struct{ contents, html string }
 
-// wantMarkup makes a note of each and compares its HTML, when it is made and when it is read.
+// wantMarkup makes a note of each and compares its HTML in the answer and in a following GET.
 func (s *School) wantMarkup(t *testing.T, all []markup) {
 	t.Helper()
 	c := s.Booker(t)
@@ -50,7 +50,8 @@ func TestDecisionsPart6_Markdown(t *testing.T) {
 		{"[a]\n\n[a]: http://x.example", "<p><a href=\"http://x.example\">a</a></p>\n"},
 		{"<https://x.example/a>", "<p><a href=\"https://x.example/a\">https://x.example/a</a></p>\n"},
 		{"see http://x.example/a?b=1&c, www.x.example. or me@x.example",
-			"<p>see <a href=\"http://x.example/a?b=1&amp;c\">http://x.example/a?b=1&amp;c</a>, <a href=\"http://www.x.example\">www.x.example</a>." +
+			"<p>see <a href=\"http://x.example/a?b=1&amp;c\">http://x.example/a?b=1&amp;c</a>, " +
+				"<a href=\"http://www.x.example\">www.x.example</a>." +
 				" or <a href=\"mailto:me@x.example\">me@x.example</a></p>\n"},
 		{"https://x.example/(a)_b", "<p><a href=\"https://x.example/(a)_b\">https://x.example/(a)_b</a></p>\n"},
 		{"`http://x.example`", "<p><code>http://x.example</code></p>\n"},

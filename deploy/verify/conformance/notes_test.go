@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// notePaths are the two paths of a note.
+// notePaths returns the two paths of a note.
 func notePaths(id int64) []string {
 	return []string{fmt.Sprintf("/api/notes/%d", id), fmt.Sprintf("/notes/%d", id)}
 }
@@ -28,7 +28,8 @@ func TestPart2_5_FormsOfANote(t *testing.T) {
 	u := school.User(t, "can_add_events", "can_add_notes")
 	c := school.Login(t, u)
 	event := school.Event(t, c, nil)
-	contents := map[string]any{"note": map[string]any{"contents": "Bring *boots*\nand <b>hats</b>.\n\nSee [map](/map)."}}
+	text := "Bring *boots*\nand <b>hats</b>.\n\nSee [map](/map)."
+	contents := map[string]any{"note": map[string]any{"contents": text}}
 	a := c.Post(t, notesPath(event.Int(t, "event.id")), contents)
 	samples := []any{"80001", a.Int(t, "note.id"), "60001", u.ID, "Sample user", u.Name, "user@school.example", u.Email}
 	school.Golden(t, a, http.StatusOK, "note_created.json", samples...)
@@ -44,7 +45,7 @@ func TestPart2_5_FormsOfANote(t *testing.T) {
 	c.Get(t, notesPath(school.Event(t, c, nil).Int(t, "event.id"))).Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
 }
 
-// systemNote imports an event and a note of the system's, and returns the ids of both.
+// systemNote imports an event and a note of the system, and returns both ids.
 func (s *School) systemNote(t *testing.T, title string, fields map[string]any) (event, note int64) {
 	t.Helper()
 	key := s.Unique("key")
@@ -73,7 +74,7 @@ func TestPart2_5_NotesOfTheSystem(t *testing.T) {
 			c.Delete(t, path).Want(t, http.StatusForbidden, forbidden)
 		}
 	}
-	c := school.Booker(t) // one's own is one's own beside it
+	c := school.Booker(t) // the owner sees their own notes as well
 	own := addNote(t, c, event, map[string]any{"contents": "mine"})
 	c.Delete(t, notePaths(own)[0]).Want(t, http.StatusOK, `{"status":"OK"}`)
 	equal(t, "the notes left", noteIDs(t, c.Get(t, notesPath(event))), []int64{note})
@@ -109,7 +110,7 @@ func TestPart4_3_Rule01_CreatingNeedsPermissionOnAnyEvent(t *testing.T) {
 		school.As(t, "can_add_events", "edit_all_events", "privileged", "can_su")} {
 		c.Post(t, notesPath(event), body).Want(t, http.StatusForbidden, forbidden)
 	}
-	mine := school.Event(t, school.As(t, "can_add_events"), nil) // nor to one's own event
+	mine := school.Event(t, school.As(t, "can_add_events"), nil) // nor to their own event
 	school.As(t).Post(t, notesPath(mine.Int(t, "event.id")), body).Want(t, http.StatusForbidden, forbidden)
 	owner.Get(t, notesPath(event)).Want(t, http.StatusOK, `{"status":"OK","notes":[]}`)
 	for _, kind := range []string{"staff", "pupil", "guest"} { // on anybody's event
@@ -170,7 +171,8 @@ func TestPart4_3_Rule03_OnlyTheOwnerUpdatesAndDeletes(t *testing.T) {
 		}
 		for _, path := range notePaths(id) {
 			change := map[string]any{"note": map[string]any{"contents": "b"}}
-			unreadable := map[string]any{"note": map[string]any{"contents": 5}} // who may comes before what
+			// permissions are checked before the contents
+			unreadable := map[string]any{"note": map[string]any{"contents": 5}}
 			for _, a := range []servicetest.Answer{other.client.Put(t, path, unreadable),
 				other.client.Put(t, path, change), other.client.Patch(t, path, change), other.client.Delete(t, path)} {
 				equal(t, a.Request+" by "+role, fmt.Sprint(a.Code, " ", a.Body), fmt.Sprint(other.code, " ", body))
@@ -248,6 +250,47 @@ func TestDecisionsPart6_ContentsMayBeEmptyAndHave65536Characters(t *testing.T) {
 	equal(t, "notes of the event", c.Get(t, notesPath(event)).Len(t, "notes"), 6)
 }
 
+func TestDecisionsPart6_AnEventHasAMebibyteOfNotesAnd500AtMost(t *testing.T) {
+	proves(t, "decisions 6 bounds", "decisions 1 422")
+	c := school.Booker(t)
+	event := school.Event(t, c, nil).Int(t, "event.id")
+	var id int64
+	for range 16 {
+		id = addNote(t, c, event, map[string]any{"contents": strings.Repeat("x", 65536)})
+	}
+	const faults = `{"contents":["is too much: an event has at most 500 notes and 1 MiB of contents"]}`
+	refused := func(a servicetest.Answer, id string) {
+		t.Helper()
+		equal(t, "more than there is room for", fmt.Sprint(a.Code, a.At(t, "note.id"), a.At(t, "note.valid"),
+			a.At(t, "note.errors")), "422"+id+"false"+faults)
+	}
+	one := map[string]any{"note": map[string]any{"contents": "x"}}
+	refused(c.Post(t, notesPath(event), one), "null")
+	empty := addNote(t, c, event, map[string]any{"contents": ""})
+	refused(c.Put(t, notePaths(empty)[0], one), fmt.Sprint(empty))
+	c.Put(t, notePaths(id)[0], one).Must(t, http.StatusOK) // what it gives back, others get
+	c.Put(t, notePaths(empty)[0], one).Must(t, http.StatusOK)
+
+	succeeded := 17
+	for range 10 {
+		for _, a := range atOnce(t, 50, func(int) (string, string, any) {
+			return http.MethodPost, notesPath(event), map[string]any{"note": map[string]any{}}
+		}, c, c) {
+			if a.Code == http.StatusOK {
+				succeeded++
+			} else {
+				refused(a, "null")
+			}
+		}
+	}
+	equal(t, "notes that there was room for", succeeded, 500)
+	listed := c.Get(t, notesPath(event)).Must(t, http.StatusOK)
+	equal(t, "notes listed", listed.Len(t, "notes"), 500)
+	c.Delete(t, notePaths(id)[0]).Must(t, http.StatusOK)
+	c.Post(t, notesPath(event), one).Must(t, http.StatusOK)
+	refused(c.Post(t, notesPath(event), one), "null")
+}
+
 func TestDecisionsPart1_NotesWithoutAnObject(t *testing.T) {
 	proves(t, "decisions 1 400 wrapper")
 	c := school.Booker(t)
@@ -264,7 +307,7 @@ func TestDecisionsPart1_NotesWithoutAnObject(t *testing.T) {
 	equal(t, "notes of the event", noteIDs(t, c.Get(t, notesPath(event))), []int64{id})
 }
 
-// noteIDs are those of a listing, in its order.
+// noteIDs returns the ids of a listing, in its order.
 func noteIDs(t *testing.T, a servicetest.Answer) []int64 {
 	t.Helper()
 	ids := []int64{}

@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// TestDecisionsPart6_WhoSeesWhichNotes is the table of every combination of flags against every kind of viewer, in
-// the listing and by id on both paths, for notes of a user and of the system.
+// TestDecisionsPart6_WhoSeesWhichNotes tries every combination of flags with every kind of viewer, in the listing
+// and by id on both paths, for notes of a user and of the system.
 func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
 	proves(t, "decisions 6 visible", "decisions 6 invisible", "decisions 6 order", "decisions 8 kinds")
 	author := school.Booker(t)
@@ -28,7 +28,7 @@ func TestDecisionsPart6_WhoSeesWhichNotes(t *testing.T) {
 		notes[id] = flags
 		order = append(order, id)
 	}
-	slices.Sort(order) // replicas number from blocks of their own
+	slices.Sort(order) // each replica takes ids from its own block
 	for viewer, row := range map[string]struct {
 		client *servicetest.Client
 		sees   func(seen) bool

@@ -8,7 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// allowed are what a client may do of the things that need a permission, in a fixed order.
+// allowed returns, in a fixed order, the actions with a permission that the client may do.
 func (s *School) allowed(t *testing.T, c *servicetest.Client, event int64) string {
 	t.Helper()
 	path := fmt.Sprintf("/api/events/%d", event)

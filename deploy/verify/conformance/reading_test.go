@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// decode reads an answer as far as a test looks at it, and ends the test when it does not fit.
+// decode decodes the part of an answer that a test uses, and ends the test when it cannot.
 func decode[V any](t *testing.T, a servicetest.Answer) V {
 	t.Helper()
 	var v V
@@ -21,7 +21,7 @@ func decode[V any](t *testing.T, a servicetest.Answer) V {
 	return v
 }
 
-// booked is what create, add and get answer, as far as tests look at it.
+// booked is the part of the answers of create, add and get that tests use.
 type booked struct {
 	Event struct {
 		ID          int64
@@ -55,7 +55,7 @@ type booked struct {
 	}
 }
 
-// elements are the ids of the committed elements, in their order.
+// elements returns the ids of the committed elements, in their order.
 func (b booked) elements() []int64 {
 	ids := []int64{}
 	for _, c := range b.Event.Commitments {
@@ -64,7 +64,7 @@ func (b booked) elements() []int64 {
 	return ids
 }
 
-// failures are index, element_id and item_type of each.
+// failures returns index, element_id and item_type of each failure.
 func (b booked) failures() string {
 	texts := []string{}
 	for _, f := range b.Failures {
@@ -73,8 +73,8 @@ func (b booked) failures() string {
 	return strings.Join(texts, ", ")
 }
 
-// listed are the titles of the events in a listing of commitments, in its order; one through a group has that
-// group's id behind an @.
+// listed returns the titles of the events in a listing of commitments, in its order. A title through a group has @
+// and the group's id at its end.
 func listed(t *testing.T, a servicetest.Answer) string {
 	t.Helper()
 	titles := []string{}
@@ -93,7 +93,7 @@ func listed(t *testing.T, a servicetest.Answer) string {
 	return strings.Join(titles, ", ")
 }
 
-// on reads an element's commitments with a query such as "start_date=2019-04-10", "" for none.
+// on returns the titles of an element's commitments for a query such as "start_date=2019-04-10"; "" is none.
 func on(t *testing.T, c *servicetest.Client, e Element, query string) servicetest.Answer {
 	t.Helper()
 	path := fmt.Sprintf("/api/elements/%d/commitments", e.ID)
@@ -103,8 +103,8 @@ func on(t *testing.T, c *servicetest.Client, e Element, query string) servicetes
 	return c.Get(t, path).Must(t, 200)
 }
 
-// book makes an event of that title by set B, from one local time to another, and returns its id. The elements are
-// all added.
+// book makes an event with that title by set B, from one local time to another, with the elements, and returns its
+// id.
 func (s *School) book(t *testing.T, c *servicetest.Client, title, starts, ends string, elements ...Element) int64 {
 	t.Helper()
 	a := s.Event(t, c, map[string]any{"body": title, "starts_at": starts, "ends_at": ends}, elements...)
@@ -114,7 +114,7 @@ func (s *School) book(t *testing.T, c *servicetest.Client, title, starts, ends s
 	return a.Int(t, "event.id")
 }
 
-// sent are the ids of elements as the contract's clients send them.
+// sent returns the ids of elements as the contract's clients send them.
 func sent(elements ...Element) []string {
 	ids := []string{}
 	for _, e := range elements {
@@ -131,14 +131,14 @@ func add(t *testing.T, c *servicetest.Client, event int64, elements ...Element) 
 
 func eventPath(id int64) string { return fmt.Sprintf("/api/events/%d", id) }
 
-// summary is an event summary, byte for byte; the times are local.
+// summary returns an event summary, byte for byte; the times are local.
 func (s *School) summary(t *testing.T, id int64, title, starts, ends string, allDay bool) string {
 	t.Helper()
 	return fmt.Sprintf(`{"id":%d,"body":%s,"starts_at":%q,"ends_at":%q,"all_day":%t,"valid":true}`, id, quoted(title),
 		s.Wire(t, starts), s.Wire(t, ends), allDay)
 }
 
-// missing is the exception body, byte for byte.
+// missing returns the exception body, byte for byte.
 func missing(status, record string, id int64) string {
 	return fmt.Sprintf(`{"status":%q,"exception":"RecordNotFound","message":"Couldn't find %s with 'id'=%d"}`, status,
 		record, id)
@@ -146,10 +146,10 @@ func missing(status, record string, id int64) string {
 
 const forbidden = `{"status":"Forbidden"}`
 
-// noSuchID is one that nothing has.
+// noSuchID is the id of no record.
 const noSuchID = 9223372036854775807
 
-// today is the date in the deployment's zone. A test that depends on it calls sameDay at its end.
+// today returns the time now in the deployment's zone. A test that depends on it calls sameDay at its end.
 func (s *School) today() time.Time { return time.Now().In(s.Zone) }
 
 // sameDay skips the test when midnight passed while it ran.
@@ -162,7 +162,7 @@ func (s *School) sameDay(t *testing.T, began time.Time) {
 
 func date(at time.Time) string { return at.Format(time.DateOnly) }
 
-// sortedList puts the entries of a comma-separated header in order.
+// sortedList sorts the entries of a comma-separated header.
 func sortedList(header string) string {
 	entries := strings.Split(strings.ReplaceAll(header, " ", ""), ",")
 	slices.Sort(entries)

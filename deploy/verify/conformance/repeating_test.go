@@ -70,8 +70,8 @@ func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 	c.Do(t, http.MethodDelete, path, nil, "If-Match", got.Header.Get("ETag")).Want(t, http.StatusOK, okBody)
 }
 
-// TestAdministration_AuditTellsWhoDidWhatToWhichRecord makes, changes and deletes one record of each service and
-// reads what each tells of it.
+// TestAdministration_AuditTellsWhoDidWhatToWhichRecord creates, changes and deletes one record of each service and
+// reads its audit.
 func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
 	proves(t, "administration audit")
 	owner := school.User(t, "can_add_events", "can_add_notes")
@@ -110,7 +110,7 @@ func TestAdministration_AuditTellsWhoDidWhatToWhichRecord(t *testing.T) {
 	}
 }
 
-// whoAmI is the id of the client's user.
+// whoAmI returns the id of the client's user.
 func whoAmI(t *testing.T, c *servicetest.Client) int64 {
 	t.Helper()
 	return c.Get(t, "/sessions/1/whoami").Int(t, "user_id")

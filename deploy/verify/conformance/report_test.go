@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// outcome is that of the run's tests, by parts of the contract.
+// outcome has the results of the run's tests, by part of the contract.
 var outcome report
 
-// others are the tests of the run that have not ended, but for the one that comes last.
+// others counts the tests that have not ended, except the one that runs last.
 var others sync.WaitGroup
 
-// proves says which rules a test proves, for the coverage page reads it; the test is reported under the part of the
-// first one. It lets the test run beside others, and skips it when -rule chooses none of its rules.
+// proves declares the rules that a test proves; the coverage page reads it. The test is reported under the part of
+// the first one. It runs in parallel with others, and is skipped when -rule matches none of its rules.
 func proves(t *testing.T, rules ...string) {
 	t.Helper()
 	begin(t, rules)
@@ -27,11 +27,12 @@ func proves(t *testing.T, rules ...string) {
 	school.unlessInterrupted(t)
 }
 
-// provesLast is proves for a test that disturbs other logins from the same address: it runs when all others have ended.
+// provesLast is proves for a test that disturbs other logins from the same address: it runs after all others have
+// ended.
 func provesLast(t *testing.T, rules ...string) {
 	t.Helper()
 	begin(t, rules)
-	t.Parallel() // and so goes on when each of the others has begun
+	t.Parallel() // so that it continues after each of the others has begun
 	others.Wait()
 	school.unlessInterrupted(t)
 }
@@ -49,7 +50,7 @@ func begin(t *testing.T, rules []string) {
 	})
 }
 
-// part is that of a rule: "4.2" of "4.2 rule 5", "decisions 2" of "decisions 2 cookie".
+// part returns the part of a rule: "4.2" of "4.2 rule 5", "decisions 2" of "decisions 2 cookie".
 func part(rule string) string {
 	words := strings.Fields(rule)
 	if words[0] == "decisions" {
@@ -58,7 +59,7 @@ func part(rule string) string {
 	return words[0]
 }
 
-// report counts tests by part.
+// report counts test results by part.
 type report struct {
 	mu    sync.Mutex
 	parts map[string]*counts
@@ -87,7 +88,7 @@ func (r *report) add(t *testing.T, part string) {
 
 func (r *report) empty() bool { return len(r.parts) == 0 }
 
-// summary is a line for each part and one for all.
+// summary returns a line for each part and one for all.
 func (r *report) summary(took time.Duration) string {
 	var text strings.Builder
 	var all counts

@@ -23,12 +23,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// closeTimeout bounds the putting away of what a run made, also of one that was interrupted.
+// closeTimeout bounds the clean-up at the end of a run, also of an interrupted one.
 const closeTimeout = 2 * time.Minute
 
 var errInterrupted = errors.New("interrupted")
 
-// School is what all tests of one run share: the deployment, its administrator, and the run's own prefix of names
+// School is shared by all tests of one run: the deployment, its administrator, and the run's own prefix of names
 // and keys.
 type School struct {
 	Prefix     string         // of every name and key that the run makes, such as "Cf3k7q2m"
@@ -48,14 +48,15 @@ type Category struct {
 	Name string
 }
 
-// newPrefix is unlike that of any other run: 35 random bits in letters and digits.
+// newPrefix returns a unique prefix: 35 random bits in letters and digits.
 func newPrefix() string {
 	var random [5]byte
 	_, _ = rand.Read(random[:]) // never fails, as its documentation promises
 	return "Cf" + strings.ToLower(base32.StdEncoding.EncodeToString(random[:]))[:7]
 }
 
-// openSchool logs the administrator in and makes what the tests share. The error says why the deployment can't be used.
+// openSchool logs the administrator in and creates what the tests share. The error says why the deployment can't be
+// used.
 func openSchool(ctx context.Context, o servicetest.ClientOptions, transport http.RoundTripper, uuid string,
 	zone *time.Location) (*School, error) {
 	base, err := url.Parse(o.URL)
@@ -105,7 +106,7 @@ func (s *School) makeCategories(ctx context.Context) error {
 	return nil
 }
 
-// unlessInterrupted skips a test that has not begun when the run was interrupted.
+// unlessInterrupted skips the test when the run was interrupted.
 func (s *School) unlessInterrupted(t *testing.T) {
 	t.Helper()
 	select {
@@ -115,8 +116,8 @@ func (s *School) unlessInterrupted(t *testing.T) {
 	}
 }
 
-// close deletes the run's events, retires its elements and deactivates its users. It returns what could not be put
-// away.
+// close deletes the run's events, retires its elements and deactivates its users. It returns the errors of what
+// could not be cleaned up.
 func (s *School) close() error {
 	s.made.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
@@ -144,23 +145,23 @@ func (s *School) close() error {
 			})
 		}
 	}
-	_ = work.Wait() // each notes its own fault
+	_ = work.Wait() // each records its own error
 	_, err := admin.Send(ctx, http.MethodGet, "/api/logout", nil)
 	return errors.Join(append(faults, err)...)
 }
 
-// ledger is the way of all clients to the deployment. It notes what answers say was made.
+// ledger is the transport of all clients. It records what was created, from the answers.
 type ledger struct {
 	next     http.RoundTripper
 	base     string        // path of the deployment's address, mostly ""
 	underway sync.RWMutex  // held for reading by each request
-	stopped  chan struct{} // closed when nothing more may be sent
+	stopped  chan struct{} // closed when no more requests may be sent
 
 	mu                      sync.Mutex
-	events, elements, users []int64 // what the run has made
+	events, elements, users []int64 // what the run has created
 }
 
-// stop lets what is under way end and refuses what comes after.
+// stop waits for the requests in flight and refuses later ones.
 func (l *ledger) stop() {
 	l.underway.Lock()
 	defer l.underway.Unlock()
@@ -195,7 +196,7 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// note notes what an answer says was made, so that close can put it away.
+// note records what was created, from the answer, so that close can clean it up.
 func (l *ledger) note(path string, body []byte) {
 	var made struct {
 		Event   struct{ ID int64 }
@@ -240,7 +241,7 @@ func tryLogin(t *testing.T, c *servicetest.Client, uuid string, headers ...strin
 	return tryLoginAt(t, c, loginPath(uuid), headers...)
 }
 
-// tryLoginAt is tryLogin by a path with its query.
+// tryLoginAt is tryLogin with a path and its query.
 func tryLoginAt(t *testing.T, c *servicetest.Client, path string, headers ...string) servicetest.Answer {
 	t.Helper()
 	a, err := patiently(t.Context(),
@@ -251,8 +252,8 @@ func tryLoginAt(t *testing.T, c *servicetest.Client, path string, headers ...str
 	return a
 }
 
-// patiently sends a login again when it is answered 429, for three minutes at most: while the limit on failed
-// logins holds for this address, which several runs share, it waits as it is told.
+// patiently repeats a login that is answered 429, for three minutes at most. Several runs share the limit on failed
+// logins of this address, so it waits as Retry-After says.
 func patiently(ctx context.Context, login func() (servicetest.Answer, error)) (servicetest.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()

@@ -11,14 +11,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// The answers that say no more than their status.
+// The answers that hold only a status.
 const (
 	okBody       = `{"status":"OK"}`
 	accessDenied = `{"status":"Access denied"}`
 	notFound     = `{"status":"Not found"}`
 )
 
-// isUser fails the test unless the client's cookie is that of a session of the user; nil: of none.
+// isUser fails the test unless the client's cookie is a session of the user; nil: of nobody.
 func isUser(t *testing.T, c *servicetest.Client, u *User, when string) {
 	t.Helper()
 	a := c.Get(t, "/sessions/1/whoami")
@@ -29,7 +29,7 @@ func isUser(t *testing.T, c *servicetest.Client, u *User, when string) {
 	equal(t, "whoami "+when, a.Body, want)
 }
 
-// badUUID is a login that nobody has, and as long as any.
+// badUUID is the uuid of nobody, with the length of a real one.
 const badUUID = "00000000-0000-4000-8000-00000000dead"
 
 func TestPart3_3_Row1_AValidUUIDLogsIn(t *testing.T) {
@@ -263,7 +263,7 @@ func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart2_TenFailedLoginsInAMinute comes last and alone: for up to a minute after it, nobody can log in
+// TestDecisionsPart2_TenFailedLoginsInAMinute runs last and alone: for up to a minute after it, nobody can log in
 // from this address.
 func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
 	provesLast(t, "decisions 2 limit", "decisions 1 429")
@@ -291,7 +291,7 @@ func switchTo(u User) map[string]any {
 
 func userPath(u User) string { return "/api/admin/users/" + strconv.FormatInt(u.ID, 10) }
 
-// change changes fields of a user's record as the administrator.
+// change changes fields of a user as the administrator.
 func (s *School) change(t *testing.T, u User, fields map[string]any) {
 	t.Helper()
 	s.Admin().Patch(t, userPath(u), map[string]any{"user": fields}).Must(t, http.StatusOK)

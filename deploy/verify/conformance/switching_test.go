@@ -12,8 +12,8 @@ import (
 // revertPath is the path of a revert.
 const revertPath = "/api/sessions/1/revert"
 
-// switched logs a new user with can_su in, switches to a new user without can_api, and returns both, the client,
-// and one with the cookie from before the switch.
+// switched logs in a new user with can_su and switches to a new user without can_api. It returns both users, the
+// client, and a client with the cookie from before the switch.
 func (s *School) switched(t *testing.T) (original, effective User, c, before *servicetest.Client) {
 	t.Helper()
 	original, effective = s.User(t, "can_su"), s.UserWith(t, nil)
@@ -87,8 +87,8 @@ func TestPart3_3_Row8_WithoutCanSUAllIsForbidden(t *testing.T) {
 	isUser(t, c, &u, "after forbidden calls")
 }
 
-// TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides has an original user who may do everything but administer,
-// and effective ones who may do little.
+// TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides has an original user with every permission except admin,
+// and effective users with few.
 func TestPart5_Rule08_WhileSwitchedTheEffectiveUserDecides(t *testing.T) {
 	proves(t, "5 rule 8 rest", "5 rule 11")
 	original := school.User(t, "can_su", "can_add_events", "can_add_notes", "edit_all_events", "privileged")
@@ -180,7 +180,7 @@ func TestDecisionsPart2_RevertWithoutASwitch(t *testing.T) {
 	school.Client().Put(t, revertPath, map[string]any{}).Want(t, http.StatusUnauthorized, accessDenied)
 }
 
-// withinASecond fails the test unless what is asked comes true within a second of now.
+// withinASecond fails the test unless asked returns true within a second from now.
 func withinASecond(t *testing.T, what string, asked func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Second); !asked(); time.Sleep(10 * time.Millisecond) {

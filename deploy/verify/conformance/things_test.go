@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// Element is one that a test has made.
+// Element is an element that a test has made.
 type Element struct {
 	ID         int64
 	Name       string
@@ -20,47 +20,48 @@ type Element struct {
 	EntityID   int64
 }
 
-// List is the element's list form, byte for byte.
+// List returns the element's list form, byte for byte.
 func (e Element) List() string {
 	return fmt.Sprintf(`{"id":%d,"name":%s,"entity_type":%q,"entity_id":%d,"valid":true}`, e.ID, quoted(e.Name),
 		e.EntityType, e.EntityID)
 }
 
-// Sent is the element's id as the contract's clients send it: a string.
+// Sent returns the element's id as the contract's clients send it: a string.
 func (e Element) Sent() string { return strconv.FormatInt(e.ID, 10) }
 
-// User is one that a test has made.
+// User is a user that a test has made.
 type User struct {
 	ID          int64
 	Name, Email string
 	UUID        string
 }
 
-// List is the user's list form, byte for byte.
+// List returns the user's list form, byte for byte.
 func (u User) List() string {
 	return fmt.Sprintf(`{"id":%d,"name":%s,"email":%s,"valid":true}`, u.ID, quoted(u.Name), quoted(u.Email))
 }
 
-// quoted writes a string as the services must: as encoding/json does, with <, >, &, U+2028 and U+2029 escaped.
+// quoted returns a string as the services must write it: as encoding/json does, with <, >, &, U+2028 and U+2029
+// escaped.
 func quoted(s string) string {
-	text, _ := json.Marshal(s) // a string always can be
+	text, _ := json.Marshal(s) // a string cannot fail
 	return string(text)
 }
 
-// Unique returns a name of this run that no other thing has: "Cf3k7q2m Room 17" for "Room".
+// Unique returns a unique name with the run's prefix: "Cf3k7q2m Room 17" for "Room".
 func (s *School) Unique(word string) string {
 	return fmt.Sprintf("%s %s %d", s.Prefix, word, s.count.Add(1))
 }
 
-// Admin returns a client of the administrator that the run was given. Tests must not log it out or switch it: see
+// Admin returns a client with the session of the run's administrator. Tests must not log it out or switch it; see
 // Login.
 func (s *School) Admin() *servicetest.Client { return s.admin.Copy() }
 
 // Client returns a client that is not signed in.
 func (s *School) Client() *servicetest.Client { return servicetest.Connect(s.options) }
 
-// Import sends records of one kind as one batch as the administrator, ends the test unless all succeed, and returns
-// their ids by key.
+// Import imports records of one kind as one batch, as the administrator. It ends the test unless all succeed, and
+// returns their ids by key.
 func (s *School) Import(t *testing.T, kind string, records ...map[string]any) map[string]int64 {
 	t.Helper()
 	a := s.ImportBatch(t, "/api/admin/import/"+kind, records...).Must(t, http.StatusOK)
@@ -95,7 +96,7 @@ func (s *School) ImportBatch(t *testing.T, path string, records ...map[string]an
 	return s.Admin().Do(t, http.MethodPost, path, lines.String(), "Content-Type", "application/x-ndjson")
 }
 
-// Element makes an element from the fields of administration's record; entity_type among them.
+// Element makes an element from the fields of administration's record, which include entity_type.
 func (s *School) Element(t *testing.T, fields map[string]any) Element {
 	t.Helper()
 	a := s.Admin().Post(t, "/api/admin/elements", map[string]any{"element": fields}).Must(t, http.StatusCreated)
@@ -111,7 +112,7 @@ func (s *School) Staff(t *testing.T) Element {
 		"surname": s.Prefix})
 }
 
-// Initials are those of a member of staff.
+// Initials returns the initials of a member of staff.
 func (e Element) Initials() string { initials, _, _ := strings.Cut(e.Name, " - "); return initials }
 
 // Pupil makes a pupil.
@@ -179,7 +180,8 @@ func (s *School) Administrator(t *testing.T, e Element, u User) {
 		http.StatusOK)
 }
 
-// Controlled makes a property with an administrator other than any client of the test: adding it is asking for it.
+// Controlled makes a property with an administrator who is no client of the test, so that adding it makes a
+// requested commitment.
 func (s *School) Controlled(t *testing.T) Element {
 	t.Helper()
 	e := s.Property(t)
@@ -239,8 +241,8 @@ func (s *School) Booker(t *testing.T) *servicetest.Client {
 	return s.As(t, "can_add_events", "can_add_notes")
 }
 
-// Event creates an event of the ordinary category with the client: fields over the defaults, which are a body of
-// its own and an hour on 10 April 2019 by set A. It ends the test unless it is made.
+// Event creates an event of the ordinary category with the client. The fields override the defaults: a unique body
+// and an hour on 10 April 2019 by set A. It ends the test unless the event is created.
 func (s *School) Event(t *testing.T, c *servicetest.Client, fields map[string]any,
 	elements ...Element) servicetest.Answer {
 	t.Helper()
@@ -267,7 +269,7 @@ func (s *School) TryEvent(t *testing.T, c *servicetest.Client, fields map[string
 	return c.Post(t, "/api/events", map[string]any{"event": event, "elements": sent})
 }
 
-// Wire is a local time "2019-04-10 09:00" as the deployment must write it: 2019-04-10T09:00:00.000+01:00.
+// Wire returns a local time "2019-04-10 09:00" in the format of the API: 2019-04-10T09:00:00.000+01:00.
 func (s *School) Wire(t *testing.T, local string) string {
 	t.Helper()
 	at, err := time.ParseInLocation("2006-01-02 15:04", local, s.Zone)
@@ -277,7 +279,7 @@ func (s *School) Wire(t *testing.T, local string) string {
 	return at.Format("2006-01-02T15:04:05.000-07:00")
 }
 
-// NeedsLondon skips a test whose expectations are of one zone's clock changes.
+// NeedsLondon skips the test unless the deployment's zone is Europe/London.
 func (s *School) NeedsLondon(t *testing.T) {
 	t.Helper()
 	if s.Zone.String() != "Europe/London" {
@@ -285,7 +287,7 @@ func (s *School) NeedsLondon(t *testing.T) {
 	}
 }
 
-// atOnce calls f n times at once and returns the answers, in order of i.
+// atOnce makes n concurrent calls, given by f, and returns the answers in the order of i.
 func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
 	clients ...*servicetest.Client) []servicetest.Answer {
 	t.Helper()
@@ -314,7 +316,7 @@ func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
 	return answers
 }
 
-// equal fails the test unless both are printed alike.
+// equal fails the test unless both have the same text.
 func equal(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {

@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// school is a bundle as plain lists, for a model of what everybody's day is that is slow and obvious.
+// school is a bundle as plain lists, for a slow and simple model of everybody's day.
 type school struct {
 	zone        wiretime.Zone
 	names       map[string]string // of groups, by reference
@@ -50,7 +50,7 @@ func readSchool(t *testing.T, b *bundle.Bundle, zone wiretime.Zone) school {
 	return s
 }
 
-// groups are those that an element is in on a day, nested ones included.
+// groups returns the groups that an element is in on a day, nested ones included.
 func (s school) groups(element, day string) map[string]bool {
 	found := map[string]bool{}
 	for queue := []string{element}; len(queue) > 0; queue = queue[1:] {
@@ -71,7 +71,7 @@ func (s school) groups(element, day string) map[string]bool {
 	return found
 }
 
-// day is what an element has on a day: "start title", and the group through which, in the order of the listing but
+// day returns the events of an element on a day, as "start title" and the group, in the order of the listing except
 // for ids.
 func (s school) day(element, day string) []string {
 	groups := s.groups(element, day)
@@ -168,7 +168,7 @@ type element struct {
 	Key, Name string
 }
 
-// elementsOf are some of a type: every seventh, and the first ones.
+// elementsOf returns some elements of a type: the first ones, and every seventh.
 func elementsOf(t *testing.T, admin *servicetest.Client, entity string) []element {
 	t.Helper()
 	var reply struct{ Elements []element }

@@ -1,4 +1,4 @@
-// Package endtoend holds the tests of Belfry as a whole: all four services run as they are in production, and what
-// no one service can promise alone is checked from outside. One request is one trace, no secret shows anywhere, the
-// README's walk works, and nothing that was acknowledged is lost when a process is killed.
+// Package endtoend tests Belfry as a whole. All four services run as in production, and the tests check from
+// outside what depends on several of them: one request is one trace, no secret is visible, the README's walk works,
+// and no acknowledged write is lost when a process is killed.
 package endtoend

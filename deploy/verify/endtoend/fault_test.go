@@ -25,8 +25,8 @@ func TestAFaultAtStartIsSaidPlainlyAndNothingIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		variables []string
-		want      []string // all of these are said
-		never     string   // this is not
+		want      []string // all of these are in the output
+		never     string   // this is not in it
 	}{
 		{"a taken port", []string{"PORT=" + port}, []string{"PORT", "address already in use"}, ""},
 		{"a port that is none", []string{"PORT=eighty"}, []string{"PORT: not a valid uint16"}, ""},
@@ -60,8 +60,8 @@ func TestWithoutRootItSaysWhatToProvide(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("takes root to become somebody else")
 	}
-	dir, err := os.MkdirTemp("/tmp",
-		"belfry") //nolint:usetesting // nobody has to reach it, and t.TempDir is for its owner only
+	//nolint:usetesting // nobody has to reach it, and t.TempDir is for its owner only
+	dir, err := os.MkdirTemp("/tmp", "belfry")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// killPause lets the system come back before the next of its processes is killed: a test of recovery, not of an
-// outage without end.
+// killPause lets the system recover before the next process is killed: this tests recovery, not a permanent outage.
 const killPause = 4 * time.Second
 
-// victims are the processes of a run by how their command line begins to tell them: the four services and the three
-// stores.
+// victims are parts of command lines that identify the processes of a run: the four services and the three stores.
 var victims = []string{"bin/events", "postgres", "bin/elements", "redis-server", "bin/identity", "engine", "bin/notes"}
 
 func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
@@ -38,8 +36,8 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "school")
-	if _, err := demo.Generate(dir,
-		demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}); err != nil {
+	o := demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}
+	if _, err := demo.Generate(dir, o); err != nil {
 		t.Fatal(err)
 	}
 	school, err := bundle.Open(dir, zone)
@@ -52,7 +50,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	room := admin.Import(t, "locations", map[string]any{"key": "ledger", "name": "Ledger room"})["ledger"]
 	category := admin.Import(t, "eventcategories", map[string]any{"key": "ledger", "name": "Ledger"})["ledger"]
 
-	// Three things at once: an import, a stream of creations, and somebody with kill -9.
+	// Three things at the same time: an import, creations of events, and kills with SIGKILL.
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	creating, stopCreating := context.WithCancel(ctx)
@@ -95,7 +93,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// load loads the school and, the second time, wants nothing changed.
+// load imports the school. The second time it expects no change.
 func load(ctx context.Context, run *localRun, school *bundle.Bundle, again bool) error {
 	c, err := client.New(run.url, client.Options{})
 	if err != nil {
@@ -122,18 +120,18 @@ func load(ctx context.Context, run *localRun, school *bundle.Bundle, again bool)
 type outcome int
 
 const (
-	unknown outcome = iota // no answer, or one that says that the service was away
+	unknown outcome = iota // no answer, or an answer that the service was unavailable
 	booked
 )
 
-// ledger is what a client that creates events was told of each.
+// ledger has the outcome of each event that a client created.
 type ledger struct {
 	client         *booker
 	room, category int64
 	outcomes       map[string]outcome
 }
 
-// book creates events, each under a title of its own and never twice, until ctx ends.
+// book creates events, each once and with a unique title, until ctx ends.
 func (l *ledger) book(ctx context.Context) {
 	l.outcomes = map[string]outcome{}
 	day := time.Date(2026, 11, 25, 9, 0, 0, 0, time.UTC)
@@ -144,7 +142,7 @@ func (l *ledger) book(ctx context.Context) {
 	}
 }
 
-// booker is a client that takes faults as they come.
+// booker is a client that returns errors instead of failing the test.
 type booker struct {
 	client *servicetest.Client
 	uuid   string
@@ -172,7 +170,7 @@ func (b *booker) create(ctx context.Context, title string, category, room int64,
 	return unknown
 }
 
-// send returns no answer where none came.
+// send returns no answer when there was none.
 func (b *booker) send(ctx context.Context, method, path string, body any) servicetest.Answer {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second)
 	defer cancel()
@@ -183,14 +181,14 @@ func (b *booker) send(ctx context.Context, method, path string, body any) servic
 	return a
 }
 
-// listed counts the room's events by title.
+// listed returns the number of the room's events by title.
 func listed(t *testing.T, admin *servicetest.Client, room int64) map[string]int {
 	t.Helper()
 	var reply struct {
 		Commitments []struct{ Event struct{ Body string } }
 	}
-	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)).Decode(t,
-		&reply)
+	path := fmt.Sprintf("/api/elements/%d/commitments?start_date=2026-11-25&end_date=2026-11-26", room)
+	admin.Get(t, path).Decode(t, &reply)
 	counts := map[string]int{}
 	for _, c := range reply.Commitments {
 		counts[c.Event.Body]++
@@ -219,7 +217,7 @@ func killOne(t *testing.T, root int, name string) {
 	t.Fatalf("no process %q to kill", name)
 }
 
-// below lists the processes that descend from one, parents before children.
+// below lists the descendants of a process, parents before children.
 func below(root int) []int {
 	children := map[int][]int{}
 	entries, err := os.ReadDir("/proc")

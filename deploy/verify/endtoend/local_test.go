@@ -25,7 +25,7 @@ const (
 	stopTimeout  = time.Minute
 )
 
-// localBinary builds the command behind make run, once.
+// localBinary builds the command of make run, once.
 var localBinary = sync.OnceValues(func() (string, error) {
 	root, err := checkout.Root()
 	if err != nil {
@@ -48,7 +48,7 @@ type localRun struct {
 	output    *output.Buffer
 }
 
-// urlOf is where the run that printed this says that Belfry is; "" before.
+// urlOf returns the address in what a run has printed; "" before it is there.
 func urlOf(printed string) string {
 	for line := range strings.Lines(printed) {
 		if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {
@@ -58,8 +58,8 @@ func urlOf(printed string) string {
 	return ""
 }
 
-// newLocalCommand returns the command, not started, with a folder and an environment of its own: the stores of
-// other tests are not its.
+// newLocalCommand returns the command, not started, with a folder and an environment of its own, without the stores
+// of other tests.
 func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 	t.Helper()
 	binary, err := localBinary()
@@ -77,7 +77,7 @@ func newLocalCommand(t *testing.T, dir string, variables ...string) *exec.Cmd {
 	return command
 }
 
-// startLocal returns once the run says where Belfry is, and ends it with the test.
+// startLocal starts a run and returns once it has printed its address. The run ends with the test.
 func startLocal(t *testing.T, variables ...string) *localRun {
 	t.Helper()
 	r := &localRun{adminUUID: uuid.NewString(), output: &output.Buffer{}}
@@ -97,7 +97,7 @@ func startLocal(t *testing.T, variables ...string) *localRun {
 	return r
 }
 
-// stop ends the run as Ctrl-C does and fails the test when it is not in order.
+// stop stops the run as Ctrl-C does, and fails the test when the run does not end in order.
 func (r *localRun) stop(t *testing.T) {
 	t.Helper()
 	if err := r.process.Stop(os.Interrupt, stopTimeout); err != nil || r.process.ExitCode() != 0 {
@@ -105,7 +105,7 @@ func (r *localRun) stop(t *testing.T) {
 	}
 }
 
-// failing runs the command to its end and returns what it said; it must fail.
+// failing runs the command, which must fail, and returns its output.
 func failing(t *testing.T, command *exec.Cmd) string {
 	t.Helper()
 	var out output.Buffer

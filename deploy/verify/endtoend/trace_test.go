@@ -25,7 +25,7 @@ import (
 type collect struct {
 	mu    sync.Mutex
 	spans []span
-	texts strings.Builder // everything that came, for the search for secrets
+	texts strings.Builder // everything received, for the search for secrets
 }
 
 type span struct {
@@ -47,7 +47,7 @@ func (c *collect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.texts.Write(body) // logs and metrics too: strings stand in protobuf as they are
+	c.texts.Write(body) // logs and metrics, too: protobuf does not encode strings
 	c.texts.WriteString(prototext.Format(&request))
 	for _, resource := range request.ResourceSpans {
 		service := ""
@@ -133,7 +133,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	}
 
 	for _, service := range names.All() {
-		s.Stop(t, service) // which sends what is left
+		s.Stop(t, service) // it sends its remaining telemetry
 	}
 	received.mu.Lock()
 	defer received.mu.Unlock()
@@ -152,7 +152,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	}
 }
 
-// wanted are the spans, by service, that a listing of commitments must leave.
+// wanted returns the spans, by service, of a listing of commitments.
 func wanted() []string {
 	return []string{
 		"elements GET /api/elements/:id/commitments", // the request

@@ -14,13 +14,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// step is a block of commands in the README and the answer that is shown below it, "" when none is.
+// step is a block of commands in the README and the answer below it, "" when there is none.
 type step struct{ commands, answer string }
 
-// fence finds the README's blocks: commands are marked sh, answers json or text.
+// fence matches the README's code blocks: commands are marked sh, answers json or text.
 var fence = regexp.MustCompile("(?s)```(sh|json|text)\n(.*?)```")
 
-// numbered finds what differs from one school to the next: the ids.
+// numbered matches ids, which differ from school to school.
 var numbered = regexp.MustCompile(`"(id|entity_id|user_id)": ?\d+`)
 
 // walk returns the steps of the README's section "A walk".
@@ -80,7 +80,7 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 	}
 }
 
-// plain takes the ids and the space around a text away.
+// plain removes the ids and the space around a text.
 func plain(text string) string {
 	return strings.TrimSpace(numbered.ReplaceAllString(text, `"$1": 0`))
 }

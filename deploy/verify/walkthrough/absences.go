@@ -1,7 +1,7 @@
 package walkthrough
 
-// absences has a pupil taken out of a lesson and brought back: the lesson's teachers are told by a note of the
-// system's, for as long as it is so.
+// absences takes a pupil out of a lesson and back in. Meanwhile the lesson has a note of the system for its
+// teachers.
 func absences(w *walk) {
 	lesson := w.book("Theory", 6, "09:00", "10:00", w.kai).id("event.id")
 	recital := w.call(w.owner, "POST", "/api/events",

@@ -27,15 +27,17 @@ func allocating(w *walk) {
 	second := allocate(w.driver, 200, w.minibuses, is("event.requests.0.num_allocated", 2),
 		is("failures.*.index", []int{0, 2, 3}),
 		is("failures.0.item.errors", fields{"element_id": []string{"has already been taken"}}),
-		is("failures.1.item.errors", fields{"element_id": []string{"is not a member of the group on every day of the event"}}),
+		is("failures.1.item.errors",
+			fields{"element_id": []string{"is not a member of the group on every day of the event"}}),
 		is("failures.2.item.errors", fields{"request_id": []string{"has all of its quantity of 2"}}))
 	waiting()
 	for i := range 2 {
-		w.told = append(w.told, "request.allocated uncontrolled")
-		w.toldOwner = append(w.toldOwner,
-			fmt.Sprintf("Allocated: %s: Minibus %d was allocated by Tom Transport; of Minibuses, %d of 2 wanted are allocated.", title, i+1, i+1))
+		w.hookNotices = append(w.hookNotices, "request.allocated uncontrolled")
+		w.ownerMail = append(w.ownerMail,
+			fmt.Sprintf("Allocated: %s: Minibus %d was allocated by Tom Transport; "+
+				"of Minibuses, %d of 2 wanted are allocated.", title, i+1, i+1))
 	}
-	w.heard()
+	w.awaitNotices()
 
 	quantity := func(n, code int, wants ...expectation) {
 		w.call(w.owner, "PATCH", path("/api/requests/%d", request), fields{"request": fields{"quantity": n}}, code,
@@ -58,14 +60,14 @@ func allocating(w *walk) {
 	w.call(w.owner, "DELETE", path("/api/requests/%d", request), nil, 404, is("exception", "RecordNotFound"))
 }
 
-// book makes a lesson on a day after the concert's and returns the answer.
+// book creates a lesson on a day after the concert and returns the answer.
 func (w *walk) book(body string, days int, starts, ends string, elements ...int64) answer {
 	return w.call(w.owner, "POST", "/api/events",
 		fields{"event": w.hour(body, w.lesson, days, starts, ends), "elements": sent(elements...)}, 200,
 		is("failures", []any{}), absent("clashes"))
 }
 
-// spans are times on the day after the concert's, from "09:00-11:00 13:00-14:00".
+// spans returns times on the day after the concert, from "09:00-11:00 13:00-14:00".
 func (w *walk) spans(texts string) []fields {
 	spans := []fields{}
 	for span := range strings.FieldsSeq(texts) {
@@ -82,10 +84,10 @@ func freeOrBusy(w *walk) {
 	w.book("Voices again", 3, "13:00", "14:00", w.choir) // Kip has left the choir by then
 	turned := w.book("Dance", 1, "15:00", "16:00", w.hall)
 	w.decide(w.keeper, turned.id("event.commitments.0.id"), rejected, "the floor is wet", 200)
-	w.answered("Dance", "Great Hall", rejected, "the floor is wet")
-	w.book("Play", 1, "16:00", "17:00", w.hall) // requested: it counts
-	w.asked("Dance", "Great Hall")
-	w.asked("Play", "Great Hall")
+	w.expectOwnerMail("Dance", "Great Hall", rejected, "the floor is wet")
+	w.book("Play", 1, "16:00", "17:00", w.hall) // a requested commitment counts as busy
+	w.expectKeeperMail("Dance", "Great Hall")
+	w.expectKeeperMail("Play", "Great Hall")
 	busy := func(element int64, days int, spans string) {
 		w.call(w.owner, "GET", path("/api/elements/%d/freebusy?start_date=%s", element, w.date(days)), nil, 200,
 			is("busy", w.spans(spans)))

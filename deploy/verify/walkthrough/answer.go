@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// answer is what came back; empty after a difference.
+// answer is the answer to a call; empty after a difference.
 type answer struct {
 	walk    *walk
 	request string // method and path
@@ -18,7 +18,7 @@ type answer struct {
 	body    []byte
 }
 
-// shown is the body as it is told: JSON without the escapes of <, > and &.
+// shown returns the body as it is printed: JSON without the escapes of <, > and &.
 func (a answer) shown() string {
 	if !json.Valid(a.body) {
 		return string(a.body)
@@ -26,8 +26,8 @@ func (a answer) shown() string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(a.body))
 }
 
-// find returns what is at a path such as "event.commitments.*.status": names and numbers lead into objects and
-// lists, * makes a list of what the rest of the path finds in each, and # is how many there are.
+// find returns the value at a path such as "event.commitments.*.status". Names and numbers select from objects and
+// lists, * returns a list with the rest of the path applied to each element, and # is the length.
 func find(value any, path []string) (any, bool) {
 	if len(path) == 0 {
 		return value, true
@@ -70,7 +70,7 @@ func (a answer) find(path string) (any, bool) {
 	return find(whole, strings.Split(path, "."))
 }
 
-// at returns what is at a path; nothing there is a difference.
+// at returns the value at a path; a missing value is a difference.
 func (a answer) at(path string) any {
 	if a.walk.err != nil {
 		return nil
@@ -103,7 +103,7 @@ func (a answer) text(path string) string {
 	return s
 }
 
-// text is a value as JSON, its keys sorted.
+// text returns a value as JSON with sorted keys.
 func text(value any) string {
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)
@@ -114,14 +114,14 @@ func text(value any) string {
 	return strings.TrimSpace(encoded.String())
 }
 
-// expectation is one thing that is expected of an answer.
+// expectation is one check of an answer.
 type expectation struct {
 	what string // "event.id"
-	text string // what is expected, as it is told
+	text string // what is expected, as it is printed
 	look func(a answer) (got string, ok bool)
 }
 
-// is expects a value at a path.
+// is expects that value at a path.
 func is(path string, want any) expectation {
 	expected := text(want)
 	return expectation{path, expected, func(a answer) (string, bool) {
@@ -134,7 +134,7 @@ func is(path string, want any) expectation {
 	}}
 }
 
-// absent expects nothing at a path.
+// absent expects no value at a path.
 func absent(path string) expectation {
 	return expectation{path, "nothing there", func(a answer) (string, bool) {
 		value, ok := a.find(path)
@@ -142,13 +142,13 @@ func absent(path string) expectation {
 	}}
 }
 
-// exactly expects a body to the byte.
+// exactly expects that body, byte for byte.
 func exactly(body string) expectation {
 	return expectation{"the body", body,
 		func(a answer) (string, bool) { return string(a.body), string(a.body) == body }}
 }
 
-// listed are expectations as they are told.
+// listed returns expectations as they are printed.
 func listed(wants []expectation) string {
 	var texts strings.Builder
 	for _, want := range wants {

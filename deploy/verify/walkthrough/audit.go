@@ -1,6 +1,6 @@
 package walkthrough
 
-// audit reads who did what, the newest first.
+// audit reads the audit, the newest entries first.
 func audit(w *walk) {
 	entries := func(service, query string, wants ...expectation) {
 		w.call(w.admin, "GET", path("/api/admin/audit/%s?limit=1000&%s", service, query), nil, 200,

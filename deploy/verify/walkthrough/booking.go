@@ -9,10 +9,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
-// title is the concert's: it has to be escaped in HTML, and folded in a calendar.
+// title is the title of the concert. It has to be escaped in HTML and folded in a calendar.
 const title = "Spring concert & tea <b>of the choir</b>, the orchestra and all their friends"
 
-// hour are the fields of an event at the hours on a day.
+// hour returns the fields of an event between two clock times on a day.
 func (w *walk) hour(body string, category int64, days int, starts, ends string) fields {
 	return fields{"body": body, "event_category_id": sent(category)[0], "starts_at_text": w.date(days) + " " + starts,
 		"ends_at_text": w.date(days) + " " + ends}
@@ -20,7 +20,7 @@ func (w *walk) hour(body string, category int64, days int, starts, ends string) 
 
 func registering(w *walk) {
 	if w.hook == nil {
-		w.tell("     webhooks are not looked at\n")
+		w.printf("     webhooks are not looked at\n")
 		return
 	}
 	const webhooks = "/api/admin/webhooks"
@@ -34,7 +34,7 @@ func registering(w *walk) {
 	w.webhook = made.id("webhook.id")
 	w.hook.Trust(made.text("webhook.secret"))
 	w.call(w.admin, "GET", webhooks, nil, 200, is("webhooks.*.id", []int64{w.webhook}), absent("webhooks.0.secret"))
-	// the one before signs along
+	// the previous secret still signs, too
 	renewed := w.call(w.admin, "POST", path("%s/%d/secret", webhooks, w.webhook), nil, 201, is("webhook.id", w.webhook))
 	w.check("the secret is another", true, renewed.text("webhook.secret") != made.text("webhook.secret"))
 	w.call(w.admin, "POST", path("%s/%d/test", webhooks, w.webhook), nil, 201, is("delivery.kind", "webhook.test"),
@@ -49,36 +49,37 @@ func registering(w *walk) {
 	w.hook.Trust(renewed.text("webhook.secret"))
 }
 
-// heard waits until the webhook has told all that it has to have told of the concert, in order, and owner and
+// awaitNotices waits until the webhook has delivered all notices about the concert, in order, and the owner and the
 // keeper have all their mails.
-func (w *walk) heard() {
+func (w *walk) awaitNotices() {
 	if w.hook != nil {
-		w.await("the webhook has told, in order", w.told, func() any { return noticesOf(w.hook, w.event) })
+		w.await("the webhook has told, in order", w.hookNotices, func() any { return noticesOf(w.hook, w.event) })
 	}
 	if w.mail != nil {
-		w.await("the owner has mail", w.toldOwner, func() any { return items(w.mail, w.owner.email) })
-		w.await("the administrator has mail", w.toKeeper, func() any { return items(w.mail, w.keeper.email) })
+		w.await("the owner has mail", w.ownerMail, func() any { return items(w.mail, w.owner.email) })
+		w.await("the administrator has mail", w.keeperMail, func() any { return items(w.mail, w.keeper.email) })
 	}
 }
 
-// asks notes that the calendar is asked for.
-func (w *walk) asks() {
-	w.told = append(w.told, "commitment.requested requested")
-	w.asked(title, "Public calendar")
+// expectRequest records the notice and the mail about a request for the calendar.
+func (w *walk) expectRequest() {
+	w.hookNotices = append(w.hookNotices, "commitment.requested requested")
+	w.expectKeeperMail(title, "Public calendar")
 }
 
-// asked notes the keeper's mail about an event's entry that waits, and answered the owner's about a decision.
-func (w *walk) asked(event, element string) {
-	w.toKeeper = append(w.toKeeper,
+// expectKeeperMail records the keeper's mail about a requested commitment, and expectOwnerMail the owner's about a
+// decision.
+func (w *walk) expectKeeperMail(event, element string) {
+	w.keeperMail = append(w.keeperMail,
 		fmt.Sprintf("To decide: %s: %s was asked for by Olive Owner and waits for a decision.", event, element))
 }
 
-func (w *walk) answered(event, element, became, reason string) {
-	w.toldOwner = append(w.toldOwner,
+func (w *walk) expectOwnerMail(event, element, became, reason string) {
+	w.ownerMail = append(w.ownerMail,
 		fmt.Sprintf("Decided: %s: %s was %s by Kim Keeper. Reason: %s", event, element, became, reason))
 }
 
-// inbox expects that the keeper has those entries to decide.
+// inbox expects that the keeper has to decide on those commitments.
 func (w *walk) inbox(statuses string, entries ...int64) {
 	w.call(w.keeper, "GET", "/api/commitments?status="+statuses, nil, 200,
 		is("commitments.*.id", append([]int64{}, entries...)), is("next", nil))
@@ -94,12 +95,12 @@ func booking(w *walk) {
 		is("event.commitments.*.status", []string{"uncontrolled", "uncontrolled", "uncontrolled", "requested"}),
 		is("failures.*.element_id", []string{"nobody"}))
 	w.event, w.entry = made.id("event.id"), made.id("event.commitments.3.id")
-	w.asks()
+	w.expectRequest()
 	w.inbox("requested", w.entry)
 	w.call(w.keeper, "GET", "/api/commitments", nil, 200, is("commitments.0.element.name", "Public calendar"),
 		is("commitments.0.event.body", title))
 	w.call(w.owner, "GET", "/api/commitments?status=requested", nil, 200, is("commitments", []any{}))
-	w.heard()
+	w.awaitNotices()
 	if w.mail != nil {
 		w.check("the subject", "To decide: "+title, w.firstMail(w.keeper).Subject)
 		w.check("the HTML holds the title, escaped", true,
@@ -107,7 +108,7 @@ func booking(w *walk) {
 	}
 }
 
-// firstMail is the first mail to a person.
+// firstMail returns the first mail to a person.
 func (w *walk) firstMail(p *person) receivers.Mail {
 	for _, m := range mailTo(w.mail, p.email) {
 		return m
@@ -120,7 +121,7 @@ const (
 	requested, confirmed, rejected, noted, uncontrolled = "requested", "confirmed", "rejected", "noted", "uncontrolled"
 )
 
-// statuses are all of them, and moves those that each may become by a decision (decisions, part 5).
+// statuses are all of them. moves has, for each, those to which a decision may change it (decisions part 5).
 var (
 	statuses = []string{uncontrolled, requested, confirmed, rejected, noted}
 	moves    = map[string][]string{
@@ -132,27 +133,27 @@ var (
 	}
 )
 
-// round makes each of the moves once, some twice, and ends where it begins.
+// round makes each of the moves at least once and ends with the status it begins with.
 var round = []string{requested, confirmed, requested, rejected, confirmed, rejected, noted, confirmed, rejected,
 	requested, noted, rejected, noted, requested}
 
-// decide moves an entry.
+// decide changes the status of a commitment.
 func (w *walk) decide(as *person, entry int64, status, reason string, code int, wants ...expectation) {
 	w.call(as, "PATCH", path("/api/commitments/%d", entry),
 		fields{"commitment": fields{"status": status, "reason": reason}}, code, wants...)
 }
 
-// decided has the keeper decide on the calendar, and notes what has to be told of it.
+// decided makes the keeper decide on the calendar, and records the expected notice and mail.
 func (w *walk) decided(status, reason string) {
 	w.decide(w.keeper, w.entry, status, reason, 200, is("commitment.status", status),
 		is("commitment.element.id", w.calendar))
-	w.told = append(w.told, fmt.Sprintf("commitment.decided %s (%s)", status, reason))
+	w.hookNotices = append(w.hookNotices, fmt.Sprintf("commitment.decided %s (%s)", status, reason))
 	words := map[string]string{noted: "noted (seen, but not yet to be confirmed)", requested: "returned to requested"}
 	became := words[status]
 	if became == "" {
 		became = status
 	}
-	w.answered(title, "Public calendar", became, reason)
+	w.expectOwnerMail(title, "Public calendar", became, reason)
 }
 
 func everyMove(w *walk) {
@@ -169,9 +170,9 @@ func everyMove(w *walk) {
 	}
 	w.inbox("requested", w.entry)
 	w.inbox("confirmed,rejected,noted")
-	w.heard()
+	w.awaitNotices()
 	if w.hook != nil {
-		w.decidersAreTold()
+		w.checkDeciders()
 	}
 	deciders := slices.Repeat([]int64{w.keeper.id}, len(round)-1)
 	w.call(w.admin, "GET", path("/api/admin/audit/events?record=Commitment:%d", w.entry), nil, 200,
@@ -184,7 +185,7 @@ func everyMove(w *walk) {
 	w.refusesOtherMoves(own.id("event.commitments.0.id"), uncontrolled)
 }
 
-// refusesOtherMoves tries every move from a status that is none.
+// refusesOtherMoves tries every forbidden change from a status.
 func (w *walk) refusesOtherMoves(entry int64, from string) {
 	for _, to := range statuses {
 		if !slices.Contains(moves[from], to) {
@@ -193,8 +194,8 @@ func (w *walk) refusesOtherMoves(entry int64, from string) {
 	}
 }
 
-// decidersAreTold sees that each decision names who made it.
-func (w *walk) decidersAreTold() {
+// checkDeciders checks that the notice of each decision names the user who made it.
+func (w *walk) checkDeciders() {
 	names := []string{}
 	for _, d := range notices(w.hook) {
 		if d.Kind() == "commitment.decided" {
@@ -216,17 +217,17 @@ func retiming(w *walk) {
 	}
 	change(fields{"organiser_id": sent(w.teacher)[0]}, confirmed, "19:00")
 	change(fields{"starts_at_text": w.date(0) + " 19:30", "ends_at_text": w.date(0) + " 21:30"}, requested, "19:30")
-	w.asks()
+	w.expectRequest()
 	w.inbox("requested", w.entry)
-	w.heard()
+	w.awaitNotices()
 }
 
-// outage: while the endpoint is away, a notice waits and is sent again, the same to the byte; then it comes, and
-// what follows it after it.
+// outage: while the endpoint is unavailable, a notice is repeated, byte for byte the same. When the endpoint
+// answers again, the notice is delivered, and later ones after it.
 func outage(w *walk) {
 	if w.hook == nil {
 		w.decided(confirmed, "after all")
-		w.heard()
+		w.awaitNotices()
 		return
 	}
 	w.hook.Answer(http.StatusServiceUnavailable)
@@ -246,7 +247,7 @@ func outage(w *walk) {
 	w.check("different bodies among these", 1, len(slices.Compact(bodies)))
 	w.check("each is signed anew", len(signatures), len(slices.Compact(signatures)))
 	w.hook.Answer(http.StatusNoContent)
-	w.heard()
+	w.awaitNotices()
 	w.await("states in the delivery log", []string{"delivered"}, w.states)
 	w.call(w.admin, "GET", path("/api/admin/webhooks/%d/deliveries?limit=2", w.webhook), nil, 200,
 		is("deliveries.*.state", []string{"delivered", "delivered"}),
@@ -256,20 +257,22 @@ func outage(w *walk) {
 func deleting(w *walk) {
 	w.call(w.keeper, "DELETE", path("/api/events/%d", w.event), nil, 403, exactly(forbidden))
 	w.call(w.owner, "DELETE", path("/api/events/%d", w.event), nil, 200, exactly(okBody))
-	w.told = append(w.told, "event.deleted confirmed (after all)")
-	w.toKeeper = append(w.toKeeper,
-		"Deleted: "+title+": Public calendar, which was confirmed, is free again: the event was deleted by Olive Owner. Reason: after all")
+	w.hookNotices = append(w.hookNotices, "event.deleted confirmed (after all)")
+	w.keeperMail = append(w.keeperMail,
+		"Deleted: "+title+": Public calendar, which was confirmed, is free again: "+
+			"the event was deleted by Olive Owner. Reason: after all")
 	w.call(w.owner, "GET", path("/api/events/%d", w.event), nil, 404, is("exception", "RecordNotFound"))
 	w.call(w.owner, "GET", path("/api/elements/%d/commitments?start_date=%s", w.calendar, w.date(0)), nil, 200,
 		is("commitments", []any{}))
-	w.heard()
+	w.awaitNotices()
 }
 
-// states are those in the delivery log, without telling: the deployment notes a little later than the endpoint takes.
+// states returns the states in the delivery log, and prints nothing: the deployment logs a delivery a little after
+// the endpoint has it.
 func (w *walk) states() any {
 	a := answer{walk: w}
-	if err := w.send(w.admin, "GET", path("/api/admin/webhooks/%d/deliveries?limit=1000", w.webhook), nil, nil,
-		&a); err != nil {
+	log := path("/api/admin/webhooks/%d/deliveries?limit=1000", w.webhook)
+	if err := w.send(w.admin, "GET", log, nil, nil, &a); err != nil {
 		w.fail(err)
 	}
 	states := []string{}
@@ -282,7 +285,7 @@ func (w *walk) states() any {
 	return slices.Compact(states)
 }
 
-// allDelivered sees that whatever came was right, and that the deployment knows that it came.
+// allDelivered checks that every notice received was correct, and that the deployment has logged its delivery.
 func (w *walk) allDelivered() {
 	faults := []string{}
 	for _, d := range w.hook.Got() {

@@ -10,10 +10,11 @@ import (
 	"github.com/emersion/go-ical"
 )
 
-// maxLine is the length of a content line in octets, its end not counted (RFC 5545, 3.1).
+// maxLine is the greatest length of a content line in octets, without its line break (RFC 5545, 3.1).
 const maxLine = 75
 
-// readCalendar reads a calendar by another parser than wrote it, and looks at what that does not mind.
+// readCalendar reads a calendar with a parser of another library than the one that wrote it, and checks what that
+// parser tolerates.
 func (w *walk) readCalendar(a answer) *ical.Calendar {
 	if w.err != nil {
 		return ical.NewCalendar()
@@ -32,7 +33,7 @@ func (w *walk) readCalendar(a answer) *ical.Calendar {
 	return read
 }
 
-// shownEntry is an event of a calendar as the parser reads it.
+// shownEntry returns the text of a calendar's event as the parser reads it.
 func (w *walk) shownEntry(e ical.Event) string {
 	summary, err := e.Props.Text(ical.PropSummary)
 	starts, startFault := e.DateTimeStart(w.Zone)
@@ -67,7 +68,7 @@ func calendars(w *walk) {
 	ofKai := path("/api/elements/%d/calendar.ics", w.kai)
 	read(w.owner, path("/api/elements/%d/calendar.ics", w.calendar), concert,
 		fmt.Sprintf("Open day: %s 09:00 to %s 10:00", w.date(5), w.date(5)))
-	read(w.owner, path("/api/elements/%d/calendar.ics", w.hall)) // one was rejected, one only asked for
+	read(w.owner, path("/api/elements/%d/calendar.ics", w.hall)) // one was rejected, one is only requested
 	before := read(w.owner, ofKai, concert, lesson, away)
 	w.check("it describes its zone", []string{ical.CompTimezone, w.Zone.String()}, zoneOf(before))
 
@@ -100,7 +101,7 @@ func calendars(w *walk) {
 	w.call(nil, "GET", second, nil, 404, exactly(notFound))
 }
 
-// zoneOf is the name and the zone of a calendar's first component.
+// zoneOf returns the name and the zone of a calendar's first component.
 func zoneOf(c *ical.Calendar) []string {
 	if len(c.Children) == 0 || c.Children[0].Props.Get(ical.PropTimezoneID) == nil {
 		return nil
@@ -108,7 +109,7 @@ func zoneOf(c *ical.Calendar) []string {
 	return []string{c.Children[0].Name, c.Children[0].Props.Get(ical.PropTimezoneID).Value}
 }
 
-// lastProperty is that of a calendar's last event, "" when there is none.
+// lastProperty returns a property of a calendar's last event, "" when there is none.
 func lastProperty(c *ical.Calendar, name string) string {
 	events := c.Events()
 	if len(events) == 0 || events[len(events)-1].Props.Get(name) == nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// school is what the walk has made so far.
+// school holds what the walk has created so far.
 type school struct {
 	day time.Time // midnight of the concert's day, a Monday four weeks ahead
 
@@ -20,12 +20,12 @@ type school struct {
 	minibuses                                                 []int64
 	webhook, event, entry                                     int64 // the concert, and its commitment to the calendar
 
-	told      []string // what the webhook has to have told of the concert
-	toldOwner []string // what the owner has to have been told by mail
-	toKeeper  []string // what the keeper has to have been told by mail
+	hookNotices []string // expected notices by webhook about the concert
+	ownerMail   []string // expected items in mails to the owner
+	keeperMail  []string // expected items in mails to the keeper
 }
 
-// The bodies of answers that tell nothing but how it went.
+// The bodies of answers that hold only a status.
 const (
 	okBody       = `{"status":"OK"}`
 	accessDenied = `{"status":"Access denied"}`
@@ -36,7 +36,7 @@ const (
 // fields are the fields of an object in a body.
 type fields map[string]any
 
-// sent are ids as the contract's clients send them: strings.
+// sent returns ids as the contract's clients send them: strings.
 func sent(ids ...int64) []string {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
@@ -47,10 +47,10 @@ func sent(ids ...int64) []string {
 
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// date is a day after the concert's, as calls take it.
+// date returns the day that many days after the concert, as YYYY-MM-DD.
 func (w *walk) date(days int) string { return w.day.AddDate(0, 0, days).Format(time.DateOnly) }
 
-// moment is a clock time on such a day, as the deployment writes it.
+// moment returns a clock time on such a day, in the format of the API.
 func (w *walk) moment(days int, clock string) string {
 	if clock == "24:00" {
 		days, clock = days+1, "00:00"
@@ -72,7 +72,7 @@ func (w *walk) login(p *person) {
 func emptyDeployment(w *walk) {
 	now := time.Now().In(w.Zone)
 	w.day = time.Date(now.Year(), now.Month(), now.Day()+28+(8-int(now.Weekday()))%7, 0, 0, 0, 0, w.Zone)
-	w.told, w.toldOwner, w.toKeeper = []string{}, []string{}, []string{}
+	w.hookNotices, w.ownerMail, w.keeperMail = []string{}, []string{}, []string{}
 	w.admin = &person{name: "First administrator", uuid: w.AdminUUID}
 	w.call(nil, "GET", "/api/admin/users", nil, 401, exactly(accessDenied))
 	w.login(w.admin)
@@ -98,7 +98,7 @@ func (w *walk) category(name string, order int, flags ...string) int64 {
 	return a.id("eventcategory.id")
 }
 
-// element makes an element, which gets that name.
+// element makes an element and checks that it has that name.
 func (w *walk) element(entityType, name string, record fields) int64 {
 	record["entity_type"] = entityType
 	a := w.call(w.admin, "POST", "/api/admin/elements", fields{"element": record}, 201, is("element.name", name),
@@ -196,7 +196,7 @@ func members(w *walk) {
 	list(year, "?on="+w.date(5), is("members.#", 1))
 	for i, bus := range w.minibuses {
 		var first any
-		if i == 2 { // it comes too late for the concert
+		if i == 2 { // too late for the concert
 			first = w.date(1)
 		}
 		put(w.buses, bus, first, nil, 201)

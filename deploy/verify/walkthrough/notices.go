@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 )
 
-// notice is what a delivery tells of an event.
+// notice is the part of a delivery about an event.
 type notice struct {
 	ActorID *int64 `json:"actor_id"`
 	Entries []struct {
@@ -21,14 +21,14 @@ type notice struct {
 	}
 }
 
-// noticeOf reads a delivery; the endpoint has noted what is wrong with it.
+// noticeOf parses a delivery. The endpoint has recorded what is wrong with it.
 func noticeOf(r receivers.Request) notice {
 	var event struct{ Data notice }
-	_ = json.Unmarshal([]byte(r.Body), &event) // what cannot be read is a fault of the request
+	_ = json.Unmarshal([]byte(r.Body), &event) // an invalid body is in Request.Fault
 	return event.Data
 }
 
-// notices returns what the endpoint took, each id once, tests left out.
+// notices returns the deliveries that the endpoint accepted, each id once, without tests.
 func notices(hook *receivers.Endpoint) []receivers.Request {
 	var once []receivers.Request
 	for _, r := range hook.Taken() {
@@ -64,7 +64,7 @@ func mailTo(server *receivers.MailServer, address string) []receivers.Mail {
 	return slices.DeleteFunc(server.Taken(), func(m receivers.Mail) bool { return !slices.Contains(m.To, address) })
 }
 
-// items returns what a person was told by mail, one text for each entry: "Decided: Concert: Hall was confirmed by
+// items returns the items of the mails to a person, one text for each: "Decided: Concert: Hall was confirmed by
 // Kim. Reason: fine". Several notices may share a mail.
 func items(server *receivers.MailServer, address string) []string {
 	items := []string{}

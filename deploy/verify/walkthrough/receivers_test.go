@@ -114,7 +114,7 @@ func TestWhatIsAtAPath(t *testing.T) {
 	}
 }
 
-// The walk's own table of moves: its round makes each of them.
+// The round makes each move in the walk's own table.
 func TestTheRoundMakesEveryMove(t *testing.T) {
 	made := map[string]bool{}
 	for i, from := range round[:len(round)-1] {

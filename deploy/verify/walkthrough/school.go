@@ -1,8 +1,8 @@
 // Package walkthrough takes an empty deployment of Belfry to a running school, with calls of its documented
-// interface and nothing else: people and things come in, a controlled booking goes through every move that there
-// is, minibuses are allocated, times are compared, calendars are read, and the audit tells who did it. What the
-// deployment says by e-mail and webhook is taken by real receivers here. Every step is told as it is made: what was
-// called, what was expected and what came. It stops at the first difference.
+// interface only. It creates people and things, takes a controlled booking through every change of status,
+// allocates minibuses, finds free times, and reads calendars and the audit. Real receivers accept the e-mails and
+// webhooks of the deployment. It prints each step: the call, what was expected and what came. It stops at the first
+// difference.
 package walkthrough
 
 import (
@@ -16,27 +16,28 @@ import (
 	"time"
 )
 
-// Options say what is walked through.
+// Options say which deployment to walk through, and how.
 type Options struct {
 	URL       string         // of the deployment, such as https://belfry.school.example
 	AdminUUID string         // of its first administrator
 	Zone      *time.Location // of the deployment
 
-	// MailListen is the address, host:port, of the mail server that takes the deployment's mails, MailListen ""
-	// takes none. The deployment's BELFRY_SMTP_HOST and BELFRY_SMTP_PORT lead to it.
+	// MailListen is the address, host:port, of the mail server for the deployment's mails; "" starts none. The
+	// deployment's BELFRY_SMTP_HOST and BELFRY_SMTP_PORT must lead to it.
 	MailListen string
-	// HookListen is the address of the webhook's endpoint, HookURL where the deployment reaches it; "" is the
-	// address itself. HookListen "" has none.
+	// HookListen is the address, host:port, of the webhook's endpoint; "" starts none. HookURL is where the
+	// deployment reaches it; "" is the address itself.
 	HookListen, HookURL string
-	// Certificate is what both receivers show, if set: then mail is taken by STARTTLS only, and the endpoint is https.
+	// Certificate, if set, is the certificate of both receivers: mail then needs STARTTLS, and the endpoint is
+	// https.
 	Certificate *tls.Certificate
-	// Patience is how long a notice may take; 0: a minute.
+	// Patience is how long a notice may take; 0: one minute.
 	Patience time.Duration
-	// Documented ends the walk at an exchange that is not as the interface's document says.
+	// Documented ends the walk at an exchange that is not as the OpenAPI document says.
 	Documented bool
 }
 
-// DifferenceError says where the deployment did not do what it promises.
+// DifferenceError is a difference between what a deployment promises and what it did.
 type DifferenceError struct {
 	Step          int
 	What          string
@@ -48,15 +49,16 @@ func (e *DifferenceError) Error() string {
 }
 
 // ErrNotEmpty says that there is a school already.
-var ErrNotEmpty = errors.New("there is a school already: this walk is for an empty deployment, whose first administrator is its only user")
+var ErrNotEmpty = errors.New("there is a school already: this walk is for an empty deployment, " +
+	"whose first administrator is its only user")
 
-// chapter is a part of the walk. Later ones build on what the earlier have made.
+// chapter is a part of the walk. A chapter needs what the earlier ones have created.
 type chapter struct {
 	title string
 	walk  func(*walk)
 }
 
-// chapters returns the walk. A new subject is a line here and a function in a file of its own.
+// chapters returns the chapters of the walk in order.
 func chapters() []chapter {
 	return []chapter{
 		{"Nothing is there but the first administrator", emptyDeployment},
@@ -81,14 +83,15 @@ func chapters() []chapter {
 	}
 }
 
-// Summary is what a whole walk came to.
+// Summary counts what a complete walk did.
 type Summary struct {
-	Calls, Mails, Notices int // calls made, mails taken, and notices taken by webhook, repeats not counted
+	Calls, Mails, Notices int // calls made, mails and notices by webhook received, without repeats
 	Took                  time.Duration
 }
 
-// Run walks, and tells each step on out. A *DifferenceError is what the deployment did otherwise; any other error
-// says why it could not be walked through, ErrNotEmpty among them. What it made stays.
+// Run makes the walk, and prints each step to out. It returns a *DifferenceError at the first difference,
+// ErrNotEmpty when the deployment holds a school, and another error when the walk could not go on. What it created
+// stays.
 func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" ||
@@ -106,7 +109,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (Summary, error) {
 	began := time.Now()
 	for i, c := range chapters() {
 		if w.err == nil {
-			w.tell("\n== %d. %s\n", i+1, c.title)
+			w.printf("\n== %d. %s\n", i+1, c.title)
 			c.walk(w)
 		}
 	}

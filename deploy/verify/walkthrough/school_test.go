@@ -22,8 +22,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// deployment is an empty one, two replicas of every service, that sends its notices to the receivers of a walk,
-// over TLS.
+// deployment is an empty deployment with two replicas of every service. It sends its notices to the receivers of a
+// walk, over TLS.
 type deployment struct {
 	*servicetest.System
 	options walkthrough.Options
@@ -60,8 +60,8 @@ func startEmpty(t *testing.T) deployment {
 	}}
 }
 
-// free returns an address that nobody listens on, of ports that neither the services of tests nor outgoing
-// connections take.
+// free returns an address that nothing listens on. Its port is outside the ranges for the services of tests and for
+// outgoing connections.
 func free(t *testing.T) string {
 	t.Helper()
 	for {
@@ -79,9 +79,9 @@ func free(t *testing.T) string {
 
 func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 	d := startEmpty(t)
-	var told bytes.Buffer
-	summary, err := walkthrough.Run(t.Context(), d.options, &told)
-	t.Logf("%s\n%+v", &told, summary)
+	var printed bytes.Buffer
+	summary, err := walkthrough.Run(t.Context(), d.options, &printed)
+	t.Logf("%s\n%+v", &printed, summary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,17 +89,17 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 		t.Errorf("%+v", summary)
 	}
 	if found := regexp.MustCompile(regexp.QuoteMeta(d.AdminUUID) +
-		`|whsec_|/ical/[a-z2-7]|[0-9a-f]{8}-[0-9a-f]{4}-4`).FindString(told.String()); found != "" {
-		t.Errorf("a secret is told: %s", found)
+		`|whsec_|/ical/[a-z2-7]|[0-9a-f]{8}-[0-9a-f]{4}-4`).FindString(printed.String()); found != "" {
+		t.Errorf("a secret is printed: %s", found)
 	}
-	told.Reset()
-	if _, err := walkthrough.Run(t.Context(), d.options, &told); !errors.Is(err, walkthrough.ErrNotEmpty) {
-		t.Errorf("a second walk ended with %v\n%s", err, &told)
+	printed.Reset()
+	if _, err := walkthrough.Run(t.Context(), d.options, &printed); !errors.Is(err, walkthrough.ErrNotEmpty) {
+		t.Errorf("a second walk ended with %v\n%s", err, &printed)
 	}
 }
 
-// TestADifferenceEndsTheWalk has doors that each break one thing, in the beginning, in the middle and near the end
-// of the walk.
+// TestADifferenceEndsTheWalk walks through proxies that each break one thing: at the beginning, in the middle or
+// near the end of the walk.
 func TestADifferenceEndsTheWalk(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(r *http.Response, body string) string
@@ -130,21 +130,21 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := startEmpty(t)
 			d.options.URL, d.options.Documented = servicetest.Through(t, d.URL, c.change), false
-			var told bytes.Buffer
-			_, err := walkthrough.Run(t.Context(), d.options, &told)
+			var printed bytes.Buffer
+			_, err := walkthrough.Run(t.Context(), d.options, &printed)
 			var difference *walkthrough.DifferenceError
 			if !errors.As(err, &difference) ||
 				!strings.HasPrefix(err.Error(), fmt.Sprintf("step %d: %s", difference.Step, c.expected)) {
-				t.Errorf("%v\n%s", err, &told)
+				t.Errorf("%v\n%s", err, &printed)
 			}
-			if !strings.Contains(told.String(), "DIFFERENT: ") {
-				t.Errorf("it is not told:\n%s", &told)
+			if !strings.Contains(printed.String(), "DIFFERENT: ") {
+				t.Errorf("it is not printed:\n%s", &printed)
 			}
 		})
 	}
 }
 
-// A deployment that tells nobody anything is found out.
+// A deployment that sends no notices fails the walk.
 func TestANoticeThatDoesNotComeIsADifference(t *testing.T) {
 	d := startEmpty(t)
 	// its mail goes elsewhere

@@ -48,8 +48,9 @@ func users(w *walk) {
 	administer := func(method string, element int64, p *person) {
 		w.call(w.admin, method, path("/api/admin/elements/%d/administrators/%d", element, p.id), nil, 200)
 	}
-	for element, all := range map[int64][]*person{w.calendar: {w.keeper, w.deputy}, w.hall: {w.keeper},
-		w.buses: {w.driver}} {
+	for element, all := range map[int64][]*person{
+		w.calendar: {w.keeper, w.deputy}, w.hall: {w.keeper}, w.buses: {w.driver},
+	} {
 		for _, p := range all {
 			administer("PUT", element, p)
 		}
@@ -69,7 +70,7 @@ func users(w *walk) {
 	w.call(w.admin, "GET", user(w.deputy), nil, 200, is("user.active", false))
 }
 
-// probe asks who a person is, without telling, and returns the code.
+// probe calls whoami as a person, prints nothing, and returns the code.
 func (w *walk) probe(p *person) int {
 	a := answer{walk: w}
 	if err := w.send(p, "GET", "/sessions/1/whoami", nil, nil, &a); err != nil {

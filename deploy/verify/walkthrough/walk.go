@@ -16,9 +16,9 @@ import (
 const (
 	// callTimeout bounds one call.
 	callTimeout = 30 * time.Second
-	// look is how often it is looked whether a notice has come.
+	// look is the pause between two checks whether a notice has come.
 	look = 50 * time.Millisecond
-	// shown bounds what is told of a body, in bytes.
+	// shown is the most that is printed of a body, in bytes.
 	shown = 300
 )
 
@@ -30,21 +30,21 @@ type person struct {
 	client      *servicetest.Client // nil before the first call
 }
 
-// walk is a walk on its way. After the first difference nothing is called any more, and answers are empty: chapters
-// need not look.
+// walk is the state of a walk. After the first difference it makes no more calls and answers are empty, so chapters
+// need no error handling.
 type walk struct {
 	Options
 	ctx       context.Context //nolint:containedctx // a walk lives as long as its context
 	base      string
 	out       io.Writer
 	transport *http.Transport
-	mail      *receivers.MailServer // nil: mail is not looked at
-	hook      *receivers.Endpoint   // nil: webhooks are not looked at
+	mail      *receivers.MailServer // nil: mail is not checked
+	hook      *receivers.Endpoint   // nil: webhooks are not checked
 
 	calls, step int
 	err         error
 
-	school // what has been made
+	school // what has been created
 }
 
 func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
@@ -54,14 +54,14 @@ func newWalk(ctx context.Context, o Options, base string, out io.Writer) *walk {
 // listen starts the receivers.
 func (w *walk) listen() (err error) {
 	if w.MailListen != "" {
-		if w.mail, err = receivers.StartMailServer(receivers.MailOptions{Address: w.MailListen,
-			Certificate: w.Certificate}); err != nil {
+		o := receivers.MailOptions{Address: w.MailListen, Certificate: w.Certificate}
+		if w.mail, err = receivers.StartMailServer(o); err != nil {
 			return fmt.Errorf("listen for mail: %w", err)
 		}
 	}
 	if w.HookListen != "" {
-		if w.hook, err = receivers.StartEndpoint(receivers.EndpointOptions{Address: w.HookListen, URL: w.HookURL,
-			Certificate: w.Certificate}); err != nil {
+		o := receivers.EndpointOptions{Address: w.HookListen, URL: w.HookURL, Certificate: w.Certificate}
+		if w.hook, err = receivers.StartEndpoint(o); err != nil {
 			return fmt.Errorf("listen for the webhook: %w", err)
 		}
 	}
@@ -78,35 +78,36 @@ func (w *walk) close() {
 	w.transport.CloseIdleConnections()
 }
 
-// secrets are what is not told: uuids and the webhook's secret in bodies, the uuid of a login, and the addresses of
-// feeds.
-var secrets = regexp.MustCompile(`("(?:uuid|secret)":")[^"]+|(login\?uuid=)\S+|(/ical/)[^."/]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{1,22}`)
+// secrets matches what is not printed: uuids and the webhook's secret in bodies, the uuid of a login, and the
+// addresses of feeds.
+var secrets = regexp.MustCompile(
+	`("(?:uuid|secret)":")[^"]+|(login\?uuid=)\S+|(/ical/)[^."/]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{1,22}`)
 
-// hidden is a text without its secrets.
+// hidden returns a text without its secrets.
 func hidden(text string) string { return secrets.ReplaceAllString(text, "$1$2$3…") }
 
-// tell writes a step's line. Texts that may hold a secret come hidden.
-func (w *walk) tell(format string, args ...any) { fmt.Fprintf(w.out, format, args...) }
+// printf prints a line of a step. Callers pass texts that may hold a secret through hidden.
+func (w *walk) printf(format string, args ...any) { fmt.Fprintf(w.out, format, args...) }
 
-// differ ends the walk.
+// differ ends the walk with a difference.
 func (w *walk) differ(what, expected, got string) {
 	if w.err != nil {
 		return
 	}
 	difference := &DifferenceError{w.step, hidden(what), hidden(expected), hidden(got)}
 	w.err = difference
-	w.tell("     DIFFERENT: %s\n       expected: %s\n       got:      %s\n", difference.What, difference.Expected,
-		difference.Got)
+	w.printf("     DIFFERENT: %s\n       expected: %s\n       got:      %s\n",
+		difference.What, difference.Expected, difference.Got)
 }
 
-// fail ends the walk for a reason that is none of the deployment's answers.
+// fail ends the walk for a reason other than an answer of the deployment.
 func (w *walk) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// check compares what follows from what came.
+// check compares a value that was derived from answers.
 func (w *walk) check(what string, want, got any) {
 	if w.err != nil {
 		return
@@ -116,10 +117,10 @@ func (w *walk) check(what string, want, got any) {
 		w.differ(what, expected, came)
 		return
 	}
-	w.tell("     and %s: %s\n", what, short(came))
+	w.printf("     and %s: %s\n", what, short(came))
 }
 
-// await is check for what comes later: it looks until it is as expected, for as long as patience lasts.
+// await is check for a value that comes later: it repeats got until the value is as expected, for Patience at most.
 func (w *walk) await(what string, want any, got func() any) {
 	if w.err != nil {
 		return
@@ -128,7 +129,7 @@ func (w *walk) await(what string, want any, got func() any) {
 	for {
 		came := text(got())
 		if came == expected {
-			w.tell("     and within %.1f s %s: %s\n", time.Since(began).Seconds(), what, short(came))
+			w.printf("     and within %.1f s %s: %s\n", time.Since(began).Seconds(), what, short(came))
 			return
 		}
 		if time.Since(began) > w.Patience {
@@ -144,8 +145,8 @@ func (w *walk) await(what string, want any, got func() any) {
 	}
 }
 
-// call makes a call as a person, or as nobody when that is nil, and holds the answer to its code and to what is
-// expected of it. A string is sent as it is, another body as JSON, nil is none.
+// call makes a call as a person, or without a session when that is nil, and checks the code and the expectations. A
+// string is sent as it is, any other body as JSON; nil is no body.
 func (w *walk) call(as *person, method, path string, body any, code int, wants ...expectation) answer {
 	return w.callWith(as, method, path, body, nil, code, wants...)
 }
@@ -168,13 +169,13 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 		who = as.name
 	}
 	a.request = method + " " + path
-	w.tell("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(sent)),
+	w.printf("%3d. %s: %s\n     expected: %d%s\n", w.step, who, strings.TrimSpace(hidden(a.request)+" "+short(sent)),
 		code, listed(wants))
 	if err := w.send(as, method, path, body, header, &a); err != nil {
 		w.fail(fmt.Errorf("step %d: %s: %w", w.step, hidden(a.request), err))
 		return a
 	}
-	w.tell("     came:     %d %s\n", a.code, short(a.shown()))
+	w.printf("     came:     %d %s\n", a.code, short(a.shown()))
 	if a.code != code {
 		w.differ(a.request, fmt.Sprint(code), fmt.Sprintf("%d %s", a.code, a.body))
 	}
@@ -186,7 +187,7 @@ func (w *walk) callWith(as *person, method, path string, body any, header http.H
 	return a
 }
 
-// send makes a call as a person, or as nobody when that is nil.
+// send makes a call as a person, or without a session when that is nil.
 func (w *walk) send(as *person, method, path string, body any, header http.Header, a *answer) error {
 	var pairs []string
 	for name := range header {
@@ -203,7 +204,7 @@ func (w *walk) send(as *person, method, path string, body any, header http.Heade
 	return got.Fault()
 }
 
-// clientOf is a person's client, with their session; nobody's has none.
+// clientOf returns a person's client, with their session. For nil it has none.
 func (w *walk) clientOf(p *person) *servicetest.Client {
 	connect := func() *servicetest.Client {
 		return servicetest.Connect(servicetest.ClientOptions{
@@ -219,14 +220,14 @@ func (w *walk) clientOf(p *person) *servicetest.Client {
 	return p.client
 }
 
-// now is a person as they are now, whose session stays the one that it is while the person's goes on.
+// now returns a copy of a person that keeps the present session when the person's changes.
 func (w *walk) now(p *person) *person {
 	as := *p
 	as.client = w.clientOf(p).Copy()
 	return &as
 }
 
-// short is the beginning of a text, on one line and without its secrets.
+// short returns the beginning of a text, on one line and without its secrets.
 func short(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(hidden(text)), "\r", "")
 	text = strings.ReplaceAll(text, "\n", " ⏎ ")

@@ -1,9 +1,13 @@
-// Package answers remembers in Redis what was answered to requests that carry an Idempotency-Key, so that a retry
-// gets the same answer and nothing is done twice. An answer may hold what must be shown once (a user's uuid): it is
-// sealed with AES-256-GCM under a key that Redis does not know. While the first try is under way Redis holds a lock
-// in the answer's place, which expires when its holder dies.
+// Package answers stores in Redis the answers to requests with an Idempotency-Key, so that a retry gets the same
+// answer and nothing is done twice. An answer may hold a secret that is shown once, such as a user's uuid. It is
+// encrypted with AES-256-GCM; the key is not in Redis. While the first try is in progress, Redis holds a lock in
+// place of the answer. The lock expires when its holder dies.
 //
-// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text.
+// The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose
+// answer is gone is decided by what the records say, as when Redis was lost.
+//
+// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>, the list of a
+// user's answers, the oldest first; answers:<user>:bytes, what they take.
 package answers
 
 import (
@@ -25,9 +29,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
-// maxBody bounds the answers that are remembered: Redis holds the sessions too, and must not fill up. A retry of
-// what had a longer one is decided by what the records themselves say.
+// maxBody is the largest body in bytes that is stored: Redis holds the sessions too and must not fill up. After a
+// longer answer, the idempotency records in the documents decide on a retry.
 const maxBody = 64 << 10
+
+const (
+	maxKept  = 1 << 20 // bytes of Redis for the answers of one user
+	overhead = 384     // bytes that Redis takes for an answer besides its text, in the list too
+)
 
 // Answer is what a client was sent.
 type Answer struct {
@@ -35,55 +44,59 @@ type Answer struct {
 	Body []byte `json:"body"`
 }
 
-// Store is the answers of a deployment. It is safe for concurrent use by any number of processes. When Redis is
-// away its calls are Unavailable.
+// Store holds the answers of a deployment. It is safe for concurrent use by any number of processes. Its calls
+// return Unavailable when Redis cannot be reached.
 type Store struct {
 	redis  redis.UniversalClient
 	prefix string
 	secret settings.Secret
 }
 
-// Options are what a Store is made of.
+// Options of New. All are required.
 type Options struct {
 	Redis  redis.UniversalClient
 	Prefix string          // of the keys in Redis
-	Secret settings.Secret // what answers are sealed with: the same in every process
+	Secret settings.Secret // encrypts the answers: the same in every process
 }
 
-// New returns the answers that Redis holds.
+// New returns the store of the answers in that Redis.
 func New(o Options) *Store { return &Store{o.Redis, o.Prefix, o.Secret} }
 
 // entry is what Redis holds: a lock, or an answer.
 type entry struct {
 	Body   string `json:"body"`             // hash of the request's body
-	Holder string `json:"holder,omitempty"` // of a lock: tells it from any other
+	Holder string `json:"holder,omitempty"` // of a lock: unique to it
 	Sealed []byte `json:"sealed,omitempty"` // the answer
 }
 
-// Lock is the right to answer a request for the first time.
+// Lock is held by the process that answers a request for the first time.
 type Lock struct {
+	user int64
 	key  idempotency.Key
 	text string
 }
 
 func (s *Store) name(k idempotency.Key) string { return s.prefix + "answer:" + k.ID }
 
-// begin returns what there is, or takes the lock. KEYS: the entry; ARGV: the lock, how long it holds in milliseconds.
+// begin returns the entry, or takes the lock when there is none. KEYS: the entry; ARGV: the lock, its lifetime in
+// ms.
 var begin = redis.NewScript(`
 local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 
-// Begin returns the answer that the request got before; or, for the first try, nil and a lock that holds for that
-// long. Conflict when the key was used with another body or its first try is under way. One round trip.
-func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration) (*Answer, Lock, error) {
+// Begin returns the answer that the request of the user got before; or, for the first try, nil and a lock that holds
+// for that long. Conflict when the key was used with another body or its first try is under way.
+func (s *Store) Begin(
+	ctx context.Context, user int64, k idempotency.Key, hold time.Duration,
+) (*Answer, Lock, error) {
 	lock, err := json.Marshal(entry{Body: k.Body, Holder: rand.Text()})
 	if err != nil {
 		return nil, Lock{}, fmt.Errorf("encode a lock: %w", err)
 	}
 	text, err := begin.Run(ctx, s.redis, []string{s.name(k)}, lock, hold.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
-		return nil, Lock{k, string(lock)}, nil
+		return nil, Lock{user, k, string(lock)}, nil
 	}
 	if err != nil {
 		return nil, Lock{}, problem.Wrap(problem.Unavailable, err, "")
@@ -102,16 +115,37 @@ func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration
 	return answer, Lock{}, err
 }
 
-// replace puts an entry, or nothing, in a lock's place, unless the lock has expired. KEYS: the entry; ARGV: the
-// lock, the new entry or ”, how long it is kept in milliseconds.
-var replace = redis.NewScript(`
+// keep puts an answer in a lock's place, unless the lock has expired, and drops the user's oldest answers while all
+// take too much. KEYS: the entry, the user's list, its bytes; ARGV: the lock, the answer, how long it is kept in
+// milliseconds, the overhead of one, how much they may take.
+var keep = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local size = #ARGV[2] + ARGV[4]
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('RPUSH', KEYS[2], string.format('%.0f %d %s', now + ARGV[3], size, KEYS[1]))
+local total = redis.call('INCRBY', KEYS[3], size)
+while true do
+  local expires, taken, name = string.match(redis.call('LINDEX', KEYS[2], 0) or '', '^(%d+) (%d+) (.*)$')
+  if not name then break end
+  local expired = tonumber(expires) <= now
+  if not expired and total <= tonumber(ARGV[5]) then break end
+  if not expired then redis.call('DEL', name) end
+  redis.call('LPOP', KEYS[2])
+  total = redis.call('DECRBY', KEYS[3], taken)
+end
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+redis.call('PEXPIRE', KEYS[3], ARGV[3])
 return 1`)
 
+// release removes a lock unless it has expired. KEYS: the entry; ARGV: the lock.
+var release = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`)
+
 // Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not
-// remembered. One round trip.
+// remembered. The user's oldest answers are dropped while all of them take too much.
 func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if len(a.Body) > maxBody {
 		return s.Release(ctx, l)
@@ -124,18 +158,23 @@ func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
-	return s.replace(ctx, l, string(kept))
+	list := fmt.Sprintf("%sanswers:%d", s.prefix, l.user)
+	keys := []string{s.name(l.key), list, list + ":bytes"}
+	lifetime := idempotency.Lifetime.Milliseconds()
+	return unavailable(keep.Run(ctx, s.redis, keys, l.text, string(kept), lifetime, overhead, maxKept).Err())
 }
 
-// Release releases the lock without an answer: the next try is a first one. One round trip.
-func (s *Store) Release(ctx context.Context, l Lock) error { return s.replace(ctx, l, "") }
+// Release releases the lock without an answer: the next try is a first one.
+func (s *Store) Release(ctx context.Context, l Lock) error {
+	return unavailable(release.Run(ctx, s.redis, []string{s.name(l.key)}, l.text).Err())
+}
 
-func (s *Store) replace(ctx context.Context, l Lock, kept string) error {
-	if err := replace.Run(ctx, s.redis, []string{s.name(l.key)}, l.text, kept,
-		idempotency.Lifetime.Milliseconds()).Err(); err != nil {
-		return problem.Wrap(problem.Unavailable, err, "")
+// unavailable makes an error of Redis the problem that clients see.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return problem.Wrap(problem.Unavailable, err, "")
 }
 
 func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {
@@ -150,8 +189,8 @@ func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {
 	return aead.Seal(nil, nil, text, nil), nil //nolint:gosec // the nonce is not nil: this cipher draws it by itself
 }
 
-// open returns a sealed answer. One of before a change of the secret can't be read: it is a Conflict, for what was
-// asked for is done.
+// open decrypts an answer. When it was encrypted with an earlier secret, open returns Conflict, since the request
+// has been done.
 func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
 	aead, err := s.aead(k)
 	if err != nil {
@@ -168,7 +207,8 @@ func (s *Store) open(k idempotency.Key, sealed []byte) (*Answer, error) {
 	return &a, nil
 }
 
-// aead has a cipher key for each idempotency.Key, and puts a random nonce before what it seals.
+// aead returns the cipher for an idempotency.Key. Each Key has a cipher key of its own. A random nonce precedes the
+// ciphertext.
 func (s *Store) aead(k idempotency.Key) (cipher.AEAD, error) {
 	mac := hmac.New(sha256.New, []byte(s.secret.Reveal()))
 	mac.Write([]byte("answer|" + k.ID))

@@ -1,6 +1,5 @@
-// Package background repeats a step of work for as long as a process runs: what a service does without being asked,
-// such as publishing messages or forgetting what is old. A loop tries again after a failure, and logs each outage
-// once, not each failure.
+// Package background repeats a step of work as long as a process runs: work without a request, such as publishing
+// messages or deleting old data. A loop retries after a failure, and logs each outage once, not each failure.
 package background
 
 import (
@@ -9,23 +8,23 @@ import (
 	"time"
 )
 
-// Options of a loop. Name and Step are needed.
+// Options of a loop. Name and Step are required.
 type Options struct {
-	// Name begins the sentences of the log: "outbox relay works again".
+	// Name begins the log messages: "outbox relay works again".
 	Name string
 	Log  *slog.Logger // nil: the default one
 
-	// Step is the work. What it left undone because of an error, the next one does. It stops when its context ends.
+	// Step is the work. After an error, the next Step does what is left. It returns when its context ends.
 	Step func(ctx context.Context) error
 
-	// Every is the pause after a step that worked; Until, if set, says instead how long it is. A value from Wake
-	// ends that pause.
+	// Every is the pause after a step without error. Until, if set, returns that pause instead. A value from Wake
+	// ends it.
 	Every time.Duration
 	Until func() time.Duration
 	Wake  <-chan struct{}
 
-	// Retry is the pause after a step that failed; it doubles with each further failure, up to LongestRetry. 0: as
-	// after one that worked.
+	// Retry is the pause after a step that failed. It doubles with each further failure, up to LongestRetry. 0: the
+	// same pause as after a step without error.
 	Retry, LongestRetry time.Duration
 }
 
@@ -36,7 +35,7 @@ type Loop struct {
 	retry   time.Duration // the next pause after a failure
 }
 
-// New returns a loop, which does nothing until Run.
+// New returns a loop. Run starts it.
 func New(o Options) *Loop {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -45,13 +44,13 @@ func New(o Options) *Loop {
 	return &Loop{Options: o, retry: o.Retry}
 }
 
-// Run repeats the step, at once and then after each pause, until ctx ends; then it returns nil, as a background
-// part of package lifecycle does.
+// Run calls the step at once and then after each pause, until ctx ends. Then it returns nil, as
+// lifecycle.Background needs it.
 func (l *Loop) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		err := l.Step(ctx)
 		switch {
-		case ctx.Err() != nil: // it may have failed because it was stopped
+		case ctx.Err() != nil: // it may have failed because the context ended
 		case err != nil:
 			l.failed(ctx, err)
 		default:
@@ -62,8 +61,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	return nil
 }
 
-// Works ends an outage. Run calls it after a step that worked; a step that goes on for long may call it once it got
-// through.
+// Works ends an outage. Run calls it after a step without error. A long step may call it as soon as its first call
+// has succeeded.
 func (l *Loop) Works(ctx context.Context) {
 	if l.failing {
 		l.Log.InfoContext(ctx, l.Name+" works again")
@@ -71,7 +70,7 @@ func (l *Loop) Works(ctx context.Context) {
 	l.failing, l.retry = false, l.Retry
 }
 
-// failed notes a failure and waits until the step is to be tried again.
+// failed records a failure and waits until the next try.
 func (l *Loop) failed(ctx context.Context, err error) {
 	if !l.failing {
 		l.Log.WarnContext(ctx, l.Name+" is held up and goes on trying", "error", err)
@@ -85,7 +84,7 @@ func (l *Loop) failed(ctx context.Context, err error) {
 	l.retry = min(2*l.retry, l.LongestRetry)
 }
 
-// rest is the pause after a step that worked.
+// rest pauses after a step without error.
 func (l *Loop) rest(ctx context.Context) {
 	pause := l.Every
 	if l.Until != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
-// run runs a loop for so long whose steps answer as given, and the last answer ever after. It returns when each
-// step began, in seconds, and the lines of the log.
+// run runs a loop for that long. Its steps return the given errors in turn, and the last one from then on. It
+// returns when each step began, in seconds, and the lines of the log.
 func run(t *testing.T, o background.Options, long time.Duration, answers ...error) (at []float64, log []string) {
 	t.Helper()
 	begun := time.Now()

@@ -1,6 +1,6 @@
-// Package health serves what operates the process, on a port of its own: /livez, /readyz, /startupz and /metrics.
-// Liveness never touches a store: a store that is away must not restart the process. Readiness does, rarely; the
-// gauge belfry.store.up tells the same of each.
+// Package health serves /livez, /readyz, /startupz and /metrics, on a port of its own. Liveness never calls a
+// store, so that an unavailable store does not restart the process. Readiness calls the stores, at most every two
+// seconds; the gauge belfry.store.up has the result for each store.
 package health
 
 import (
@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// checkTimeout bounds a check of a store; its result is believed for checkMemory.
+	// checkTimeout bounds a check of a store. Its result is reused for checkMemory.
 	checkTimeout = time.Second
 	checkMemory  = 2 * time.Second
 
 	readHeaderTimeout = 5 * time.Second
 )
 
-// Check says whether a store answers; its name is shown, its error is only logged.
+// Check tests whether a store answers. Probes show its name; its error is only logged.
 type Check struct {
 	Name string
 	Test func(ctx context.Context) error
@@ -40,7 +40,7 @@ type Options struct {
 	Metrics http.Handler
 }
 
-// NewServer returns the server; the caller gives it a listener.
+// NewServer returns the server; the caller starts it.
 func NewServer(o Options) (*http.Server, error) {
 	mux := http.NewServeMux()
 	checks := &checker{o: o}
@@ -72,13 +72,13 @@ func answer(w http.ResponseWriter, good bool, away []string) {
 func write(w http.ResponseWriter, code int, status string, away []string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(struct { // a prober that went away needs no answer
+	_ = json.NewEncoder(w).Encode(struct { // an error means that the prober has gone
 		Status string   `json:"status"`
 		Away   []string `json:"away,omitempty"`
 	}{status, away})
 }
 
-// checker remembers for a moment which stores are away, so that many probes cost one check.
+// checker caches which stores are unavailable for checkMemory, so that many probes share one check.
 type checker struct {
 	o       Options
 	mu      sync.Mutex
@@ -86,10 +86,10 @@ type checker struct {
 	names   []string
 }
 
-// measure registers the gauge of the stores: whoever collects metrics has them checked, unless that was done a
-// moment ago.
+// measure registers the gauge of the stores. Collecting it checks them, unless the cached result is recent.
 func (k *checker) measure() error {
-	_, err := k.o.Meter.Meter("github.com/belfry-schools/belfry/pkg/service/health").Int64ObservableGauge("belfry.store.up",
+	meter := k.o.Meter.Meter("github.com/belfry-schools/belfry/pkg/service/health")
+	_, err := meter.Int64ObservableGauge("belfry.store.up",
 		metric.WithDescription("1 for a store that answers, 0 for one that is away"),
 		metric.WithInt64Callback(func(ctx context.Context, observer metric.Int64Observer) error {
 			away := k.away(ctx)

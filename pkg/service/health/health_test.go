@@ -53,8 +53,7 @@ func TestProbes(t *testing.T) {
 				Ready:  func() bool { return c.ready },
 				Checks: []health.Check{{Name: "mongodb", Test: c.test}},
 				Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					_,
-						_ = io.WriteString(w, "metrics")
+					_, _ = io.WriteString(w, "metrics")
 				}),
 			})
 			for path, want := range c.want {
@@ -85,7 +84,7 @@ func TestReadiness_ManyProbesCostOneCheck(t *testing.T) {
 	}
 }
 
-// The chart's alert BelfryStoreAway asks for this metric.
+// The chart's alert BelfryStoreAway uses this metric.
 func TestMetricsTellWhichStoreIsAway(t *testing.T) {
 	tel, err := telemetry.Start(t.Context(), telemetry.Options{Service: "notes", Version: "1", Out: io.Discard})
 	if err != nil {

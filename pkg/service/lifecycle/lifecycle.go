@@ -1,5 +1,5 @@
-// Package lifecycle starts the components of a process in order, and stops them in reverse order, within a
-// deadline, when the process is to end or one of them fails. Readiness turns false before anything is stopped.
+// Package lifecycle starts the components of a process in order. It stops them in reverse order, within a deadline,
+// when the context ends or one of them fails. Readiness is false before anything is stopped.
 package lifecycle
 
 import (
@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Component is something that runs as long as the process: a listener, a relay, a connection.
+// Component is a part that runs as long as the process: a listener, a relay, a connection.
 type Component struct {
 	Name string
-	// Start brings the component up and returns once it works. It may keep failed to report, once, that the
-	// component broke later on.
+	// Start starts the component and returns once it works. It may keep failed, to report once that the component
+	// failed later.
 	Start func(ctx context.Context, failed func(error)) error
-	// Stop ends the component before ctx does; nil when there is nothing to end.
+	// Stop stops the component before ctx ends. nil: there is nothing to stop.
 	Stop func(ctx context.Context) error
 }
 
-// Background makes a component of a function that runs until its context ends. A return before that, even without
-// an error, is a failure of the component. Stop cancels the context and waits for the function to return.
+// Background makes a component of a function that runs until its context ends. When it returns before, even without
+// an error, the component has failed. Stop cancels the context and waits until the function has returned.
 func Background(name string, run func(ctx context.Context) error) Component {
 	var cancel context.CancelFunc
 	done := make(chan struct{})
@@ -52,7 +52,7 @@ func Background(name string, run func(ctx context.Context) error) Component {
 	}
 }
 
-// Readiness says whether the process wants traffic. Its zero value is not ready; it is safe for concurrent use.
+// Readiness says whether the process accepts traffic. Its zero value is not ready; it is safe for concurrent use.
 type Readiness struct{ ready atomic.Bool }
 
 // Ready reports the state.
@@ -62,16 +62,15 @@ func (r *Readiness) Ready() bool { return r.ready.Load() }
 type Options struct {
 	Log       *slog.Logger
 	Readiness *Readiness
-	// DrainDelay is how long the process goes on serving after readiness has turned false, so that whoever routes
-	// to it can notice.
+	// DrainDelay is how long the process still serves after readiness is false, until no traffic is routed to it.
 	DrainDelay time.Duration
 	// StopDeadline bounds the stopping of all components together, after the drain delay.
 	StopDeadline time.Duration
 }
 
-// Run starts the components in order, becomes ready, and waits until ctx ends or a component fails. Then it drains
-// and stops the components in reverse order. When a component does not start, those before it are stopped. It
-// returns nil only for an orderly end after ctx ended.
+// Run starts the components in order, sets readiness, and waits until ctx ends or a component fails. Then it
+// drains, and stops the components in reverse order. When a component does not start, it stops those before it. It
+// returns nil only when ctx ended and every component stopped without error.
 func Run(ctx context.Context, o Options, components ...Component) error {
 	failures := make(chan error, len(components))
 	var started []Component

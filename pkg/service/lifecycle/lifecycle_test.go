@@ -59,8 +59,8 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 			return nil
 		},
 	}
-	if err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil),
-		last); err != nil {
+	err := lifecycle.Run(ctx, options(&ready), j.component("store", nil), j.component("relay", nil), last)
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"start store", "start relay", "stop listener", "stop relay", "stop store"}

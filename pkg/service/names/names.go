@@ -10,6 +10,6 @@ import (
 //go:embed names.txt
 var table string
 
-// All returns the names of the services in the order in which they are listed everywhere: who is asked by most
-// others comes first.
+// All returns the names of the services in the order in which they are listed everywhere: a service that most
+// others call comes first.
 func All() []string { return strings.Fields(table) }

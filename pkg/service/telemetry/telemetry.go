@@ -1,6 +1,6 @@
-// Package telemetry sets a process's OpenTelemetry up: traces, metrics and logs. Exporters are chosen by the
-// standard OTEL_ variables and are off when none of them is set; metrics are always there for Prometheus to scrape.
-// Nothing here is global: what it makes is handed to those who use it.
+// Package telemetry sets up a process's OpenTelemetry: traces, metrics and logs. The standard OTEL_ variables
+// choose the exporters; without them there are none. Prometheus can always scrape the metrics. Nothing here is
+// global: the providers are passed to the code that uses them.
 package telemetry
 
 import (
@@ -36,7 +36,7 @@ type Options struct {
 	Out      io.Writer // gets the log, one JSON object a line
 }
 
-// Telemetry is what a process observes itself with.
+// Telemetry holds the providers of a process.
 type Telemetry struct {
 	Log        *slog.Logger
 	Tracer     trace.TracerProvider
@@ -47,7 +47,8 @@ type Telemetry struct {
 	stops []func(context.Context) error
 }
 
-// Start makes the providers. It does not wait for a collector: an absent one costs telemetry, never requests.
+// Start makes the providers. It does not wait for a collector: without one, telemetry is lost and requests are
+// served.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	described, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
@@ -59,8 +60,9 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	}
 	t := &Telemetry{Propagator: propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
 		propagation.Baggage{})}
-	for _, start := range []func(context.Context, *resource.Resource, Options) error{t.startTraces, t.startMetrics,
-		t.startLogs} {
+	for _, start := range []func(context.Context, *resource.Resource, Options) error{
+		t.startTraces, t.startMetrics, t.startLogs,
+	} {
 		if err := start(ctx, described, o); err != nil {
 			return nil, errors.Join(err, t.Stop(ctx))
 		}
@@ -68,7 +70,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// Stop sends what is left and ends the exporters, within ctx.
+// Stop sends the remaining telemetry and stops the exporters, before ctx ends.
 func (t *Telemetry) Stop(ctx context.Context) error {
 	var faults []error
 	for _, stop := range t.stops {
@@ -77,13 +79,14 @@ func (t *Telemetry) Stop(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// exporting says whether a signal ("TRACES", "METRICS", "LOGS") is to be exported at all.
+// exporting reports whether a signal ("TRACES", "METRICS", "LOGS") is exported.
 func exporting(signal string) bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return false
 	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT",
-		"OTEL_" + signal + "_EXPORTER"} {
+	for _, name := range []string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT", "OTEL_" + signal + "_EXPORTER",
+	} {
 		if os.Getenv(name) != "" {
 			return true
 		}
@@ -92,7 +95,7 @@ func exporting(signal string) bool {
 }
 
 // startTraces makes the tracer provider. Without an exporter nothing is sampled, but contexts still carry trace
-// ids, so that the logs of one request can be found in all services.
+// ids, by which the logs of one request are found in all services.
 func (t *Telemetry) startTraces(ctx context.Context, described *resource.Resource, _ Options) error {
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(described)}
 	if exporting("TRACES") {
@@ -149,7 +152,7 @@ func (t *Telemetry) startLogs(ctx context.Context, described *resource.Resource,
 	return nil
 }
 
-// traced adds the trace and span of the context to each log line.
+// traced adds the ids of the trace and the span of the context to each log line.
 type traced struct{ slog.Handler }
 
 func (h traced) Handle(ctx context.Context, r slog.Record) error {

@@ -1,5 +1,5 @@
-// Package apidoctest holds Belfry to its interface's document: what a test sends and receives is checked against
-// it. Only tests may import it.
+// Package apidoctest checks the requests and answers of tests against Belfry's OpenAPI document. Only tests may
+// import it.
 package apidoctest
 
 import (
@@ -24,17 +24,17 @@ import (
 
 // Exchange is a request with its answer.
 type Exchange struct {
-	Request *http.Request // its body is not looked at
+	Request *http.Request // its body is ignored
 	Body    []byte        // of the request
 	Code    int
 	Header  http.Header // of the answer
 	Answer  []byte      // its body
 }
 
-// Check returns what is wrong with an exchange, naming the operation and the fields; nil when it is as Belfry's
-// document says. The answer must be one that the document has. The request is checked when the answer is a success:
-// bad ones are sent on purpose. A path or method that the document does not have must be answered so: 404, 405, or
-// what is refused before anyone looks at the path.
+// Check returns nil when an exchange is as Belfry's document says, and otherwise an error with the operation and
+// the fields. The answer must be documented. The request is checked only when the answer is a success, since tests
+// send bad requests on purpose. The answer to an undocumented path or method must be 404 or 405, or an error that
+// precedes routing.
 func Check(e Exchange) error {
 	checker, err := ours()
 	if err != nil {
@@ -51,15 +51,15 @@ var ours = sync.OnceValues(func() (*Checker, error) {
 	return NewChecker(document)
 })
 
-// Checker checks exchanges against one document. It may be used by many goroutines at once.
+// Checker checks exchanges against one document. It is safe for concurrent use.
 type Checker struct {
 	router  routers.Router
 	schemas schemas
 }
 
-// NewChecker makes a checker of an OpenAPI 3.1 document. kin-openapi judges the document and finds the operation
-// and its parameters; bodies are judged by jsonschema itself, with every schema compiled once: kin-openapi would
-// compile it for each body, and fall back to the rules of OpenAPI 3.0 for schemas that it can't compile.
+// NewChecker returns a checker of an OpenAPI 3.1 document. kin-openapi validates the document and finds the
+// operation and its parameters. jsonschema validates the bodies, with every schema compiled once. kin-openapi would
+// compile a schema for each body, and use the rules of OpenAPI 3.0 for schemas that it can't compile.
 func NewChecker(document []byte) (*Checker, error) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(document)
@@ -80,7 +80,7 @@ func NewChecker(document []byte) (*Checker, error) {
 	return &Checker{router, compiler}, nil
 }
 
-// Check does what the function of that name does, by this document.
+// Check is the function Check for this document.
 func (c *Checker) Check(e Exchange) error {
 	method := e.Request.Method
 	if method == http.MethodHead {
@@ -114,12 +114,12 @@ func (c *Checker) Check(e Exchange) error {
 	return nil
 }
 
-// undocumented checks what is answered to a call that the document does not have.
+// undocumented checks the answer to an undocumented call.
 func (c *Checker) undocumented(e Exchange) error {
 	name := fmt.Sprintf("%s %s", e.Request.Method, e.Request.URL.Path)
 	shapes := map[int]string{
 		http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed",
-		// These come before the path is looked at.
+		// These errors precede routing.
 		http.StatusBadRequest: "BadRequest", http.StatusForbidden: "Forbidden",
 		http.StatusRequestEntityTooLarge: "TooLarge",
 	}
@@ -155,8 +155,8 @@ func (c *Checker) checkAnswer(e Exchange, answer *openapi3.Response, at string) 
 	return c.schemas.check(at+pointer("content", media, "schema"), e.Answer)
 }
 
-// checkRequest checks path, query, cookie and body of a request that succeeded. Of an import, the lines whose
-// records succeeded.
+// checkRequest checks path, query, cookie and body of a request that succeeded. Of an import it checks only the
+// lines whose records succeeded.
 func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.Route,
 	parameters map[string]string) error {
 	err := openapi3filter.ValidateRequest(asked.Context(), &openapi3filter.RequestValidationInput{
@@ -177,7 +177,7 @@ func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.R
 		}
 		return nil
 	}
-	media := "application/json" // what an absent type is taken as
+	media := "application/json" // the default type
 	if e.Request.Header.Get("Content-Type") != "" {
 		if media, err = mediaOf(e.Request.Header, body.Value.Content); err != nil {
 			return err
@@ -213,7 +213,7 @@ func (c *Checker) checkLines(e Exchange, at string) error {
 	return nil
 }
 
-// mediaOf returns the declared media type when content has it.
+// mediaOf returns the media type of the header, or an error when content does not have it.
 func mediaOf(header http.Header, content openapi3.Content) (string, error) {
 	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil || content[media] == nil {
@@ -222,7 +222,7 @@ func mediaOf(header http.Header, content openapi3.Content) (string, error) {
 	return media, nil
 }
 
-// pointer is a JSON pointer in a URL's fragment, without the #.
+// pointer returns a JSON pointer as a URL fragment, without the #.
 func pointer(steps ...string) string {
 	var b strings.Builder
 	for _, step := range steps {
@@ -231,7 +231,7 @@ func pointer(steps ...string) string {
 	return b.String()
 }
 
-// schemas compiles the schemas of a document when they are first needed.
+// schemas compiles each schema of a document on first use.
 type schemas struct {
 	mu       *sync.Mutex
 	compiler *jsonschema.Compiler
@@ -267,7 +267,7 @@ func (s schemas) at(pointer string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// check says whether text is JSON that the schema allows; its error names the field.
+// check returns nil when text is JSON that the schema allows, and otherwise an error with the field.
 func (s schemas) check(pointer string, text []byte) error {
 	schema, err := s.at(pointer)
 	if err != nil {
@@ -285,7 +285,7 @@ func (s schemas) check(pointer string, text []byte) error {
 	return err
 }
 
-// faults are the innermost causes, each with the place in the body.
+// faults returns the innermost causes, each with its place in the body.
 func faults(e *jsonschema.ValidationError) []string {
 	if len(e.Causes) == 0 {
 		return []string{fmt.Sprintf("/%s: %s", strings.Join(e.InstanceLocation, "/"),

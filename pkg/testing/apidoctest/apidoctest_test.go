@@ -28,9 +28,11 @@ func exchange(t *testing.T, method, path, body string, code int, answer string) 
 
 const (
 	element = `{"id":1,"name":"a","entity_type":"Staff","entity_id":2,"valid":true}`
-	event   = `{"id":1,"body":"a","starts_at":"2019-04-10T09:00:00.000+01:00","ends_at":"2019-04-10T09:00:00.000+01:00","all_day":false,"commitments":[],"requests":[],"valid":true}`
-	note    = `{"id":1,"contents":"","visible_guest":false,"visible_staff":true,"visible_pupil":false,"formatted_contents":"","owner":null,"valid":true}`
-	asked   = `{"event":{"body":"a","event_category_id":"1","starts_at_text":"2019-04-10"}}`
+	event   = `{"id":1,"body":"a","starts_at":"2019-04-10T09:00:00.000+01:00",` +
+		`"ends_at":"2019-04-10T09:00:00.000+01:00","all_day":false,"commitments":[],"requests":[],"valid":true}`
+	note = `{"id":1,"contents":"","visible_guest":false,"visible_staff":true,"visible_pupil":false,` +
+		`"formatted_contents":"","owner":null,"valid":true}`
+	asked = `{"event":{"body":"a","event_category_id":"1","starts_at_text":"2019-04-10"}}`
 )
 
 func TestCheck_AcceptsWhatTheDocumentSays(t *testing.T) {
@@ -52,7 +54,9 @@ func TestCheck_AcceptsWhatTheDocumentSays(t *testing.T) {
 			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Note with 'id'=9"}`},
 		{"GET", "/nowhere", "", 404, `{"status":"Not found"}`},
 		{"POST", "/api/admin/import/subjects", "{\"key\":\"1\",\"name\":\"a\"}\n\n{\"key\":\"2\"}\n", 200,
-			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"created","id":1},{"index":1,"key":"2","result":"failed","errors":{"name":["can't be blank"]}}]}`},
+			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":1,` +
+				`"records":[{"index":0,"key":"1","result":"created","id":1},` +
+				`{"index":1,"key":"2","result":"failed","errors":{"name":["can't be blank"]}}]}`},
 	} {
 		if err := apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer)); err != nil {
 			t.Errorf("%s %s %d: %v", c.method, c.path, c.code, err)
@@ -107,13 +111,15 @@ func TestCheck_RefusesWhatTheDocumentDoesNotSay(t *testing.T) {
 		"a success without body": {"POST", "/api/events",
 			`{"event":{"event_category_id":"1","starts_at_text":"2019-04-10"}}`, 200,
 			`{"status":"Created","event":` + event + `,"failures":[]}`,
-			"createEvent (POST /api/events): the request succeeded, but by the document: /event: missing property 'body'"},
+			"createEvent (POST /api/events): the request succeeded, but by the document: " +
+				"/event: missing property 'body'"},
 		"a success with a bad id": {"PUT", "/api/sessions/1", `{"session":{"user_id":"x"}}`, 200, `{"status":"OK"}`,
 			"/session/user_id: "},
 		"a success with a bad day": {"GET", "/api/elements/1/commitments?start_date=today", "", 200,
 			`{"status":"OK","commitments":[]}`, "start_date"},
 		"a record without a name": {"POST", "/api/admin/import/subjects", `{"key":"1"}`, 200,
-			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":0,"records":[{"index":0,"key":"1","result":"created","id":1}]}`, "record 0: /: missing property 'name'"},
+			`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":0,` +
+				`"records":[{"index":0,"key":"1","result":"created","id":1}]}`, "record 0: /: missing property 'name'"},
 	} {
 		err := apidoctest.Check(exchange(t, c.method, c.path, c.body, c.code, c.answer))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
@@ -153,7 +159,8 @@ func TestNewChecker_RefusesADocumentThatIsNone(t *testing.T) {
 	for _, document := range []string{
 		`{`,
 		`{"openapi":"3.1.0","info":{"title":"a","version":"1"},"paths":{"/a":{"get":{"responses":{"200":{}}}}}}`,
-		`{"openapi":"3.1.0","info":{"title":"a","version":"1"},"paths":{"/a/{id}":{"get":{"responses":{"200":{"description":"a"}}}}}}`,
+		`{"openapi":"3.1.0","info":{"title":"a","version":"1"},` +
+			`"paths":{"/a/{id}":{"get":{"responses":{"200":{"description":"a"}}}}}}`,
 	} {
 		if _, err := apidoctest.NewChecker([]byte(document)); err == nil {
 			t.Errorf("%s passes", document)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Examples compiles every schema of a document's bodies and components and returns, by its place, what is wrong
-// with each of their examples: nil for one that is right.
+// Examples compiles every schema of a document's bodies and components. It returns the errors of their examples by
+// place; nil for a valid example.
 func Examples(document []byte) (map[string]error, error) {
 	var tree map[string]any
 	if err := json.Unmarshal(document, &tree); err != nil {
@@ -20,7 +20,7 @@ func Examples(document []byte) (map[string]error, error) {
 	return found, s.walk(tree, "", found)
 }
 
-// walk looks for what has a schema and for the schemas of the components.
+// walk visits everything with a schema, and the schemas of the components.
 func (s schemas) walk(value any, at string, found map[string]error) error {
 	switch v := value.(type) {
 	case map[string]any:

@@ -15,7 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// english words the faults.
+// english formats the errors.
 var english = message.NewPrinter(language.English)
 
 // SameOperations fails the test unless a service's file in pkg/apidoc lists exactly the methods and paths of its public
@@ -60,7 +60,7 @@ func SameOperations(t testing.TB, service string, routes []web.Route) {
 	}
 }
 
-// braced writes a route's path as OpenAPI does: {id} for :id.
+// braced returns a route's path in OpenAPI's notation: {id} for :id.
 func braced(path string) string {
 	steps := strings.Split(path, "/")
 	for i, step := range steps {

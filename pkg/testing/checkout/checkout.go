@@ -1,4 +1,4 @@
-// Package checkout finds the source tree that a developer's command or a test runs in. No service needs it.
+// Package checkout finds the source tree in which a developer's command or a test runs. No service uses it.
 package checkout
 
 import (
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Root returns the checkout that the working directory is in: the nearest folder upwards that holds go.work.
+// Root returns the checkout that the working directory is in: the nearest parent folder with a go.work.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

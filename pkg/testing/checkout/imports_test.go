@@ -13,20 +13,19 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// adapters are those packages of the services that connect the rules of the field to the world. All others are
-// domain packages.
+// adapters are the packages of the services that reach HTTP, a store or telemetry. All others are domain packages.
 var adapters = map[string]string{
 	"api":        "is HTTP",
 	"store":      "is MongoDB",
 	"attempts":   "counts in Redis",
-	"notice":     "sends mail and webhooks, reads the outbox and counts both; its rules and its sending share most of their types",
+	"notice":     "sends mail and webhooks, reads the outbox and counts both; rules and sending share most types",
 	"noticetest": "is a mail server and a receiver of webhooks, for tests",
 }
 
 // shared are the packages that domain packages may import.
 var shared = []string{"audit", "fact", "form", "idempotency", "principal", "problem", "record", "wiretime"}
 
-// forbidden are packages, with all below them.
+// forbidden are import paths; each stands for all packages below it, too.
 var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis",
 	"go.opentelemetry.io"}
 

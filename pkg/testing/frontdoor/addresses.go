@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// Ports are taken from below the range that the kernel gives to outgoing connections: one of those must not take a
-// port between its choice and its use, or while a service restarts.
+// Ports are chosen below the kernel's range for outgoing connections: such a connection must not take a port before
+// its service listens, or while the service restarts.
 const firstPort, lastPort = 10000, 20000
 
-// Addresses chooses n different addresses on 127.0.0.1 that nobody listens on, for the services of a run without a
+// Addresses returns n different addresses on 127.0.0.1 that nothing listens on, for services that run without a
 // cluster.
 func Addresses(n int) ([]string, error) {
 	addresses := make([]string, 0, n)
@@ -25,7 +25,7 @@ func Addresses(n int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = listener.Close() }() // held until all are chosen, so that they differ; nothing was accepted
+		defer func() { _ = listener.Close() }() // open until all are chosen, so that they differ
 		addresses = append(addresses, listener.Addr().String())
 	}
 	return addresses, nil

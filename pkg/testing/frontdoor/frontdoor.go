@@ -1,6 +1,6 @@
-// Package frontdoor is the one address of a run without a cluster: it sends each public path to the service that
-// the route table names, as an Ingress does, and to another replica when one cannot be reached. It is for the local
-// run and for tests.
+// Package frontdoor is the reverse proxy of a run without a cluster, for the local run and for tests. It sends each
+// public path to the service in the route table, as an Ingress does, and to another replica when one cannot be
+// reached.
 package frontdoor
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
-// maxBody is above what any service takes, so that it answers what is too large itself. A service ends the
-// connection on what is larger still, which could reach a client as a fault.
+// maxBody is larger than the limit of any service, so that the service answers when a body is too large. For a body
+// that is larger still the service closes the connection, and a client could see an error instead of 413.
 const maxBody = 4 << 20
 
-// New returns the handler. Targets maps each service of the table to its replicas' addresses (host:port).
+// New returns the handler. targets has the addresses (host:port) of the replicas of each service in the table.
 func New(table routes.Table, targets map[string][]string, log *slog.Logger) http.Handler {
 	doors := map[string]http.Handler{}
 	for service, replicas := range targets {
@@ -64,11 +64,11 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 func answer(w http.ResponseWriter, kind problem.Kind) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(kind.Code())
-	_, _ = io.WriteString(w, `{"status":"`+kind.Status()+`"}`) // a client that went away needs no answer
+	_, _ = io.WriteString(w, `{"status":"`+kind.Status()+`"}`) // an error means that the client has gone
 }
 
-// replicas sends a request to the next replica in turn, and to the one after when it cannot be reached at all. A
-// request that a replica may have seen is never sent twice.
+// replicas sends each request to the next replica in turn, and to the one after when no connection can be made. A
+// request that a replica may have received is never sent twice.
 type replicas struct {
 	addresses []string
 	turn      atomic.Uint64
@@ -86,7 +86,7 @@ func (p *replicas) RoundTrip(r *http.Request) (*http.Response, error) {
 	for i := range uint64(len(p.addresses)) {
 		attempt := r.Clone(r.Context())
 		if r.Body != nil {
-			attempt.Body = io.NopCloser(r.Body) // a failed attempt closes its body; the proxy closes the request's
+			attempt.Body = io.NopCloser(r.Body) // a failed attempt closes its body, which the next one needs
 		}
 		attempt.URL.Host = p.addresses[(first+i)%uint64(len(p.addresses))]
 		var answer *http.Response

@@ -26,7 +26,7 @@ func replica(t *testing.T, name string) string {
 	return server.Listener.Addr().String()
 }
 
-// closedAddress is one that nobody listens on.
+// closedAddress returns an address that nothing listens on.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := frontdoor.Addresses(1)
@@ -56,7 +56,7 @@ func TestFrontDoor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("X-Forwarded-For", "198.51.100.7") // a claim of the client, not passed on
+		r.Header.Set("X-Forwarded-For", "198.51.100.7") // set by the client, and not forwarded
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestFrontDoor(t *testing.T) {
 
 func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // ends early when the door does
+		_, _ = io.Copy(io.Discard, r.Body) // ends early when the front door closes the connection
 	}))
 	defer service.Close()
 	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/events", Service: "events"}}}
@@ -82,8 +82,10 @@ func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testin
 		slog.New(slog.DiscardHandler)))
 	defer door.Close()
 	large := strings.Repeat("x", 5<<20)
-	for name, body := range map[string]io.Reader{"of known length": strings.NewReader(large),
-		"in chunks": io.MultiReader(strings.NewReader(large))} {
+	for name, body := range map[string]io.Reader{
+		"of known length": strings.NewReader(large),
+		"in chunks":       io.MultiReader(strings.NewReader(large)),
+	} {
 		answer, err := http.Post(door.URL+"/api/events", "application/json", body)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -25,19 +25,19 @@ const (
 	Password = "mail-password-of-the-test"
 )
 
-// MailOptions describe a mail server. The zero value takes any mail at a free port of 127.0.0.1.
+// MailOptions describe a mail server. The zero value accepts any mail at a free port of 127.0.0.1.
 type MailOptions struct {
 	Address string // to listen at, host:port; "": a free port of 127.0.0.1
-	// Certificate is offered by STARTTLS, and mail is taken only after it. Implicit speaks TLS from the start, as
-	// servers at port 465 do.
+	// Certificate is for STARTTLS, without which no mail is accepted. Implicit uses TLS from the start, as servers
+	// at port 465 do.
 	Certificate *tls.Certificate
 	Implicit    bool
-	// Login has the server take mail only from who logged in under TLS, as Username with Password. Without it any
-	// login is taken, and none is needed.
+	// Login makes the server require a login under TLS, as Username with Password. Otherwise it accepts any login
+	// and requires none.
 	Login bool
 }
 
-// MailServer is a real SMTP server that keeps what it takes. It is safe for concurrent use.
+// MailServer is a real SMTP server that keeps the mails it accepts. It is safe for concurrent use.
 type MailServer struct {
 	Host string
 	Port int
@@ -48,12 +48,12 @@ type MailServer struct {
 	server *smtp.Server
 	listen net.Listener
 	mails  []Mail
-	refuse func(to string) error // asked for each recipient
-	lose   int                   // mails that are taken and whose sender is told that they are not
-	taken  func(to string)       // called for each mail that was taken, before its sender is told
+	refuse func(to string) error // called for each recipient
+	lose   int                   // number of mails to accept and answer with an error
+	taken  func(to string)       // called for each accepted mail, before the answer
 }
 
-// Mail is a mail as it was taken, and as its reader sees it.
+// Mail is an accepted mail, as its reader sees it.
 type Mail struct {
 	To     []string
 	Raw    string
@@ -95,46 +95,46 @@ func (m *MailServer) start(address string) error {
 	m.mu.Lock()
 	m.server, m.listen = server, listener
 	m.mu.Unlock()
-	go func() { _ = server.Serve(accepting) }() // it ends with Stop
+	go func() { _ = server.Serve(accepting) }() // Stop ends it
 	return nil
 }
 
-// Address is host:port of the server.
+// Address returns host:port of the server.
 func (m *MailServer) Address() string { return net.JoinHostPort(m.Host, strconv.Itoa(m.Port)) }
 
-// Stop ends the server with all its connections; Restart starts it again at the same port.
+// Stop stops the server and closes its connections. Restart starts it again at the same port.
 func (m *MailServer) Stop() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_ = m.listen.Close() // the server may not have begun to listen
+	_ = m.listen.Close() // the server may not be listening yet
 	_ = m.server.Close()
 }
 
 // Restart starts a stopped server again at the same port.
 func (m *MailServer) Restart() error { return m.start(m.Address()) }
 
-// Refuse makes the server ask which recipients it takes; nil: all.
+// Refuse sets the function that decides on each recipient: an error refuses it; nil accepts all.
 func (m *MailServer) Refuse(refuse func(to string) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refuse = refuse
 }
 
-// Lose makes the server take the next n mails and then say that it could not.
+// Lose makes the server keep each of the next n mails, and still answer with an error.
 func (m *MailServer) Lose(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lose = n
 }
 
-// OnTaken makes the server call taken for each mail that it has kept, before it tells the sender so; nil: no more.
+// OnTaken sets a function that is called for each mail that was kept, before the answer; nil: none.
 func (m *MailServer) OnTaken(taken func(to string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.taken = taken
 }
 
-// Taken returns all mails so far, each Message-ID once: who sends again says so by that.
+// Taken returns all mails so far, each Message-ID once, since a mail that is sent again keeps its Message-ID.
 func (m *MailServer) Taken() []Mail {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +147,7 @@ func (m *MailServer) Taken() []Mail {
 	return once
 }
 
-// To returns the mails to an address so far, repeats among them.
+// To returns the mails to an address so far, including repeated ones.
 func (m *MailServer) To(address string) []Mail {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -229,7 +229,7 @@ func (s *mailSession) Data(r io.Reader) error {
 	return nil
 }
 
-// keep keeps a mail and says whether its sender is to be told that it was not, and who is to hear of it before.
+// keep keeps a mail. It returns whether to answer with an error, and the function to call before the answer.
 func (s *mailSession) keep(m Mail) (lose bool, taken func(to string)) {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package receivers has the receivers of notices for tests and checks: a mail server and a webhook's endpoint, both
-// real. They keep what they take, say what is wrong with it, and fail, stall and come back as they are told.
+// real. They keep what they receive and report what is wrong with it. A test can make them fail, stall and recover.
 package receivers
 
 import (
@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Authority makes a certificate authority, writes its certificate into dir, and returns that file and a certificate
-// of 127.0.0.1. A process trusts it by the environment variable SSL_CERT_FILE.
+// Authority makes a certificate authority and writes its certificate into dir. It returns that file and a
+// certificate for 127.0.0.1. A process with the file in SSL_CERT_FILE trusts it.
 func Authority(dir string) (file string, certificate tls.Certificate, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -50,7 +50,7 @@ func Authority(dir string) (file string, certificate tls.Certificate, err error)
 	return file, tls.Certificate{Certificate: [][]byte{leaf}, PrivateKey: key}, err
 }
 
-// Eventually fails the test unless holds becomes true within the time.
+// Eventually fails the test unless holds returns true within the time.
 func Eventually(t testing.TB, what string, within time.Duration, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !holds(); time.Sleep(20 * time.Millisecond) {

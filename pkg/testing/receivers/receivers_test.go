@@ -18,7 +18,7 @@ import (
 
 const secret = "whsec_b2YtdGhlLXRlc3Q="
 
-// signed is the signature of a body at a time.
+// signed returns the signature of a body at a time.
 func signed(secret string, at time.Time, body string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%d.%s", at.Unix(), body)
@@ -36,7 +36,8 @@ func TestTheEndpointFindsWhatIsWrongWithADelivery(t *testing.T) {
 	event := func(id, kind string) string {
 		return fmt.Sprintf(`{"specversion":"1.0","id":%q,"source":"https://belfry.school.invalid/api/events",`+
 			`"type":"io.github.belfry-schools.%s","subject":"7","time":%q,"datacontenttype":"application/json",`+
-			`"data":{"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`,
+			`"data":{"actor_id":1,"entries":[`+
+			`{"commitment_id":71,"status":"confirmed","reason":"fine","decided_by":1}]}}`,
 			id, kind, now.Format(time.RFC3339))
 	}
 	right := event("1", "commitment.decided")

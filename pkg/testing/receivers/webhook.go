@@ -21,20 +21,20 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// oldest is how old a signature may be (docs/notice.md).
+// oldest is the greatest age of a signature (docs/notice.md).
 const oldest = 5 * time.Minute
 
-// KindPrefix is what the types of all notices begin with.
+// KindPrefix is the prefix of the types of all notices.
 const KindPrefix = "io.github.belfry-schools."
 
-// EndpointOptions describe an endpoint. The zero value is one at a free port of 127.0.0.1, over plain http.
+// EndpointOptions describe an endpoint. The zero value listens at a free port of 127.0.0.1 with plain http.
 type EndpointOptions struct {
 	Address     string           // to listen at, host:port; "": a free port of 127.0.0.1
 	URL         string           // where a sender reaches it; "": at the address
-	Certificate *tls.Certificate // what it shows; nil: plain http
+	Certificate *tls.Certificate // for https; nil: plain http
 }
 
-// Endpoint is a webhook's real HTTP endpoint that keeps what it is sent. It is safe for concurrent use.
+// Endpoint is a webhook's real HTTP endpoint that keeps the requests it receives. It is safe for concurrent use.
 type Endpoint struct {
 	URL string
 
@@ -47,32 +47,32 @@ type Endpoint struct {
 	release chan struct{}
 }
 
-// Request is what an endpoint was sent.
+// Request is a request to an endpoint.
 type Request struct {
 	Path    string
 	Header  http.Header
 	Body    string
 	At      time.Time
-	Code    int // that it was answered
+	Code    int // of the answer
 	ID      string
 	Type    string
 	Subject string
 	Data    map[string]any
-	// Fault says what is not as docs/notice.md promises, the signature with the secret that was trusted then
-	// included; "" nothing.
+	// Fault says what is not as docs/notice.md promises, the signature included; "" nothing. The secret is the one
+	// that was trusted at the time.
 	Fault string
 }
 
-// Kind is the type without what all types begin with.
+// Kind returns the type without KindPrefix.
 func (r Request) Kind() string { return strings.TrimPrefix(r.Type, KindPrefix) }
 
-// Taken tells that the request was answered with success.
+// Taken reports whether the answer was a success.
 func (r Request) Taken() bool { return r.Code >= 200 && r.Code < 300 }
 
-// Stall is what behave returns to leave a request without an answer until the endpoint is told to behave otherwise.
+// Stall, returned by behave, leaves a request without an answer until Behave is called again.
 const Stall = 0
 
-// StartEndpoint starts an endpoint that answers 204 until it is told otherwise. Close ends it.
+// StartEndpoint starts an endpoint that answers 204 until Behave is called. Close ends it.
 func StartEndpoint(o EndpointOptions) (*Endpoint, error) {
 	listener, err := listen(o.Address)
 	if err != nil {
@@ -107,12 +107,12 @@ func (e *Endpoint) Close() {
 	e.Behave(answer(http.StatusNoContent))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = e.server.Shutdown(ctx) // what is on its way comes again
+	_ = e.server.Shutdown(ctx) // unanswered requests are sent again
 }
 
 func answer(code int) func(Request) int { return func(Request) int { return code } }
 
-// Trust makes a secret the one that verifies signatures from now on.
+// Trust sets the secret that verifies signatures from now on.
 func (e *Endpoint) Trust(secret string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -132,19 +132,19 @@ func (e *Endpoint) Behave(behave func(Request) int) {
 // Answer makes the endpoint answer each request with a code.
 func (e *Endpoint) Answer(code int) { e.Behave(answer(code)) }
 
-// Got returns all that was sent so far, in its order.
+// Got returns all requests so far, in order.
 func (e *Endpoint) Got() []Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.got)
 }
 
-// Taken returns those requests that were answered with success.
+// Taken returns the requests whose answer was a success.
 func (e *Endpoint) Taken() []Request {
 	return slices.DeleteFunc(e.Got(), func(r Request) bool { return !r.Taken() })
 }
 
-// ServeHTTP takes a request.
+// ServeHTTP keeps and answers a request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(code)
 }
 
-// read reads a CloudEvent 1.0 in the structured mode and says what it lacks.
+// read parses a CloudEvent 1.0 in the structured mode and returns an error when it is incomplete.
 func (r *Request) read(method string) error {
 	var event struct {
 		SpecVersion, ID, Type, Subject, Source string
@@ -207,8 +207,8 @@ func (r *Request) read(method string) error {
 	return nil
 }
 
-// VerifyStandard is what a receiver does with a library of Standard Webhooks to know that a request is Belfry's. It
-// refuses what was sent more than five minutes ago.
+// VerifyStandard verifies the signature of a request with a library of Standard Webhooks, as a receiver does. It
+// returns an error when the request was sent more than five minutes ago.
 func VerifyStandard(secret string, got Request) error {
 	webhook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
@@ -217,8 +217,8 @@ func VerifyStandard(secret string, got Request) error {
 	return webhook.Verify([]byte(got.Body), got.Header)
 }
 
-// Verify does the same by the signature of before Standard Webhooks, written from docs/notice.md as a receiver's
-// author would: HMAC-SHA256 of the time, a dot and the body.
+// Verify verifies the older signature, from before Standard Webhooks, as docs/notice.md describes it: HMAC-SHA256
+// of the time, a dot and the body.
 func Verify(secret, signature, body string, now time.Time) error {
 	var sent string
 	var digests []string

@@ -1,5 +1,5 @@
-// Package routes reads the one table of public path prefixes, charts/belfry/files/routes.yaml, from which Ingress,
-// HTTPRoute and the front door of the local run are made.
+// Package routes reads the table of public path prefixes, charts/belfry/files/routes.yaml. The Ingress, the
+// HTTPRoute and the front door of the local run are made from it.
 package routes
 
 import (
@@ -24,8 +24,8 @@ type Row struct {
 	Service string `yaml:"service"`
 }
 
-// Parse reads the table and refuses one that no Ingress could express: prefixes are absolute, end at a segment and
-// come once.
+// Parse reads the table. It returns an error when an Ingress could not express it: prefixes must be absolute, end
+// at a segment and be unique.
 func Parse(text []byte) (Table, error) {
 	var t Table
 	if err := yaml.UnmarshalWithOptions(text, &t, yaml.Strict()); err != nil {
@@ -41,8 +41,8 @@ func Parse(text []byte) (Table, error) {
 	return t, nil
 }
 
-// Service returns the service that a path belongs to, and false when none does: the longest prefix that ends at a
-// segment wins.
+// Service returns the service of a path, and false when there is none. The longest prefix that ends at a segment
+// wins.
 func (t Table) Service(path string) (string, bool) {
 	best := Row{}
 	for _, r := range t.Routes {
@@ -54,7 +54,7 @@ func (t Table) Service(path string) (string, bool) {
 	return best.Service, best.Prefix != ""
 }
 
-// Find reads the table of the checkout that the working directory is in.
+// Find reads the table of the checkout of the working directory.
 func Find() (Table, error) {
 	root, err := checkout.Root()
 	if err != nil {

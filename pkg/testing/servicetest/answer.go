@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Cookies are those that the answer sets.
+// Cookies returns the cookies that the answer sets.
 func (a Answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// Fault says what is not as the interface's document says; nil when all is, or when that was not looked at.
+// Fault returns how the exchange differs from the OpenAPI document; nil when it does not, or was not checked.
 func (a Answer) Fault() error { return a.fault }
 
-// Decode reads the answer's JSON into target, and ends the test when it does not fit.
+// Decode decodes the answer's JSON into target, and ends the test when it cannot.
 func (a Answer) Decode(t testing.TB, target any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.Body), target); err != nil {
@@ -67,7 +67,7 @@ func (a Answer) At(t testing.TB, path string) string {
 	return string(text)
 }
 
-// Has says whether there is anything at a path, null included.
+// Has reports whether there is a value at a path, null included.
 func (a Answer) Has(path string) bool { _, ok := at(json.RawMessage(a.Body), path); return ok }
 
 // Int returns the integer at a path.

@@ -48,7 +48,7 @@ func (c *Client) Audit(t testing.TB, service, query string) []AuditLine {
 	return reply.Entries
 }
 
-// AuditTexts is Audit as texts.
+// AuditTexts returns the lines of Audit as texts.
 func (c *Client) AuditTexts(t testing.TB, service, query string) []string {
 	t.Helper()
 	var texts []string

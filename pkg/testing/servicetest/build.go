@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// build makes the services' binaries in the checkout's .local folder and returns where they are. Tests of several
-// packages run at once: a lock lets one build and the others find it done.
+// build builds the services in the checkout's .local folder and returns that folder. Tests of several packages run
+// at once, so a lock lets one build at a time; the others find the binaries up to date.
 func build(ctx context.Context, root string, o Options) (dir string, err error) {
 	race := raceSuffix
 	if o.NoRace {
@@ -24,7 +24,7 @@ func build(ctx context.Context, root string, o Options) (dir string, err error) 
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = lock.Close() }() // which unlocks
+	defer func() { _ = lock.Close() }() // this also unlocks it
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}

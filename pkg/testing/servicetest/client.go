@@ -29,31 +29,31 @@ const (
 type ClientOptions struct {
 	URL          string            // such as https://belfry.school.example
 	Transport    http.RoundTripper // nil: http.DefaultTransport
-	Undocumented bool              // exchanges are not held to the interface's document
+	Undocumented bool              // exchanges are not checked against the OpenAPI document
 }
 
-// Client is one client of a deployment, with a session cookie of its own, which it sends by http as well, Secure or
-// not. It follows no redirect. Several goroutines may use it.
+// Client is one client of a deployment, with a session cookie of its own. It sends a Secure cookie over http, too.
+// It follows no redirect. It is safe for concurrent use.
 type Client struct {
 	options ClientOptions
 	http    *http.Client
 	session *session
 }
 
-// session is the cookie that a client holds; nil when it holds none.
+// session holds the cookie of a client; nil when there is none.
 type session struct {
 	mu     sync.Mutex
 	cookie *http.Cookie
 }
 
-// Answer is what came back.
+// Answer is an answer to a request.
 type Answer struct {
 	Code    int
 	Body    string // every byte
 	Header  http.Header
 	Request string // method and path, for failures
 
-	fault error // what is not as the interface's document says
+	fault error // how the exchange differs from the OpenAPI document
 }
 
 // Client returns a client of the front door that is not signed in.
@@ -74,26 +74,26 @@ func Connect(o ClientOptions) *Client {
 	}, &session{}}
 }
 
-// At returns the client, its cookie included, at another address of the same system: that of one replica, say.
+// At returns a client with the same cookie at another address of the same system, such as that of one replica.
 func (c *Client) At(base string) *Client {
 	o := c.options
 	o.URL = base
 	return &Client{o, c.http, c.session}
 }
 
-// Copy returns another client with the same cookie, as a second holder of it.
+// Copy returns another client that starts with the same cookie.
 func (c *Client) Copy() *Client {
 	return &Client{c.options, c.http, &session{cookie: c.SessionCookie()}}
 }
 
-// SessionCookie returns the session's cookie as the server set it, nil when the client holds none.
+// SessionCookie returns the session's cookie as the server set it, nil when there is none.
 func (c *Client) SessionCookie() *http.Cookie {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	return c.session.cookie
 }
 
-// SetSessionCookie has the client hold that cookie.
+// SetSessionCookie sets the session cookie of the client.
 func (c *Client) SetSessionCookie(cookie *http.Cookie) {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -113,9 +113,9 @@ func (s *System) Login(t testing.TB, uuid string) *Client {
 // Admin returns a client that is signed in as the first administrator.
 func (s *System) Admin(t testing.TB) *Client { t.Helper(); return s.Login(t, s.AdminUUID) }
 
-// Do sends a request. The body is sent as it is when it is a string, as JSON otherwise, and not at all when nil.
-// Headers come in pairs; one with an empty value is not sent. It ends the test when no answer comes. An exchange
-// that is not as the interface's document says fails the test.
+// Do sends a request. A body that is a string is sent as it is, any other as JSON; nil is no body. Headers come in
+// pairs; one with an empty value is not sent. It ends the test when there is no answer, and fails it when the
+// exchange is not as the OpenAPI document says.
 func (c *Client) Do(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
 	a, err := c.Try(t, method, path, body, headers...)
@@ -125,10 +125,10 @@ func (c *Client) Do(t testing.TB, method, path string, body any, headers ...stri
 	return a
 }
 
-// Try is Do for goroutines beside the test's own: it returns the error when no answer comes.
+// Try is Do for goroutines other than the test's: it returns an error when there is no answer.
 func (c *Client) Try(t testing.TB, method, path string, body any, headers ...string) (Answer, error) {
 	t.Helper()
-	// What is under way when the test ends is waited for: else nobody would know what it has made.
+	// A request that is in flight when the test ends is completed: otherwise nobody would know what it created.
 	a, err := c.Send(context.WithoutCancel(t.Context()), method, path, body, headers...)
 	if a.fault != nil {
 		t.Errorf("not as the interface's document says: %v", a.fault)
@@ -136,7 +136,7 @@ func (c *Client) Try(t testing.TB, method, path string, body any, headers ...str
 	return a, err
 }
 
-// Send is Do without a test: nobody looks at the interface's document.
+// Send is Do without a test. The caller checks Answer.Fault.
 func (c *Client) Send(ctx context.Context, method, path string, body any, headers ...string) (Answer, error) {
 	sent, err := encode(body)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body any, header
 	}
 	answer, err := c.http.Do(r)
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err // without the address, whose query may be a uuid
+		err = wrapped.Err // without the address, whose query may hold a uuid
 	}
 	if err != nil {
 		return Answer{}, err
@@ -191,7 +191,7 @@ func encode(body any) ([]byte, error) {
 	}
 }
 
-// keep holds the session's cookie, if one of them is it, or none when that one is expired.
+// keep stores the session cookie if it is one of them, and removes it when it is expired.
 func (c *Client) keep(set []*http.Cookie) {
 	for _, cookie := range set {
 		if cookie.Name != SessionCookie && cookie.Name != SecureSessionCookie {
@@ -204,7 +204,7 @@ func (c *Client) keep(set []*http.Cookie) {
 	}
 }
 
-// redacted is a path without the value of a login's uuid.
+// redacted returns a path without the uuid of a login.
 func redacted(path string) string {
 	if before, _, found := strings.Cut(path, "/api/login?"); found {
 		return before + "/api/login?…"
@@ -239,7 +239,7 @@ func (c *Client) Delete(t testing.TB, path string) Answer {
 	return c.Do(t, "DELETE", path, nil)
 }
 
-// Cookie returns the value of the session cookie that the client holds, "" when none.
+// Cookie returns the value of the session cookie, "" when there is none.
 func (c *Client) Cookie(t testing.TB) string {
 	t.Helper()
 	if cookie := c.SessionCookie(); cookie != nil {

@@ -2,5 +2,5 @@
 
 package servicetest
 
-// raceSuffix tells that the tests run without the race detector: then the services do as well.
+// raceSuffix is empty when the tests run without the race detector; then the services do, too.
 const raceSuffix = ""

@@ -2,5 +2,5 @@
 
 package servicetest
 
-// raceSuffix tells that the tests run with the race detector: then the services do as well.
+// raceSuffix is set when the tests run with the race detector; then the services do, too.
 const raceSuffix = "-race"

@@ -1,5 +1,5 @@
-// Package servicetest runs Belfry for tests as it is in production: the real binaries of the services, on a
-// database and Redis keys of their own, behind the real front door. What a test sees is what a client sees.
+// Package servicetest runs Belfry for tests as in production: the real binaries of the services, with a database
+// and Redis keys of their own, behind a front door. A test sees what a client sees.
 package servicetest
 
 import (
@@ -43,7 +43,7 @@ const (
 type Options struct {
 	Services []string          // those to run; nil: all
 	Replicas int               // of each service; 0: one
-	Env      map[string]string // variables beside, or instead of, those that the system sets
+	Env      map[string]string // variables in addition to those that the system sets, or instead of them
 	NoRace   bool              // the services run without the race detector, for tests that measure them
 }
 
@@ -51,7 +51,7 @@ type Options struct {
 type System struct {
 	URL       string // of the front door
 	AdminUUID string // of the first administrator
-	Token     string // that the services show each other
+	Token     string // by which the services authenticate to each other
 	DB        *mongo.Database
 	Redis     *redis.Client
 	Prefix    string // of the Redis keys
@@ -79,8 +79,8 @@ func Start(t testing.TB, o Options) *System {
 	return s
 }
 
-// Run runs a system for all tests of a package, from its TestMain: it hands the system to use, runs the tests (m is
-// a *testing.M, or runs one), and returns the exit code. While go test fuzzes, in many processes, there is no
+// Run runs a system for all tests of a package; TestMain calls it. It calls use with the system, runs the tests,
+// and returns the exit code. m is a *testing.M, or wraps one. While go test fuzzes, in many processes, there is no
 // system: fuzz targets call functions.
 func Run(m interface{ Run() int }, o Options, use func(*System)) int {
 	flag.Parse()
@@ -156,7 +156,7 @@ func (s *System) openStores(ctx context.Context) error {
 	return nil
 }
 
-// startServices starts every replica at once: they have to cope with each other.
+// startServices starts all replicas at the same time, as a deployment may.
 func (s *System) startServices(o Options, binaries string) error {
 	mongoURI, redisURL, err := storetest.URIs()
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *System) startServices(o Options, binaries string) error {
 		"BELFRY_REDIS_PREFIX":   s.Prefix,
 		"BELFRY_INTERNAL_TOKEN": s.Token, "BOOTSTRAP_ADMIN_UUID": s.AdminUUID,
 		"BELFRY_SECURE_COOKIES": "false", "BELFRY_DRAIN_DELAY": "0s", "BELFRY_LOG_LEVEL": "DEBUG",
-		// a hundred writers of one event must not fail because the machine has much else to do
+		// a hundred writers of one event must not time out on a busy machine
 		"BELFRY_REQUEST_TIMEOUT": "25s",
 	}
 	addresses, err := frontdoor.Addresses(3 * o.Replicas * len(o.Services)) // at once, so that they differ
@@ -176,9 +176,10 @@ func (s *System) startServices(o Options, binaries string) error {
 	}
 	for _, service := range o.Services {
 		for range o.Replicas {
-			s.replicas[service] = append(s.replicas[service],
-				&replica{binary: filepath.Join(binaries, service), public: addresses[0], internal: addresses[1],
-					health: addresses[2]})
+			s.replicas[service] = append(s.replicas[service], &replica{
+				binary: filepath.Join(binaries, service),
+				public: addresses[0], internal: addresses[1], health: addresses[2],
+			})
 			addresses = addresses[3:]
 		}
 		shared["BELFRY_"+strings.ToUpper(service)+"_URL"] = "http://" + s.replicas[service][0].internal
@@ -221,10 +222,10 @@ func (s *System) stop() error {
 	return errors.Join(faults...)
 }
 
-// Kill ends every replica of a service at once, as kill -9 does.
+// Kill kills every replica of a service with SIGKILL.
 func (s *System) Kill(t testing.TB, service string) { s.signal(t, service, syscall.SIGKILL) }
 
-// Stop ends every replica of a service in order.
+// Stop stops every replica of a service with SIGTERM.
 func (s *System) Stop(t testing.TB, service string) { s.signal(t, service, syscall.SIGTERM) }
 
 func (s *System) signal(t testing.TB, service string, signal syscall.Signal) {
@@ -246,7 +247,7 @@ func (s *System) Restart(t testing.TB, service string) {
 	}
 }
 
-// Replica returns the address (http://host:port) of one replica's public listener, for tests that have to choose it.
+// Replica returns the address (http://host:port) of one replica's public listener.
 func (s *System) Replica(service string, i int) string {
 	return "http://" + s.replicas[service][i].public
 }
@@ -254,7 +255,7 @@ func (s *System) Replica(service string, i int) string {
 // PID returns the process id of one replica of a service.
 func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
 
-// Metrics returns what one replica of a service tells Prometheus.
+// Metrics returns the metrics of one replica of a service, in the format of Prometheus.
 func (s *System) Metrics(t testing.TB, service string, i int) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
@@ -273,7 +274,7 @@ func (s *System) Metrics(t testing.TB, service string, i int) string {
 	return string(text)
 }
 
-// Logs returns what all services have written so far.
+// Logs returns the output of all services so far.
 func (s *System) Logs() string {
 	var all strings.Builder
 	for _, replicas := range s.replicas {
@@ -284,7 +285,7 @@ func (s *System) Logs() string {
 	return all.String()
 }
 
-// complaints are the lines of the logs that are not routine.
+// complaints returns the lines of the logs that are not routine.
 func (s *System) complaints() string {
 	var lines strings.Builder
 	for line := range strings.Lines(s.Logs()) {

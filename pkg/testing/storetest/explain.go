@@ -10,15 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// NoScan fails the test when the server would answer the command (a find or an aggregate, as runCommand takes it)
-// by reading a whole collection. It understands MongoDB's plans and those of PostgreSQL below the test engine,
-// where a scan of the primary key without a condition on the id is a scan of the collection as well. The collection
-// should hold a thousand documents or more: on a small one a planner may rightly prefer a scan.
+// NoScan fails the test when the plan of the command (a find or an aggregate, in the form of runCommand) reads a
+// whole collection. It understands the plans of MongoDB, and those of PostgreSQL below the test engine. There, a
+// scan of the primary key without a condition on the id reads the whole collection, too. The collection should hold
+// a thousand documents or more: on a small one a planner may rightly choose a scan.
 func NoScan(t testing.TB, db *mongo.Database, command bson.D) {
 	t.Helper()
 	var plan bson.M
-	if err := db.RunCommand(t.Context(),
-		bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Decode(&plan); err != nil {
+	explain := bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}
+	if err := db.RunCommand(t.Context(), explain).Decode(&plan); err != nil {
 		t.Fatalf("explain: %v", err)
 	}
 	text, err := bson.MarshalExtJSON(plan, false, false)
@@ -34,7 +34,7 @@ func NoScan(t testing.TB, db *mongo.Database, command bson.D) {
 	}
 }
 
-// findScan returns what scans in a plan, and "" when nothing does.
+// findScan returns the stage of a plan that scans, and "" when there is none.
 func findScan(node any) string {
 	switch n := node.(type) {
 	case []any:

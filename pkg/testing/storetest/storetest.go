@@ -1,5 +1,5 @@
-// Package storetest gives tests their stores: a real server of MongoDB's protocol and a real Redis, never a mock of
-// either. Each test gets a database and a key prefix of its own.
+// Package storetest connects tests to their stores: a real server with MongoDB's protocol and a real Redis, never
+// mocks. Each test has a database and a key prefix of its own.
 package storetest
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// cleanupTimeout bounds the removal of what a test left in the stores.
+// cleanupTimeout bounds the removal of the data that a test left in the stores.
 const cleanupTimeout = 20 * time.Second
 
-// URIs returns where the stores are: MONGODB_URI and REDIS_URL where set, else those that "make stores" keeps
-// running for this checkout. Without either it is an error that says so: a test without stores fails, it is never
+// URIs returns the addresses of the stores: MONGODB_URI and REDIS_URL where they are set, else those that "make
+// stores" runs for this checkout. Without either it returns an error: a test without stores fails and is never
 // skipped.
 func URIs() (mongoURI, redisURL string, err error) {
 	mongoURI, redisURL = os.Getenv("MONGODB_URI"), os.Getenv("REDIS_URL")
@@ -55,16 +55,16 @@ func URIs() (mongoURI, redisURL string, err error) {
 	return mongoURI, redisURL, nil
 }
 
-// sequence makes the names of one process differ.
+// sequence makes the names within one process unique.
 var sequence atomic.Int64
 
-// unique is a name that no other test has, in this process or another, short enough for a database.
+// unique returns a name that no other test has, in this process or another, short enough for a database.
 func unique() string {
 	return fmt.Sprintf("t%x_%x_%x", time.Now().UnixMicro(), os.Getpid(), sequence.Add(1))
 }
 
-// Mongo returns an empty database of the test's own, connected as the services are; it is dropped when the test
-// ends. It costs a few milliseconds.
+// Mongo returns an empty database of the test's own, with the services' connection options. It is dropped when the
+// test ends.
 func Mongo(t testing.TB) *mongo.Database {
 	t.Helper()
 	db, drop, err := NewMongo(t.Context())
@@ -79,7 +79,7 @@ func Mongo(t testing.TB) *mongo.Database {
 	return db
 }
 
-// NewMongo is Mongo for whoever has no test at hand; drop removes the database and disconnects.
+// NewMongo is Mongo for callers without a testing.TB. drop drops the database and disconnects.
 func NewMongo(ctx context.Context) (db *mongo.Database, drop func() error, err error) {
 	uri, _, err := URIs()
 	if err != nil {
@@ -97,8 +97,8 @@ func NewMongo(ctx context.Context) (db *mongo.Database, drop func() error, err e
 	}, nil
 }
 
-// Redis returns a client and a prefix. A test touches only keys that begin with the prefix: they are deleted when
-// it ends.
+// Redis returns a client and a prefix. A test uses only keys that begin with the prefix. They are deleted when it
+// ends.
 func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	t.Helper()
 	client, prefix, drop, err := NewRedis(t.Context())
@@ -113,7 +113,7 @@ func Redis(t testing.TB) (client *redis.Client, prefix string) {
 	return client, prefix
 }
 
-// NewRedis is Redis for whoever has no test at hand; drop removes the keys and closes the client.
+// NewRedis is Redis for callers without a testing.TB. drop deletes the keys and closes the client.
 func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop func() error, err error) {
 	_, url, err := URIs()
 	if err != nil {
@@ -121,7 +121,7 @@ func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop fu
 	}
 	options, err := redis.ParseURL(url)
 	if err != nil {
-		// the library's error repeats it, password and all
+		// the library's error holds the address with its password
 		return nil, "", nil, errors.New("REDIS_URL is not a redis:// address")
 	}
 	client = redis.NewClient(options)

@@ -91,8 +91,8 @@ func TestStoresOfTheCheckoutAreFoundFromAFolderBelow(t *testing.T) {
 	t.Chdir(below)
 	const wantMongo, wantRedis = "mongodb://127.0.0.1:1/", "redis://127.0.0.1:4/0"
 	if gotMongo, gotRedis, err := URIs(); gotMongo != wantMongo || gotRedis != wantRedis || err != nil {
-		t.Errorf("the stores are %q and %q (%v): the environment comes first, then the checkout's", gotMongo, gotRedis,
-			err)
+		t.Errorf("the stores are %q and %q (%v): the environment comes first, then the checkout's",
+			gotMongo, gotRedis, err)
 	}
 }
 

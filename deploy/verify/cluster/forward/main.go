@@ -1,8 +1,8 @@
-// Command forward lets the cluster reach the stores, which listen on the machine's loopback address only: it
-// listens inside the cluster's network namespace and connects from the one that it was started in. So neither
-// network has to be opened to the other.
+// Command forward lets the cluster reach the stores, which listen on the machine's loopback address only. It
+// listens inside the cluster's network namespace, and connects from the namespace it was started in. No other
+// connection between the two networks is needed.
 //
-// Its arguments are the file of the namespace to listen in and pairs of addresses, LISTEN=CONNECT. It takes root,
+// Its arguments are the file of the namespace to listen in, and pairs of addresses, LISTEN=CONNECT. It needs root,
 // and runs until it is killed.
 package main
 
@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// connectPatience bounds the making of a connection on the same machine.
+// connectPatience is the timeout of a connection to the same machine.
 const connectPatience = 5 * time.Second
 
 func main() {
@@ -51,7 +51,7 @@ func run(args []string) error {
 }
 
 // listenIn makes a listener in another network namespace. A socket stays in the namespace of the thread that made
-// it, so the thread is all that has to go there; it is not used for anything afterwards.
+// it, so only that thread enters the namespace. It is not used for anything else.
 func listenIn(namespace, address string) (listener net.Listener, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -85,7 +85,7 @@ func serve(listener net.Listener, target string) error {
 	}
 }
 
-// join connects to target and passes bytes both ways until both sides have ended.
+// join connects to target and copies bytes both ways until both sides have closed.
 func join(conn net.Conn, target string) error {
 	out, err := net.DialTimeout("tcp", target, connectPatience) //nolint:gosec // whoever starts it says where to
 	if err != nil {
@@ -97,11 +97,11 @@ func join(conn net.Conn, target string) error {
 	return errors.Join(both.Wait(), conn.Close(), out.Close())
 }
 
-// pass copies until from ends and then tells to so; the other direction may go on.
+// pass copies until from is closed for reading, then closes to for writing. The other direction may go on.
 func pass(to, from net.Conn) error {
 	_, err := io.Copy(to, from)
 	if half, ok := to.(*net.TCPConn); ok {
-		_ = half.CloseWrite() // it may be gone already
+		_ = half.CloseWrite() // it may be closed already
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func local(t *testing.T) net.Listener {
 	return listener
 }
 
-// The store answers only after it has seen the end of the question: each direction has an end of its own.
+// The store answers only after the end of the request, so each direction must close separately.
 func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
 	store, front := local(t), local(t)
 	go func() {
@@ -68,8 +68,9 @@ func TestAStoreThatIsAwayClosesTheConnection(t *testing.T) {
 }
 
 func TestWrongArgumentsAreRefused(t *testing.T) {
-	for _, args := range [][]string{nil, {"/proc/self/ns/net"}, {"/proc/self/ns/net", "127.0.0.1:0"},
-		{"/nowhere", "127.0.0.1:0=127.0.0.1:1"}} {
+	for _, args := range [][]string{
+		nil, {"/proc/self/ns/net"}, {"/proc/self/ns/net", "127.0.0.1:0"}, {"/nowhere", "127.0.0.1:0=127.0.0.1:1"},
+	} {
 		if err := run(args); err == nil {
 			t.Errorf("%v is accepted", args)
 		}

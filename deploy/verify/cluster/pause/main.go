@@ -1,5 +1,5 @@
-// Command pause does nothing until it is told to end, and takes leave of processes whose parent is gone. It is the
-// first process of the cluster's machine and of each pod.
+// Command pause waits for SIGTERM, and reaps processes whose parent has ended. It is the first process of the
+// cluster's machine and of each pod.
 package main
 
 import (

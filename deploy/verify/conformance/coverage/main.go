@@ -1,4 +1,4 @@
-// Command coverage prints docs/contract-coverage.md: every rule of the contract and what proves it.
+// Command coverage prints docs/contract-coverage.md: every rule of the contract and the tests that prove it.
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// rulesText has a rule a line: its id, what it says, and for one that the conformance tests don't prove, the test
-// of a package that does, or "promises nothing".
+// rulesText has one rule on each line: its id and its text. A rule that no conformance test proves has the test of
+// a package that does, or "promises nothing".
 //
 //go:embed rules.txt
 var rulesText string
@@ -18,12 +18,12 @@ var rulesText string
 type rule struct {
 	id   string // part and place, such as "4.2 rule 5" or "decisions 2 cookie"
 	text string // in our words
-	// the contract says "not shown", and what was decided, if anything, is another rule: there is nothing to check
+	// the contract says "not shown": there is nothing to check. A decision about it, if any, is a rule of its own.
 	silent bool
-	inside string // the test of a package that proves what no client can see, or can see only by disturbing others
+	inside string // the test of a package; it proves what clients cannot see without disturbing others
 }
 
-// part is that of the rule: "4.2", "decisions 2", "administration".
+// part returns the part of the rule: "4.2", "decisions 2", "administration".
 func (r rule) part() string { return ofRule.FindString(r.id) }
 
 var ofRule = regexp.MustCompile(`^(decisions \S+|\S+)`)
@@ -52,7 +52,7 @@ func readRules(text string) ([]rule, error) {
 	return rules, nil
 }
 
-// partsOf are the parts of the rules, in the order of the documents.
+// partsOf returns the parts of the rules, in the order of the documents.
 func partsOf(rules []rule) []string {
 	var parts []string
 	for _, r := range rules {

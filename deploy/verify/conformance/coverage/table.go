@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// table writes the document. What is wrong with the rules themselves is found by the package's test, not here.
+// table returns the document. It does not check the rules; the package's test does.
 func table(rules []rule, checks []check, tests []test) string {
 	var doc strings.Builder
 	doc.WriteString(`# Coverage of the contract
@@ -66,7 +66,7 @@ func summary(part string, rules []rule, checks []check) string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %d |\n", heading(part), all, bySuite, inside, silent)
 }
 
-// proving are the names of the checks that prove a rule.
+// proving returns the names of the checks that prove a rule.
 func proving(r rule, checks []check) []string {
 	var names []string
 	for _, c := range checks {
@@ -93,7 +93,7 @@ func proof(r rule, checks []check, tests []test) string {
 	return strings.Join(lines, "<br>")
 }
 
-// furtherTests are those that name the part, and no rule of it.
+// furtherTests returns the tests that name the part, and no rule of it.
 func furtherTests(part string, rules []rule, tests []test) string {
 	var names []string
 	for _, t := range tests {
@@ -106,7 +106,7 @@ func furtherTests(part string, rules []rule, tests []test) string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// cell is text for a cell of a Markdown table.
+// cell returns text for a cell of a Markdown table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`).Replace(text)
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// test is a Go test beside the suite, such as one of a service.
+// test is a Go test outside the suite, such as one of a service.
 type test struct {
 	Name    string
 	Package string // folder below the checkout
@@ -32,14 +32,14 @@ var (
 // check is a conformance test.
 type check struct {
 	name  string
-	rules []string // ids of those that it proves, of its own part first
+	rules []string // ids of the rules that it proves, those of its own part first
 }
 
-// part is that of the check's first rule.
+// part returns the part of the check's first rule.
 func (c check) part() string { return rule{id: c.rules[0]}.part() }
 
-// findChecks returns the conformance tests, by their files' order: the rules of each are the arguments of its
-// proves(t, …).
+// findChecks returns the conformance tests in the order of their files. Their rules are the arguments of proves(t,
+// …).
 func findChecks(root string) ([]check, error) {
 	files, err := filepath.Glob(filepath.Join(root, "deploy", "verify", "conformance", "*_test.go"))
 	if err != nil {
@@ -97,7 +97,7 @@ func provedBy(function *ast.FuncDecl) ([]string, error) {
 	return rules, nil
 }
 
-// findTests returns the tests of the packages and services, by their files' order.
+// findTests returns the tests of the packages and services in the order of their files.
 func findTests(root string) ([]test, error) {
 	var tests []test
 	for _, dir := range []string{"pkg", "services"} {
@@ -125,7 +125,7 @@ func findTests(root string) ([]test, error) {
 	return tests, nil
 }
 
-// rules are the ids of the rules that the test's name names, none when it names a part alone.
+// rules returns the ids of the rules in the test's name, none when it names only a part.
 func (t test) rules() []string {
 	if m := ofPart5.FindStringSubmatch(t.Name); m != nil {
 		return []string{"5 rule " + m[1]}
@@ -142,13 +142,14 @@ func (t test) rules() []string {
 	return ids
 }
 
-// names says whether the test's name names that rule, or one that it is a half of ("5 rule 8" and "5 rule 8 API").
+// names reports whether the test's name names that rule, or the whole rule of which it is a part ("5 rule 8" and "5
+// rule 8 API").
 func (t test) names(id string) bool {
 	return slices.ContainsFunc(t.rules(),
 		func(rule string) bool { return id == rule || strings.HasPrefix(id, rule+" ") })
 }
 
-// part is the part that the test's name names, "" when none.
+// part returns the part in the test's name, "" when there is none.
 func (t test) part() string {
 	if m := ofDecision.FindStringSubmatch(t.Name); m != nil {
 		return "decisions " + m[1]

@@ -1,3 +1,3 @@
-// Package faults tests the conformance tests: compiled, as they are run against any deployment, they must find what
-// is broken, put away what they made, and say what can't be checked.
+// Package faults tests the conformance tests, compiled as for any deployment. They must find what is broken, clean
+// up what they created, and report what can't be checked.
 package faults

@@ -31,7 +31,7 @@ const (
 )
 
 var (
-	// system is one replica of every service; the conformance tests themselves are run on two.
+	// system has one replica of every service; the conformance tests themselves run against two.
 	system *servicetest.System
 	binary string // of the conformance tests
 )
@@ -53,7 +53,7 @@ var build = sync.OnceValue(func() error {
 	return err
 })
 
-// command is a run of the compiled tests outside any checkout, with a uuid in the environment.
+// command returns a run of the compiled tests outside any checkout, with a uuid in the environment.
 func command(t *testing.T, uuid string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	if err := build(); err != nil {
@@ -65,7 +65,7 @@ func command(t *testing.T, uuid string, arguments ...string) *exec.Cmd {
 	return c
 }
 
-// conformance runs the compiled tests to their end.
+// conformance runs the compiled tests and waits for their end.
 func conformance(t *testing.T, uuid string, arguments ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -85,7 +85,7 @@ func exitCode(t *testing.T, err error) int {
 	return exitOK
 }
 
-// through returns the address of a door to the system that changes answers.
+// through returns the address of a proxy to the system that changes answers.
 func through(t *testing.T, change func(path string, body []byte) []byte) string {
 	t.Helper()
 	return servicetest.Through(t, system.URL, func(r *http.Response, body string) string {
@@ -133,7 +133,7 @@ func TestAnInterruptedRunPutsAwayWhatItMade(t *testing.T) {
 	}
 }
 
-// nothingIsLeft fails the test when there is a user of a run who can log in, or an element of one that is current.
+// nothingIsLeft fails the test when a user of a run can log in, or an element of a run is current.
 func nothingIsLeft(t *testing.T) {
 	t.Helper()
 	admin := system.Admin(t)
@@ -187,13 +187,13 @@ func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
 	}
 }
 
-// TestEveryByteOfAnAnswerIsLookedAt runs the tests through doors that each break one thing everywhere: where the
-// thing is looked at, tests must fail, also when nobody holds them to the interface's document.
+// TestEveryByteOfAnAnswerIsLookedAt runs the tests through proxies that each break one thing in all answers. The
+// tests that check it must fail, also without the check against the OpenAPI document.
 func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 	for name, c := range map[string]struct {
 		run    string
 		change func(string, []byte) []byte
-		fails  []string // of these
+		fails  []string // these tests
 	}{
 		"a key more": {"TestPart2", func(_ string, b []byte) []byte {
 			return bytes.Replace(b, []byte(`"all_day":`), []byte(`"colour":1,"all_day":`), 1)
@@ -215,8 +215,8 @@ func TestEveryByteOfAnAnswerIsLookedAt(t *testing.T) {
 	}
 }
 
-// TestEveryTestCanFail runs all tests against a deployment that makes what administrators ask for and answers
-// everything else with a bare OK. A test that passes there looks at nothing.
+// TestEveryTestCanFail runs all tests against a deployment that creates what administrators create and answers
+// every other request with a bare OK. A test that passes there checks nothing.
 func TestEveryTestCanFail(t *testing.T) {
 	target, err := url.Parse(system.URL)
 	if err != nil {
@@ -251,8 +251,8 @@ func TestEveryTestCanFail(t *testing.T) {
 	}
 }
 
-// TestTwoRunsAtOnceDoNotDisturbEachOther has a system of its own: logins that failed in other tests would make
-// these wait.
+// TestTwoRunsAtOnceDoNotDisturbEachOther has a system of its own: failed logins of other tests would delay its
+// logins.
 func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	if err := build(); err != nil {
 		t.Fatal(err)

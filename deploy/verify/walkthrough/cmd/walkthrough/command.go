@@ -19,10 +19,10 @@ import (
 const (
 	exitOK       = 0
 	exitFailed   = 1 // something was not as expected
-	exitUnusable = 2 // it was asked wrongly, or the deployment could not be walked through
+	exitUnusable = 2 // wrong arguments, or the walk could not be made
 )
 
-// flags are those of the command.
+// flags are the flags of the command.
 type flags struct {
 	url, uuidFile, zone                   string
 	mail, hook, hookURL, certificate, key string
@@ -36,8 +36,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer, env func(strin
 		Use:   "walkthrough --url URL",
 		Short: "Take an empty deployment to a running school, step by step",
 		Long: `walkthrough takes an empty deployment to a running school with documented calls alone, and shows each
-step: what was called, what was expected and what came. It receives the deployment's mails and notices itself. It ends at
-the first difference. What it makes stays: the deployment must have no user but its first administrator, and is not to be
+step: what was called, what was expected and what came. It receives the deployment's mails and notices itself.` + ` It ends at
+the first difference. What it makes stays: the deployment must have no user but its first administrator,` + ` and is not to be
 used for anything else.
 
 The deployment has to send its mail here (BELFRY_SMTP_HOST, BELFRY_SMTP_PORT, BELFRY_MAIL_FROM, and BELFRY_SMTP_TLS=none
@@ -87,7 +87,7 @@ Exit codes: 0 all was as expected, 1 something was not, 2 the deployment could n
 	}
 }
 
-// options are those of the walk.
+// options returns the options of the walk.
 func (f flags) options(env func(string) string) (walkthrough.Options, error) {
 	uuid := env("BELFRY_UUID")
 	if f.uuidFile != "" {
@@ -124,8 +124,8 @@ func walk(ctx context.Context, o walkthrough.Options, out io.Writer) error {
 		fmt.Fprintf(out, "\nThe walk ended at step %d, after %.0f s.\n", difference.Step, s.Took.Seconds())
 	}
 	if err == nil {
-		fmt.Fprintf(out, "\nA running school: %d calls, %d mails and %d notices by webhook, all as expected, in %.0f s.\n",
-			s.Calls, s.Mails, s.Notices, s.Took.Seconds())
+		const success = "\nA running school: %d calls, %d mails and %d notices by webhook, all as expected, in %.0f s.\n"
+		fmt.Fprintf(out, success, s.Calls, s.Mails, s.Notices, s.Took.Seconds())
 	}
 	return err
 }
