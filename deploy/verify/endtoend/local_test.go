@@ -48,7 +48,7 @@ type localRun struct {
 	output    *output.Buffer
 }
 
-// urlOf is where the run that printed this says that Belfry is; "" before.
+// urlOf returns the address in what a run has printed; "" before it is there.
 func urlOf(printed string) string {
 	for line := range strings.Lines(printed) {
 		if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {

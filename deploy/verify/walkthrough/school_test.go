@@ -144,7 +144,7 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 	}
 }
 
-// A deployment that tells nobody anything is found out.
+// A deployment that sends no notices fails the walk.
 func TestANoticeThatDoesNotComeIsADifference(t *testing.T) {
 	d := startEmpty(t)
 	// its mail goes elsewhere

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Through returns the address of a door to what is at that address, which changes the bodies of answers.
+// Through returns the address of a proxy that changes the bodies of answers. The proxy ends with the test.
 func Through(t *testing.T, address string, change func(r *http.Response, body string) string) string {
 	t.Helper()
 	target, err := url.Parse(address)
