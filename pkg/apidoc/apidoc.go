@@ -1,6 +1,6 @@
-// Package apidoc is the description of Belfry's whole interface: an OpenAPI 3.1 document and a page that shows it.
-// Each service has a file here, and what several share is in components.yaml. The program has the files in itself and
-// merges them when somebody first asks for the document or the page. Neither needs any other site.
+// Package apidoc describes Belfry's whole interface: an OpenAPI 3.1 document and a page that shows it. Each service
+// has a file here; shared parts are in components.yaml. The files are embedded in the program and merged at the first
+// request for the document or the page. Neither needs any other site.
 package apidoc
 
 import (
@@ -25,7 +25,7 @@ var style string
 //go:embed page.tmpl
 var pageTemplate string
 
-// services are in the order in which the document lists their paths.
+// services are listed in the order of their paths in the document.
 var services = []string{"identity", "elements", "events", "notes"}
 
 // Document returns the merged document as JSON. It is made at the first call; each process of one version makes the
@@ -40,7 +40,7 @@ var document = sync.OnceValues(func() ([]byte, error) {
 	return append(encode(tree), '\n'), nil
 })
 
-// documentPage shows the document to people, as HTML.
+// documentPage is the HTML page of the document.
 func documentPage() ([]byte, error) {
 	tree, err := read()
 	if err != nil {
@@ -66,7 +66,7 @@ func read() (object, error) {
 	return merge(frame, parts)
 }
 
-// Routes serve the document to programs and to people. Both need no session and no store.
+// Routes serve the document and the page. Both need no session and no store.
 func Routes() []web.Route {
 	sum := sha256.Sum256([]byte(style))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
@@ -85,8 +85,8 @@ type file struct {
 	tag     string // its ETag
 }
 
-// serve answers with what create makes, at the first request. Clients may keep it, and ask again each time: an upgrade
-// shows at once.
+// serve answers with the result of create, which it calls at the first request. Clients may cache it but must
+// revalidate each time, so that an upgrade shows at once.
 func serve(create func() ([]byte, error), media, policy string) fiber.Handler {
 	get := sync.OnceValues(func() (file, error) {
 		content, err := create()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// componentsFile is how the services' files name the frame.
+// componentsFile is how the services' files refer to the shared parts.
 const componentsFile = "components.yaml"
 
 // part is a service's file.
@@ -16,9 +16,9 @@ type part struct {
 	text    []byte
 }
 
-// merge makes one document of the frame and the services' paths and components. It is an error when two of them have
-// the same path, component or operationId, when a reference leads nowhere, or when an operation has no tag of the
-// frame's.
+// merge makes one document of the frame and the services' paths and components. It is an error when two files have
+// the same path, component or operationId, when a reference leads nowhere, or when an operation has not exactly one
+// tag of the frame.
 func merge(frame []byte, parts []part) (object, error) {
 	document, err := parse(frame)
 	if err != nil {
@@ -59,7 +59,7 @@ func adopt(all *object, added object) error {
 	return nil
 }
 
-// local makes references to the frame references within the document.
+// local rewrites references to the frame as references within the document.
 func local(value any) any {
 	switch v := value.(type) {
 	case object:
@@ -84,7 +84,7 @@ func local(value any) any {
 	}
 }
 
-// sortAnswers puts the answers of each operation in the order of their codes.
+// sortAnswers sorts the answers of each operation by their codes.
 func sortAnswers(paths object) {
 	for _, path := range paths {
 		item, _ := path.value.(object)

@@ -62,7 +62,7 @@ type renderer struct {
 	fault    error // the first one
 }
 
-// render makes the page of a document: plain HTML with the style inside, which needs nothing else.
+// render makes the page of a document: plain HTML with its style, which loads nothing else.
 func render(document object, style string) ([]byte, error) {
 	r := &renderer{document: document}
 	info := document.mapping("info")
@@ -180,8 +180,8 @@ func (r *renderer) record(name string, schema object) record {
 	return shown
 }
 
-// fields lists the fields of an object and of objects in it, whose names it is in front of; those of a record that
-// has a name are shown with it.
+// fields lists the fields of an object and of the objects in it. Their names begin with the given name. The fields of
+// a named record are shown with that record.
 func (r *renderer) fields(prefix string, schema object) []field {
 	var all []field
 	needed, exact := schema.list("required"), schema.get("additionalProperties") == false
@@ -226,7 +226,7 @@ func (r *renderer) resolve(value any) object {
 	return target
 }
 
-// typeOf says in a few words what a schema allows; records are named and linked.
+// typeOf describes in a few words what a schema allows; records are named and linked.
 func (r *renderer) typeOf(schema object) template.HTML {
 	return template.HTML(r.words(schema)) // #nosec G203 -- words escapes
 }
@@ -268,7 +268,7 @@ func (r *renderer) choices(list []any) string {
 	return strings.Join(names, " or ")
 }
 
-// demands tells which fields a schema asks for beyond the one that it extends.
+// demands returns which fields a schema requires beyond the one that it extends.
 func (r *renderer) demands(list []any) string {
 	var needs []string
 	for _, value := range list {
@@ -322,7 +322,7 @@ func (r *renderer) typed(schema object) string {
 	return strings.Join(words, " or ") + bounds(schema)
 }
 
-// bounds tells what a client should know of a number's limits.
+// bounds describes a number's limits.
 func bounds(schema object) string {
 	least, most := schema.get("minimum"), schema.get("maximum")
 	text := ""
@@ -355,10 +355,10 @@ func (r *renderer) inline(text string) template.HTML {
 	return template.HTML(shown) // #nosec G203 -- as markdown
 }
 
-// exampleWidth is how many characters of an example stand in a line, if it can be broken.
+// exampleWidth is how many characters of an example a line may have, if the example can be broken.
 const exampleWidth = 104
 
-// example writes a value as JSON for readers: what fits into a line stands in one.
+// example writes a value as JSON for readers: what fits into a line is on one.
 func example(value any, indent string) string {
 	line := oneLine(value)
 	if len(indent)+len(line) <= exampleWidth {

@@ -66,7 +66,7 @@ func (o object) has(key string) bool {
 	return false
 }
 
-// set gives a key its value, in its old place if it has one.
+// set sets the value of a key, in its old place if it has one.
 func (o *object) set(key string, value any) {
 	for i := range *o {
 		if (*o)[i].key == key {

@@ -1,8 +1,8 @@
-// Package audit is who did what, as whom, to which record, when and from where (administration: audit). It is plain
-// data: an [Entry] is stored inside the document whose change it tells of, in the same atomic write, and package
-// auditlog moves it from there to the service's audit, which is only ever appended to.
+// Package audit records who did what, as whom, to which record, when and from where (administration: audit). It is
+// plain data: an [Entry] is stored inside the document whose change it describes, in the same atomic write. Package
+// auditlog moves it from there to the service's audit, which is append-only.
 //
-// Entries hold no secrets: of a uuid, and of what a note says, they tell that it changed and nothing more.
+// Entries hold no secrets. Of a uuid, and of a note's contents, they say only that it changed.
 package audit
 
 import (
@@ -20,7 +20,7 @@ import (
 //	Audit []audit.Entry `bson:"audit,omitempty"`
 const Field = "audit"
 
-// Actor is who acts in a request, and from where. The zero Actor is the system itself.
+// Actor is the user who acts in a request, and from where. The zero Actor is the system itself.
 type Actor struct {
 	User     int64  `bson:"user,omitempty" json:"user,omitempty"`         // the effective user
 	Original int64  `bson:"original,omitempty" json:"original,omitempty"` // who switched to it; 0: nobody
@@ -40,7 +40,7 @@ func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey, a)
 }
 
-// ActorOf returns who acts in the context: the system when nobody does.
+// ActorOf returns the actor of the context: the system when there is none.
 func ActorOf(ctx context.Context) Actor {
 	a, _ := ctx.Value(actorKey).(Actor)
 	return a
@@ -49,7 +49,7 @@ func ActorOf(ctx context.Context) Actor {
 // Action is what was done.
 type Action string
 
-// The actions. Those of users and elements that are more telling than update have their own names.
+// The actions. Some of users and elements have names of their own, which say more than update.
 const (
 	Create     Action = "create"
 	Update     Action = "update"
@@ -88,22 +88,22 @@ type Entry struct {
 	At     time.Time `bson:"at"` // UTC, to the millisecond
 	Action Action    `bson:"action"`
 	Record string    `bson:"record"` // Event:12
-	// About is by which records the entry is found: the record, its type, and those that are part of it or that it
-	// is part of.
+	// About lists by which records the entry is found: the record, its type, the records that are part of it and
+	// those that it is part of.
 	About   []string `bson:"about"`
 	Actor   `bson:",inline"`
 	Changes []Change `bson:"changes,omitempty"`
 }
 
-// Change is what became of one field. Nil: the field had, or has, no value, or is not shown.
+// Change is the change of one field. Nil: the field had, or has, no value, or is not shown.
 type Change struct {
 	Field string  `bson:"field" json:"field"`
 	From  *string `bson:"from,omitempty" json:"from"`
 	To    *string `bson:"to,omitempty" json:"to"`
 }
 
-// New makes the entry of what the context's actor did, to be stored in the record's document. Besides are records
-// by which it is to be found as well. It returns none within an import, whose batch has an entry as a whole.
+// New returns the entry for an action of the context's actor, to be stored in the record's document. The entry is
+// found by the records besides, too. It returns none within an import, whose batch has an entry as a whole.
 func New(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) []Entry {
 	if InBatch(ctx) {
 		return nil
@@ -111,7 +111,7 @@ func New(ctx context.Context, action Action, record Record, changes []Change, be
 	return []Entry{Make(ctx, action, record, changes, besides...)}
 }
 
-// Make is New whether in an import or not.
+// Make is New, but within an import it returns an entry as well.
 func Make(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) Entry {
 	about := []string{record.String(), record.Type}
 	for _, r := range besides {
@@ -126,7 +126,7 @@ func Make(ctx context.Context, action Action, record Record, changes []Change, b
 	}
 }
 
-// Batch is an import that writes many records. Begin stores the entry that says so, once, before the first of them.
+// Batch is an import that writes many records. Begin stores the entry of its start, once, before the first record.
 type Batch interface {
 	Begin(ctx context.Context) error
 }
@@ -139,8 +139,8 @@ func WithBatch(ctx context.Context, b Batch) context.Context {
 // InBatch says whether the context's writes are those of a batch.
 func InBatch(ctx context.Context) bool { return ctx.Value(batchKey) != nil }
 
-// Begin must be called before anything is written that may be part of a batch: when it fails, nothing may be
-// written. It does nothing when there is no batch, or it has begun.
+// Begin must be called before any write that may be part of a batch; when it fails, nothing may be written. It does
+// nothing when there is no batch, or when the batch has begun.
 func Begin(ctx context.Context) error {
 	b, ok := ctx.Value(batchKey).(Batch)
 	if !ok {

@@ -15,7 +15,7 @@ const maxValue = 200
 type Value struct {
 	Field  string
 	Text   string // empty: without a value
-	Hidden bool   // only that it changed may be told
+	Hidden bool   // only a change may be shown
 }
 
 // Text is a field of text.
@@ -54,11 +54,11 @@ func IDs(field string, ids []int64) Value {
 	return Value{Field: field, Text: strings.Join(texts, ",")}
 }
 
-// Secret is a field of which only a change is told. The text never leaves this package.
+// Secret is a field of which only a change is shown. The text never leaves this package.
 func Secret(field, text string) Value { return Value{Field: field, Text: text, Hidden: true} }
 
-// Compare returns what differs between two states of a record, in the order of after and then of what only before
-// has. A record that was created or is deleted has no values on that side.
+// Compare returns the differences between two states of a record: first the fields of after, in their order, then
+// those that only before has. A record that was created or is deleted has no values on one side.
 func Compare(before, after []Value) []Change {
 	was := make(map[string]Value, len(before))
 	for _, v := range before {

@@ -2,7 +2,7 @@ package audit
 
 import "encoding/json"
 
-// Header carries the actor from one service to another, beside the shared token that lets it count.
+// Header carries the actor from one service to another. Services trust it because of the shared token beside it.
 const Header = "Belfry-Actor"
 
 // HeaderValue is the actor as Header carries it; "" for the system.

@@ -5,7 +5,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Element is what other services may know of an element.
+// Element is the part of an element that other services may read.
 type Element struct {
 	form.Element
 	Key            string  `json:"key,omitempty"` // of the import, with the type; empty when made by hand
@@ -14,7 +14,7 @@ type Element struct {
 	Administrators []int64 `json:"administrators,omitempty"`
 }
 
-// Controlled says whether additions of the element have to be asked for (decisions, part 5).
+// Controlled says whether commitments of the element need an approval (decisions, part 5).
 func (e Element) Controlled() bool { return len(e.Administrators) > 0 }
 
 // ElementsQuestion asks for elements by id and by import key ("Staff:17").

@@ -1,5 +1,5 @@
-// Package fact has what one service may know of another's records, and the questions that it asks about them. It is
-// plain data, so that domain packages may import it; package neighbour asks the questions.
+// Package fact holds the part of a service's records that other services may read, and the questions for it. It is
+// plain data, so that domain packages may import it; package neighbour sends the questions.
 package fact
 
 import "github.com/belfry-schools/belfry/pkg/wiretime"

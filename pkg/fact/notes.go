@@ -12,9 +12,9 @@ type NotesOfEventQuestion struct {
 	Viewer  Viewer `json:"viewer"`
 }
 
-// NewNote is a note to be made; the caller has seen that the event exists and that the author may add notes. Fields
-// that are nil take the defaults of contract 4.3. Faults are those of fields that the caller could not read: the note
-// is then not made, and comes back with them and with what its rules find besides.
+// NewNote is a note to be created; the caller has checked that the event exists and that the author may add notes.
+// Fields that are nil have the defaults of contract 4.3. Faults are those of fields that the caller could not read.
+// With any of them the note is not created; the answer has them and the faults of the note's own rules.
 type NewNote struct {
 	EventID      int64   `json:"event_id"`
 	AuthorID     int64   `json:"author_id"`
@@ -25,33 +25,33 @@ type NewNote struct {
 
 	Faults problem.Fields `json:"faults,omitempty"`
 
-	// IdempotencyKey is that of the request; with one, a note is made once however often it is asked for.
+	// IdempotencyKey is that of the request; with one, repeated requests create one note.
 	IdempotencyKey idempotency.Key `json:"ticket,omitzero"`
 }
 
-// Topic is what the system itself writes notes about. An event has one such note at most on each topic.
+// Topic is a subject of the notes that the system writes. An event has at most one such note on each topic.
 type Topic string
 
-// Absences is the topic of the pupils of an event who are elsewhere.
+// Absences is the topic of an event's pupils who are elsewhere.
 const Absences Topic = "absences"
 
-// SystemNote is what there is to be said about an event on a topic.
+// SystemNote is the note that an event should have on a topic.
 type SystemNote struct {
 	EventID int64 `json:"event_id"`
-	// Day is the one on which the event starts, by which NotedQuestion finds the note.
+	// Day is the day on which the event starts; NotedQuestion finds the note by it.
 	Day wiretime.Day `json:"day"`
-	// Contents is Markdown for staff to read; empty: there is to be no note.
+	// Contents is Markdown for staff; empty: the event should have no note.
 	Contents string `json:"contents,omitempty"`
 }
 
-// SystemNotesQuestion asks that the notes on a topic of these events are as given; each event comes once.
+// SystemNotesQuestion asks to make the notes on a topic of these events as given; each event comes once.
 type SystemNotesQuestion struct {
 	Topic  Topic        `json:"topic"`
 	Notes  []SystemNote `json:"notes"`
 	DryRun bool         `json:"dry_run,omitempty"` // answer as if, and write nothing
 }
 
-// NoteChange is what was done with an event's note on a topic.
+// NoteChange says what was done with an event's note on a topic.
 type NoteChange string
 
 // The changes.

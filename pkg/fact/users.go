@@ -5,7 +5,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
-// User is what other services may know of a user.
+// User is the part of a user that other services may read.
 type User struct {
 	form.User
 	Key    string `json:"key,omitempty"` // of the import; empty when the user was made by hand
@@ -19,7 +19,7 @@ type UsersQuestion struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Viewer is the user who reads notes; who that is decides which notes there are (decisions part 6).
+// Viewer is the user who reads notes; it decides which notes are visible (decisions part 6).
 type Viewer struct {
 	UserID int64          `json:"user_id"`
 	Kind   principal.Kind `json:"kind"`

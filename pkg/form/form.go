@@ -1,5 +1,5 @@
-// Package form has those JSON shapes of the contract's part 2 that more than one service writes or passes on. The
-// keys are in the order of the fields: that of the tables in part 2, then valid, then errors.
+// Package form holds the JSON shapes of the contract's part 2 that more than one service writes. The keys are in the
+// order of the fields: that of the tables in part 2, then valid, then errors.
 package form
 
 import "github.com/belfry-schools/belfry/pkg/problem"

@@ -21,7 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// book is a record, and page a document that says one.
+// book is a record, and page the document of one.
 type book struct {
 	ID, Version int64
 	Title       string
@@ -35,7 +35,7 @@ type page struct {
 
 func (p *page) book() book { return book{p.ID, p.Version, p.Title} }
 
-// set is careless about what is the journal's: all of it must survive.
+// set overwrites fields that are the journal's: all of them must survive.
 func (p *page) set(b book) {
 	*p = page{Head: mongostore.Head{ID: b.ID, Version: 99, Schema: 3}, Title: b.Title}
 }
@@ -173,7 +173,7 @@ func TestCollection_NothingIsWrittenWhenNothingChangesOrMayChange(t *testing.T) 
 	}
 }
 
-// away is an import's batch that can't begin.
+// away is an import's batch that fails to begin.
 type away struct{ error }
 
 func (a away) Begin(context.Context) error { return a.error }

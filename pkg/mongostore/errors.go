@@ -11,7 +11,7 @@ import (
 // ErrConflict means that other writers changed the document first for as long as Update was willing to try.
 var ErrConflict = errors.New("mongostore: the document kept changing")
 
-// IsDuplicateKey tells whether a write failed because of a unique index.
+// IsDuplicateKey says whether a write failed because of a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
 
 // Unavailable says whether err means that the database is away or too slow, so that a later try may succeed: no

@@ -7,10 +7,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ClientOptions are what Connect connects with.
+// ClientOptions are the options that Connect uses.
 var ClientOptions = clientOptions
 
-// MigrateWithTTL is Migrate with a lease that others take over sooner.
+// MigrateWithTTL is Migrate with a shorter lease.
 func MigrateWithTTL(ctx context.Context, db *mongo.Database, service string, migrations []Migration,
 	ttl time.Duration) error {
 	m := migrator{db: db, collection: db.Collection("migrations"), service: service, migrations: migrations, ttl: ttl}

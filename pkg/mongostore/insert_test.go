@@ -35,7 +35,7 @@ func TestInsertAll_TellsWhichAUniqueIndexKeptOut(t *testing.T) {
 	}
 }
 
-// Some servers end one of two writers that wait for each other's unique key; it is none's fault and may not fail.
+// Some servers end one of two writers that wait for each other's unique key. The write must not fail.
 func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
 	unique := []mongostore.Index{

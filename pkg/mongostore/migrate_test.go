@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// journal notes which migrations ran, in order.
+// journal records which migrations ran, in order.
 type journal struct {
 	mu   sync.Mutex
 	runs []string
@@ -106,7 +106,7 @@ func TestMigrate_AFailureStopsAndTheNextStartResumesThere(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	fail = false
-	// The lease was given back: the next one need not wait for it to run out.
+	// The lease is free: the next holder need not wait until it expires.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if err := mongostore.Migrate(ctx, db, "events", migrations); err != nil {
@@ -115,7 +115,7 @@ func TestMigrate_AFailureStopsAndTheNextStartResumesThere(t *testing.T) {
 	j.want(t, "0001", "0002", "0002", "0003")
 }
 
-// leaveLease stores the lease of a process that died holding it.
+// leaveLease stores the lease of a process that died.
 func leaveLease(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	_, err := db.Collection("migrations").InsertOne(t.Context(),

@@ -110,7 +110,7 @@ func TestMonitor_ACursorsNextBatchNamesItsCollection(t *testing.T) {
 	}
 }
 
-// Nothing secret may reach a span or a metric: neither from a command nor from an error's message.
+// No secret may be in a span or a metric, neither from a command nor from an error's message.
 func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	db, spans, reader := observed(t)
 	const secret = "hunter2"

@@ -108,7 +108,7 @@ func TestUpdate_ADocumentDeletedMeanwhileIsNotFound(t *testing.T) {
 	}
 }
 
-// The rule behind it: concurrent writers never lose one.
+// Concurrent writers lose no change.
 func TestUpdate_ConcurrentWritersLoseNoChange(t *testing.T) {
 	collection := stored(t)
 	const writers, rounds = 12, 10

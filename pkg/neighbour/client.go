@@ -1,7 +1,7 @@
-// Package neighbour asks the questions of one service to another. Each Question has a client of its owner, which asks
-// it, and the owner answers it with web.Serve: it is a POST below /internal/ on the owner's second port, with a
+// Package neighbour sends the questions of one service to another. Each Question has a client of its owner, which
+// sends it; the owner answers it with web.Serve. It is a POST below /internal/ on the owner's second port, with a
 // shared token. A question is about many records at once. When the neighbour is away, the client returns an
-// Unavailable problem within the request's deadline. When it refuses, the client returns the problem that it raised.
+// Unavailable problem within the request's deadline. When it refuses, the client returns the neighbour's problem.
 package neighbour
 
 import (
@@ -75,8 +75,8 @@ type peer struct {
 	name      string
 }
 
-// A question that writes nothing is sent up to readTries times until there is an answer, with a pause between that
-// doubles each time. While a replica is replaced, one or two connections more may still be led to where it was.
+// A question that writes nothing is sent up to readTries times until there is an answer, with a pause that doubles
+// each time. While a replica is replaced, one or two more connections may still be routed to the old one.
 const (
 	readTries = 4
 	readPause = 50 * time.Millisecond
@@ -154,8 +154,8 @@ func (p peer) send(ctx context.Context, path string, body []byte, repeatable boo
 	return p.transport.client.Do(request)
 }
 
-// raised returns the problem that a neighbour answered with. When the neighbour refused the token or had a fault,
-// that is a fault here; when its own stores are away, the neighbour is.
+// raised returns the problem that a neighbour answered with. When the neighbour refused the token or had a fault, it
+// is a fault here; when the neighbour's own stores are away, it is Unavailable.
 func raised(name string, code int, text []byte) error {
 	var envelope struct {
 		Message string

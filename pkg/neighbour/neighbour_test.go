@@ -39,7 +39,7 @@ func transport(t *testing.T, shown string) *neighbour.Transport {
 // facts answers the question for elements.
 type facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
 
-// owner serves the facts of elements as a service does, by the one HTTP constructor.
+// owner serves the facts of elements as a service does, with web.Serve.
 func owner(t *testing.T, answer facts) string {
 	t.Helper()
 	app, err := web.New(web.Options{
@@ -142,7 +142,7 @@ func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 	}
 }
 
-// A neighbour that restarts closes connections that the pool still holds: a question that changes nothing is asked
+// A neighbour that restarts closes connections that the pool still holds: a question that writes nothing is sent
 // again.
 func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -174,8 +174,8 @@ func TestAQuestionSurvivesAConnectionThatDiedInThePool(t *testing.T) {
 	}
 }
 
-// dying answers from the request after the first so many; those it leaves without an answer. It returns its address
-// and how often it was asked.
+// dying leaves the first requests without an answer, and answers the later ones. It returns its address and the
+// number of requests.
 func dying(t *testing.T, unanswered int32) (string, *atomic.Int32) {
 	t.Helper()
 	asked := new(atomic.Int32)

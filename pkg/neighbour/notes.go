@@ -35,15 +35,15 @@ func (n *Notes) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]for
 	return ask(ctx, n.peer, NotesOfEvent, q)
 }
 
-// Create makes a note and returns it without parent. An invalid one is not made: it comes back with id null, valid
-// false and its errors.
+// Create creates a note and returns it without parent. An invalid one is not created: it comes back with id null,
+// valid false and its errors.
 func (n *Notes) Create(ctx context.Context, q fact.NewNote) (form.Note, error) {
 	return ask(ctx, n.peer, NewNote, q)
 }
 
 // KeepSystemNotes makes the notes of events on a topic as given, each as a whole, and returns the changes in the
-// order of the question's notes. The same question may be asked again, or twice at once: an event never gets two
-// notes. So it is sent again when there is no answer.
+// order of the question's notes. It may be repeated, or called twice at once: an event never gets two notes. So it is
+// sent again when there is no answer.
 func (n *Notes) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion) ([]fact.NoteChange, error) {
 	return ask(ctx, n.peer, SystemNotes, q)
 }

@@ -1,11 +1,11 @@
-// Package principal describes who acts: the effective user of a session, the original one while switched, and what
-// they may do (contract part 5, decisions part 8). It is plain data, so that domain packages can decide on it without
-// knowing of sessions.
+// Package principal describes who acts: the effective user of a session, the original one while switched, and their
+// permissions (contract part 5, decisions part 8). It is plain data, so that domain packages need not import
+// sessions.
 package principal
 
 import "slices"
 
-// Kind is what sort of person a user is; it decides which notes they see (decisions, part 6).
+// Kind is the sort of person that a user is; it decides which notes they see (decisions, part 6).
 type Kind string
 
 // The kinds of user.

@@ -27,8 +27,8 @@ const (
 	Unavailable                      // a store or a neighbour is away
 )
 
-// answers is the one table from kind to HTTP code and contract status. The codes are plain numbers, so that the
-// rules of the field reach no HTTP by way of their problems.
+// answers is the one table from kind to HTTP code and contract status. The codes are plain numbers, so that domain
+// packages that return problems do not import net/http.
 var answers = [...]struct {
 	code   int
 	status string
@@ -57,8 +57,8 @@ func (k Kind) Status() string { return answers[k].status }
 // String returns the status text, so that a kind reads well in logs.
 func (k Kind) String() string { return k.Status() }
 
-// OfCode returns the kind whose HTTP code is code, and Internal when there is none. Package web uses it for errors
-// that the HTTP library raises, package neighbour for answers of other services.
+// OfCode returns the kind with that HTTP code, Internal when there is none. Package web uses it for errors of the
+// HTTP library, package neighbour for answers of other services.
 func OfCode(code int) Kind {
 	for k := Malformed; k <= Unavailable; k++ {
 		if k.Code() == code {
@@ -74,8 +74,7 @@ type Fields map[string][]string
 // Add records one message for a field.
 func (f Fields) Add(field, message string) { f[field] = append(f[field], message) }
 
-// Error is a failure that a client may be told about. Message, Record, ID and Fields are shown to the client; the
-// cause is only logged.
+// Error is a failure that may be shown to a client: Message, Record, ID and Fields are. The cause is only logged.
 type Error struct {
 	Kind       Kind
 	Message    string        // for the client; empty where the status says it all
@@ -127,8 +126,8 @@ func Missing(record string, id int64) *Error {
 	return &Error{Kind: NotFound, Record: record, ID: strconv.FormatInt(id, 10)}
 }
 
-// InvalidFields returns an Invalid problem for the given fields, and nil when there are none, so that a check can
-// end with it.
+// InvalidFields returns an Invalid problem for the given fields, and nil when there are none, so that a check can end
+// with it.
 func InvalidFields(fields Fields) error {
 	if len(fields) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func InvalidFields(fields Fields) error {
 	return &Error{Kind: Invalid, Fields: fields}
 }
 
-// As returns the problem in err's chain; any other error becomes an Internal problem with err as its cause. It
+// As returns the problem in err's chain. Any other error becomes an Internal problem with err as its cause. It
 // returns nil for nil.
 func As(err error) *Error {
 	if err == nil {

@@ -11,13 +11,12 @@ import (
 func TestDecisionsPart1_KindsHaveTheirCodesAndStatuses(t *testing.T) {
 	want := map[problem.Kind]string{
 		problem.Internal: "500 Internal server error", problem.Malformed: "400 Bad request",
-		problem.AccessDenied: "401 Access denied",
-		problem.Forbidden:    "403 Forbidden", problem.NotFound: "404 Not found",
-		problem.MethodNotAllowed: "405 Method not allowed",
-		problem.Conflict:         "409 Conflict", problem.PreconditionFailed: "412 Precondition failed",
-		problem.TooLarge:             "413 Payload too large",
-		problem.UnsupportedMediaType: "415 Unsupported media type", problem.Invalid: "422 Unprocessable entity",
-		problem.TooManyRequests: "429 Too many requests", problem.Unavailable: "503 Service unavailable",
+		problem.AccessDenied: "401 Access denied", problem.Forbidden: "403 Forbidden",
+		problem.NotFound: "404 Not found", problem.MethodNotAllowed: "405 Method not allowed",
+		problem.Conflict: "409 Conflict", problem.PreconditionFailed: "412 Precondition failed",
+		problem.TooLarge: "413 Payload too large", problem.UnsupportedMediaType: "415 Unsupported media type",
+		problem.Invalid: "422 Unprocessable entity", problem.TooManyRequests: "429 Too many requests",
+		problem.Unavailable: "503 Service unavailable",
 	}
 	for kind, text := range want {
 		if got := fmt.Sprintf("%d %s", kind.Code(), kind.Status()); got != text {

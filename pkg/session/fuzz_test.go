@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzParseToken holds that exactly what newToken can make passes: the one way to write 32 bytes.
+// FuzzParseToken checks that exactly the values that newToken can make are accepted: there is one way to write 32
+// bytes.
 func FuzzParseToken(f *testing.F) {
 	made := newToken().Reveal()
 	for _, value := range []string{made, made[:42], made + "A", made + "=", strings.Repeat("A", 42) + "B", "\n" + made,

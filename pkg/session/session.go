@@ -1,6 +1,6 @@
-// Package session keeps who is signed in, in Redis (decisions, part 2). The id that a client holds is an opaque
-// 256-bit random value; Redis has only its SHA-256. A session has the permissions of its user, so that a service
-// checks a request with one call of Redis. Only identity writes sessions; the others call Load.
+// Package session keeps sessions in Redis (decisions, part 2). The id that a client holds is an opaque 256-bit random
+// value; Redis has only its SHA-256. A session has the permissions of its user, so that a service needs no other
+// service to check a request. Only identity writes sessions; the others call Load.
 //
 // Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
 // milliseconds), user, original and used (its last use, Unix microseconds); user:<id> is the set of the session hashes
@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	// ErrNone means that there is no such session: it was never made, was ended, or has expired.
+	// ErrNone means that there is no such session: it never existed, was ended, or has expired.
 	ErrNone = errors.New("session: none")
 	// ErrStale means that the user has changed since the caller read it: read it again.
 	ErrStale = errors.New("session: the user has changed meanwhile")
@@ -68,7 +68,7 @@ func (t Token) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Subject is what sessions need of a user.
+// Subject is the part of a user that sessions need.
 type Subject struct {
 	UserID      int64
 	Version     int64 // of the user's record
@@ -101,8 +101,8 @@ func (r Record) Principal() principal.Principal {
 	return p
 }
 
-// Options of a Store. Idle ends a session that is not used for so long, Absolute ends every session that long after
-// its creation.
+// Options of a Store. Idle ends a session that is not used for so long; Absolute ends every session so long after its
+// creation.
 type Options struct {
 	Prefix   string
 	Idle     time.Duration
@@ -121,7 +121,7 @@ func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{cl
 
 func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
 
-// load returns the data of a session and puts off its idle end, never beyond its absolute end.
+// load returns the data of a session and extends its idle end, never beyond its absolute end.
 var load = redis.NewScript(`
 local s = redis.call('HMGET', KEYS[1], 'data', 'until')
 if not s[1] then return false end
@@ -132,7 +132,7 @@ redis.call('HSET', KEYS[1], 'used', string.format('%s%06d', t[1], t[2]))
 redis.call('PEXPIRE', KEYS[1], math.min(left, tonumber(ARGV[1])))
 return s[1]`)
 
-// Load returns the session of token and counts as its use. ErrNone when there is none. One call of Redis.
+// Load returns the session of token and counts as its use. ErrNone when there is none.
 func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 	data, err := load.Run(ctx, s.redis, []string{s.sessionKey(token.hash())}, s.o.Idle.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
@@ -148,11 +148,11 @@ func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
 	return d.record(), nil
 }
 
-// create writes a new session and ends the one that it replaces, as one atomic step, and those unused longest where
-// the user would have too many. It returns 0 when a subject is older than the version that Refresh stored, and -1
-// when the session that it must replace is gone. KEYS: new session, replaced session, prefix; ARGV: data, idle,
-// absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must be
-// there, how many sessions a user has at most.
+// create writes a new session, ends the one that it replaces, and ends the sessions unused longest when the user would
+// have too many, all in one atomic step. It returns 0 when a subject is older than the version that Refresh stored, and
+// -1 when the session that it must replace does not exist. KEYS: new session, replaced session, prefix; ARGV: data,
+// idle, absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must
+// exist, the largest number of sessions of a user.
 var create = redis.NewScript(`
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
@@ -201,8 +201,8 @@ func (s *Store) Create(ctx context.Context, r Record, replaces Token) (Token, er
 	return s.create(ctx, r, replaces, 0)
 }
 
-// Rotate is Create for a session that must replace another one (a switch, a revert): ErrNone when that one is gone.
-// So of many callers at once with one id, one succeeds.
+// Rotate is Create for a session that must replace another one (a switch, a revert): ErrNone when that one does not
+// exist. When several callers use one id at the same time, one of them succeeds.
 func (s *Store) Rotate(ctx context.Context, r Record, replaces Token) (Token, error) {
 	return s.create(ctx, r, replaces, 1)
 }
@@ -255,9 +255,9 @@ func (s *Store) End(ctx context.Context, token Token) error {
 	return nil
 }
 
-// refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login that has read an
-// older one is refused. It does nothing when a newer version is stored. KEYS: prefix; ARGV: user, version, subject,
-// milliseconds to remember the version.
+// refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login with an older one
+// is refused. It does nothing when a newer version is stored. KEYS: prefix; ARGV: user, version, subject,
+// milliseconds to keep the version.
 var refresh = redis.NewScript(`
 local versionkey = KEYS[1] .. 'userversion:' .. ARGV[1]
 local newest = redis.call('GET', versionkey)
@@ -296,18 +296,17 @@ for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. ARGV[1])) do
 end
 return touched`)
 
-// Refresh writes the subject into all sessions of the user, also those in which it is the original user. It ends
-// those of an inactive user, those that are older than subject.Since, and switched ones whose switch would not be
-// allowed any more: the original user has lost can_su, or the effective one is an administrator now and the original
-// is none. It returns how many sessions it rewrote or ended. It may be repeated and come late: an older version never
+// Refresh writes the subject into all sessions of the user, also those in which it is the original user. It ends the
+// sessions of an inactive user, those that are older than subject.Since, and switched ones whose switch is no longer
+// allowed: the original user has lost can_su, or the effective user is now an administrator and the original is none.
+// It returns how many sessions it rewrote or ended. It may be repeated and come late: an older version never
 // overwrites a newer one.
 func (s *Store) Refresh(ctx context.Context, subject Subject) (int, error) {
 	data, err := json.Marshal(userOf(subject))
 	if err != nil {
 		return 0, fmt.Errorf("encode subject: %w", err)
 	}
-	// A login creates the session within a request's length of reading the user; the absolute lifetime is far beyond
-	// that.
+	// A login creates the session soon after it has read the user; the absolute lifetime is far longer.
 	touched, err := refresh.Run(ctx, s.redis, []string{s.o.Prefix},
 		subject.UserID, subject.Version, data, s.o.Absolute.Milliseconds()).Int()
 	if err != nil {

@@ -1,7 +1,6 @@
 // Package settings reads a process's configuration from the environment (envconfig), checks it at start, prints it
-// with the secrets masked, and writes the table of it for the documents. A settings struct names its variables with
-// the tags of envconfig (envconfig, default, required) and describes them with desc; units and zones belong into
-// desc.
+// with the secrets masked, and writes its table for the documentation. A settings struct names its variables with the
+// tags of envconfig (envconfig, default, required) and describes them with desc, which also states units and zones.
 package settings
 
 import (
@@ -16,17 +15,17 @@ import (
 	"github.com/kelseyhightower/envconfig"
 )
 
-// mask is what a secret looks like everywhere but in Reveal.
+// mask is the printed form of every secret.
 const mask = "********"
 
-// Secret is a value that is never printed: every way of formatting or encoding it gives a mask. Only Reveal gives the
-// text.
+// Secret is a value that is never printed: every way of formatting or encoding it returns a mask. Only Reveal returns
+// the text.
 type Secret struct{ text string }
 
-// NewSecret makes a secret of text.
+// NewSecret returns the secret with that text.
 func NewSecret(text string) Secret { return Secret{text} }
 
-// Reveal returns the text. The caller hands it only to whoever needs it.
+// Reveal returns the text. Pass it only to the code that needs it.
 func (s Secret) Reveal() string { return s.text }
 
 // Set says whether there is a text at all.
@@ -46,7 +45,7 @@ func (s Secret) GoString() string { return s.String() }
 // MarshalText returns a mask.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText takes the text over.
+// UnmarshalText sets the text.
 func (s *Secret) UnmarshalText(text []byte) error { s.text = string(text); return nil }
 
 // URI is the address of a store. It may hold a password, so it is printed without user, password and query.
@@ -72,7 +71,7 @@ func (u URI) MarshalText() ([]byte, error) { return []byte(u.String()), nil }
 
 // Checker is a settings struct that has rules beyond the types of its fields.
 type Checker interface {
-	// Check returns what is wrong, naming the variables; nil when nothing is.
+	// Check returns what is wrong, with the names of the variables; nil when nothing is.
 	Check() error
 }
 
@@ -92,8 +91,7 @@ func Load(targets ...any) error {
 	return errors.Join(faults...)
 }
 
-// explain leaves the value out of envconfig's parse error: the value may be a secret that was put into the wrong
-// variable.
+// explain leaves the value out of envconfig's parse error: it may be a secret that was put into the wrong variable.
 func explain(err error) error {
 	var parse *envconfig.ParseError
 	if errors.As(err, &parse) {
@@ -111,7 +109,8 @@ type Variable struct {
 	Value       string // as printed: masked where secret
 }
 
-// Variables lists the configuration that targets hold, in the order of their fields; embedded structs are walked into.
+// Variables lists the configuration that targets hold, in the order of their fields, those of embedded structs
+// included.
 func Variables(targets ...any) []Variable {
 	var list []Variable
 	for _, target := range targets {
@@ -153,8 +152,7 @@ func printed(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// WriteTable writes the configuration as a Markdown table for the documents. Values of this process do not appear in
-// it.
+// WriteTable writes the configuration as a Markdown table for the documentation, without the values of this process.
 func WriteTable(w io.Writer, list []Variable) error {
 	var b strings.Builder
 	b.WriteString("| variable | default | meaning |\n|---|---|---|\n")

@@ -34,7 +34,7 @@ func family(use, short, long string, commands ...*cobra.Command) *cobra.Command 
 	return command
 }
 
-// administrative completes a command that does work on a deployment: with the flags of the connection, and --json.
+// administrative completes a command that works on a deployment: it adds the flags of the connection, and --json.
 func administrative(s surroundings, command *cobra.Command, work func(job) error) *cobra.Command {
 	var at connection
 	var asJSON bool
@@ -50,7 +50,7 @@ func administrative(s surroundings, command *cobra.Command, work func(job) error
 	return command
 }
 
-// userID finds the user that an argument means: by id, or by an address that one user has.
+// userID returns the user that an argument names: by id, or by an address that only one user has.
 func (j job) userID(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
@@ -79,7 +79,7 @@ func (j job) userID(text string) (int64, error) {
 	return 0, fmt.Errorf("several users have the address %s: give one of the ids %s", text, strings.Join(ids, ", "))
 }
 
-// elementID finds the element that an argument means: by id, or by the key of its import (Staff:17).
+// elementID returns the element that an argument names: by id, or by its import key (Staff:17).
 func (j job) elementID(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
@@ -98,13 +98,13 @@ func idOf(text string) (int64, bool) {
 	return id, err == nil && id > 0
 }
 
-// missing tells whether the API said that there is no such record.
+// missing says whether the API answered that there is no such record.
 func missing(err error) bool {
 	failed := (*client.Error)(nil)
 	return errors.As(err, &failed) && failed.Code == 404
 }
 
-// column is one of a table for people.
+// column is a column of a printed table.
 type column struct {
 	head string
 	text func(client.Record) string
@@ -146,8 +146,8 @@ func flat(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\t' || r == '\n' || r == '\r' }), " ")
 }
 
-// show prints one record: a line for each of the fields that it has, or with --json one object that holds it under
-// the name.
+// show prints one record: a line for each of the given fields that it has, or with --json one object that holds it
+// under the name.
 func (j job) show(name string, record client.Record, fields ...string) error {
 	if j.json {
 		return printJSON(j.s.out, map[string]any{name: record})
@@ -168,7 +168,7 @@ func fieldText(r client.Record, name string) string {
 	return flat(r.Text(name))
 }
 
-// done says what a command without a record has done: a sentence, or with --json the same as one object.
+// done prints what a command did that has no record to print: a sentence, or with --json the same as one object.
 func (j job) done(what string, id int64, sentence string, arguments ...any) error {
 	if j.json {
 		return printJSON(j.s.out, map[string]any{what: id, "done": true})

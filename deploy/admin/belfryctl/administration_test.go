@@ -14,7 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// office is belfryctl in the hands of an administrator of a real system.
+// office runs belfryctl as an administrator of a real system.
 type office struct {
 	system *servicetest.System
 	env    map[string]string
@@ -26,7 +26,7 @@ func newOffice(t *testing.T) office {
 	return office{system, map[string]string{"BELFRY_URL": system.URL, "BELFRY_UUID": system.AdminUUID}}
 }
 
-// does runs a command that must succeed and returns what it prints. Nothing may be complained of.
+// does runs a command that must succeed without a warning, and returns its output.
 func (o office) does(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, errs := belfryctl(t, o.env, args...)
@@ -36,7 +36,7 @@ func (o office) does(t *testing.T, args ...string) string {
 	return out
 }
 
-// reads runs a command with --json and decodes what it prints.
+// reads runs a command with --json and decodes its output.
 func (o office) reads(t *testing.T, target any, args ...string) {
 	t.Helper()
 	out := o.does(t, append(args, "--json")...)
@@ -54,7 +54,7 @@ func (o office) fails(t *testing.T, code int, text string, args ...string) {
 	}
 }
 
-// cells are those of a table's lines, the heads first.
+// cells returns the cells of a table's lines, the heads first.
 func cells(out string) [][]string {
 	var table [][]string
 	for line := range strings.Lines(out) {
@@ -70,7 +70,7 @@ func wantOut(t *testing.T, out, want string) {
 	}
 }
 
-// A school is set up, changed and looked into with nothing but belfryctl.
+// A school is set up, changed and inspected with belfryctl alone.
 func TestAdministration_ASchoolIsRunByTheCommandAlone(t *testing.T) {
 	o := newOffice(t)
 	t.Run("users", o.users)
@@ -266,7 +266,7 @@ func (o office) refusals(t *testing.T) {
 	stranger.fails(t, exitFailure, "logging in: GET /api/login: 401 Access denied", "users", "list")
 }
 
-// A creation whose answer was lost may have been made: it is not made again. One that reached nobody is.
+// A creation whose answer was lost may have succeeded, so it is not sent again. One that reached nobody is.
 func TestACreationIsNotMadeTwice(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	calls := 0

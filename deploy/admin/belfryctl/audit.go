@@ -16,7 +16,7 @@ import (
 // maxAudit bounds how many entries one call shows.
 const maxAudit = 100_000
 
-// auditFlags are what audit is told.
+// auditFlags are the flags of audit.
 type auditFlags struct {
 	record, user, since string
 	services            []string
@@ -90,7 +90,7 @@ func runAudit(j job, f auditFlags) error {
 		field("record"), field("from"), column{"changes", changes})
 }
 
-// sinceText makes an instant of a duration; days and instants are the services' to read.
+// sinceText converts a duration to an instant. The services read days and instants themselves.
 func sinceText(text string) string {
 	if ago, err := time.ParseDuration(text); err == nil {
 		return time.Now().Add(-ago).UTC().Format(time.RFC3339)
@@ -110,7 +110,7 @@ func actor(r client.Record) string {
 	return user
 }
 
-// maxChanges bounds the changes that a table shows of an entry; --json has all.
+// maxChanges bounds the changes of an entry in a table; --json prints all.
 const maxChanges = 4
 
 // changes are those of an entry as "name: A → B; …".

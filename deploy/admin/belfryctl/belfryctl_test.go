@@ -18,7 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 )
 
-// belfryctl runs the command as a shell would and gives its exit code and what it printed.
+// belfryctl runs the command as a shell would, and returns its exit code and output.
 func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

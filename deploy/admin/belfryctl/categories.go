@@ -12,7 +12,7 @@ import (
 
 const categoryPath = "/api/admin/eventcategories"
 
-// categoryFlags are what a category may be, in the order of the API.
+// categoryFlags are the flags of a category, in the order of the API.
 var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow",
 	"compactable", "privileged", "clash_check", "busy", "timetable"}
 
@@ -22,7 +22,7 @@ func categoriesCommand(s surroundings) *cobra.Command {
 		changeCategory(s))
 }
 
-// categoryIs lists the flags that are set.
+// categoryIs lists the flags of a category that are set.
 func categoryIs(r client.Record) string {
 	var set []string
 	for _, flag := range categoryFlags {
@@ -49,7 +49,7 @@ func listCategories(s surroundings) *cobra.Command {
 	})
 }
 
-// categoryFields adds the flags of a category, and returns what reads those that were given.
+// categoryFields adds the flags of a category, and returns a function that reads those that were given.
 func categoryFields(flags *pflag.FlagSet) func(j job) map[string]any {
 	name := flags.String("name", "", "the name, which no other category has")
 	order := flags.Int("pecking-order", 0, "where it stands among categories")
@@ -74,7 +74,7 @@ func categoryFields(flags *pflag.FlagSet) func(j job) map[string]any {
 	}
 }
 
-// shownCategory are the lines that a category is shown with.
+// shownCategory are the lines of a printed category.
 var shownCategory = append([]string{"id", "name", "pecking_order"}, categoryFlags...)
 
 func addCategory(s surroundings) *cobra.Command {
@@ -113,7 +113,7 @@ func changeCategory(s surroundings) *cobra.Command {
 	})
 }
 
-// categoryID finds the category that an argument means: by id or name.
+// categoryID returns the category that an argument names: by id or name.
 func (j job) categoryID(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil

@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	// checkName is the body of the event that a check makes, and the name of the category that it adds where there
+	// checkName is the body of the event that a check creates, and the name of the category that it adds when there
 	// is none.
 	checkName = "belfryctl check"
-	// checkDay is when the event is: where it disturbs nobody, should a check be killed before it deletes it.
+	// checkDay is the day of the event. It is far from any real event, in case a check is killed before it deletes
+	// it.
 	checkDay = "2000-01-01"
-	// inside is the address that a check is told to be at when it goes to the services themselves. It is https for
-	// the sake of the cookies.
+	// inside is the client's address when a check calls the services themselves. It is https so that the client sends
+	// the cookies.
 	inside = "https://belfry.invalid"
-	// cleanupTimeout bounds the deletion of what an interrupted check has made.
+	// cleanupTimeout bounds the deletion of what an interrupted check has created.
 	cleanupTimeout = 10 * time.Second
 )
 
-// errCheck ends a check that found a fault; the fault itself was told with its step.
+// errCheck ends a check that found a fault; the fault itself was printed with its step.
 var errCheck = errors.New("the deployment does not work")
 
 func checkCommand(s surroundings) *cobra.Command {
@@ -104,7 +105,7 @@ type step struct {
 	Error        string `json:"error,omitempty"` // empty: it went well
 }
 
-// run takes the steps in order up to the first that fails, and says whether none did.
+// run runs the steps in order up to the first that fails, and says whether all succeeded.
 func (k *check) run(ctx context.Context, uuid string) bool {
 	defer k.cleanUp(ctx)
 	var category int64
@@ -132,7 +133,7 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 	return true
 }
 
-// step takes one and tells how it went.
+// step runs one step and prints its result.
 func (k *check) step(name string, do func() error) bool {
 	begun := time.Now()
 	err := do()
@@ -151,7 +152,7 @@ func (k *check) step(name string, do func() error) bool {
 	return err == nil
 }
 
-// cleanUp deletes the event of a check that did not come that far.
+// cleanUp deletes the event of a check that failed before it deleted it.
 func (k *check) cleanUp(ctx context.Context) {
 	if k.event == "" {
 		return
@@ -172,7 +173,7 @@ func (k *check) whoAmI(ctx context.Context) error {
 	return err
 }
 
-// category finds one that anybody may use, or adds one.
+// category returns a category that anybody may use; it adds one when there is none.
 func (k *check) category(ctx context.Context) (int64, error) {
 	for category, err := range k.c.List(ctx, categoryPath, "eventcategories", nil) {
 		if err != nil {
@@ -203,7 +204,7 @@ func (k *check) addNote(ctx context.Context) (string, error) {
 	return onePath("/api/notes", made.ID("id")), err
 }
 
-// reads reads a record back and sees that it says what was written.
+// reads reads a record back and checks that it is what was written.
 func (k *check) reads(ctx context.Context, path, part, field string) error {
 	record, err := k.c.Get(ctx, path, part)
 	if err == nil && record.Text(field) != checkName {
@@ -232,10 +233,10 @@ func (k *check) misses(ctx context.Context, path, part string) error {
 	return err
 }
 
-// services carries calls to the services themselves, over plain http.
+// services sends calls to the services themselves, over plain http.
 type services struct{ table routes.Table }
 
-// routed makes the transport of prefixes and addresses.
+// routed returns the transport for prefixes and addresses.
 func routed(addresses map[string]string) (http.RoundTripper, error) {
 	var table routes.Table
 	for _, prefix := range slices.Sorted(maps.Keys(addresses)) {

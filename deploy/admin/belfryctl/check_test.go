@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// The check goes to the real services themselves, as within a cluster: over plain http, although cookies are Secure.
+// The check calls the real services themselves, as within a cluster: over plain http, although cookies are Secure.
 func TestCheck(t *testing.T) {
 	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	table, err := routes.Find()

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
 
-// clashesFlags are what clashes is told.
+// clashesFlags are the flags of clashes.
 type clashesFlags struct {
 	from, to string
 	dryRun   bool

@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 )
 
-// The command on the real services: it finds, says so, writes, and finds nothing new.
+// The command with the real services: it finds clashes, prints them, writes notes, and then finds nothing new.
 func TestClashes_OfAWeek(t *testing.T) {
 	o := newOffice(t)
 	admin := o.system.Admin(t)
@@ -72,7 +72,7 @@ func TestClashes_OfAWeek(t *testing.T) {
 	o.fails(t, exitFailure, "end_date is before start_date", "clashes", "--from", "2027-03-02", "--to", "2027-03-01")
 }
 
-// A check that takes several calls goes on where the last one ended, and tells of all of them together.
+// A check of several calls continues where the last call ended, and adds up the results of all.
 func TestClashes_GoesOnUntilNothingIsNext(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	var asked []string

@@ -24,14 +24,14 @@ const (
 	exitRefused = 4 // the services did not take some records; the others are written
 )
 
-// surroundings are what a command reads from and writes to besides files and the network.
+// surroundings are the inputs and outputs of a command besides files and the network.
 type surroundings struct {
 	out, err io.Writer
 	env      func(name string) string
 	wait     time.Duration // the client's first pause before trying again, its default when 0
 }
 
-// failure is an error of a command that was asked rightly; all others are of usage.
+// failure is an error of a command that was called correctly; all other errors are of usage.
 type failure struct {
 	error
 	code int
@@ -39,10 +39,10 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// errRefused ends an import that was done but for some records.
+// errRefused ends an import in which some records were refused.
 var errRefused = errors.New("some records were refused; mend them and import again")
 
-// run runs the command that the arguments name and gives its exit code.
+// run runs the command that the arguments name and returns its exit code.
 func run(ctx context.Context, args []string, s surroundings) int {
 	root := &cobra.Command{
 		Use:   "belfryctl",
@@ -75,7 +75,8 @@ Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults
 	return exitUsage
 }
 
-// does makes the RunE of a command: what it returns is a failure unless it is a wrong usage that only running finds.
+// does returns the RunE of a command: an error of f is a failure, unless it is a usageError, which f finds only while
+// it runs.
 func does(work func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		err := work(command, args)

@@ -9,10 +9,10 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
 
-// connection is which deployment a command talks to, and as whom.
+// connection says which deployment a command calls, and as whom.
 type connection struct{ url, uuidFile string }
 
-// flags adds the flags that every command has that talks to a deployment.
+// flags adds the flags of every command that calls a deployment.
 func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
 	flags.StringVar(&c.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL),
 		"address of the deployment (environment: BELFRY_URL)")

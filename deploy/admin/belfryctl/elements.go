@@ -12,7 +12,7 @@ import (
 
 const elementPath = "/api/admin/elements"
 
-// elementFields are the lines of elements show, those that an element has.
+// elementFields are the lines of elements show; an element has some of them.
 var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title",
 	"forename", "surname", "known_as", "year_group", "house_name", "tutor_group", "email", "short_name", "description",
 	"resource", "make_public", "controlled"}
@@ -84,11 +84,9 @@ func showElement(s surroundings) *cobra.Command {
 func detailFlags(flags *pflag.FlagSet) {
 	for name, usage := range map[string]string{
 		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff",
-		"title":    "Staff",
-		"forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil", "year-group": "Pupil",
-		"house-name":  "Pupil",
-		"tutor-group": "Pupil", "email": "Staff and Pupil", "short-name": "Location", "description": "Group",
-		"uuid": "36 characters; made up when not given",
+		"title": "Staff", "forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil",
+		"year-group": "Pupil", "house-name": "Pupil", "tutor-group": "Pupil", "email": "Staff and Pupil",
+		"short-name": "Location", "description": "Group", "uuid": "36 characters; made up when not given",
 	} {
 		flags.String(name, "", usage)
 	}
@@ -97,7 +95,7 @@ func detailFlags(flags *pflag.FlagSet) {
 	flags.Bool("current", true, "whether it is found by searches")
 }
 
-// detailFields are the fields of an element that were given; an empty text empties its field.
+// detailFields returns the fields of an element that were given; an empty text empties its field.
 func detailFields(flags *pflag.FlagSet) map[string]any {
 	fields := map[string]any{}
 	own := map[string]bool{"url": true, "uuid-file": true, "json": true}

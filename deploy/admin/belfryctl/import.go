@@ -28,7 +28,7 @@ const (
 	formatOneRoster = "oneroster"
 )
 
-// importFlags are what import is told.
+// importFlags are the flags of import.
 type importFlags struct {
 	connection
 	zone, format        string
@@ -98,7 +98,7 @@ type outcome struct {
 	Kinds    []client.Tally   `json:"kinds"`
 	Refused  int              `json:"refused"` // records that the services did not take
 	Refusals []client.Refusal `json:"first_refused"`
-	// LeftOut are the rows of a roster that Belfry has no use for; a bundle has none.
+	// LeftOut are the rows of a roster that Belfry does not use; a bundle has none.
 	LeftOut []oneroster.Skipped `json:"left_out,omitempty"`
 }
 
@@ -127,8 +127,8 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	return printOutcome(s, f, report, leftOut, time.Since(began), err)
 }
 
-// load does the work, in the order that the specification asks for: all is checked before anything is asked or
-// written. Only what a roster refers to besides its own rows has to be asked for to be checked.
+// load checks everything before it writes anything. It reads from the deployment only for a roster, which may refer
+// to records outside its own rows.
 func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags,
 	show *progress) (client.Report, []oneroster.Skipped, error) {
 	open := openBundle
@@ -156,7 +156,7 @@ func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime
 	return report, leftOut, err
 }
 
-// resolver makes the source of a folder that was checked.
+// resolver returns the source of a folder that was checked.
 type resolver func(context.Context, *client.Client) (client.Source, []oneroster.Skipped, error)
 
 func openBundle(dir string, zone wiretime.Zone, _ importFlags) (resolver, error) {
@@ -175,7 +175,7 @@ func openRoster(dir string, zone wiretime.Zone, f importFlags) (resolver, error)
 	}, err
 }
 
-// readUUID reads the login. Its text is in no error.
+// readUUID reads the login. No error holds its text.
 func readUUID(file string, env func(string) string) (string, error) {
 	if file == "" {
 		if uuid := strings.TrimSpace(env("BELFRY_UUID")); uuid != "" {
@@ -193,7 +193,7 @@ func readUUID(file string, env func(string) string) (string, error) {
 	return "", fmt.Errorf("reading the login: %s is empty", file)
 }
 
-// printOutcome shows what was done and found, and passes on the error that the command ends with.
+// printOutcome prints what was done and found, and returns the error that ends the command.
 func printOutcome(s surroundings, f importFlags, report client.Report, leftOut []oneroster.Skipped, took time.Duration,
 	err error) error {
 	var faults *csvfile.FaultsError

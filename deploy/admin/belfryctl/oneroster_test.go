@@ -19,11 +19,11 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 )
 
-// testRoster is a folder of the package's that reads them.
+// testRoster is a folder in the testdata of package oneroster.
 func testRoster(name string) string { return filepath.Join("..", "oneroster", "testdata", name) }
 
-// imports loads a roster and lists what became of each kind: "staff 3/0/1" for created, updated and unchanged, with
-// a fourth number of what is no longer current.
+// imports loads a roster and lists the outcome of each kind: "staff 3/0/1" for created, updated and unchanged, with a
+// fourth number for elements that are no longer current.
 func (o office) imports(t *testing.T, dir string, more ...string) []string {
 	t.Helper()
 	var done outcome
@@ -50,7 +50,7 @@ func (o office) wantImport(t *testing.T, dir string, want []string, more ...stri
 	}
 }
 
-// element is the id of what came from a roster.
+// element returns the id of an element of a roster.
 func (o office) element(t *testing.T, key string) int64 {
 	t.Helper()
 	var shown struct{ Element struct{ ID int64 } }
@@ -58,7 +58,8 @@ func (o office) element(t *testing.T, key string) int64 {
 	return shown.Element.ID
 }
 
-// books makes an event of a group on each day and returns what tells on which of them it is in somebody's day.
+// books creates an event of a group on each day. It returns a function that lists on which of these days an element
+// has the event.
 func (o office) books(t *testing.T, group string, days ...string) func(t *testing.T, key string) string {
 	t.Helper()
 	var category struct{ EventCategory struct{ ID int64 } }
@@ -87,7 +88,8 @@ func (o office) books(t *testing.T, group string, days ...string) func(t *testin
 	}
 }
 
-// A roster is loaded, loaded again, changed by a delta and pruned by the next bulk; what a pupil's days show follows.
+// A roster is loaded, loaded again, changed by a delta and pruned by the next bulk. The days of a pupil's events
+// follow.
 func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 	o := newOffice(t)
 	bulk, delta := testRoster("1.1-bulk"), testRoster("1.1-delta")
@@ -205,7 +207,7 @@ func elmwood(pupils int) map[string]string {
 	}
 }
 
-// An import that is cut off between two batches is finished by the same command, and then is what it would have been.
+// An import that is interrupted between two batches is completed by the same command, with the same result.
 func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 	o := newOffice(t)
 	dir := folder(t, elmwood(200))
@@ -221,7 +223,7 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 		ModifyResponse: func(res *http.Response) error {
 			if strings.HasSuffix(res.Request.URL.Path, "/memberships") {
 				if memberships++; memberships == 2 {
-					interrupt() // one batch is told of, the next one written but not told of
+					interrupt() // one batch is reported, the next one is written but not reported
 				}
 			}
 			return nil

@@ -13,11 +13,11 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// every is the time between two lines of progress where there is no terminal.
+// every is the time between two lines of progress when there is no terminal.
 const every = 5 * time.Second
 
-// progress shows how far an import is: a bar with a rate on a terminal, a line every five seconds elsewhere. It is
-// safe for use by several goroutines.
+// progress shows the progress of an import: a bar with a rate on a terminal, otherwise a line every five seconds. It
+// is safe for use by several goroutines.
 type progress struct {
 	out io.Writer
 
@@ -38,7 +38,7 @@ func (p *progress) start(total int) {
 	}
 }
 
-// add counts records of a kind that were dealt with.
+// add counts processed records of a kind.
 func (p *progress) add(kind bundle.Kind, records int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *progress) add(kind bundle.Kind, records int) {
 	}
 }
 
-// retry says why nothing moves.
+// retry prints why a call is tried again.
 func (p *progress) retry(err error, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *progress) retry(err error, pause time.Duration) {
 	fmt.Fprintf(p.out, "%v; trying again in %s\n", err, pause.Round(time.Second/10))
 }
 
-// done takes the bar away.
+// done removes the bar.
 func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,7 +20,7 @@ const userPath = "/api/admin/users"
 
 func onePath(base string, id int64) string { return fmt.Sprintf("%s/%d", base, id) }
 
-// permissionsText lists those given.
+// permissionsText lists the permissions that a user has.
 func permissionsText(r client.Record) string {
 	var given []string
 	permissions := r.Inner("permissions")
@@ -108,7 +108,7 @@ func complete(command *cobra.Command, flag string, values ...string) {
 	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// fields are those that were given.
+// fields returns the fields that were given.
 func (f *userFlags) fields(j job) (map[string]any, error) {
 	fields := map[string]any{}
 	for name, value := range map[string]any{"name": f.name, "email": f.email, "kind": f.kind, "active": f.active} {
@@ -245,7 +245,7 @@ func newUUID(s surroundings) *cobra.Command {
 	})
 }
 
-// endSessions is a command of users and of sessions.
+// endSessions is a command of both users and sessions.
 func endSessions(s surroundings, use, example string) *cobra.Command {
 	command := &cobra.Command{
 		Use: use,

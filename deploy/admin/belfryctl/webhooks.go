@@ -13,7 +13,7 @@ import (
 
 const webhookPath = "/api/admin/webhooks"
 
-// testPatience is how long webhooks test waits for what becomes of its test, and testLook how often it looks.
+// testPatience is how long webhooks test waits for the result of its test, and testLook how often it asks for it.
 const (
 	testPatience = 30 * time.Second
 	testLook     = 200 * time.Millisecond
@@ -29,7 +29,7 @@ The login is as for import.`,
 		testWebhook(s))
 }
 
-// webhookID reads the one argument.
+// webhookID reads the id from the one argument.
 func (j job) webhookID() (int64, error) {
 	id, ok := idOf(j.args[0])
 	if !ok {
@@ -73,7 +73,7 @@ func addWebhook(s surroundings) *cobra.Command {
 	})
 }
 
-// noticeKinds are those that a webhook may want.
+// noticeKinds are the kinds of notice that a webhook may subscribe to.
 var noticeKinds = []string{"commitment.requested", "commitment.decided", "commitment.deleted", "request.allocated",
 	"event.deleted"}
 
@@ -223,7 +223,7 @@ delivered.`,
 	})
 }
 
-// tried waits until a delivery to a webhook is no longer waiting, and returns it as it is then.
+// tried waits until a delivery is no longer waiting, and returns it as it is then.
 func (j job) tried(webhook int64, delivery client.Record) (client.Record, error) {
 	for deadline := time.Now().Add(testPatience); time.Now().Before(deadline); {
 		for d, err := range j.c.List(j.ctx, webhookAt(webhook, "/deliveries"), "deliveries", nil) {

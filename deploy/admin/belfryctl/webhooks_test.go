@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// The commands on the real services, with a real endpoint.
+// The commands with the real services and a real endpoint.
 func TestWebhooks(t *testing.T) {
 	system := servicetest.Start(t,
 		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})

@@ -1,5 +1,5 @@
-// Package bundle reads a bundle, the folder of CSV files that a school comes in as, and checks all of it before
-// anything is written anywhere. docs/bundle.md describes the files for their writers; the records are those of POST
+// Package bundle reads a bundle, the folder of CSV files by which a school is imported. It checks all of it before
+// anything is written. docs/bundle.md describes the files for their authors. The records are those of POST
 // /api/admin/import/KIND.
 package bundle
 
@@ -17,8 +17,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Kind names a file of the bundle without its .csv; it is also the last segment of the path that its records are
-// sent to.
+// Kind names a file of the bundle, without its .csv. It is also the last segment of the path to which its records are
+// sent.
 type Kind string
 
 // The kinds.
@@ -38,8 +38,8 @@ const (
 	Notes           Kind = "notes"
 )
 
-// Kinds lists the kinds in the order of import: a record refers only to records of kinds before its own, save a
-// group that is a member of a group, which needs both to be there by the time of the memberships.
+// Kinds lists the kinds in the order of import: a record refers only to records of earlier kinds. The exception is a
+// group that is a member of a group; both exist by the time of the memberships.
 func Kinds() []Kind {
 	kinds := make([]Kind, len(sheets))
 	for i, s := range sheets {
@@ -51,7 +51,7 @@ func Kinds() []Kind {
 // File is the name of the kind's file.
 func (k Kind) File() string { return string(k) + ".csv" }
 
-// EntityType is the type of the elements that the kind's rows are, "" for the kinds that are no elements.
+// EntityType is the type of the kind's elements, "" for the kinds that are no elements.
 func (k Kind) EntityType() string {
 	for _, e := range elementKinds {
 		if e.kind == k {
@@ -61,7 +61,7 @@ func (k Kind) EntityType() string {
 	return ""
 }
 
-// Columns gives the names of the kind's columns in the order of docs/bundle.md.
+// Columns returns the names of the kind's columns in the order of docs/bundle.md.
 func (k Kind) Columns() []string {
 	columns := sheetOf(k).Columns
 	names := make([]string, len(columns))
@@ -79,8 +79,8 @@ type Row struct {
 	Record any    // one of the record types of this package, as JSON the line to be sent
 }
 
-// Bundle is a bundle without faults. It holds keys, not rows: those are read again when they are asked for, so half
-// a million events take some tens of megabytes. It is safe for use by several goroutines.
+// Bundle is a bundle without faults. It keeps the keys in memory and reads the rows again when they are needed. It is
+// safe for use by several goroutines.
 type Bundle struct {
 	dir     string
 	zone    wiretime.Zone
@@ -89,8 +89,8 @@ type Bundle struct {
 	counts  map[Kind]int
 }
 
-// Open reads and checks every file of the bundle in dir. A bundle that is wrong gives *csvfile.FaultsError; any
-// other error is one of reading. Local times of events are those of zone.
+// Open reads and checks every file of the bundle in dir. When the bundle is invalid, the error is a
+// *csvfile.FaultsError; any other error is one of reading. Local times of events are those of zone.
 func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{dir: dir, zone: zone, index: newIndex(), present: map[Kind]bool{}, counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
@@ -114,7 +114,7 @@ func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 	return b, nil
 }
 
-// list finds the files. A CSV file that is none of the bundle's is a fault: it is most likely one misspelt.
+// list finds the files. A CSV file that the bundle does not have is a fault: its name is most likely misspelt.
 func (b *Bundle) list(faults *csvfile.FaultsError) error {
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
@@ -138,21 +138,21 @@ func (b *Bundle) list(faults *csvfile.FaultsError) error {
 	return nil
 }
 
-// Has tells whether the bundle has the kind's file, even an empty one.
+// Has says whether the bundle has the kind's file, even an empty one.
 func (b *Bundle) Has(kind Kind) bool { return b.present[kind] }
 
 // Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
 func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
 
-// Gone tells whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
-// now. It is to be asked only of types whose file the bundle has.
+// Gone says whether an element, given as Type:key, may have come from this bundle once and is in none of its rows
+// now. Call it only for types whose file the bundle has.
 func (b *Bundle) Gone(reference string) bool {
 	entity, key, _ := strings.Cut(reference, ":")
 	return !b.index.has(kindOf(entity), key) && !strings.HasPrefix(key, Reserved)
 }
 
-// Rows reads the kind's records from its file, in its order. The file was checked by Open; when it has changed
-// since and gone wrong, or can't be read any more, the last pair is an error.
+// Rows reads the kind's records from its file, in its order. Open has checked the file. When it has become invalid
+// since, or cannot be read any more, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if !b.present[kind] {
@@ -179,7 +179,7 @@ func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	}
 }
 
-// read runs one pass over the kind's file.
+// read reads the kind's file once.
 func (b *Bundle) read(s *kindSheet, p *pass, each func(Row) bool) (err error) {
 	file, err := os.Open(filepath.Join(b.dir, s.kind.File()))
 	if err != nil {
@@ -192,7 +192,7 @@ func (b *Bundle) read(s *kindSheet, p *pass, each func(Row) bool) (err error) {
 	return nil
 }
 
-// readingError names the file once: a path error has it already.
+// readingError adds the file's name, unless err is a path error, which has it already.
 func readingError(s *kindSheet, err error) error {
 	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
 		return fmt.Errorf("reading the bundle: %w", err)

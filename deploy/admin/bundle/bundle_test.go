@@ -70,7 +70,7 @@ func london(t *testing.T) wiretime.Zone {
 	return zone
 }
 
-// faultsOf opens a bundle and lists its faults as a person sees them.
+// faultsOf opens a bundle and lists its faults as printed.
 func faultsOf(t *testing.T, files map[string]string) []string {
 	t.Helper()
 	_, err := bundle.Open(folder(t, files), london(t))
@@ -367,7 +367,7 @@ func TestAllFilesAreJudgedInOneRun(t *testing.T) {
 	}
 }
 
-// One unreadable row must not bring a fault to every row that refers to it.
+// One unreadable row must not cause a fault in every row that refers to it.
 func TestReferencesToAFileWithUnreadableRowsAreNotJudged(t *testing.T) {
 	got := faultsOf(t, with(map[string]string{"staff.csv": "key,initials,forename,surname\n17,A\n"}))
 	want := []string{"staff.csv:2: row: 2 cells where the header has 4 columns"}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MembershipRecord is all that memberships.csv says of one group and one member: the pair's whole truth.
+// MembershipRecord is all that memberships.csv says of one group and one member. It replaces the pair's memberships.
 type MembershipRecord struct {
 	Key    string `json:"key"`
 	Group  string `json:"group"`  // the key of the group
@@ -21,7 +21,8 @@ type Span struct {
 	Source   string  `json:"source,omitempty"` // the record that says so where the days come from; a bundle names none
 }
 
-// MembershipChanges says what has changed in one group's one member; the rest of the pair stays. A bundle has none.
+// MembershipChanges says what has changed for one group and one member; the rest of the pair stays. A bundle has
+// none.
 type MembershipChanges struct {
 	Key     string             `json:"key"`
 	Group   string             `json:"group"`
@@ -29,14 +30,14 @@ type MembershipChanges struct {
 	Changes []MembershipChange `json:"changes"`
 }
 
-// MembershipChange is the span that its source says now, or with EndsBefore the end of what it said; of what all
-// sources said when it names none.
+// MembershipChange replaces the span of its source. With EndsBefore it ends that span; without a source, the spans of
+// all sources.
 type MembershipChange struct {
 	Span
 	EndsBefore string `json:"ends_before,omitempty"`
 }
 
-// pairs gathers the rows of memberships.csv, which may be apart in the file, by group and member.
+// pairs collects the rows of memberships.csv by group and member; the rows of a pair may be apart in the file.
 type pairs struct {
 	order []*pair
 	known map[string]*pair
@@ -61,8 +62,8 @@ func (p *pairs) add(line int, group, member string, span Span) {
 	known.record.Spans = append(known.record.Spans, span)
 }
 
-// rows gives one record for each pair, its spans in order of days and without repetition, so that the order of the
-// lines in the file changes nothing.
+// rows returns one record for each pair, its spans in order of days and without repetition, so that the result does
+// not depend on the order of the lines.
 func (p *pairs) rows() []Row {
 	rows := make([]Row, len(p.order))
 	for i, pair := range p.order {
@@ -74,8 +75,8 @@ func (p *pairs) rows() []Row {
 	return rows
 }
 
-// compareSpans orders by first day, then last day; days written YYYY-MM-DD order as texts, and an open end is
-// the outermost on its side.
+// compareSpans orders by first day, then by last day. Days written YYYY-MM-DD sort as texts; an open end comes first
+// or last on its side.
 func compareSpans(a, b Span) int {
 	return cmp.Or(cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")),
 		cmp.Compare(text(a.LastDay, "9999-99"), text(b.LastDay, "9999-99")))
@@ -88,7 +89,7 @@ func text(day *string, open string) string {
 	return *day
 }
 
-// readMembership makes no record yet: the pair's other rows may follow.
+// readMembership returns no record yet: other rows of the pair may follow.
 func readMembership(r *row) (string, any) {
 	group, member := r.requiredReference("group", Groups), r.requiredElement("member")
 	span := Span{FirstDay: r.Day("first_day"), LastDay: r.Day("last_day")}

@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// The records, as the import calls take them: fields named as the columns, an empty optional cell left out, booleans as
-// booleans.
+// The records, as the import calls take them: fields named like the columns, empty optional cells left out, booleans
+// as booleans.
 type (
 	// StaffRecord is a row of staff.csv.
 	StaffRecord struct {
@@ -148,7 +148,7 @@ func sheetOf(kind Kind) *kindSheet {
 	return sheets[slices.IndexFunc(sheets, func(s *kindSheet) bool { return s.kind == kind })]
 }
 
-// elementKinds are the kinds whose rows are elements, with the type that a reference to them starts with.
+// elementKinds are the kinds whose rows are elements, by the type with which a reference to them begins.
 var elementKinds = []struct {
 	entity string
 	kind   Kind

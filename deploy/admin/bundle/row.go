@@ -17,11 +17,11 @@ const (
 	maxElements = 1000
 )
 
-// Reserved begins the keys of elements that come from a OneRoster folder. A bundle has no such keys, and neither
-// prunes the other's.
+// Reserved is the prefix of the keys of elements that come from a OneRoster folder. A bundle has no such keys, so
+// neither prunes the other's elements.
 const Reserved = "oneroster:"
 
-// row is a row with the rules of a bundle besides those of any sheet.
+// row is a row with the rules of a bundle, in addition to those of any CSV file.
 type row struct {
 	*csvfile.Row
 	pass *pass
@@ -115,8 +115,8 @@ func (r *row) resolve(column string, kind Kind, key string) {
 	r.Fault(column, "no row of %s has the key %q", kind.File(), csvfile.Brief(key))
 }
 
-// elements is the list of an event's elements, parted by semicolons. Only a resource group may come more than once:
-// each time asks for one more of its items.
+// elements is the list of an event's elements, separated by semicolons. Only a resource group may occur more than
+// once: each occurrence requests one more of its items.
 func (r *row) elements(column string) []string {
 	text := strings.TrimSpace(r.Raw(column))
 	if text == "" {

@@ -19,7 +19,7 @@ func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindShe
 	return &kindSheet{csvfile.Sheet{File: kind.File(), Columns: csvfile.Columns(columns)}, kind, read}
 }
 
-// index is what later files refer to.
+// index holds the keys that later files refer to.
 type index struct {
 	keys      map[Kind]map[string]int // key to line
 	resources map[string]bool         // keys of the groups that are resource groups
@@ -56,8 +56,8 @@ func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsE
 		pairs: newPairs()}
 }
 
-// run reads the file and gives its records to each until that returns false. Faults are collected; the error is one of
-// reading. Rows with a fault are given too: a key is a key.
+// run reads the file and passes its records to each until that returns false. Faults are collected; the error is one
+// of reading. Rows with a fault are passed too, for their keys.
 func (p *pass) run(file io.Reader, each func(Row) bool) error {
 	stopped := false
 	err := p.Run(file, func(cells *csvfile.Row) bool {

@@ -19,9 +19,9 @@ type Absences struct {
 	Removed   int      `json:"removed"`
 }
 
-// CheckAbsences brings the notes on pupils who are elsewhere up to date for the events of days, in as many calls as
-// that takes, and tells after each how far it has come. Empty dates are those of the nightly check. With dryRun the
-// services only tell what they would do. Needs the admin permission.
+// CheckAbsences updates the notes on pupils who are elsewhere, for the events of days, in as many calls as that
+// needs. After each call it reports the progress. Empty dates are those of the nightly check. With dryRun the
+// services only report what they would do. Requires the admin permission.
 func (c *Client) CheckAbsences(ctx context.Context, start, end string, dryRun bool,
 	progress func(Absences, string)) (Absences, error) {
 	all := Absences{Clashes: []Record{}}

@@ -20,7 +20,7 @@ type Imported struct {
 	Records   []ImportedRecord `json:"records"`
 }
 
-// ImportedRecord is what became of one record of a batch.
+// ImportedRecord is the outcome of one record of a batch.
 type ImportedRecord struct {
 	Index  int                 `json:"index"` // its place in the batch, from 0
 	Key    string              `json:"key"`
@@ -29,14 +29,15 @@ type ImportedRecord struct {
 	Errors map[string][]string `json:"errors"` // field to messages, of one that failed
 }
 
-// Limits of one batch. The services take 4 MiB; the last megabyte is left for what lies between.
+// Limits of one batch. The services accept 4 MiB; the last megabyte is left for what lies between.
 const (
 	maxBatchRecords = 1000
 	maxBatchBytes   = 3 << 20
 )
 
-// Import sends one batch of records of a kind: newline-delimited JSON, at most 1,000 records and 4 MiB. With dryRun the
-// service only tells what it would do. One bad record fails alone. Needs the admin permission.
+// Import sends one batch of records of a kind: newline-delimited JSON, at most 1,000 records and 4 MiB. With dryRun
+// the service only reports what it would do. An invalid record does not affect the others. Requires the admin
+// permission.
 func (c *Client) Import(ctx context.Context, kind bundle.Kind, batch []byte, dryRun bool) (Imported, error) {
 	r := request{method: http.MethodPost, path: "/api/admin/import/" + string(kind), body: batch}
 	if dryRun {
@@ -47,7 +48,7 @@ func (c *Client) Import(ctx context.Context, kind bundle.Kind, batch []byte, dry
 	return answer, err
 }
 
-// Element is what is asked of an element in the administrators' list.
+// Element is an entry of the administrators' list of elements.
 type Element struct {
 	ID         int64  `json:"id"`
 	Key        string `json:"key"` // Type:key as imported, empty for one made by hand
@@ -55,7 +56,7 @@ type Element struct {
 	EntityType string `json:"entity_type"`
 }
 
-// CurrentElements lists the current elements of a type, 1,000 a call. Needs the admin permission.
+// CurrentElements lists the current elements of a type. Requires the admin permission.
 func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Element, error) {
 	var all []Element
 	query := url.Values{"entity_type": {entityType}, "current": {"true"}, "limit": {"1000"}}
@@ -76,7 +77,7 @@ func (c *Client) CurrentElements(ctx context.Context, entityType string) ([]Elem
 	}
 }
 
-// Empty says whether the school has no element at all. Needs the admin permission.
+// Empty says whether the school has no element at all. Requires the admin permission.
 func (c *Client) Empty(ctx context.Context) (bool, error) {
 	var answer struct {
 		Elements []Element `json:"elements"`
@@ -86,8 +87,8 @@ func (c *Client) Empty(ctx context.Context) (bool, error) {
 	return len(answer.Elements) == 0, err
 }
 
-// Retire makes an element no longer current; its history stays. One that is gone already is no error. Needs the admin
-// permission.
+// Retire makes an element no longer current; its history stays. It is no error when the element does not exist any
+// more. Requires the admin permission.
 func (c *Client) Retire(ctx context.Context, id int64) error {
 	err := c.call(ctx, request{method: http.MethodDelete, path: "/api/admin/elements/" + strconv.FormatInt(id, 10)},
 		nil)
@@ -97,10 +98,10 @@ func (c *Client) Retire(ctx context.Context, id int64) error {
 	return err
 }
 
-// cursor is where the next page of a list begins: a number or a string, or null after the last one.
+// cursor is the start of the next page of a list: a number or a string, or null after the last page.
 type cursor string
 
-// UnmarshalJSON takes what a list gives as next.
+// UnmarshalJSON reads the next of a list.
 func (c *cursor) UnmarshalJSON(text []byte) error {
 	*c = cursor(strings.Trim(string(text), `"`))
 	if *c == "null" {

@@ -9,12 +9,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
-// Services are those that keep a part of the audit.
+// Services are the services that have an audit.
 func Services() []string { return names.All() }
 
-// Audit yields the entries of the services' audits as one, the newest first, each with its service in the field
-// service. The query filters: record, user, since. An entry's id tells its place: ids of all services are in the
-// order of time.
+// Audit yields the entries of all services' audits, the newest first, each with its service in the field service. The
+// query filters: record, user, since. Entries are merged by their ids, which are in the order of time in all
+// services.
 func (c *Client) Audit(ctx context.Context, services []string, query url.Values) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		var heads []*head
@@ -45,7 +45,7 @@ func (c *Client) Audit(ctx context.Context, services []string, query url.Values)
 	}
 }
 
-// head is how far one service's audit is read.
+// head is the reading position in one service's audit.
 type head struct {
 	service string
 	entry   Record // the next; nil at the end

@@ -1,5 +1,5 @@
-// Package client calls Belfry's public API as an administrator's program does: it logs in, keeps the session, tries
-// again while a service is away, and loads bundles.
+// Package client calls Belfry's public API for administrators' programs: it logs in, keeps the session, tries again
+// while a service is away, and loads bundles.
 package client
 
 import (
@@ -19,17 +19,18 @@ import (
 )
 
 const (
-	// requestTimeout bounds one try. A batch takes seconds; a minute without an answer is a connection that died.
+	// requestTimeout bounds one try. A batch takes seconds; after a minute without an answer the connection is dead.
 	requestTimeout = 2 * time.Minute
-	// maxAnswer bounds what is read of an answer. The longest is that of a batch, about 100 bytes a record.
+	// maxAnswer bounds the bytes read of an answer. The longest is that of a batch, about 100 bytes a record.
 	maxAnswer = 16 << 20
 )
 
-// Options are what a client may be told; the zero value is fine.
+// Options of a client. The zero value is usable.
 type Options struct {
 	// Wait is the first pause before trying again, 250 ms when zero. It doubles up to 20 times itself.
 	Wait time.Duration
-	// OnRetry, if set, hears why a call is tried again and after which pause. Several goroutines may call it at once.
+	// OnRetry, if set, is called with the reason for a new try and the pause before it. Several goroutines may call
+	// it at once.
 	OnRetry func(err error, pause time.Duration)
 	// UserAgent is sent with every call; empty means "belfry-client".
 	UserAgent string
@@ -37,8 +38,8 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Client is a logged-in caller of one deployment. It is safe for use by several goroutines, which share the
-// session. The uuid it was given is in none of its errors.
+// Client is a logged-in caller of one deployment. It is safe for use by several goroutines, which share the session.
+// None of its errors holds the uuid.
 type Client struct {
 	base    *url.URL
 	options Options
@@ -49,7 +50,7 @@ type Client struct {
 	logins  int // counts logins, so that of several callers that meet a dead session one renews it
 }
 
-// New makes a client of the deployment at an address such as https://belfry.school.example. It asks nothing yet.
+// New returns a client of the deployment at an address such as https://belfry.school.example. It calls nothing yet.
 func New(address string, options Options) (*Client, error) {
 	base, err := url.Parse(address)
 	switch {
@@ -80,8 +81,8 @@ func New(address string, options Options) (*Client, error) {
 	}}, nil
 }
 
-// Login starts a session as the user with the uuid. A uuid that nobody has gives an *Error with code 401. The uuid
-// is kept, for a session may end before the work does. Login must come before the other calls, not beside them.
+// Login starts a session as the user with the uuid. An *Error with code 401 means that no user has it. The client
+// keeps the uuid, because a session may end before the work does. Login must return before the other calls start.
 func (c *Client) Login(ctx context.Context, uuid string) error {
 	c.session.Lock()
 	defer c.session.Unlock()
@@ -106,12 +107,12 @@ func (c *Client) login(ctx context.Context) error {
 	return nil
 }
 
-// Logout ends the session. The next call begins another.
+// Logout ends the session. The next call starts another.
 func (c *Client) Logout(ctx context.Context) error {
 	return c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil)
 }
 
-// WhoAmI returns the id of the user that the session is one of.
+// WhoAmI returns the id of the session's user.
 func (c *Client) WhoAmI(ctx context.Context) (int64, error) {
 	var answer struct {
 		UserID int64 `json:"user_id"`
@@ -120,7 +121,7 @@ func (c *Client) WhoAmI(ctx context.Context) (int64, error) {
 	return answer.UserID, err
 }
 
-// renew logs in again unless another caller has since the given login.
+// renew logs in again, unless another caller has done so since the given login.
 func (c *Client) renew(ctx context.Context, seen int) error {
 	c.session.Lock()
 	defer c.session.Unlock()
@@ -143,13 +144,13 @@ type request struct {
 	body         []byte // nil: none
 	media        string // of the body; newline-delimited JSON when empty
 	json         any    // sent as the body instead, unless nil
-	// creates says that the call, made twice, would make two things: it is made again only when it can't have
-	// reached anybody.
+	// creates says that the call, made twice, would create two records. It is made again only when it cannot have
+	// reached the service.
 	creates bool
 }
 
-// call makes a request and decodes its answer into answer, unless that is nil. A session that has ended is renewed
-// once; a service that is away is waited for, see persist.
+// call makes a request and decodes its answer into answer, unless that is nil. It renews a session that has ended,
+// once, and tries again while a service is away, see persist.
 func (c *Client) call(ctx context.Context, r request, answer any) error {
 	if r.json != nil {
 		text, err := json.Marshal(r.json)
@@ -209,7 +210,7 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	return nil
 }
 
-// withoutURL takes off what net/http puts around an error: the address with its query, which holds the uuid of a login.
+// withoutURL removes the address that net/http puts around an error: its query holds the uuid of a login.
 func (c *Client) withoutURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -218,8 +219,7 @@ func (c *Client) withoutURL(err error) error {
 	return err
 }
 
-// failure makes the error of an answer. What the other side says is shown without the uuid, should a proxy repeat
-// the address.
+// failure returns the error of an answer, without the uuid, in case a proxy repeats the address.
 func (c *Client) failure(r request, res *http.Response, text []byte) error {
 	failed := &Error{Method: r.method, Path: r.path, Code: res.StatusCode, Status: http.StatusText(res.StatusCode),
 		after: retryAfter(res)}
@@ -240,7 +240,7 @@ func (c *Client) failure(r request, res *http.Response, text []byte) error {
 	return failed
 }
 
-// fieldErrors finds the errors of an invalid record in its answer: in the record, or in each of several.
+// fieldErrors returns the errors in the answer to an invalid record: those of the record, or of each of several.
 func fieldErrors(text []byte) map[string][]string {
 	type invalid struct{ Errors map[string][]string }
 	var parts map[string]json.RawMessage

@@ -23,7 +23,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// newClient makes a client that waits milliseconds where a real one waits seconds.
+// newClient returns a client whose pauses are milliseconds in place of seconds.
 func newClient(t *testing.T, address string) *client.Client {
 	t.Helper()
 	c, err := client.New(address, client.Options{Wait: time.Millisecond})
@@ -161,7 +161,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	}
 }
 
-// firstTimes gives a Before that treats the first n import calls.
+// firstTimes returns a Before that handles the first n import calls.
 func firstTimes(n int32, treat func(http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
 	var seen atomic.Int32
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -177,7 +177,7 @@ func unavailable(w http.ResponseWriter) {
 	clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
 }
 
-// reset breaks the connection as the death of a process does.
+// reset breaks the connection as the end of a process does.
 func reset(w http.ResponseWriter) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -219,7 +219,7 @@ func TestLoadOutlastsAServiceThatIsAway(t *testing.T) {
 	}
 }
 
-// The answer to a batch may be lost after the batch was stored: sent again, it is unchanged, and nothing is there
+// The answer to a batch may be lost after the batch was stored. Sent again, it is unchanged, and nothing is stored
 // twice.
 func TestBatchWhoseAnswerIsLostIsSentAgain(t *testing.T) {
 	school := clienttest.NewSchool(t)

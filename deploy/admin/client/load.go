@@ -17,16 +17,16 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// Source is what is loaded: a bundle, or the files of another program as records of one. Its methods may be called
-// by several goroutines.
+// Source is what is loaded: a bundle, or another program's files as records of a bundle. Its methods may be called by
+// several goroutines.
 type Source interface {
-	// Has tells whether the source says anything of the kind, even that there is nothing.
+	// Has says whether the source has the kind, even without records.
 	Has(kind bundle.Kind) bool
 	// Count is the number of its records of the kind.
 	Count(kind bundle.Kind) int
-	// Rows yields them; an error is the last pair.
+	// Rows yields them; after an error there are no more.
 	Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error]
-	// Gone tells whether an element, given as Type:key, is one of the source's that it no longer has.
+	// Gone says whether an element, given as Type:key, came from the source and is no longer in it.
 	Gone(reference string) bool
 }
 
@@ -35,11 +35,12 @@ type LoadOptions struct {
 	DryRun   bool // ask what would happen; nothing is written
 	Prune    bool // retire the imported elements that have gone from the source, see Load
 	Parallel int  // batches of one kind on their way at the same time; 2 when zero
-	// Progress, if set, hears after each batch how many records of the kind were dealt with. Calls don't overlap.
+	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
+	// don't overlap.
 	Progress func(kind bundle.Kind, records int)
 }
 
-// Tally is what became of the records of one kind.
+// Tally counts the outcomes of one kind's records.
 type Tally struct {
 	Kind      bundle.Kind `json:"kind"`
 	Created   int         `json:"created"`
@@ -49,7 +50,7 @@ type Tally struct {
 	Retired   int         `json:"retired"` // elements made no longer current by Prune
 }
 
-// Refusal is a record that a service would not take.
+// Refusal is a record that a service refused.
 type Refusal struct {
 	File   string              `json:"file"`
 	Line   int                 `json:"line"`
@@ -57,7 +58,7 @@ type Refusal struct {
 	Errors map[string][]string `json:"errors"` // field to messages
 }
 
-// String gives file:line: column: reason, with every reason.
+// String returns file:line: column: reason, with every reason.
 func (r Refusal) String() string {
 	var reasons []string
 	for _, field := range slices.Sorted(maps.Keys(r.Errors)) {
@@ -80,12 +81,11 @@ type Report struct {
 }
 
 // Load writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are
-// matched by their keys, so a load that was interrupted, or a batch that was sent twice, is made good by loading
-// again. Refused records are in the report and no error; the error, with the report so far, is of what stopped the
-// load.
+// matched by their keys, so it is safe to load again after an interruption, or to send a batch twice. Refused records
+// are in the report and are no error. The error says what stopped the load; the report has the outcome so far.
 //
-// Prune takes only the types of element that the source has, and only elements that came with a key. It comes last,
-// and not at all when a record was refused.
+// Prune affects only the types of element that the source has, and only elements with a key. It comes last, and not
+// at all when a record was refused.
 func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (Report, error) {
 	if options.Parallel == 0 {
 		options.Parallel = 2
@@ -121,7 +121,7 @@ type load struct {
 	report Report
 }
 
-// batch is a request in the making.
+// batch is a request that is being filled.
 type batch struct {
 	body bytes.Buffer
 	rows []bundle.Row // of its records, without them
@@ -169,7 +169,7 @@ func (l *load) kind(caller context.Context, kind bundle.Kind) error {
 	return err
 }
 
-// send sends one batch and enters its answer into the report.
+// send sends one batch and adds its answer to the report.
 func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	answer, err := l.client.Import(ctx, kind, b.body.Bytes(), l.options.DryRun)
 	if err != nil {
@@ -199,7 +199,7 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	return nil
 }
 
-// prune retires the current elements of the kind's type whose key has gone from the source.
+// prune retires the current elements of the kind's type whose key is no longer in the source.
 func (l *load) prune(ctx context.Context, tally *Tally) error {
 	entityType := tally.Kind.EntityType()
 	if entityType == "" {
@@ -213,7 +213,7 @@ func (l *load) prune(ctx context.Context, tally *Tally) error {
 		if e.Key == "" || !l.source.Gone(e.Key) {
 			continue
 		}
-		// Retiring by a key of another form could retire the whole school.
+		// A key of another form could retire the whole school.
 		if !strings.HasPrefix(e.Key, entityType+":") {
 			return fmt.Errorf("element %d of type %s has the key %q: nothing more is pruned", e.ID, entityType, e.Key)
 		}

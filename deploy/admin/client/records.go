@@ -14,7 +14,7 @@ import (
 // Record is one record as the API shows it, its fields by name. Ids are json.Number.
 type Record map[string]any
 
-// Text is a field as a person reads it: "" for null or absent, a list's entries parted by spaces.
+// Text is a field as text for people: "" for null or absent, the entries of a list separated by spaces.
 func (r Record) Text(field string) string {
 	switch value := r[field].(type) {
 	case nil:
@@ -52,8 +52,8 @@ func (r Record) Inner(field string) Record {
 	return inner
 }
 
-// Get returns one record: what the answer of a path holds in the part of that name. Like all calls below it needs
-// what the path needs, below /api/admin/ the admin permission; an answer other than success is an *Error.
+// Get returns one record: the field of that name in the answer of a path. Get and the calls below require the
+// permissions of the path: below /api/admin/ the admin permission. An answer other than success is an *Error.
 func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {
 	return c.record(ctx, request{method: http.MethodGet, path: path}, part)
 }
@@ -69,13 +69,13 @@ func (c *Client) Change(ctx context.Context, path, part string, fields any) (Rec
 	return c.record(ctx, request{method: http.MethodPatch, path: path, json: map[string]any{part: fields}}, part)
 }
 
-// Put puts what has no body and returns the record.
+// Put sends a PUT without a body and returns the record.
 func (c *Client) Put(ctx context.Context, path, part string) (Record, error) {
 	return c.record(ctx, request{method: http.MethodPut, path: path}, part)
 }
 
-// Delete deletes, with a query that may be nil. Made twice, as when the first answer was lost, the second may say
-// that there is nothing.
+// Delete deletes, with a query that may be nil. When the first answer was lost and the call is made again, the error
+// may say that there is no such record.
 func (c *Client) Delete(ctx context.Context, path string, query url.Values) error {
 	return c.call(ctx, request{method: http.MethodDelete, path: path, query: query}, nil)
 }
@@ -92,7 +92,7 @@ func (c *Client) record(ctx context.Context, r request, part string) (Record, er
 	return record, nil
 }
 
-// NewUUID gives a user a new uuid and returns it. The old one and all of the user's sessions end.
+// NewUUID replaces the uuid of a user and returns the new one. All of the user's sessions end.
 func (c *Client) NewUUID(ctx context.Context, user int64) (string, error) {
 	var answer struct{ UUID string }
 	path := "/api/admin/users/" + strconv.FormatInt(user, 10) + "/uuid"
@@ -100,7 +100,7 @@ func (c *Client) NewUUID(ctx context.Context, user int64) (string, error) {
 	return answer.UUID, err
 }
 
-// AddMembers makes elements members of a group. Made twice it is the same.
+// AddMembers makes elements members of a group. It is idempotent.
 func (c *Client) AddMembers(ctx context.Context, group int64, members []map[string]any) ([]Record, error) {
 	path := "/api/admin/elements/" + strconv.FormatInt(group, 10) + "/members"
 	var answer map[string]json.RawMessage
@@ -112,8 +112,7 @@ func (c *Client) AddMembers(ctx context.Context, group int64, members []map[stri
 	return added, decode(answer["members"], &added)
 }
 
-// List yields the records of a paged list, in its order: up to 1,000 a call, and as many calls as the reader goes
-// on to need.
+// List yields the records of a paged list, in its order. It fetches pages only as far as the caller reads.
 func (c *Client) List(ctx context.Context, path, part string, query url.Values) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		page := url.Values{"limit": {"1000"}}
@@ -148,7 +147,7 @@ func (c *Client) List(ctx context.Context, path, part string, query url.Values) 
 	}
 }
 
-// decode keeps numbers as they are written: ids don't fit floating point.
+// decode keeps numbers as they are written: floating point cannot hold every id.
 func decode(text json.RawMessage, target any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

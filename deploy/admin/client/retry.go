@@ -59,8 +59,7 @@ type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }
 
-// untouched tells whether a call that failed can't have changed anything: nobody was reached, or it was refused for
-// now.
+// untouched says whether a call that failed cannot have changed anything: it reached nobody, or was refused for now.
 func untouched(err error) bool {
 	var network *net.OpError
 	if errors.As(err, &network) {
@@ -70,9 +69,9 @@ func untouched(err error) bool {
 	return errors.As(err, &failed) && failed.Code == http.StatusTooManyRequests
 }
 
-// persist calls try until it succeeds, fails for good, or has failed 17 times. Every call that this package makes
-// may be made twice: a login makes another session, a batch is matched by keys, an element is retired once. Those
-// that may not say so with final.
+// persist calls try until it succeeds, fails for good, or has failed 17 times. A call may be made twice: a login
+// creates another session, a batch is matched by keys, an element is retired once. A call that may not be made again
+// returns final.
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2,
 		MaxInterval: 20 * c.options.Wait}
@@ -102,7 +101,7 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 	return cause(err)
 }
 
-// delayed tells the retry loop when to go on, and keeps the reason for the day it gives up.
+// delayed is the pause before the next try. It keeps the reason for when the loop ends without success.
 type delayed struct {
 	error
 	after backoff.RetryAfterError
@@ -126,8 +125,8 @@ func cause(err error) error {
 	return err
 }
 
-// passing tells whether the same call may succeed later: nobody listens, the connection broke, a service or the way to
-// it is away, or too much is asked at once. A name that does not exist and a certificate that is wrong stay so.
+// passing says whether the same call may succeed later: nobody listens, the connection broke, a service or the way to
+// it is away, or there are too many calls. A host name that does not exist and an invalid certificate do not pass.
 func passing(err error) bool {
 	if done := (*final)(nil); errors.As(err, &done) {
 		return false

@@ -1,6 +1,5 @@
-// Package csvfile reads CSV files that were made by other programs and checks them cell by cell, so that everything
-// that is wrong is told at once, each by file, line and column. A bundle and a OneRoster folder are made of such
-// files.
+// Package csvfile reads CSV files of other programs and checks them cell by cell. It reports all faults at once, each
+// by file, line and column. Bundles and OneRoster folders consist of such files.
 package csvfile
 
 import "fmt"
@@ -13,22 +12,22 @@ type Fault struct {
 	Reason string `json:"reason"`
 }
 
-// String gives file:line: column: reason.
+// String returns file:line: column: reason.
 func (f Fault) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.File, f.Line, f.Column, f.Reason)
 }
 
-// maxKept bounds the memory that a hopeless folder takes: faults beyond it are counted, not kept.
+// maxKept bounds the memory for faults: further ones are counted, not kept.
 const maxKept = 1000
 
-// FaultsError is the error of a folder that can't be imported.
+// FaultsError is the error of a folder that cannot be imported.
 type FaultsError struct {
 	What  string  // what the folder is: "bundle"
 	Total int     // all of them
 	First []Fault // the first 1,000, in the order in which they were found
 }
 
-// Error gives the number of faults; the caller lists them.
+// Error states the number of faults; the caller lists them.
 func (f *FaultsError) Error() string {
 	return "the " + f.What + " has " + Plural(f.Total, "fault")
 }
@@ -57,7 +56,7 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Brief shortens what a fault repeats.
+// Brief shortens a text that a fault repeats.
 func Brief(text string) string {
 	const limit = 60
 	if runes := []rune(text); len(runes) > limit {

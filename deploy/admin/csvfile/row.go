@@ -24,8 +24,8 @@ const (
 // Blank is the reason of a required cell that is empty.
 const Blank = "can't be blank"
 
-// Row checks the cells of one row while a record is made of it. The cell of a column that the file does not have,
-// or of one whose text can't be used, reads as empty without another fault.
+// Row checks the cells of one row while the caller makes a record of it. A cell whose column is missing, or whose
+// text is invalid, reads as empty without a second fault.
 type Row struct {
 	pass  *Pass
 	cells []string
@@ -48,7 +48,7 @@ func (r *Row) Fault(column, format string, args ...any) {
 	r.pass.Fault(r.line(r.pass.position[column]), column, fmt.Sprintf(format, args...))
 }
 
-// checkText refuses what no column may hold.
+// checkText refuses what no column may contain.
 func (r *Row) checkText() {
 	for _, column := range r.pass.sheet.Columns {
 		switch text := r.Raw(column.Name); {
@@ -60,13 +60,13 @@ func (r *Row) checkText() {
 	}
 }
 
-// Has tells whether the column is there to be judged: in the file, and without a fault in this row.
+// Has says whether the cell can be checked: its column is in the file, and it has no fault in this row.
 func (r *Row) Has(column string) bool {
 	_, ok := r.pass.position[column]
 	return ok && !r.bad[column]
 }
 
-// Bad tells whether the cell has a fault.
+// Bad says whether the cell has a fault.
 func (r *Row) Bad(column string) bool { return r.bad[column] }
 
 // LineOf is the line of a cell.
@@ -99,7 +99,7 @@ func (r *Row) Required(column string, limit int) string {
 	return text
 }
 
-// Name is a required text of one line, as everything that becomes the name of an element is.
+// Name is a required text of one line. Names of elements are made of such texts.
 func (r *Row) Name(column string) string { return r.OneLine(column, r.Required(column, MaxName)) }
 
 // Word is an optional text of one line.
@@ -114,8 +114,8 @@ func (r *Row) OneLine(column, text string) string {
 	return text
 }
 
-// Key is the row's own key, of at most limit characters, which no other row of the file has. It can't hold the
-// semicolon, which parts the references of a bundle's cell.
+// Key is the row's own key, of at most limit characters, which no other row of the file has. It cannot contain a
+// semicolon, which separates references in a bundle.
 func (r *Row) Key(column string, limit int) string {
 	key := r.OneLine(column, r.Required(column, limit))
 	if strings.Contains(key, ";") {
@@ -125,7 +125,7 @@ func (r *Row) Key(column string, limit int) string {
 	return key
 }
 
-// Unique reports a value that an earlier row has in the column; shown is how the fault calls it.
+// Unique reports a value that an earlier row has in the column; the fault quotes it as shown.
 func (r *Row) Unique(column, value, shown string) {
 	if value == "" {
 		return
@@ -139,7 +139,7 @@ func (r *Row) Unique(column, value, shown string) {
 		r.Fault(column, "%s is already in line %d", shown, first)
 		return
 	}
-	// A copy: a part of the row would keep all of it in memory.
+	// A copy: a substring would keep the whole row in memory.
 	lines[strings.Clone(value)] = r.LineOf(column)
 }
 

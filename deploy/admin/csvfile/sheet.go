@@ -22,7 +22,7 @@ type Column struct {
 	Required bool // the header must have it
 }
 
-// Columns makes a list of columns of "a b [c d]", the ones in brackets optional.
+// Columns makes a list of columns of "a b [c d]"; those in brackets are optional.
 func Columns(list string) []Column {
 	required, optional, _ := strings.Cut(strings.TrimSuffix(list, "]"), "[")
 	var all []Column
@@ -39,7 +39,7 @@ func Columns(list string) []Column {
 type Pass struct {
 	// Unique holds, for each column that was asked to be unique, the line of each of its values.
 	Unique map[string]map[string]int
-	// Unsure says that some rows could not be read, so that a value that was not found in the file proves nothing.
+	// Unsure says that some rows could not be read. Then a value that is missing in the file proves nothing.
 	Unsure bool
 
 	sheet    *Sheet
@@ -57,8 +57,8 @@ func (p *Pass) Fault(line int, column, reason string) {
 	p.faults.Add(Fault{File: p.sheet.File, Line: line, Column: column, Reason: reason})
 }
 
-// Run reads the file and gives its rows to each until that returns false. Faults are collected; the error is one of
-// reading, and then what each was given is not all. It holds one row at a time.
+// Run reads the file and passes its rows to each until that returns false. Faults are collected; the error is one of
+// reading, after which rows are missing. It holds one row at a time.
 func (p *Pass) Run(file io.Reader, each func(*Row) bool) error {
 	text, ok, err := p.text(file)
 	if err != nil || !ok {
@@ -98,7 +98,7 @@ func (p *Pass) Run(file io.Reader, each func(*Row) bool) error {
 	}
 }
 
-// text skips the byte order mark of UTF-8 and refuses that of UTF-16, which spreadsheets write when told "Unicode".
+// text skips the byte order mark of UTF-8 and refuses that of UTF-16, which spreadsheets write as "Unicode".
 func (p *Pass) text(file io.Reader) (io.Reader, bool, error) {
 	text := bufio.NewReaderSize(file, 1<<16)
 	start, err := text.Peek(3)
@@ -166,7 +166,7 @@ func (p *Pass) header(names []string) {
 	}
 }
 
-// wide tells whether a row has as many cells as the header.
+// wide says whether a row has as many cells as the header.
 func (p *Pass) wide(reader *csv.Reader, cells []string, want int) bool {
 	if len(cells) == want {
 		return true

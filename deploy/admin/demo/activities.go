@@ -11,8 +11,8 @@ type weekly struct {
 	from, to string
 }
 
-// findTime looks for a time at which one of the staff and one of the rooms are both free, and takes it. In a school
-// too small for that the last try stands, and somebody is asked for twice.
+// findTime reserves a time at which one of the staff and one of the rooms are both free. In a school too small for
+// that it keeps the last try, which is a double-booking.
 func (y *year) findTime(staff, rooms []int, times ...[2]string) (when weekly, who, where int) {
 	for range 200 {
 		t := pick(y.dice, times)
@@ -29,7 +29,7 @@ func (w weekly) key(what string, n int) string {
 	return fmt.Sprintf("%s %d %d %s", what, n, w.weekday, w.from)
 }
 
-// each gives the days of the time in some weeks; a week may lack it.
+// each returns the days of the time in some weeks; a week may lack it.
 func (w weekly) each(weeks [][]time.Time, do func(day time.Time)) {
 	for _, week := range weeks {
 		for _, day := range week {
@@ -113,7 +113,7 @@ var opponents = []string{"St Aidan's", "King Edward's", "Thornfield", "Ashdown P
 	"Holme Abbey", "Notre Dame", "Llanfair", "Bishop Grosseteste's", "Highgrove", "The Oratory"}
 
 // sport writes the teams, their practices after school, and their fixtures on Saturdays and Wednesdays. An away
-// fixture asks for minibuses; the first teams are in the public calendar.
+// fixture requests minibuses. The fixtures of first teams are in the public calendar.
 func (y *year) sport() {
 	coaches := y.pools["Sport"]
 	fields := y.suites["sports space"]
@@ -178,8 +178,8 @@ func (y *year) fixtures(team, group string, coach int, weeks [][]time.Time, firs
 	}
 }
 
-// trips take a set out for a day, and a form for several. The teachers of the lessons they miss learn it from the
-// system.
+// trips writes a day's trip for a set and longer ones for a form. Belfry shows the teachers which lessons are
+// affected.
 func (y *year) trips() {
 	places := []string{"Science Museum", "British Museum", "Globe Theatre", "Jurassic Coast", "Houses of Parliament",
 		"Bletchley Park", "Kew Gardens", "Snowdonia", "Ypres", "Tate Modern", "CERN", "Roman Bath", "York Minster",

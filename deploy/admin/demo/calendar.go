@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// schoolYear is the calendar of one school year in England. Days are midnights UTC: nothing here has a zone.
+// schoolYear is the calendar of one school year in England. Days are midnights in UTC; there are no zones here.
 type schoolYear struct {
 	start      int         // 2026 of 2026/27
 	first      time.Time   // of memberships: 1 September
@@ -108,8 +108,8 @@ func (y *schoolYear) off(day time.Time) bool {
 // name is 2026/27.
 func (y *schoolYear) name() string { return fmt.Sprintf("%d/%02d", y.start, (y.start+1)%100) }
 
-// day is a school day by the number of its week and of the day in it; one that the week or the year lacks is the
-// last it has.
+// day returns a school day by the number of its week and of the day in it. When the year or the week is shorter, it
+// is the last one.
 func (y *schoolYear) day(week, n int) time.Time {
 	days := y.weeks[min(week, len(y.weeks)-1)]
 	return days[min(n, len(days)-1)]

@@ -43,9 +43,8 @@ func subjectOf(code string) subject {
 	return subject{}
 }
 
-// block is a part of a year group's week in which all its pupils are taught at the same time, in sets side by side.
-// That no pupil is double-booked follows: the blocks of a year group never share a period, and in a block a pupil
-// has one set.
+// block is a part of a year group's week in which all its pupils are taught at the same time, in parallel sets. The
+// blocks of a year group never share a period, and a pupil has one set in each block, so no pupil is double-booked.
 type block struct {
 	letter   string   // of an option block, "" for a subject that all take
 	subjects []string // the codes of the sets, over and over
@@ -72,7 +71,7 @@ const (
 var clock = [periods][2]string{{"08:55", "09:50"}, {"09:50", "10:45"}, {"11:10", "12:05"}, {"12:05", "13:00"},
 	{"14:00", "14:55"}, {"14:55", "15:50"}}
 
-// curriculum is what a year group learns.
+// curriculum returns the blocks of a year group.
 func curriculum(year int) []block {
 	switch {
 	case year <= 9:

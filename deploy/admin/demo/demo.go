@@ -1,6 +1,5 @@
-// Package demo writes the bundle of a plausible school: people, rooms, groups, a timetable that double-books
-// nobody, and all that happens beside the lessons. The same options give the same bytes, on every machine and with
-// every Go release.
+// Package demo writes the bundle of a plausible school: people, rooms, groups, a timetable without double-bookings,
+// and events outside lessons. The same options result in the same bytes, on every machine and with every Go release.
 package demo
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// Options say which school is wanted.
+// Options describe the school.
 type Options struct {
 	Pupils   int    // at a time, 10 to 20,000
 	Years    int    // school years, 1 to 20
@@ -20,8 +19,7 @@ type Options struct {
 	LastYear int    // the last school year: 2026 is 2026/27. Years before it come with their own groups and leavers
 }
 
-// DefaultLastYear is the last school year unless another is asked for. It is fixed, so that the bytes don't change
-// with the date.
+// DefaultLastYear is the last school year by default. It is fixed, so that the bytes do not change with the date.
 const DefaultLastYear = 2026
 
 func (o Options) check() error {
@@ -36,7 +34,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// Summary is what a bundle holds.
+// Summary counts the contents of a bundle.
 type Summary struct {
 	Staff       int     `json:"staff"`
 	Pupils      int     `json:"pupils"` // leavers of former years included
@@ -61,8 +59,8 @@ type Login struct {
 	UUID    string `json:"uuid"`
 }
 
-// Generate writes the bundle into the folder dir, which is made when it isn't there and must be empty when it is.
-// The files appear in it when all of them are whole.
+// Generate writes the bundle into the folder dir. It creates dir when it does not exist; otherwise dir must be empty.
+// The files appear in it only when all of them are complete.
 func Generate(dir string, o Options) (Summary, error) {
 	if err := o.check(); err != nil {
 		return Summary{}, err

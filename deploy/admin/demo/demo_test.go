@@ -57,8 +57,8 @@ func digest(t *testing.T, dir string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// A change of the generator changes this hash, and with it every school and login that people have noted down:
-// change it knowingly.
+// A change of the generator changes this hash, and with it every school and login that people have noted: change it
+// knowingly.
 func TestSameArgumentsGiveTheSameBytes(t *testing.T) {
 	const want = "3c06fdcb0ab12286644619af6c6547bcb85dfae4974b766054ea3750c09dd921"
 	first, _ := generate(t, options(100, 2, 1))
@@ -131,7 +131,7 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 	}
 }
 
-// read gives the rows of a file as maps.
+// read returns the rows of a file as maps.
 func read(t *testing.T, dir string, kind bundle.Kind) []map[string]string {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, kind.File()))
@@ -153,7 +153,7 @@ func read(t *testing.T, dir string, kind bundle.Kind) []map[string]string {
 	return rows
 }
 
-// The promise of the timetable, checked lesson by lesson and pupil by pupil from the files alone.
+// No one is double-booked: checked lesson by lesson and pupil by pupil from the files alone.
 func TestLessonsDoubleBookNobody(t *testing.T) {
 	for _, o := range []demo.Options{options(10, 1, 1), options(50, 2, 2), options(160, 2, 1), options(400, 1, 9)} {
 		t.Run(fmt.Sprintf("%d pupils", o.Pupils), func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestNoLessonsInBreaksOrAtWeekends(t *testing.T) {
 	}
 }
 
-// What the readers of the documentation are told to try must be there.
+// The documentation's examples must exist.
 func TestLoginsCanTryWhatTheyMay(t *testing.T) {
 	dir, summary := generate(t, options(100, 2, 1))
 	users := map[string]map[string]string{}

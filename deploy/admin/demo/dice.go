@@ -5,20 +5,20 @@ import (
 	"math/rand/v2"
 )
 
-// dice are the only source of chance. They stand on the generator alone, whose algorithm is fixed: the methods of
+// dice is the only source of randomness. It uses the generator directly, whose algorithm is fixed; the methods of
 // rand.Rand may draw otherwise in another Go release.
 type dice struct {
 	source *rand.PCG
 }
 
-// newDice gives each topic its own sequence, so that a change of one leaves the others as they were.
+// newDice returns a sequence of its own for each topic, so that a change of one topic does not affect the others.
 func newDice(seed uint64, topic string) dice {
 	h := fnv.New64a()
 	h.Write([]byte(topic)) // never fails
 	return dice{rand.NewPCG(seed, h.Sum64())}
 }
 
-// below gives 0 to n-1. The bias of the remainder does not matter for numbers this small.
+// below returns 0 to n-1. The bias of the remainder does not matter for numbers this small.
 func (d dice) below(n int) int { return int(d.source.Uint64() % uint64(n)) }
 
 // chance is true once in n times.

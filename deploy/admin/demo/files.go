@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// files are the bundle's files being written. The first error stops the writing and is given by close.
+// files are the open files of the bundle. The first error stops the writing; close returns it.
 type files struct {
 	tables map[bundle.Kind]*table
 }

@@ -19,7 +19,7 @@ const (
 	staffCalendar  = "Property:staff-calendar"
 )
 
-// standingGroups writes what does not change from year to year.
+// standingGroups writes the groups that are the same every year.
 func (s *school) standingGroups() {
 	s.out.write(bundle.Groups, "school", "Whole School", "All year groups", "false", "true")
 	for i, house := range houses {
@@ -66,7 +66,7 @@ func departmentKey(department string) string {
 	return "dept-" + strings.ToLower(strings.ReplaceAll(department, " ", "-"))
 }
 
-// departments lists those that have anybody, in the order in which they were founded.
+// departments lists those that have staff, in the order in which they were added.
 func (s *school) departments() []string {
 	var all []string
 	for _, m := range s.staff {

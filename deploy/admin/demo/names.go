@@ -39,17 +39,18 @@ var surnames = []string{"Abdi", "Abdullah", "Adeyemi", "Agarwal", "Ahmed", "Akht
 	"Lewis", "Li", "Liu", "Lloyd", "López", "MacDonald", "Mackenzie", "Malik", "Marshall", "Martin", "Mason",
 	"McCarthy", "McGregor", "Mehta", "Mensah", "Miah", "Mitchell", "Moore", "Morgan", "Morris", "Müller", "Murphy",
 	"Murray", "Nakamura", "Ndiaye", "Nguyễn", "Novák", "Núñez", "Nwosu", "O'Brien", "O'Connor", "O'Neill",
-	"O'Sullivan", "Ó Briain", "Okafor", "Okonkwo", "Olsen", "Osei", "Owen", "Owusu", "Özdemir", "Palmer", "Park", "Parker", "Parry",
-	"Patel", "Pereira", "Phillips", "Popescu", "Powell", "Price", "Qureshi", "Rahman", "Reid", "Reilly", "Rhodes",
-	"Richards", "Robertson", "Robinson", "Rossi", "Russell", "Ryan", "Sahota", "Şahin", "Sanders", "Santos", "Schmidt",
-	"Scott", "Shah", "Sharma", "Shaw", "Shevchenko", "Simpson", "Singh", "Smith", "Smythe-Jones", "Sørensen",
-	"Stewart", "Suzuki", "Takahashi", "Tanaka", "Taylor", "Thomas", "Thompson", "Thorne", "Tran", "Turner", "van den Berg",
-	"Vasquez", "Vaughan", "Walker", "Wallace", "Walsh", "Wang", "Ward", "Watson", "Webb", "West", "White", "Whittaker",
-	"Williams", "Wilson", "Wójcik", "Wong", "Wood", "Wright", "Xu", "Yılmaz", "Young", "Yusuf", "Zhang", "Zieliński"}
+	"O'Sullivan", "Ó Briain", "Okafor", "Okonkwo", "Olsen", "Osei", "Owen", "Owusu", "Özdemir", "Palmer", "Park",
+	"Parker", "Parry", "Patel", "Pereira", "Phillips", "Popescu", "Powell", "Price", "Qureshi", "Rahman", "Reid",
+	"Reilly", "Rhodes", "Richards", "Robertson", "Robinson", "Rossi", "Russell", "Ryan", "Sahota", "Şahin", "Sanders",
+	"Santos", "Schmidt", "Scott", "Shah", "Sharma", "Shaw", "Shevchenko", "Simpson", "Singh", "Smith", "Smythe-Jones",
+	"Sørensen", "Stewart", "Suzuki", "Takahashi", "Tanaka", "Taylor", "Thomas", "Thompson", "Thorne", "Tran",
+	"Turner", "van den Berg", "Vasquez", "Vaughan", "Walker", "Wallace", "Walsh", "Wang", "Ward", "Watson", "Webb",
+	"West", "White", "Whittaker", "Williams", "Wilson", "Wójcik", "Wong", "Wood", "Wright", "Xu", "Yılmaz", "Young",
+	"Yusuf", "Zhang", "Zieliński"}
 
 var titles = []string{"Mr", "Mrs", "Ms", "Miss", "Dr", "Mr", "Ms", "Mx"}
 
-// name draws a forename, what its bearer is called if that is another, and a surname.
+// name draws a forename, the name that the person goes by if it is another, and a surname.
 func name(d dice) (forename, knownAs, surname string) {
 	forename, knownAs, _ = strings.Cut(pick(d, forenames), "/")
 	if knownAs != "" && !d.chance(2) {
@@ -58,7 +59,7 @@ func name(d dice) (forename, knownAs, surname string) {
 	return forename, knownAs, pick(d, surnames)
 }
 
-// withoutMarks are the letters that Unicode doesn't take apart.
+// withoutMarks are the letters that Unicode does not decompose.
 var withoutMarks = strings.NewReplacer("ł", "l", "Ł", "L", "ø", "o", "Ø", "O", "ı", "i")
 
 // ascii is a name in the letters a to z and A to Z.
@@ -71,7 +72,7 @@ func ascii(name string) string {
 	}, norm.NFD.String(withoutMarks.Replace(name)))
 }
 
-// initials are three letters or so that no one else has.
+// initials returns about three letters that nobody else has.
 func initials(forename, surname string, taken map[string]bool) string {
 	f, s := strings.ToUpper(ascii(forename)), strings.ToUpper(ascii(surname))
 	for _, third := range s[1:] {
@@ -88,7 +89,7 @@ func initials(forename, surname string, taken map[string]bool) string {
 	}
 }
 
-// address is an e-mail address that no one else has, in a domain that can't be.
+// address returns an e-mail address that nobody else has, in a reserved domain.
 func address(forename, surname string, taken map[string]bool) string {
 	local := strings.ToLower(ascii(forename) + "." + ascii(surname))
 	candidate := local

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// dates writes the calendar of the year: breaks, training days, the evenings that parents come to, deadlines, and
-// what takes weeks.
+// dates writes the calendar of the year: breaks, training days, parents' evenings, deadlines, and periods of several
+// weeks.
 func (y *year) dates() {
 	for _, b := range y.breaks {
 		y.allDay("holiday", b.name, b.first, b.last, wholeSchool, publicCalendar)
@@ -46,13 +46,13 @@ func (y *year) dates() {
 		elements: []string{y.form(12), y.rooms[playground].ref()}})
 }
 
-// allDay writes an event of whole days, both inclusive, by the office.
+// allDay writes an all-day event of the office; both days are inclusive.
 func (y *year) allDay(category, body string, first, last time.Time, elements ...string) {
 	y.write(event{category: category, body: body, starts: iso(first), ends: iso(last.AddDate(0, 0, 1)), allDay: true,
 		organiser: nobody, owner: officeUser, elements: elements})
 }
 
-// runs takes pupils from the station and back on every day of school, by the first minibus.
+// runs writes the bus runs from the station and back, on every school day, by the first minibus.
 func (y *year) runs() {
 	for _, day := range y.days {
 		for _, run := range []struct{ body, from, to string }{{"Station run", "07:40", "08:20"},
@@ -92,7 +92,7 @@ func (y *year) gatherings() {
 	}
 }
 
-// meetings writes those of the staff: the weekly ones, the departments', and the many that two people agree on.
+// meetings writes the meetings of staff: the weekly ones, the departments', and the many between two people.
 func (y *year) meetings() {
 	for i, week := range y.weeks {
 		y.write(event{category: "meeting", body: "Staff briefing", starts: at(week[0], "08:10"),
@@ -140,7 +140,7 @@ func (y *year) meetings() {
 	}
 }
 
-// duties writes who watches over what in the breaks.
+// duties writes the supervision duties in the breaks.
 func (y *year) duties() {
 	rota := []struct {
 		body, from, to string
@@ -170,7 +170,7 @@ func (y *year) duties() {
 	}
 }
 
-// exams writes the internal ones in June, the mock ones in January, and the public ones in study leave.
+// exams writes the internal exams in June, the mock exams in January, and the public ones in study leave.
 func (y *year) exams() {
 	sit := func(day time.Time, form int, body string, from, to string) {
 		first, second := y.support[y.dice.below(len(y.support)/2)],

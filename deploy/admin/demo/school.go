@@ -9,7 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// school is the school in the making. Staff and rooms are found as the timetable needs them and written at the end.
+// school is the school while it is generated. Staff and rooms are added as the timetable needs them, and written at
+// the end.
 type school struct {
 	options Options
 	out     *files
@@ -62,7 +63,7 @@ func newSchool(o Options, out *files) *school {
 		cohorts: map[int][]int{}, suites: map[string][]int{}, initials: map[string]bool{}, addresses: map[string]bool{}}
 }
 
-// scale is a number that is right for 1,000 pupils, for this school; at least 1.
+// scale converts a number for 1,000 pupils to this school; at least 1.
 func (s *school) scale(n int) int {
 	return max(1, int(math.Round(float64(n)*float64(s.options.Pupils)/1000)))
 }
@@ -95,7 +96,7 @@ func (s *school) count() {
 	sum.Events, sum.Notes = s.out.count(bundle.Events), s.out.count(bundle.Notes)
 }
 
-// hire adds a member of staff and gives its place.
+// hire adds a member of staff and returns their index.
 func (s *school) hire(department string) int {
 	forename, _, surname := name(s.dice)
 	m := &member{key: strconv.Itoa(len(s.staff) + 1), initials: initials(forename, surname, s.initials),
@@ -132,8 +133,8 @@ func (s *school) complete() {
 	}
 }
 
-// enrol makes the pupils of every cohort that is in school in one of the years. Any seven cohorts in a row are the
-// number of pupils asked for.
+// enrol adds the pupils of every cohort that is in school in one of the years. Any seven consecutive cohorts add up
+// to the number of pupils in the options.
 func (s *school) enrol() {
 	for entry := s.firstYear() - forms + 1; entry <= s.options.LastYear; entry++ {
 		size := s.options.Pupils / forms
@@ -169,7 +170,7 @@ func (s *school) writePeople() {
 	}
 }
 
-// addRoom adds a place and gives its number.
+// addRoom adds a room and returns its index.
 func (s *school) addRoom(name, short string) int {
 	s.rooms = append(s.rooms, &room{key: strings.ReplaceAll(short, " ", ""), name: name, short: short})
 	return len(s.rooms) - 1

@@ -19,7 +19,7 @@ type set struct {
 
 const maxLoad = 22 // periods a week that a teacher teaches
 
-// board is the timetable of one school year while it is made: who and which room is taken when.
+// board is the timetable of one school year while it is made: which staff and rooms are taken when.
 type board struct {
 	demand map[string]*[slots]int // department to lessons at a slot
 	staff  map[int]*[slots]bool
@@ -32,7 +32,7 @@ func newBoard() *board {
 		load: map[int]int{}}
 }
 
-// entry gives the value of a key, made when it is not there.
+// entry returns the value of a key, and creates it when it does not exist.
 func entry[K comparable, V any](m map[K]*V, key K) *V {
 	if m[key] == nil {
 		m[key] = new(V)
@@ -81,7 +81,8 @@ func (b block) sets(form, pupils int) []set {
 	return sets
 }
 
-// place gives each block its slots, no slot twice. It spreads a block over the days, and departments over the forms.
+// place assigns each block its slots, no slot twice. It spreads a block over the days, and departments over the
+// forms.
 func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 	var used [slots]bool
 	placed := make([][]int, len(blocks))
@@ -114,7 +115,7 @@ func (y *year) place(d dice, blocks []block, pupils int) [][]int {
 	return placed
 }
 
-// findTeacher takes the teacher of the department who has least to do and is free at all periods of the set, or
+// findTeacher returns the teacher of the department with the lightest load who is free at all periods of the set, or
 // hires one.
 func (y *year) findTeacher(s set) int {
 	best := -1
@@ -134,8 +135,8 @@ func (y *year) findTeacher(s set) int {
 	return best
 }
 
-// findRooms takes one room of the suite for all periods, or where there is none one for each; a suite that is full
-// grows.
+// findRooms returns one room of the suite for all periods; when there is none, one for each period. It adds rooms to
+// a suite that is full.
 func (y *year) findRooms(s set) []int {
 	rooms := make([]int, len(s.slots))
 	for _, r := range y.suites[s.subject.suite] {
@@ -168,8 +169,8 @@ func (y *year) occupy(s set, rooms []int) []int {
 	return rooms
 }
 
-// divide puts every pupil into one set of the block. Of an option block it is the smallest one with a subject that
-// the pupil has not chosen yet, where there is one.
+// divide puts every pupil into one set of the block. In an option block it chooses the smallest set whose subject the
+// pupil does not have yet, if there is one.
 func (b block) divide(d dice, cohort []int, sets []set, taken map[int]map[string]bool) {
 	for i, p := range shuffled(d, cohort) {
 		best := i % len(sets)

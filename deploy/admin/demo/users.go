@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// Keys of the users that have a part of their own.
+// Keys of the users with a role of their own.
 const (
 	adminUser     = "admin"
 	officeUser    = "office"
@@ -27,17 +27,17 @@ type user struct {
 	may                             string // the names of the permissions
 }
 
-// says tells in words what a permission lets a user do.
+// says describes what a permission allows.
 var says = map[string]string{
 	"can_api": "use the API", "can_su": "become another user", "can_add_events": "add events",
-	"can_add_notes":   "add notes",
-	"edit_all_events": "edit all events", "privileged": "use privileged categories", "admin": "everything",
+	"can_add_notes": "add notes", "edit_all_events": "edit all events",
+	"privileged": "use privileged categories", "admin": "everything",
 }
 
 // permissions of a member of the teaching staff.
 const teacherMay = "can_api can_add_events can_add_notes"
 
-// chosenUsers are those with a part of their own.
+// chosenUsers are the users with a role of their own.
 func (s *school) chosenUsers() []user {
 	staff := func(key string, m int, may string) user { return s.staffUser(key, s.staff[m], may) }
 	return []user{
@@ -53,7 +53,7 @@ func (s *school) staffUser(key string, m *member, may string) user {
 	return user{key, m.forename + " " + m.surname, m.email, "staff", m.ref(), may}
 }
 
-// writeUsers adds a user for every teacher and for one pupil of each tutor group, and says who administers what.
+// writeUsers adds a user for every teacher and for one pupil of each tutor group, and the administrators of elements.
 func (s *school) writeUsers() {
 	users := s.chosenUsers()
 	for _, m := range s.staff {
@@ -87,8 +87,7 @@ func (s *school) writeUsers() {
 
 func teacherKey(m *member) string { return "teacher-" + m.key }
 
-// uuid is the login of a user. Whoever knows the seed knows it: that is what a demonstration wants, and a school
-// must not.
+// uuid is the login of a user. It follows from the seed: right for a demonstration, and wrong for a real school.
 func (s *school) uuid(user string) string {
 	seed := fmt.Sprintf("belfry demo\x00%d\x00%s", s.options.Seed, user)
 	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte(seed), 8).String()

@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// year is one school year being written.
+// year is one school year while it is written.
 type year struct {
 	*school
 	schoolYear
@@ -56,7 +56,7 @@ func (y *year) build() {
 	y.trips()
 }
 
-// cohort is who is in a form this year.
+// cohort returns the pupils who are in a form this year.
 func (y *year) cohort(form int) []int { return y.cohorts[y.start-(form-firstForm)] }
 
 // group writes a group of this year, which is current only in the last one, with its members for the whole year.
@@ -77,7 +77,7 @@ func (y *year) join(group, member string, first, last time.Time) {
 	y.out.write(bundle.Memberships, group, member, iso(first), iso(last))
 }
 
-// formGroups nests tutor groups in the form and the form in the whole school, and does the same for the houses.
+// formGroups nests the tutor groups in the form and the form in the whole school. It does the same for the houses.
 func (y *year) formGroups(form int, cohort []int) {
 	var tutors []string
 	for _, of := range split(cohort, func(p int) int { return y.pupils[p].tutor }) {
@@ -97,7 +97,7 @@ func formCode(form int) string { return fmt.Sprintf("year%d", form) }
 
 func (y *year) form(form int) string { return "Group:" + y.groupKey(formCode(form)) }
 
-// split parts a list by a number of its items, in the order of those numbers.
+// split divides a list by a number of its items, in the order of those numbers.
 func split(list []int, number func(int) int) [][]int {
 	parts := map[int][]int{}
 	for _, item := range list {
@@ -154,7 +154,7 @@ type event struct {
 
 const nobody = -1
 
-// write writes an event and gives its key.
+// write writes an event and returns its key.
 func (y *year) write(e event) string {
 	if e.key == "" {
 		y.numbers[e.category]++

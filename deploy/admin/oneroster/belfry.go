@@ -24,7 +24,7 @@ const (
 	userKeys  = bundle.Reserved + "user:"
 )
 
-// known is what Belfry has, as far as a roster asks for it.
+// known is the part of Belfry's records that a roster needs.
 type known struct {
 	elements map[string]element // those of rosters, by Type:key
 	keys     map[int64]string   // theirs, by id
@@ -38,8 +38,8 @@ type element struct {
 	description string
 }
 
-// ask reads the elements, up to 1,000 a call.
-func ask(ctx context.Context, d Directory) (*known, error) {
+// fetch reads the elements.
+func fetch(ctx context.Context, d Directory) (*known, error) {
 	k := &known{elements: map[string]element{}, keys: map[int64]string{}, initials: map[string]int{}}
 	for _, entityType := range []string{form.Staff, form.Pupil, form.Group} {
 		for record, err := range d.List(ctx, "/api/admin/elements", "elements",
@@ -61,7 +61,7 @@ func ask(ctx context.Context, d Directory) (*known, error) {
 	return k, nil
 }
 
-// members lists who of rosters is in a group on that day or will be, as Type:key, up to 1,000 a call.
+// members lists the roster members of a group on that day or later, as Type:key.
 func (k *known) members(ctx context.Context, d Directory, group, today string) ([]string, error) {
 	var all []string
 	for record, err := range d.List(ctx,
@@ -77,7 +77,7 @@ func (k *known) members(ctx context.Context, d Directory, group, today string) (
 	return all, nil
 }
 
-// has tells whether Belfry has what a reference means.
+// has says whether Belfry has the record of a reference.
 func (k *known) has(t table, id string) bool {
 	switch t {
 	case orgs:
@@ -91,7 +91,7 @@ func (k *known) has(t table, id string) bool {
 	}
 }
 
-// kind is what a user is in Belfry: staff or a pupil, and if both, what is current.
+// kind says whether a user is staff or a pupil in Belfry; of both, the one that is current.
 func (k *known) kind(id string) string {
 	found := nobody
 	for _, kind := range []string{pupil, staff} {

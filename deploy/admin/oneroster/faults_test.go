@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/oneroster"
 )
 
-// folder is one of the testdata with some files replaced, or taken away where the text is empty.
+// folder is a folder of the testdata with some files replaced, or removed where the text is empty.
 func folder(t testing.TB, of string, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func folder(t testing.TB, of string, files map[string]string) string {
 	return dir
 }
 
-// faultsOf are an error's faults as a person sees them, or the error itself.
+// faultsOf lists an error's faults as printed, or the error itself.
 func faultsOf(err error) []string {
 	var faults *csvfile.FaultsError
 	if !errors.As(err, &faults) {
@@ -249,7 +249,7 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What a delta refers to may be in Belfry already; what is in neither is a fault like any other.
+// A delta may refer to records in Belfry; a reference to one that is in neither is a fault like any other.
 func TestDeltaRefersToWhatIsInBelfry(t *testing.T) {
 	const at = "status,dateLastModified,"
 	dir := folder(t, "1.1-delta", map[string]string{
@@ -277,8 +277,8 @@ func TestDeltaRefersToWhatIsInBelfry(t *testing.T) {
 	}
 }
 
-// FuzzRoster holds that whatever passes the check can be resolved, and that once it is loaded the same files make
-// the same records again.
+// FuzzRoster checks that every folder without faults can be resolved, and that the same files make the same records
+// again after they were loaded.
 func FuzzRoster(f *testing.F) {
 	files := []string{"users.csv", "enrollments.csv", "orgs.csv", "classes.csv", "academicSessions.csv", "courses.csv",
 		"manifest.csv"}

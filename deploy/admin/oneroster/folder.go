@@ -1,5 +1,5 @@
-// Package oneroster reads a folder of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, as records of a
-// bundle: its users are staff and pupils, its orgs and classes groups, and who is in them by when memberships.
+// Package oneroster reads a folder of OneRoster CSV files, version 1.1 or 1.2, bulk or delta, as records of a bundle.
+// Users become staff and pupils, orgs and classes become groups, and enrollments become memberships.
 // docs/oneroster.md describes the mapping for schools. OneRoster is a standard of 1EdTech.
 package oneroster
 
@@ -8,8 +8,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Folder is a folder whose files are without faults of their own. What a delta refers to besides is looked up by
-// Resolve. It is all in memory, some 300 bytes a row.
+// Folder is a folder whose files have no faults of their own. Resolve looks up the other records that a delta refers
+// to. All rows are in memory.
 type Folder struct {
 	dir     string
 	zone    wiretime.Zone
@@ -30,7 +30,7 @@ type Folder struct {
 	enrollments []enrollment
 }
 
-// head is what every row begins with.
+// head is the first columns of every row.
 type head struct {
 	line    int
 	id      string
@@ -67,7 +67,7 @@ type (
 		class, user, role string
 		first, last       string // of its own dates; empty without
 	}
-	// reference is one to a row that is not in the folder.
+	// reference is a reference to a row that is not in the folder.
 	reference struct {
 		fault  csvfile.Fault // if it is not in Belfry either
 		target table
@@ -76,8 +76,8 @@ type (
 	}
 )
 
-// Open reads and checks every file in dir that Belfry uses. A folder that is wrong gives *csvfile.FaultsError; any
-// other error is one of reading. Days of a delta's changes are those of zone.
+// Open reads and checks every file in dir that Belfry uses. When the folder is invalid, the error is a
+// *csvfile.FaultsError; any other error is one of reading. The changes of a delta are on days of zone.
 func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 	f := &Folder{dir: dir, zone: zone, modes: map[table]mode{}, faults: &csvfile.FaultsError{What: "roster"},
 		passes: map[table]*csvfile.Pass{}, sessions: map[string]session{}, courses: map[string]string{},
@@ -112,12 +112,12 @@ func Open(dir string, zone wiretime.Zone) (*Folder, error) {
 	return f, nil
 }
 
-// has tells whether the table is to be read.
+// has says whether the table is read.
 func (f *Folder) has(t table) bool {
 	return (f.modes[t] == bulk || f.modes[t] == delta) && (t != roles || f.version == version12)
 }
 
-// holds tells whether the table has a row of that id, removed or not.
+// holds says whether the table has a row of that id, removed or not.
 func (f *Folder) holds(t table, id string) bool {
 	pass, ok := f.passes[t]
 	if !ok {
@@ -127,8 +127,8 @@ func (f *Folder) holds(t table, id string) bool {
 	return ok
 }
 
-// settles tells whether an id that the table does not have is wrong: the table is all there is, and could be read.
-func (f *Folder) settles(t table) bool {
+// complete says whether an id that is missing in the table is a fault: the table is in bulk, and all of it could be read.
+func (f *Folder) complete(t table) bool {
 	pass, ok := f.passes[t]
 	return ok && f.modes[t] == bulk && !pass.Unsure
 }

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// belfry is what is in Belfry, as the administrators' lists show it, after some rosters were loaded.
+// belfry simulates Belfry's records, as the administrators' lists show them, after some rosters were loaded.
 type belfry struct {
 	elements map[string]client.Record   // by Type:key
 	members  map[string][]client.Record // by the group's id
@@ -45,7 +45,7 @@ func rows(t testing.TB, r *oneroster.Roster, kind bundle.Kind) []bundle.Row {
 	return all
 }
 
-// load takes the records of a roster as the services would, as far as it is asked for.
+// load stores the records of a roster as the services would, as far as the tests need it.
 func (b *belfry) load(t testing.TB, r *oneroster.Roster) {
 	t.Helper()
 	for _, kind := range []bundle.Kind{bundle.Staff, bundle.Pupils, bundle.Groups} {
@@ -135,7 +135,7 @@ func roster(t testing.TB, dir string, b *belfry, prune bool) *oneroster.Roster {
 	return r
 }
 
-// lines are all that a roster makes: where each record is from, and the record as it is sent.
+// lines lists all records of a roster: the source of each, and the record as it is sent.
 func lines(t testing.TB, r *oneroster.Roster) string {
 	t.Helper()
 	var all strings.Builder

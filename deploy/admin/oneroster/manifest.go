@@ -12,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 )
 
-// mode is how a table is to be taken.
+// mode says what a table contains.
 type mode string
 
 const (
@@ -23,7 +23,7 @@ const (
 
 const manifest = "manifest.csv"
 
-// readManifest reads what the folder says of itself, and checks that the files are there.
+// readManifest reads the manifest, and checks that the files exist.
 func (f *Folder) readManifest() error {
 	there, err := f.list()
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *Folder) readManifest() error {
 	return nil
 }
 
-// property reads a line of the manifest. Properties that say nothing of what is read are not judged.
+// property reads a line of the manifest. Properties about other things are not checked.
 func (f *Folder) property(r *row, lines map[table]int) {
 	name := r.Key("propertyName", csvfile.MaxKey)
 	value := strings.TrimSpace(r.Raw("value"))
@@ -80,7 +80,7 @@ func (f *Folder) property(r *row, lines map[table]int) {
 	}
 }
 
-// list finds the files. A CSV file that is none of OneRoster's is a fault: it is most likely one misspelt.
+// list finds the files. A CSV file that OneRoster does not have is a fault: its name is most likely misspelt.
 func (f *Folder) list() (map[table]bool, error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {

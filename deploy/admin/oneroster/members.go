@@ -10,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// addMembers makes memberships of what orgs say of their parents, users (1.1) or roles (1.2) of their orgs, and
-// enrollments of classes.
+// addMembers makes memberships of the parents of orgs, the orgs of users (1.1) or roles (1.2), and the enrollments of
+// classes.
 func (r *resolver) addMembers() {
 	for _, o := range r.orgs {
 		if o.parent != "" {
@@ -40,8 +40,8 @@ func (r *resolver) addMembers() {
 // dayOne is before all others.
 const dayOne = "0001-01-01"
 
-// addMember adds what one row says of a pair. The row is the source of its days, so that a delta changes those and
-// no others.
+// addMember adds one row's days for a group and a member. The row is the source of the days, so that a delta changes
+// these and no others.
 func (r *resolver) addMember(t table, h head, group, member string, span bundle.Span) {
 	switch {
 	case r.group(group) == "" || member == "":
@@ -71,8 +71,8 @@ func (r *resolver) group(key string) string {
 	return reference
 }
 
-// within gives an enrollment the days of its class's terms where it has none of its own: from the first day of the
-// first to the last day of the last. Terms that are not in the folder leave them open.
+// within sets the missing days of an enrollment to those of its class's terms: the first day of the first term, the
+// last day of the last. Terms that are not in the folder leave them open.
 func (r *resolver) within(e enrollment) (first, last string) {
 	for _, id := range r.classes[e.class].terms {
 		term, ok := r.sessions[id]
@@ -105,8 +105,9 @@ func spanOf(first, last string) bundle.Span {
 	return span
 }
 
-// endMembers ends what has gone: with Prune, today, memberships that a file in bulk no longer has; in any case
-// those of users and orgs whose row in a delta has other orgs now, for such a row has all of them.
+// endMembers ends memberships that are no longer in the files. With Prune it ends, as of today, those that a file in
+// bulk no longer has. It always ends those of users and orgs whose row in a delta has other orgs, because such a row
+// lists all of them.
 func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error {
 	moved := r.moved()
 	for _, reference := range slices.Sorted(maps.Keys(r.known.elements)) {
@@ -119,7 +120,7 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 			return err
 		}
 		for _, member := range members {
-			from := r.teller(group, member)
+			from := r.sourceTable(group, member)
 			change, ok := moved[member]
 			switch {
 			case r.pairs.has(group, member):
@@ -133,14 +134,14 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 	return nil
 }
 
-// mayEnd tells whether any membership in the group may have gone.
+// mayEnd says whether memberships in the group may have ended.
 func (r *resolver) mayEnd(group string, moved map[string]move, o Options) bool {
-	people, groups := r.teller(group, ""), r.teller(group, form.Group+":")
+	people, groups := r.sourceTable(group, ""), r.sourceTable(group, form.Group+":")
 	return o.Prune && (r.modes[people] == bulk || r.modes[groups] == bulk) || people != enrollments && len(moved) > 0
 }
 
-// teller is the table that says whether the member is in the group.
-func (r *resolver) teller(group, member string) table {
+// sourceTable is the table that contains the member's membership in the group.
+func (r *resolver) sourceTable(group, member string) table {
 	switch {
 	case strings.HasPrefix(group, classKeys):
 		return enrollments
@@ -152,7 +153,7 @@ func (r *resolver) teller(group, member string) table {
 	return users
 }
 
-// move is a row of a delta that says all orgs of a user, or the parent of an org.
+// move is a row of a delta that lists all orgs of a user, or the parent of an org.
 type move struct {
 	from table
 	line int

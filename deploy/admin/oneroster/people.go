@@ -9,8 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
-// addUsers makes staff and pupils of the users. Whoever has become the other of the two is no longer current as
-// what they were.
+// addUsers makes staff and pupils of the users. When staff became a pupil, or a pupil staff, the former element is no
+// longer current.
 func (r *resolver) addUsers() {
 	for _, o := range r.Folder.roles {
 		if !o.removed {
@@ -64,8 +64,8 @@ func (r *resolver) addPerson(kind string, u user, initials string) {
 		Surname: u.surname, Email: u.email, Current: currentOf(u.head)})
 }
 
-// kindOf says what a user of the folder is. In version 1.2 that is in the roles, of which a delta may have none, or
-// only those that changed: then a primary one counts, then what Belfry has, then any.
+// kindOf says whether a user of the folder is staff or a pupil. In version 1.2 this depends on the roles, and a delta
+// has none of them or only those that changed. So a primary role decides, then what Belfry has, then any role.
 func (r *resolver) kindOf(u user) string {
 	if r.version == version11 {
 		return roleTypes[u.role]
@@ -84,7 +84,7 @@ func (r *resolver) kindOf(u user) string {
 	return kindOfRoles(r.said[u.id])
 }
 
-// kindOfRoles is staff for who has any role of staff, as a teacher in training may study as well.
+// kindOfRoles is staff for a user with any role of staff: a teacher in training may be a student as well.
 func kindOfRoles(said []role) string {
 	kind := nobody
 	for _, o := range said {
@@ -108,9 +108,9 @@ func (r *resolver) member(id string) string {
 	return reference
 }
 
-// initials gives each member of staff initials that nobody else has, which OneRoster does not know: those that
-// Belfry has of them, or else the first letter of the forename and two of the surname. Who is new gives way, in the
-// order of the sourcedIds.
+// initials gives each member of staff unique initials, which OneRoster does not have: those in Belfry, or else the
+// first letter of the forename and two of the surname. When these are taken, the new member gets others, in the order
+// of the sourcedIds.
 func (r *resolver) initials(people []user) map[string]string {
 	taken, given := r.known.initials, map[string]string{}
 	var fresh []user

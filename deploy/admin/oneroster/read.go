@@ -9,10 +9,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// maxID bounds a sourcedId in characters, so that Belfry's key of it has at most 255.
+// maxID bounds a sourcedId in characters, so that the key in Belfry has at most 255.
 const maxID = csvfile.MaxKey - len("oneroster:class:")
 
-// maxIDs bounds a list of them: somebody may be at every school of a district.
+// maxIDs bounds a list of ids: a user may be at every school of a district.
 const maxIDs = 1 << 16
 
 // row is a row of one of the tables.
@@ -22,7 +22,8 @@ type row struct {
 	table  table
 }
 
-// read reads a row. One that has a fault is in the folder all the same, which then goes no further.
+// read reads a row. A row with a fault is added all the same, for the references to it; the folder is then not
+// imported.
 func (f *Folder) read(r *row) {
 	h := r.head()
 	switch r.table {
@@ -85,10 +86,10 @@ func (r *row) instant(column string) string {
 	return r.folder.zone.DayOf(at).String()
 }
 
-// id reads a reference to a row without judging whether it is there.
+// id reads a reference to a row without checking that the row exists.
 func (r *row) id(column string) string { return r.OneLine(column, r.Optional(column, maxID)) }
 
-// ids reads a list of references. They are parted by commas.
+// ids reads a list of references, separated by commas.
 func (r *row) ids(column string) []string {
 	var all []string
 	for part := range strings.SplitSeq(r.Optional(column, maxIDs), ",") {
@@ -99,11 +100,11 @@ func (r *row) ids(column string) []string {
 	return all
 }
 
-// refers checks that there is a row of that id, or may be one in Belfry. A spared one may be missing there.
+// refers checks that the row of that id exists, or may exist in Belfry. A spared one may be missing there.
 func (r *row) refers(column string, target table, id string, spared bool) {
 	switch f := r.folder; {
 	case id == "" || f.holds(target, id) || r.Bad(column):
-	case f.settles(target):
+	case f.complete(target):
 		r.Fault(column, "no row of %s has the sourcedId %s", target.file(), strconv.Quote(csvfile.Brief(id)))
 	case target != sessions && target != courses &&
 		(f.passes[target] == nil || f.modes[target] == delta): // Belfry keeps neither
@@ -113,7 +114,7 @@ func (r *row) refers(column string, target table, id string, spared bool) {
 	}
 }
 
-// one reads a reference that must be there.
+// one reads a reference to a row that must exist.
 func (r *row) one(column string, target table, spared bool) string {
 	id := r.id(column)
 	if id == "" && r.Has(column) {
@@ -123,8 +124,8 @@ func (r *row) one(column string, target table, spared bool) string {
 	return strings.Clone(id)
 }
 
-// days reads a first day and the day after the last one, which is how OneRoster gives ends, as first and last day.
-// Either may be empty where its column may be.
+// days reads a first day and the day after the last one, which is OneRoster's form, as first and last day. Either may
+// be empty where its column may be.
 func (r *row) days(begin, end string) (first, last string) {
 	if day := r.Day(begin); day != nil {
 		first = strings.Clone(*day)
@@ -138,7 +139,7 @@ func (r *row) days(begin, end string) (first, last string) {
 	return first, last
 }
 
-// dayBefore moves a day that was read by one.
+// dayBefore returns the day before a day that was read.
 func dayBefore(text string) string {
 	day, err := wiretime.ParseDay(text)
 	if err != nil { // the first day that there is has none before
@@ -190,7 +191,8 @@ func (f *Folder) readUser(h head, r *row) {
 	f.userOrder = append(f.userOrder, h.id)
 }
 
-// enabled checks enabledUser, which says who may log in elsewhere, and so nothing of who is there.
+// enabled checks enabledUser. It says who may log in to other systems, not who belongs to the school, so its value is
+// not used.
 func (r *row) enabled() {
 	text := r.Required("enabledUser", csvfile.MaxName)
 	if text != "" && !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false") {
@@ -198,7 +200,7 @@ func (r *row) enabled() {
 	}
 }
 
-// yearGroup is the grades as a school says them: 7 for 07.
+// yearGroup is the grade as a school writes it: 7 for 07.
 func (r *row) yearGroup() string {
 	var all []string
 	for grade := range strings.SplitSeq(r.Word("grades"), ",") {
@@ -247,7 +249,7 @@ func (f *Folder) checkParents() {
 		}
 		if _, there := parents[o.parent]; !there {
 			fault.Reason = "no row of orgs.csv has the sourcedId " + strconv.Quote(csvfile.Brief(o.parent))
-			if f.settles(orgs) {
+			if f.complete(orgs) {
 				f.faults.Add(fault)
 			} else {
 				fault.Reason = "the sourcedId " + strconv.Quote(csvfile.Brief(o.parent)) +

@@ -25,12 +25,11 @@ type resolver struct {
 	said    map[string][]role // of each user
 }
 
-// Resolve makes records of the folder with what Belfry has already: a delta leaves out what has not changed, and
-// members of staff keep their initials. What is neither in the folder nor in Belfry gives *csvfile.FaultsError,
-// like any fault. It costs a call for each 1,000 staff, pupils and groups and one for each group whose members the
-// folder has all of or, of orgs, changes.
+// Resolve makes records of the folder and of what is in Belfry: a delta leaves out what has not changed, and members
+// of staff keep their initials. References to records that are neither in the folder nor in Belfry are faults: the
+// error is a *csvfile.FaultsError.
 func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, error) {
-	k, err := ask(ctx, d)
+	k, err := fetch(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +45,7 @@ func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, 
 	r := &resolver{Folder: f, known: k, pairs: &pairs{known: map[string]*pair{}}, kinds: map[string]string{},
 		said: map[string][]role{}, skipped: tallies{},
 		roster: &Roster{kinds: map[bundle.Kind][]bundle.Row{}, there: map[string]bool{}}}
-	r.sayWhatIsThere()
+	r.addKinds()
 	r.addUsers()
 	r.addGroups()
 	r.addMembers()
@@ -60,8 +59,8 @@ func (f *Folder) Resolve(ctx context.Context, d Directory, o Options) (*Roster, 
 	return r.roster, nil
 }
 
-// sayWhatIsThere enters the kinds that the folder's files say something of, and what they say all of.
-func (r *resolver) sayWhatIsThere() {
+// addKinds records which kinds the folder's files have, and of which they have all records.
+func (r *resolver) addKinds() {
 	for t, says := range map[table]struct {
 		kinds []bundle.Kind
 		keys  string

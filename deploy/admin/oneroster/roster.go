@@ -11,7 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 )
 
-// Roster is a folder as records of a bundle; it can be loaded. It is safe for use by several goroutines.
+// Roster is a folder as records of a bundle, ready to be loaded. It is safe for use by several goroutines.
 type Roster struct {
 	kinds   map[bundle.Kind][]bundle.Row // of the tables that the folder has
 	there   map[string]bool              // elements of the folder's, as Type:key
@@ -26,7 +26,7 @@ type Skipped struct {
 	Reason string `json:"reason"`
 }
 
-// String gives file: rows: reason.
+// String returns file: rows: reason.
 func (s Skipped) String() string {
 	return fmt.Sprintf("%s: %s left out: %s", s.File, csvfile.Plural(s.Rows, "row"), s.Reason)
 }
@@ -34,7 +34,7 @@ func (s Skipped) String() string {
 // Skipped lists what was left out, by file and reason.
 func (r *Roster) Skipped() []Skipped { return r.skipped }
 
-// Has tells whether the folder has files that say anything of the kind.
+// Has says whether the folder has a file for the kind.
 func (r *Roster) Has(kind bundle.Kind) bool {
 	_, ok := r.kinds[kind]
 	return ok
@@ -54,15 +54,15 @@ func (r *Roster) Rows(kind bundle.Kind) iter.Seq2[bundle.Row, error] {
 	}
 }
 
-// Gone tells whether an element, given as Type:key, came from a roster and is in none of the files that the folder
-// has in bulk.
+// Gone says whether an element, given as Type:key, came from a roster and is in none of the files that the folder has
+// in bulk.
 func (r *Roster) Gone(reference string) bool {
 	_, key, _ := strings.Cut(reference, ":")
 	return !r.there[reference] &&
 		slices.ContainsFunc(r.whole, func(keys string) bool { return strings.HasPrefix(key, keys) })
 }
 
-// add adds the record of an element that the file's line is.
+// add adds the record of the element in the line of a file.
 func (r *Roster) add(kind bundle.Kind, t table, line int, key string, record any) {
 	r.kinds[kind] = append(r.kinds[kind], bundle.Row{File: t.file(), Line: line, Key: key, Record: record})
 	r.there[kind.EntityType()+":"+key] = true
@@ -83,7 +83,7 @@ func (t tallies) list() []Skipped {
 	return all
 }
 
-// pairs gathers what rows say of one group and one member each.
+// pairs collects the rows by group and member.
 type pairs struct {
 	order []*pair
 	known map[string]*pair
@@ -99,7 +99,7 @@ type pair struct {
 	changes []bundle.MembershipChange
 }
 
-// of finds or makes the pair of a group's key and a member's Type:key.
+// of returns the pair of a group's key and a member's Type:key; it adds the pair when it is new.
 func (p *pairs) of(from table, line int, group, member string) *pair {
 	key := "Group:" + group + "/" + member
 	found, ok := p.known[key]
@@ -111,7 +111,7 @@ func (p *pairs) of(from table, line int, group, member string) *pair {
 	return found
 }
 
-// says adds what a source says: all of it or, in a delta, a change.
+// says adds the days of a source: in bulk all its days, in a delta a change.
 func (p *pair) says(m mode, span bundle.Span) {
 	if m == bulk {
 		p.spans = append(p.spans, span)
@@ -120,12 +120,12 @@ func (p *pair) says(m mode, span bundle.Span) {
 	p.changes = append(p.changes, bundle.MembershipChange{Span: span})
 }
 
-// ends adds that what a source said, or all of them, ends before a day.
+// ends adds the end, before a day, of the membership of one source or of all.
 func (p *pair) ends(source, day string) {
 	p.changes = append(p.changes, bundle.MembershipChange{Span: bundle.Span{Source: source}, EndsBefore: day})
 }
 
-// rows makes a record of each pair. The order of the lines of a file changes nothing in them.
+// rows makes a record of each pair. The result does not depend on the order of a file's lines.
 func (p *pairs) rows() []bundle.Row {
 	rows := make([]bundle.Row, 0, len(p.order))
 	for _, pair := range p.order {
@@ -145,7 +145,7 @@ func (p *pairs) rows() []bundle.Row {
 	return rows
 }
 
-// has tells whether the folder says of the pair.
+// has says whether the folder has the pair.
 func (p *pairs) has(group, member string) bool {
 	_, ok := p.known["Group:"+group+"/"+member]
 	return ok

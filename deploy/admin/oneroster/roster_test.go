@@ -44,7 +44,7 @@ func TestInitialsAreOnesOwnAndStay(t *testing.T) {
 	if diff := cmp.Diff(want, staffOf(t, dir(), b)); diff != "" {
 		t.Error(diff)
 	}
-	// New ones give way, wherever they stand.
+	// New members get others, wherever their lines are.
 	b.elements["Staff:17"] = map[string]any{"id": "900", "key": "Staff:17", "initials": "HOP"}
 	users = userHead + "a1,true,s1,teacher,Hal,Go,\na2,true,s1,teacher,Hal,Go,\na3,true,s1,aide,Hope,Op,\n" +
 		strings.TrimPrefix(users, userHead)
@@ -54,7 +54,7 @@ func TestInitialsAreOnesOwnAndStay(t *testing.T) {
 	}
 }
 
-// people lists the users of a roster by what they are: "Staff u1".
+// people lists the users of a roster by kind: "Staff u1".
 func people(t *testing.T, r *oneroster.Roster) string {
 	t.Helper()
 	var all []string
@@ -101,7 +101,7 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 			t.Errorf("1.2 %q: %q, not %q", roles, got, want)
 		}
 	}
-	// In a delta of 1.2 only a primary role makes somebody another than Belfry has.
+	// In a delta of 1.2 only a primary role changes the kind that Belfry has.
 	const at = "status,dateLastModified,"
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.2-bulk"), b, false))
@@ -118,7 +118,8 @@ func TestWhoIsStaffAndWhoIsAPupil(t *testing.T) {
 	}
 }
 
-// The day of endDate is not part of an enrollment. What is left open is its class's terms', where they are known.
+// The day of endDate is not part of an enrollment. Missing days are those of its class's terms, where these are in
+// the folder.
 func TestDaysOfAnEnrollment(t *testing.T) {
 	for dates, want := range map[string]string{
 		",": "2026-09-01..2027-03-26", "2026-10-01,": "2026-10-01..2027-03-26",
@@ -139,7 +140,7 @@ func TestDaysOfAnEnrollment(t *testing.T) {
 			t.Errorf("%s: %s, not %s", dates, got, want)
 		}
 	}
-	// In a delta, one that never was takes back what it said before.
+	// In a delta, an enrollment of no days removes the days that it had before.
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
 	r := roster(t, folder(t, "1.1-delta", map[string]string{
@@ -154,8 +155,8 @@ func TestDaysOfAnEnrollment(t *testing.T) {
 	}
 }
 
-// What files in bulk no longer have is taken back by --prune: elements by the load, which asks Gone, memberships
-// from today on.
+// With --prune, records that are no longer in the files in bulk end: elements by the load, which calls Gone,
+// memberships from today on.
 func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
@@ -210,7 +211,7 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 	}
 }
 
-// The order of the lines is no content: a record that stays the same keeps its hash.
+// The order of the lines does not matter: a record that stays the same keeps its hash.
 func TestOrderOfLinesChangesNoRecord(t *testing.T) {
 	const e3, e7 = "e3,c1,u6,student,2026-09-14,2026-11-10\n", "e7,c1,u6,student,2027-01-05,\n"
 	record := func(enrollments string) string {

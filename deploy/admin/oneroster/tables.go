@@ -10,7 +10,7 @@ import (
 // table is one of the files that are read, without its .csv.
 type table string
 
-// The tables, in the order of reading: a row refers only to rows of tables before its own, save an org to its parent.
+// The tables, in the order of reading: a row refers only to rows of earlier tables, except an org to its parent.
 const (
 	orgs        table = "orgs"
 	sessions    table = "academicSessions"
@@ -37,8 +37,8 @@ const (
 	version12 = "1.2"
 )
 
-// columnsOf lists a table's columns. Those that a version requires are asked for in the header, and so is what
-// tells a delta; of the rest any may be missing, as exporters leave out what they never fill.
+// columnsOf lists a table's columns. The header must have those that a version requires, and those that mark a delta.
+// All others may be missing, because exporters leave out what they never fill.
 func columnsOf(t table, version string) []csvfile.Column {
 	required, optional := columnLists(t, version)
 	return csvfile.Columns("sourcedId " + required + " [status dateLastModified " + optional + "]")
@@ -76,20 +76,18 @@ func sheetOf(t table, version string) *csvfile.Sheet {
 	return &csvfile.Sheet{File: t.file(), Columns: columnsOf(t, version), Extras: "metadata."}
 }
 
-// Who a role makes of a user.
+// The kinds that a role makes of a user.
 const (
 	nobody = ""
 	staff  = "Staff"
 	pupil  = "Pupil"
 )
 
-// roleTypes are the roles of both versions, of users and of enrollments, and who has them.
+// roleTypes are the roles of both versions, of users and of enrollments, with their kinds.
 var roleTypes = map[string]string{
-	"administrator": staff, "aide": staff, "counselor": staff, "districtAdministrator": staff, "principal": staff,
-	"proctor":           staff,
-	"siteAdministrator": staff, "systemAdministrator": staff, "teacher": staff,
-	"student":  pupil,
-	"guardian": nobody, "parent": nobody, "relative": nobody,
+	"administrator": staff, "aide": staff, "counselor": staff, "districtAdministrator": staff,
+	"principal": staff, "proctor": staff, "siteAdministrator": staff, "systemAdministrator": staff,
+	"teacher": staff, "student": pupil, "guardian": nobody, "parent": nobody, "relative": nobody,
 }
 
 // Values of enumerations. Version 1.2 allows others of most, which begin with "ext:".

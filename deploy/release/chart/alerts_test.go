@@ -16,7 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// rules are the expressions of the PrometheusRule, by the name of what they record or alert of.
+// rules are the expressions of the PrometheusRule, by the name of the record or alert.
 func rules(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -33,8 +33,7 @@ func rules(t *testing.T) map[string][]string {
 	return found
 }
 
-// Alerts ask for metrics, and labels of them, that running services have. Those that Prometheus adds itself are
-// left out.
+// Alerts use metrics and labels that running services have. Labels that Prometheus adds itself are left out.
 func TestAlertsAskForMetricsThatExist(t *testing.T) {
 	system := servicetest.Start(t,
 		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
@@ -76,7 +75,7 @@ func TestAlertsAskForMetricsThatExist(t *testing.T) {
 	}
 }
 
-// unknown says what a selector asks for that a service's metrics do not have, "" when they have it all.
+// unknown lists what a selector needs and a service's metrics do not have, "" when they have it all.
 func unknown(s *parser.VectorSelector, metrics string) string {
 	sample := regexp.MustCompile("(?m)^" + s.Name + `(\{.*\})? `).FindString(metrics)
 	if sample == "" {
@@ -91,7 +90,7 @@ func unknown(s *parser.VectorSelector, metrics string) string {
 	return ""
 }
 
-// Whoever is woken by an alert finds in the guide what it means.
+// The guide explains every alert.
 func TestTheGuideExplainsEveryAlert(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
 	if err != nil {

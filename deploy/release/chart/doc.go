@@ -1,3 +1,3 @@
-// Package chart tests charts/belfry: what it renders, with both kinds of Helm, and what it refuses. No cluster
-// takes part; deploy/verify/cluster has one. What the tests need is fetched by .ci/chart.
+// Package chart tests charts/belfry: what it renders, with both kinds of Helm, and which values it refuses. It needs
+// no cluster; deploy/verify/cluster tests with one. .ci/chart fetches the tools of the tests.
 package chart

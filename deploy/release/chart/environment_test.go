@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// settings are the variables that a service reads, from the table that the services themselves write.
+// settings are the variables that a service reads, from the table that the service itself writes.
 func settings(t *testing.T, service string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "settings.md"))
@@ -34,11 +34,10 @@ func settings(t *testing.T, service string) []string {
 	return names
 }
 
-// others are variables that no service declares and that are read all the same: by Go, its libraries, and the list
-// itself.
+// others are variables that no service declares: Go, its libraries, or other variables of the container use them.
 var others = regexp.MustCompile(`^(OTEL_[A-Z_]+|GOMEMLIMIT|SSL_CERT_FILE|POD_NAME)$`)
 
-// environment are a container's variables with what they are set to; a name that comes twice is an error.
+// environment returns a container's variables with their values; a name that occurs twice is an error.
 func environment(t *testing.T, container any, configMap object) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -97,7 +96,8 @@ func TestEverySettingIsGivenOrFixed(t *testing.T) {
 	}
 }
 
-// The migration runs before the ConfigMap is there, so its variables stand in the Job; they are those of the services.
+// The migration runs before the ConfigMap exists, so the Job has its variables itself; they equal those of the
+// services.
 func TestTheMigrationHasTheServicesVariables(t *testing.T) {
 	for _, args := range [][]string{{}, everything()} {
 		objects := render(t, args...)

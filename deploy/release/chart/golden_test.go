@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test
-// ./deploy/release/chart -run Golden writes them anew; read the difference before you commit it.
+// Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test ./deploy/release/chart
+// -run Golden writes them anew; read the difference before you commit it.
 func TestGoldenRenders(t *testing.T) {
 	for _, values := range examples(t) {
 		golden := filepath.Join("testdata", filepath.Base(values))
@@ -51,7 +51,7 @@ func examples(t *testing.T) []string {
 	return found
 }
 
-// The two kinds of Helm part documents by different numbers of blank lines.
+// The two kinds of Helm separate documents by different numbers of blank lines.
 func withoutBlankLines(text string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(text) {
@@ -82,7 +82,7 @@ func valuesArgs(files []string) [][]string {
 	return args
 }
 
-// kubeconform checks objects against schemas that know each field, those of the Gateway API and the Prometheus
+// kubeconform checks objects against schemas that list every field, those of the Gateway API and the Prometheus
 // operator included.
 func kubeconform(text string) (string, error) {
 	command := exec.Command(os.Getenv("KUBECONFORM"), "-strict", "-summary",
@@ -118,7 +118,7 @@ func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
 	}
 }
 
-// A field that does not exist is found in objects of every origin, so that the test above can fail.
+// A field that does not exist is found in objects of every project, so that the test above can fail.
 func TestUnknownFieldsAreFound(t *testing.T) {
 	out, errs, err := template("helm 3", everything()...)
 	if err != nil {

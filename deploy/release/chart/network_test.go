@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// asked finds which neighbours a service asks: those clients of service.Runtime that its api package takes.
+// asked returns the neighbours that a service calls: the clients of service.Runtime that its api package uses.
 func asked(t *testing.T, service string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "services", service, "internal", "api", "*.go"))
@@ -42,7 +42,7 @@ func asked(t *testing.T, service string) []string {
 	return found
 }
 
-// opening is one that a policy makes: from or to whom, at which ports. Any is everybody.
+// opening is an allowance of a policy: from or to which pods, at which ports. Any is everybody.
 func openings(policy object, direction, peers string) []string {
 	var all []string
 	for _, rule := range list(policy.at("spec", direction)) {
@@ -106,7 +106,7 @@ func TestPoliciesOpenWhatIsAskedAndNothingElse(t *testing.T) {
 	}
 }
 
-// Where the values name who may come in and where the stores are, nobody else is let in or out.
+// When the values name the callers and the stores, nobody else may connect, in or out.
 func TestPoliciesKeepToTheNamedPeers(t *testing.T) {
 	policies := only(render(t, "--values", "charts/belfry/examples/district.yaml"), "NetworkPolicy")
 	for name, policy := range policies {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every pod meets the restricted standard of Kubernetes, and gets no token of the cluster's.
+// Every pod meets the restricted standard of Kubernetes, and has no token of the cluster.
 func TestEveryPodIsRestricted(t *testing.T) {
 	for _, args := range append([][]string{{}, everything()}, valuesArgs(examples(t))...) {
 		found := pods(render(t, args...))
@@ -130,7 +130,7 @@ func TestStoppedRunsNoPod(t *testing.T) {
 	}
 }
 
-// A changed setting rolls the pods, and what is no setting does not.
+// A changed setting restarts the pods; other changes do not.
 func TestChangedSettingsRollThePods(t *testing.T) {
 	sum := func(args ...string) string {
 		t.Helper()
@@ -222,7 +222,7 @@ func TestNotesTellHowToLogIn(t *testing.T) {
 	}
 }
 
-// notesAsAnObject gives a copy of the chart whose notes are an object: Helm shows notes only where there is a cluster.
+// notesAsAnObject returns a copy of the chart whose notes are an object: Helm shows notes only with a cluster.
 func notesAsAnObject(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "belfry")

@@ -27,13 +27,13 @@ var (
 	services = slices.Sorted(slices.Values(names.All()))
 )
 
-// rendered is what became of a call of helm template.
+// rendered is the result of helm template.
 type rendered struct {
 	out, errs string
 	err       error
 }
 
-// kubernetes is the version that is rendered for.
+// kubernetes is the version for which the chart is rendered.
 const kubernetes = "1.36.4"
 
 func TestMain(m *testing.M) {
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// prepare has .ci/chart fetch what is missing, and takes over what it exports.
+// prepare runs .ci/chart, which fetches what is missing, and sets the variables that it exports.
 func prepare() (err error) {
 	if root, err = checkout.Root(); err != nil {
 		return err
@@ -69,7 +69,7 @@ func prepare() (err error) {
 	return nil
 }
 
-// helm runs one of the two, in the checkout.
+// helm runs one kind of Helm in the checkout.
 func helm(version string, args ...string) (out, errs string, err error) {
 	command := exec.Command(programs[version], args...)
 	command.Dir = root
@@ -92,7 +92,7 @@ func template(version string, args ...string) (out, errs string, err error) {
 	return r.out, r.errs, r.err
 }
 
-// everything are the values by which nothing is left out.
+// everything is the arguments that enable all parts of the chart.
 func everything() []string {
 	return []string{"--values", "charts/belfry/examples/district.yaml", "--set",
 		"ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
@@ -103,10 +103,10 @@ func everything() []string {
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
 }
 
-// object is one that was rendered.
+// object is a rendered object.
 type object map[string]any
 
-// at walks into an object by the names of fields and the numbers of entries, nil where there is nothing.
+// at returns the value at a path of field names and entry numbers, nil when there is none.
 func (o object) at(path ...any) any { return walk(map[string]any(o), path...) }
 
 func walk(value any, path ...any) any {
@@ -129,7 +129,7 @@ func walk(value any, path ...any) any {
 func (o object) kind() string { return fmt.Sprint(o["kind"]) }
 func (o object) name() string { return fmt.Sprint(o.at("metadata", "name")) }
 
-// render gives the objects that Helm 3 renders with those arguments.
+// render returns the objects that Helm 3 renders with those arguments.
 func render(t *testing.T, args ...string) []object {
 	t.Helper()
 	out, errs, err := template("helm 3", args...)
@@ -158,7 +158,7 @@ func parse(t *testing.T, text string) []object {
 	}
 }
 
-// only gives the objects of a kind, by name.
+// only returns the objects of a kind, by name.
 func only(objects []object, kind string) map[string]object {
 	found := map[string]object{}
 	for _, o := range objects {
@@ -169,13 +169,13 @@ func only(objects []object, kind string) map[string]object {
 	return found
 }
 
-// list is a value that is one, or nothing.
+// list returns a value that is a list, else nil.
 func list(value any) []any {
 	entries, _ := value.([]any)
 	return entries
 }
 
-// pods are the specs of all pods that objects bring, by the object's kind and name.
+// pods are the specs of all pods of the objects, by the object's kind and name.
 func pods(objects []object) map[string]map[string]any {
 	specs := map[string]map[string]any{}
 	for _, o := range objects {

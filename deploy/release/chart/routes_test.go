@@ -45,7 +45,7 @@ func frontDoors(t *testing.T) map[string]routes.Table {
 	return doors
 }
 
-// documented are the public paths of a service, as its description of the interface has them, ids filled in.
+// documented returns the public paths of a service from its API description, with ids filled in.
 func documented(t *testing.T, service string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "pkg", "apidoc", service+".yaml"))
@@ -84,7 +84,7 @@ func TestBothFrontDoorsSendEachPublicPathToItsService(t *testing.T) {
 	}
 }
 
-// What is not in the table goes where it is answered 404, and to no port but the public one: frontDoors sees to that.
+// Paths outside the table are answered 404, and only the public port is reachable: frontDoors checks both.
 func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
 	table, err := routes.Find()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is wrong in the values is refused, and the message names the value.
+// Invalid values are refused, and the message names the value.
 func TestWrongValuesAreRefused(t *testing.T) {
 	for set, want := range map[string]string{
 		"replicas=3":                              "additional properties 'replicas' not allowed",
@@ -48,7 +48,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"prometheusRule.errorBudget=0.1":       "/prometheusRule/errorBudget",
 		"test.url=belfry":                      "/test/url",
 
-		// These are found by the templates.
+		// The templates find these.
 		"ingress.enabled=true": "ingress: set host, the DNS name at " +
 			"which clients reach this deployment",
 		"httpRoute.enabled=true,host=a.example":                 "httpRoute: set httpRoute.parentRefs",

@@ -15,7 +15,7 @@ import (
 )
 
 // writeArchive writes an index of images as an OCI archive: the tar of an OCI layout, which containerd, Podman,
-// skopeo and crane read. The folder layoutDir is made on the way. The archive is there whole or not at all.
+// skopeo and crane read. It uses the folder layoutDir. The archive is written completely or not at all.
 func writeArchive(path, layoutDir string, index v1.ImageIndex, reference, tag string) error {
 	target, err := layout.Write(layoutDir, empty.Index)
 	if err != nil {
@@ -35,8 +35,8 @@ func writeArchive(path, layoutDir string, index v1.ImageIndex, reference, tag st
 	return os.Rename(half.Name(), path)
 }
 
-// tarFolder writes the files of a folder in the order of their names, without what tells one machine from another:
-// owners, times and modes.
+// tarFolder writes the files of a folder in the order of their names, without owners, times and modes, which differ
+// between machines.
 func tarFolder(out io.Writer, folder string) error {
 	w := tar.NewWriter(out)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

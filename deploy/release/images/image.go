@@ -66,7 +66,8 @@ func build(ctx context.Context, o options) (all []built, err error) {
 	return all, nil
 }
 
-// newImage is a program on the ground, with what a container needs to know to run it.
+// newImage returns the image of a program on the ground layer, with the configuration that a container needs to run
+// it.
 func newImage(p program, platform v1.Platform, binary string, ground v1.Layer, src source) (v1.Image, error) {
 	top, err := layers.Program(p.name, binary, src.created, gzip.BestCompression)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// largest is what an image may weigh in a registry.
+// largest bounds the size of an image in a registry, in bytes.
 const largest = 25e6
 
 var (
@@ -65,7 +65,7 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// execute runs a command in a folder; what it says is in the error.
+// execute runs a command in a folder; the error has its output.
 func execute(dir, name string, args ...string) error {
 	c := exec.CommandContext(context.Background(), name, args...)
 	c.Dir = dir
@@ -322,7 +322,7 @@ func TestImagesSayWhatTheyAreMadeFrom(t *testing.T) {
 	})
 }
 
-// The second build knows nothing of the first: another folder, another cache.
+// The second build shares nothing with the first: it has another folder and another cache.
 func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	var archives [2][]byte
 	for i := range archives {

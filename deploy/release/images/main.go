@@ -2,7 +2,7 @@
 // image for each platform.
 //
 // An image is a static program, /NAME, on two files and a folder: /etc/passwd, the certificate authorities, and
-// /tmp. It runs as user 65532. The same commit gives the same bytes, wherever and whenever it is built by the same
+// /tmp. It runs as user 65532. The same commit results in the same bytes, wherever and whenever it is built by the same
 // version of Go. Images carry the commit and the version as labels and annotations.
 package main
 

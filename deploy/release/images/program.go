@@ -39,9 +39,9 @@ func programs() []program {
 		title: "belfryctl, the operators' command of Belfry"})
 }
 
-// compile builds the programs for a platform into a folder of its own below dir and returns that. Nothing of the
-// machine goes into them: no path, no C library, no setting of the user's. The Go toolchain stamps the commit into
-// each.
+// compile builds the programs for a platform into a folder of its own below dir, and returns that folder. The
+// binaries do not depend on the machine: no path, no C library, no setting of the user. The Go toolchain stamps the
+// commit into each.
 func compile(ctx context.Context, o options, platform v1.Platform, dir string) (string, error) {
 	folder := filepath.Join(dir, platform.Architecture)
 	if err := os.MkdirAll(folder, 0o755); err != nil {

@@ -16,7 +16,7 @@ type source struct {
 	created  time.Time // of the commit: the time of the build would make every build another
 }
 
-// describe asks git about a checkout. A version that is given is kept.
+// describe reads the state of a checkout from git. A version that is given is kept.
 func describe(ctx context.Context, checkout, version string) (source, error) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", checkout}, args...)...).Output()

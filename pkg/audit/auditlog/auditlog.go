@@ -1,10 +1,10 @@
 // Package auditlog keeps a service's audit: the collection SERVICE_audit, to which entries are appended and never
 // changed or removed.
 //
-// A write leaves its entry in the array audit of its own document (package audit), so there is never one without
-// the other. [Log.Run] moves the entries from there, at least once and by their ids, so a process may die at any
-// point and no entry is lost or doubled. [Log.Find] moves what waits before it reads: a change that was answered is
-// in every later answer.
+// A write leaves its entry in the array audit of its own document (package audit), so there is never one without the
+// other. [Log.Run] moves the entries to the collection, at least once and by their ids: a process may die at any
+// point, and no entry is lost or doubled. [Log.Find] moves pending entries before it reads: a change that was
+// answered is in every later answer.
 package auditlog
 
 import (
@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// moveInterval is how long an entry may wait in its document that nobody asks for.
+	// moveInterval bounds how long an entry stays in its document when nobody reads the audit.
 	moveInterval = time.Second
-	// moveBatch is how many documents are emptied at a time.
+	// moveBatch is how many documents are read and emptied at a time.
 	moveBatch = 200
 	// firstRetry and longestRetry bound the pause between two tries while the store is away.
 	firstRetry   = 2 * time.Second
@@ -38,7 +38,7 @@ type Log struct {
 	sources []*mongo.Collection
 }
 
-// New returns the audit of the service, whose entries come from the documents of the sources. They have [Index].
+// New returns the audit of the service. Its entries come from the documents of the sources, which have [Index].
 func New(db *mongo.Database, service string, sources ...*mongo.Collection) *Log {
 	return &Log{entries: db.Collection(service + "_audit"), sources: sources}
 }
@@ -46,7 +46,7 @@ func New(db *mongo.Database, service string, sources ...*mongo.Collection) *Log 
 // Index is the index that a source needs.
 func Index() mongostore.Index { return mongostore.PendingAudit.Index() }
 
-// indexes of the entries. Ids are in the order of time.
+// indexes are those of the entries. Ids are in the order of time.
 func indexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: "about", Keys: bson.D{{Key: "about", Value: 1}, {Key: "_id", Value: -1}}},
@@ -59,7 +59,7 @@ func (l *Log) Prepare(ctx context.Context) error {
 	return mongostore.EnsureIndexes(ctx, l.entries, indexes())
 }
 
-// document is an entry as it is kept.
+// document is a stored entry.
 type document struct {
 	ID          string `bson:"_id"`
 	audit.Entry `bson:",inline"`
@@ -76,7 +76,7 @@ func documentOf(e audit.Entry) document {
 	return d
 }
 
-// Record appends entries at once: those of what leaves no document, such as a login. One round trip.
+// Record appends entries at once: those of actions that change no document, such as a login.
 func (l *Log) Record(ctx context.Context, entries ...audit.Entry) error {
 	documents := make([]document, len(entries))
 	for i, e := range entries {
@@ -100,7 +100,7 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
 }
 
-// Move moves all entries that wait. For each source one indexed read; with entries two writes for each 200 documents.
+// Move moves all pending entries.
 func (l *Log) Move(ctx context.Context) error {
 	for _, source := range l.sources {
 		for more := true; more; {
@@ -114,7 +114,7 @@ func (l *Log) Move(ctx context.Context) error {
 	return nil
 }
 
-// source is what is read of a document with entries.
+// source is the part of a document that moveFrom reads.
 type source struct {
 	ID      int64         `bson:"_id"`
 	Version int64         `bson:"version"`
@@ -122,8 +122,8 @@ type source struct {
 	Audit   []audit.Entry `bson:"audit"`
 }
 
-// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes what it has
-// appended and nothing else, and leaves the documents' versions alone, so that it never makes a writer start over.
+// moveFrom moves the entries of up to 200 documents and returns how many documents it found. It removes only what it
+// has appended. It leaves the documents' versions alone, so that no writer has to start over.
 func (l *Log) moveFrom(ctx context.Context, from *mongo.Collection) (int, error) {
 	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: audit.Field, Value: 1}}
 	found, err := mongostore.Find[source](ctx, from, mongostore.PendingAudit.Filter(),

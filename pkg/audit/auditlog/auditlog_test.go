@@ -21,7 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// thing is a document as the services have them.
+// thing is a document like those of the services.
 type thing struct {
 	mongostore.Head `bson:",inline"`
 	Name            string           `bson:"name"`
@@ -55,7 +55,7 @@ func entry(ctx context.Context, action audit.Action, id int64) []audit.Entry {
 		audit.Compare(nil, []audit.Value{audit.Text("name", "a")}))
 }
 
-// put stores a document that tells of its creation.
+// put stores a document with the entry of its creation.
 func put(t *testing.T, ctx context.Context, things *mongo.Collection, id int64) {
 	t.Helper()
 	err := mongostore.Insert(ctx, things, &thing{Head: mongostore.Head{ID: id}, Audit: entry(ctx, audit.Create, id)})
@@ -142,7 +142,7 @@ func TestMove_TakesOutWhatItAppendedAndKeepsTheRest(t *testing.T) {
 	}
 }
 
-// A process that died after it had appended leaves its entries in the document, and a writer may put them back.
+// A process that dies after it appended leaves its entries in the document, and a writer may restore them.
 func TestMove_AnEntryThatIsMovedTwiceIsThereOnce(t *testing.T) {
 	log, things := open(t)
 	put(t, t.Context(), things, 1)

@@ -7,10 +7,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 )
 
-// Batch is one import at work: a call that may write up to 1,000 records. Its writes have no entries of their own.
-// An entry import, with the kind, the number of records and their keys from the first to the last, is there before
-// the first of them is written, so that a process that dies in between leaves no write without one; an entry
-// imported, with the counts, when all is done. A batch that writes nothing leaves none.
+// Batch is one running import: a call that may write up to 1,000 records. Its writes have no entries of their own.
+// The entry import, with the kind, the number of records and the first and last key, is stored before the first
+// record, so that no write is without an entry when the process dies. The entry imported, with the counts, is stored
+// at the end. A batch that writes nothing leaves no entry.
 type Batch struct {
 	log     *Log
 	record  audit.Record
@@ -20,7 +20,7 @@ type Batch struct {
 	begun bool
 }
 
-// NewBatch returns an import of that kind with records of those keys, which are not empty.
+// NewBatch returns an import of that kind with records of those keys. There must be at least one key.
 func (l *Log) NewBatch(kind string, keys []string) *Batch {
 	return &Batch{log: l, record: audit.Record{Type: "Import", ID: kind}, opening: audit.Compare(nil, []audit.Value{
 		audit.Int("records", int64(len(keys))), audit.Text("first_key", keys[0]),
@@ -28,7 +28,7 @@ func (l *Log) NewBatch(kind string, keys []string) *Batch {
 	})}
 }
 
-// Begin implements audit.Batch: one round trip the first time.
+// Begin implements audit.Batch.
 func (b *Batch) Begin(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,7 +42,7 @@ func (b *Batch) Begin(ctx context.Context) error {
 	return nil
 }
 
-// End says what became of the records. One round trip, none when nothing was written.
+// End stores the counts of the import. It writes nothing when no record was written.
 func (b *Batch) End(ctx context.Context, created, updated, unchanged, failed int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,8 +21,8 @@ type Query struct {
 	Limit  int       // at most
 }
 
-// Find returns entries, the newest first, and the id to go on after; "" when there are no more. It moves what
-// waits, then one read of as many documents as it returns and one.
+// Find returns entries, the newest first, and the id to continue after; "" when there are no more. It moves pending
+// entries first.
 func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
 	if err := l.Move(ctx); err != nil {
 		return nil, "", err
@@ -61,8 +61,8 @@ func (q Query) filter() bson.D {
 	return append(filter, bson.E{Key: "_id", Value: ids})
 }
 
-// firstID is the least id that an entry of that millisecond may have: ids begin with the milliseconds since 1970 in
-// 48 bits.
+// firstID is the smallest id that an entry of that millisecond may have: ids begin with the milliseconds since 1970
+// in 48 bits.
 func firstID(t time.Time) string {
 	var id uuid.UUID
 	ms := max(t.UnixMilli(), 0)

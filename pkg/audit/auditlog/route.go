@@ -16,7 +16,7 @@ import (
 // timestamp is how an entry's time is shown: UTC, to the millisecond.
 const timestamp = "2006-01-02T15:04:05.000Z07:00"
 
-// recordPattern is what the filter record takes: a type, with an id or without.
+// recordPattern matches the filter record: a type, with an id or without.
 var recordPattern = regexp.MustCompile(`^[A-Z][A-Za-z]{1,31}(:[0-9a-z-]{1,32})?$`)
 
 // line is an entry as the API shows it.
@@ -41,8 +41,7 @@ func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
 	}
 }
 
-// serve: one look for entries that wait in each of the service's collections, then one read of as many entries as
-// the page has, and one.
+// serve answers a page of the audit.
 func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	q, err := readQuery(c, zone)
 	if err != nil {

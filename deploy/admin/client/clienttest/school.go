@@ -1,5 +1,5 @@
-// Package clienttest is a school for tests of programs that use the client: an HTTP server that keeps the
-// documented rules of the login, the import and the elements' list, in memory.
+// Package clienttest simulates a school for tests of programs that use the client: an HTTP server with the documented
+// rules of login, import and list of elements, in memory.
 package clienttest
 
 import (
@@ -30,9 +30,9 @@ type Batch struct {
 // School is the server. Its fields may be read and Before set when no call is under way.
 type School struct {
 	URL string
-	// Before, if set, sees every request first and tells whether it has dealt with it. Calls may overlap.
+	// Before, if set, sees every request first and says whether it has answered it. Calls may overlap.
 	Before func(w http.ResponseWriter, r *http.Request) bool
-	// Refuse, if set, gives the errors of a record that the school won't take.
+	// Refuse, if set, returns the errors of a record that the school refuses.
 	Refuse func(kind, key string) map[string][]string
 
 	mu       sync.Mutex

@@ -1,9 +1,7 @@
-// Command schemas writes JSON schemas, one file for each kind of Kubernetes object, by which kubeconform knows
-// every field that an object may have and refuses all others. They are made from what the projects publish with
-// their Go modules: the OpenAPI document of Kubernetes, and the custom resource definitions of the Gateway API, the
-// Prometheus operator and MongoDB's.
-//
-//	schemas OUTDIR OPENAPI CRD…
+// Command schemas writes JSON schemas for kubeconform, one file for each kind of Kubernetes object. They list every
+// field that an object may have and refuse all others. Their sources are in the projects' Go modules: the OpenAPI
+// document of Kubernetes, and the custom resource definitions of the Gateway API, the Prometheus operator and
+// MongoDB.
 package main
 
 import (
@@ -88,8 +86,8 @@ func (is kind) save(dir string, s schema) error {
 // kubernetes are the definitions of its OpenAPI document, by name.
 type kubernetes struct{ definitions map[string]schema }
 
-// custom writes the schemas of a custom resource's versions. Its file may hold several documents; only definitions
-// count.
+// custom writes the schemas of a custom resource's versions. Its file may hold several documents; those that are no
+// definitions are ignored.
 func (k kubernetes) custom(dir, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -127,8 +125,8 @@ func (k kubernetes) custom(dir, path string) error {
 	return nil
 }
 
-// strict copies a schema with its references resolved, closed to fields that it does not name. Within are the names
-// of the definitions that it is part of: one that contains itself, as the schema of a custom resource does, is left
+// strict copies a schema with its references resolved, closed to fields that it does not list. Within are the names
+// of the enclosing definitions: a definition that contains itself, as the schema of a custom resource does, stays
 // open there.
 func (k kubernetes) strict(s schema, within ...string) schema {
 	if name, ok := s["$ref"].(string); ok {
@@ -177,7 +175,7 @@ func (k kubernetes) strict(s schema, within ...string) schema {
 	return closed
 }
 
-// object gives a value that is one, else nil.
+// object returns a value that is an object, else nil.
 func object(value any) schema {
 	s, _ := value.(schema)
 	return s

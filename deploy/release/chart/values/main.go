@@ -1,5 +1,5 @@
-// Command values writes the table of a chart's values for the documents, from the comments in its values.yaml: each
-// value has one above it.
+// Command values writes the table of a chart's values for the documentation, from the comments above the values in
+// its values.yaml.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Package layers makes the layers of container images: the ground that every image of Belfry stands on, and programs.
+// Package layers makes the layers of container images: the ground layer that all images of Belfry share, and
+// programs.
 package layers
 
 import (
@@ -16,15 +17,15 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// User is who the programs run as, by number: Kubernetes cannot tell that a name is not root's.
+// User is the programs' user, as a number: Kubernetes cannot see that a name is not root's.
 const User = "65532:65532"
 
 const users = "root:x:0:0:root:/:/sbin/nologin\nbelfry:x:65532:65532:Belfry:/tmp:/sbin/nologin\n"
 
 const groups = "root:x:0:\nbelfry:x:65532:\n"
 
-// Ground is what a program may need of a system. It changes with the certificate authorities only, so a node keeps
-// one for all images. Zones are not in it: the programs hold them.
+// Ground is what a program may need of a system. It changes only with the certificate authorities, so a node stores
+// one for all images. Time zones are not in it: the programs embed them.
 func Ground() (v1.Layer, error) {
 	never := time.Unix(0, 0)
 	return layer(gzip.BestCompression, func(w *tar.Writer) error {
@@ -54,7 +55,7 @@ func Ground() (v1.Layer, error) {
 }
 
 // Authorities are the certificate authorities that Mozilla trusts, for webhooks and mail over TLS. Those that it
-// trusts in part only are left out: a file of certificates cannot say so.
+// trusts only in part are left out, because a certificate file cannot express that.
 func Authorities() []byte {
 	var text bytes.Buffer
 	for root := range bundle.Roots() {
@@ -65,8 +66,8 @@ func Authorities() []byte {
 	return text.Bytes()
 }
 
-// Program holds one program, at the root, under a name. Level is that of gzip: the best for what is kept, none for
-// what is loaded at once.
+// Program returns a layer with one program, at the root, under a name. Level is gzip's: the best for images that are
+// kept, none for those that are loaded at once.
 func Program(name, binary string, modified time.Time, level int) (v1.Layer, error) {
 	text, err := os.ReadFile(binary)
 	if err != nil {
@@ -83,7 +84,8 @@ func Program(name, binary string, modified time.Time, level int) (v1.Layer, erro
 	})
 }
 
-// layer is what write puts into a tar. All belongs to root, so that a program can change none of it.
+// layer returns the layer of the tar that write makes. Root owns all files, so that a program can change none of
+// them.
 func layer(level int, write func(*tar.Writer) error) (v1.Layer, error) {
 	var text bytes.Buffer
 	w := tar.NewWriter(&text)

@@ -62,8 +62,8 @@ type Notes struct {
 	ids   *mongostore.IDs
 	audit *auditlog.Log
 
-	totals *mongo.Collection // what the notes of each event take; not audited
-	turns  *mongostore.Turns // of those who reserve room, by event
+	totals *mongo.Collection        // what the notes of each event take; not audited
+	queues *mongostore.WriterQueues // of those who reserve room, by event
 }
 
 var _ note.Store = (*Notes)(nil)
@@ -76,7 +76,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
 		}),
 		marks: db.Collection("notes_deleted_events"), ids: ids, audit: auditlog.New(db, "notes", notes),
-		totals: db.Collection("notes_totals"), turns: mongostore.NewTurns(),
+		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 	}
 }
 

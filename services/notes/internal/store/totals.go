@@ -87,7 +87,7 @@ func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size
 // reserve reserves room for a write; note.ErrFull when there is none. The writers of this process to one event reserve
 // one after another, so that not all of them count its notes at once.
 func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocument, limit note.Size) error {
-	done, err := s.turns.Take(ctx, eventID)
+	done, err := s.queues.Wait(ctx, eventID)
 	if err != nil {
 		return err
 	}
