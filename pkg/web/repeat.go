@@ -33,7 +33,7 @@ func repeatable(o Options) fiber.Handler {
 		case !key.Given():
 			return c.Next()
 		}
-		answer, lock, err := o.Answers.Begin(c.UserContext(), key, o.Timeout+lockMargin)
+		answer, lock, err := o.Answers.Begin(c.UserContext(), Principal(c).UserID, key, o.Timeout+lockMargin)
 		if err != nil {
 			return err
 		}

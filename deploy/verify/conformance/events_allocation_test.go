@@ -223,12 +223,21 @@ func TestDecisionsPart5_ParallelAllocationsNeverExceedTheQuantity(t *testing.T) 
 		fmt.Sprint(succeeded, b.Event.Requests[0].NumAllocated, len(b.Event.Commitments), len(distinct)), "4 4 4 4")
 }
 
+// busy makes a category whose events take up what is on them, as fields of an event.
+func (s *School) busy(t *testing.T) map[string]any {
+	t.Helper()
+	made := s.Admin().Post(t, "/api/admin/eventcategories",
+		map[string]any{"eventcategory": map[string]any{"name": s.Unique("Outing"), "busy": true}})
+	return map[string]any{"event_category_id": made.Must(t, http.StatusCreated).Int(t, "eventcategory.id")}
+}
+
 func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 	proves(t, "decisions 5 allocation clash", "decisions 5 allocate")
 	c, g := school.Booker(t), school.garage(t, 2)
-	first := school.Event(t, c, nil, g.group)
+	fields := school.busy(t)
+	first := school.Event(t, c, fields, g.group)
 	allocate(t, g.client, first.Int(t, "event.requests.0.id"), g.buses[0]).Must(t, http.StatusOK)
-	second := school.Event(t, c, nil, g.group, g.group)
+	second := school.Event(t, c, fields, g.group, g.group)
 	request := second.Int(t, "event.requests.0.id")
 	a := allocate(t, g.client, request, g.buses...).Must(t, http.StatusOK)
 	equal(t, "failures", decode[booked](t, a).failures(), fmt.Sprintf("0 %d Commitment", g.buses[0].ID))
@@ -243,9 +252,9 @@ func TestDecisionsPart5_AnElementIsAllocatedToOneEventAtATime(t *testing.T) {
 func TestDecisionsPart5_ParallelAllocationsOfOneElementToManyEventsSucceedOnce(t *testing.T) {
 	proves(t, "decisions 5 allocation clash")
 	c, g := school.Booker(t), school.garage(t, 1)
-	requests := make([]int64, 12)
+	fields, requests := school.busy(t), make([]int64, 12)
 	for i := range requests {
-		requests[i] = school.Event(t, c, nil, g.group).Int(t, "event.requests.0.id")
+		requests[i] = school.Event(t, c, fields, g.group).Int(t, "event.requests.0.id")
 	}
 	succeeded := 0
 	for _, a := range atOnce(t, len(requests), func(i int) (string, string, any) {

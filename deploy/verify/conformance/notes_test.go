@@ -250,6 +250,47 @@ func TestDecisionsPart6_ContentsMayBeEmptyAndHave65536Characters(t *testing.T) {
 	equal(t, "notes of the event", c.Get(t, notesPath(event)).Len(t, "notes"), 6)
 }
 
+func TestDecisionsPart6_AnEventHasAMebibyteOfNotesAnd500AtMost(t *testing.T) {
+	proves(t, "decisions 6 bounds", "decisions 1 422")
+	c := school.Booker(t)
+	event := school.Event(t, c, nil).Int(t, "event.id")
+	var id int64
+	for range 16 {
+		id = addNote(t, c, event, map[string]any{"contents": strings.Repeat("x", 65536)})
+	}
+	const faults = `{"contents":["is too much: an event has at most 500 notes and 1 MiB of contents"]}`
+	refused := func(a servicetest.Answer, id string) {
+		t.Helper()
+		equal(t, "more than there is room for", fmt.Sprint(a.Code, a.At(t, "note.id"), a.At(t, "note.valid"),
+			a.At(t, "note.errors")), "422"+id+"false"+faults)
+	}
+	one := map[string]any{"note": map[string]any{"contents": "x"}}
+	refused(c.Post(t, notesPath(event), one), "null")
+	empty := addNote(t, c, event, map[string]any{"contents": ""})
+	refused(c.Put(t, notePaths(empty)[0], one), fmt.Sprint(empty))
+	c.Put(t, notePaths(id)[0], one).Must(t, http.StatusOK) // what it gives back, others get
+	c.Put(t, notePaths(empty)[0], one).Must(t, http.StatusOK)
+
+	succeeded := 17
+	for range 10 {
+		for _, a := range atOnce(t, 50, func(int) (string, string, any) {
+			return http.MethodPost, notesPath(event), map[string]any{"note": map[string]any{}}
+		}, c, c) {
+			if a.Code == http.StatusOK {
+				succeeded++
+			} else {
+				refused(a, "null")
+			}
+		}
+	}
+	equal(t, "notes that there was room for", succeeded, 500)
+	listed := c.Get(t, notesPath(event)).Must(t, http.StatusOK)
+	equal(t, "notes listed", listed.Len(t, "notes"), 500)
+	c.Delete(t, notePaths(id)[0]).Must(t, http.StatusOK)
+	c.Post(t, notesPath(event), one).Must(t, http.StatusOK)
+	refused(c.Post(t, notesPath(event), one), "null")
+}
+
 func TestDecisionsPart1_NotesWithoutAnObject(t *testing.T) {
 	proves(t, "decisions 1 400 wrapper")
 	c := school.Booker(t)

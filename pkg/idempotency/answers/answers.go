@@ -3,7 +3,11 @@
 // encrypted with AES-256-GCM; the key is not in Redis. While the first try is in progress, Redis holds a lock in
 // place of the answer. The lock expires when its holder dies.
 //
-// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text.
+// The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose
+// answer is gone is decided by what the records say, as when Redis was lost.
+//
+// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>, the list of a
+// user's answers, the oldest first; answers:<user>:bytes, what they take.
 package answers
 
 import (
@@ -29,7 +33,12 @@ import (
 // longer answer, the idempotency records in the documents decide on a retry.
 const maxBody = 64 << 10
 
-// Answer is an answer as it was sent.
+const (
+	maxKept  = 1 << 20 // bytes of Redis for the answers of one user
+	overhead = 384     // bytes that Redis takes for an answer besides its text, in the list too
+)
+
+// Answer is what a client was sent.
 type Answer struct {
 	Code int    `json:"code"`
 	Body []byte `json:"body"`
@@ -62,6 +71,7 @@ type entry struct {
 
 // Lock is held by the process that answers a request for the first time.
 type Lock struct {
+	user int64
 	key  idempotency.Key
 	text string
 }
@@ -75,16 +85,18 @@ local stored = redis.call('GET', KEYS[1])
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 
-// Begin returns the stored answer to the request or, for the first try, nil and a lock that expires after hold. It
-// returns Conflict when the key was used with another body, or when the first try is still in progress.
-func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration) (*Answer, Lock, error) {
+// Begin returns the answer that the request of the user got before; or, for the first try, nil and a lock that holds
+// for that long. Conflict when the key was used with another body or its first try is under way.
+func (s *Store) Begin(
+	ctx context.Context, user int64, k idempotency.Key, hold time.Duration,
+) (*Answer, Lock, error) {
 	lock, err := json.Marshal(entry{Body: k.Body, Holder: rand.Text()})
 	if err != nil {
 		return nil, Lock{}, fmt.Errorf("encode a lock: %w", err)
 	}
 	text, err := begin.Run(ctx, s.redis, []string{s.name(k)}, lock, hold.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
-		return nil, Lock{k, string(lock)}, nil
+		return nil, Lock{user, k, string(lock)}, nil
 	}
 	if err != nil {
 		return nil, Lock{}, problem.Wrap(problem.Unavailable, err, "")
@@ -103,15 +115,37 @@ func (s *Store) Begin(ctx context.Context, k idempotency.Key, hold time.Duration
 	return answer, Lock{}, err
 }
 
-// replace replaces the lock by an entry, or removes it, unless it has expired. KEYS: the entry; ARGV: the lock, the
-// new entry or ”, its lifetime in ms.
-var replace = redis.NewScript(`
+// keep puts an answer in a lock's place, unless the lock has expired, and drops the user's oldest answers while all
+// take too much. KEYS: the entry, the user's list, its bytes; ARGV: the lock, the answer, how long it is kept in
+// milliseconds, the overhead of one, how much they may take.
+var keep = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local size = #ARGV[2] + ARGV[4]
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+redis.call('RPUSH', KEYS[2], string.format('%.0f %d %s', now + ARGV[3], size, KEYS[1]))
+local total = redis.call('INCRBY', KEYS[3], size)
+while true do
+  local expires, taken, name = string.match(redis.call('LINDEX', KEYS[2], 0) or '', '^(%d+) (%d+) (.*)$')
+  if not name then break end
+  local expired = tonumber(expires) <= now
+  if not expired and total <= tonumber(ARGV[5]) then break end
+  if not expired then redis.call('DEL', name) end
+  redis.call('LPOP', KEYS[2])
+  total = redis.call('DECRBY', KEYS[3], taken)
+end
+redis.call('PEXPIRE', KEYS[2], ARGV[3])
+redis.call('PEXPIRE', KEYS[3], ARGV[3])
 return 1`)
 
-// Keep stores the answer for idempotency.Lifetime and releases the lock. An answer that is too long is not stored.
+// release removes a lock unless it has expired. KEYS: the entry; ARGV: the lock.
+var release = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`)
+
+// Keep remembers the answer for idempotency.Lifetime and releases the lock; an answer that is too long is not
+// remembered. The user's oldest answers are dropped while all of them take too much.
 func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if len(a.Body) > maxBody {
 		return s.Release(ctx, l)
@@ -124,18 +158,23 @@ func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
-	return s.replace(ctx, l, string(kept))
+	list := fmt.Sprintf("%sanswers:%d", s.prefix, l.user)
+	keys := []string{s.name(l.key), list, list + ":bytes"}
+	lifetime := idempotency.Lifetime.Milliseconds()
+	return unavailable(keep.Run(ctx, s.redis, keys, l.text, string(kept), lifetime, overhead, maxKept).Err())
 }
 
-// Release releases the lock without an answer: the next try counts as the first one.
-func (s *Store) Release(ctx context.Context, l Lock) error { return s.replace(ctx, l, "") }
+// Release releases the lock without an answer: the next try is a first one.
+func (s *Store) Release(ctx context.Context, l Lock) error {
+	return unavailable(release.Run(ctx, s.redis, []string{s.name(l.key)}, l.text).Err())
+}
 
-func (s *Store) replace(ctx context.Context, l Lock, kept string) error {
-	if err := replace.Run(ctx, s.redis, []string{s.name(l.key)}, l.text, kept,
-		idempotency.Lifetime.Milliseconds()).Err(); err != nil {
-		return problem.Wrap(problem.Unavailable, err, "")
+// unavailable makes an error of Redis the problem that clients see.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return problem.Wrap(problem.Unavailable, err, "")
 }
 
 func (s *Store) seal(k idempotency.Key, a Answer) ([]byte, error) {

@@ -1,6 +1,7 @@
 package answers_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func key(key, body string) idempotency.Key {
 // lock begins a request and ends the test unless it is the first try.
 func lock(t *testing.T, s *answers.Store, k idempotency.Key, hold time.Duration) answers.Lock {
 	t.Helper()
-	answer, c, err := s.Begin(t.Context(), k, hold)
+	answer, c, err := s.Begin(t.Context(), 1, k, hold)
 	if answer != nil || err != nil {
 		t.Fatalf("no first try: %+v, %v", answer, err)
 	}
@@ -45,14 +46,14 @@ func TestDecisionsPart1_ARetryGetsTheSameAnswer(t *testing.T) {
 	if err := s.Keep(t.Context(), lock(t, s, k, hold), want); err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := s.Begin(t.Context(), k, hold)
+	got, _, err := s.Begin(t.Context(), 1, k, hold)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, _, err := s.Begin(t.Context(), key("k", "b"), hold); !problem.Is(err, problem.Conflict) {
+	if _, _, err := s.Begin(t.Context(), 1, key("k", "b"), hold); !problem.Is(err, problem.Conflict) {
 		t.Errorf("another body: %v", err)
 	}
 	lock(t, s, key("l", "a"), hold)
@@ -71,7 +72,7 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	s, _, _ := open(t)
 	k := key("k", "a")
 	released := lock(t, s, k, hold)
-	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) ||
+	if _, _, err := s.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) ||
 		problem.As(err).RetryAfter <= 0 {
 		t.Errorf("in progress: %v", err)
 	}
@@ -88,13 +89,13 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	if err := s.Release(t.Context(), late); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) {
+	if _, _, err := s.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
 		t.Errorf("the late one settled: %v", err)
 	}
 	if err := s.Keep(t.Context(), now, answers.Answer{Code: 200, Body: []byte("mine")}); err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := s.Begin(t.Context(), k, hold); err != nil || string(got.Body) != "mine" {
+	if got, _, err := s.Begin(t.Context(), 1, k, hold); err != nil || string(got.Body) != "mine" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -116,7 +117,81 @@ func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("another")})
-	if _, _, err := other.Begin(t.Context(), k, hold); !problem.Is(err, problem.Conflict) {
+	if _, _, err := other.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
 		t.Error(err)
+	}
+}
+
+// keepOf keeps an answer of that many bytes for a user.
+func keepOf(t *testing.T, s *answers.Store, user int64, header string, size int) idempotency.Key {
+	t.Helper()
+	k := idempotency.New(user, "POST /api/events", header, nil)
+	answer, l, err := s.Begin(t.Context(), user, k, hold)
+	if err == nil && answer == nil {
+		err = s.Keep(t.Context(), l, answers.Answer{Code: 200, Body: make([]byte, size)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// memory is what Redis takes for all below the prefix.
+func memory(t *testing.T, client *redis.Client, prefix string) (bytes int64) {
+	t.Helper()
+	for keys := client.Scan(t.Context(), 0, prefix+"*", 1000).Iterator(); keys.Next(t.Context()); {
+		bytes += client.MemoryUsage(t.Context(), keys.Val(), 0).Val()
+	}
+	return bytes
+}
+
+func TestHardToBreak_Row03_TheAnswersOfAUserTakeAMebibyteAndTheOldestGoFirst(t *testing.T) {
+	for size, kept := range map[int][2]int{10: {800, 2000}, 64 << 10: {8, 9}} {
+		s, client, prefix := open(t)
+		other := keepOf(t, s, 2, "k", 64<<10)
+		var keys []idempotency.Key
+		for i := range 2 * kept[1] {
+			keys = append(keys, keepOf(t, s, 1, fmt.Sprint(i), size))
+		}
+		stored := func(k idempotency.Key) bool { return client.Exists(t.Context(), prefix+"answer:"+k.ID).Val() == 1 }
+		n := 0
+		for i, k := range keys {
+			if stored(k) {
+				n++
+			} else if n > 0 {
+				t.Errorf("%d bytes: answer %d is gone, an older one is not", size, i)
+			}
+		}
+		if n < kept[0] || n > kept[1] || !stored(other) {
+			t.Errorf("%d bytes: %d answers are kept, another user's: %t", size, n, stored(other))
+		}
+		if bytes := memory(t, client, prefix); bytes > 1<<20+256<<10 { // with the other user's
+			t.Errorf("%d bytes: Redis takes %d", size, bytes)
+		}
+		lock(t, s, key("0", ""), hold) // what is gone is a first try again: the record says that it was done
+	}
+}
+
+func TestHardToBreak_Row03_AnswersThatExpiredTakeNothing(t *testing.T) {
+	s, client, prefix := open(t)
+	list := prefix + "answers:1"
+	again := keepOf(t, s, 1, "again", 10)
+	client.Del(t.Context(), list, list+":bytes")
+	client.RPush(t.Context(), list, "1000 1048576 "+prefix+"answer:"+again.ID) // in 1970
+	client.Set(t.Context(), list+":bytes", 1<<20, 0)
+	next := keepOf(t, s, 1, "next", 10)
+	for _, k := range []idempotency.Key{again, next} { // a request under the same key that came since has its answer
+		if client.Exists(t.Context(), prefix+"answer:"+k.ID).Val() != 1 {
+			t.Error("a young answer is gone")
+		}
+	}
+	bytes, err := client.Get(t.Context(), list+":bytes").Int()
+	if err != nil || bytes > 2000 || client.LLen(t.Context(), list).Val() != 1 {
+		t.Errorf("the old one still takes %d bytes, %v", bytes, err)
+	}
+	for _, name := range []string{list, list + ":bytes"} {
+		if left := client.PTTL(t.Context(), name).Val(); left <= 0 || left > 24*time.Hour {
+			t.Errorf("%s is kept for %v", name, left)
+		}
 	}
 }
