@@ -293,7 +293,8 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = gated.Disconnect(context.Background()) }()
-				relay = NewRelay(RelayOptions{Collection: gated.Database(collection.Database().Name()).Collection(collection.Name()), Redis: client, Stream: stream, Log: log.logger()})
+				away := gated.Database(collection.Database().Name()).Collection(collection.Name())
+				relay = NewRelay(RelayOptions{Collection: away, Redis: client, Stream: stream, Log: log.logger()})
 			}
 			start(t, relay.Run)
 			put(t, collection, 1, "before")

@@ -120,13 +120,13 @@ func Serves(url string) func(context.Context) bool {
 // Stop sends the program a signal, kills it when it has not ended after patience, and returns when it has ended. It
 // returns an error when the program had to be killed. It does nothing to a program that has ended.
 func (p *Process) Stop(signal os.Signal, patience time.Duration) error {
-	_ = p.command.Process.Signal(signal) // it may have ended by itself
+	_ = p.command.Process.Signal(signal) // it may have ended already
 	select {
 	case <-p.ended:
 		return nil
 	case <-time.After(patience):
 	}
-	_ = p.command.Process.Kill() // it may have ended by itself
+	_ = p.command.Process.Kill() // it may have ended already
 	<-p.ended
 	return fmt.Errorf("%s did not end within %s of %v and was killed", filepath.Base(p.command.Path), patience, signal)
 }

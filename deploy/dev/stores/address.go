@@ -60,7 +60,7 @@ func checkMongo(ctx context.Context, uri string) error {
 	if err != nil {
 		return withoutSecrets(uri, err)
 	}
-	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is under way on it
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is in progress on it
 	if err := client.Ping(ctx, nil); err != nil {
 		return fmt.Errorf("no answer within %s: %w", addressPatience, withoutSecrets(uri, err))
 	}
@@ -80,7 +80,7 @@ func checkRedis(ctx context.Context, address string) error {
 	}
 	settings.MaxRetries, settings.DialerRetries = -1, 1 // do not retry
 	client := redis.NewClient(settings)
-	defer client.Close() //nolint:errcheck // nothing is under way on it
+	defer client.Close() //nolint:errcheck // nothing is in progress on it
 	if err := client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("no answer: %w", withoutSecrets(address, err))
 	}

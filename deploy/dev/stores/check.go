@@ -18,7 +18,7 @@ func awaitMongo(ctx context.Context, uri string) error {
 	if err != nil {
 		return err
 	}
-	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is under way on it
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is in progress on it
 	db := client.Database(fmt.Sprintf("belfry_stores_check_%d", os.Getpid()))
 	for {
 		err := db.Drop(ctx)

@@ -98,7 +98,7 @@ func (c *dirLock) endStragglers(ctx context.Context, say *speaker) error {
 
 func signalAll(pids []int, s syscall.Signal) {
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, s) // it may have ended by itself
+		_ = syscall.Kill(pid, s) // it may have ended already
 	}
 }
 

@@ -59,7 +59,7 @@ func initiate(ctx context.Context, uri, member string) error {
 	if err != nil {
 		return err
 	}
-	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is under way on it
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is in progress on it
 	admin := client.Database("admin")
 	members := bson.A{bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: member}}}
 	var current struct {

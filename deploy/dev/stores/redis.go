@@ -66,7 +66,7 @@ func awaitRedis(ctx context.Context, address string) error {
 		return err
 	}
 	client := redis.NewClient(settings)
-	defer client.Close() //nolint:errcheck // nothing is under way on it
+	defer client.Close() //nolint:errcheck // nothing is in progress on it
 	for {
 		// Ask only when something listens: the client logs each failed connection to standard error.
 		conn, err := net.Dial("tcp", settings.Addr)

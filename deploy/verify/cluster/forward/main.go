@@ -87,7 +87,7 @@ func serve(listener net.Listener, target string) error {
 
 // join connects to target and copies bytes both ways until both sides have closed.
 func join(conn net.Conn, target string) error {
-	out, err := net.DialTimeout("tcp", target, connectPatience) //nolint:gosec // whoever starts it says where to
+	out, err := net.DialTimeout("tcp", target, connectPatience) //nolint:gosec // the arguments say where to
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}

@@ -36,8 +36,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer, env func(strin
 		Use:   "walkthrough --url URL",
 		Short: "Take an empty deployment to a running school, step by step",
 		Long: `walkthrough takes an empty deployment to a running school with documented calls alone, and shows each
-step: what was called, what was expected and what came. It receives the deployment's mails and notices itself.` + ` It ends at
-the first difference. What it makes stays: the deployment must have no user but its first administrator,` + ` and is not to be
+step: what was called, what was expected and what came. It receives the deployment's mails and notices itself.` +
+			` It ends at
+the first difference. What it makes stays: the deployment must have no user but its first administrator,` +
+			` and is not to be
 used for anything else.
 
 The deployment has to send its mail here (BELFRY_SMTP_HOST, BELFRY_SMTP_PORT, BELFRY_MAIL_FROM, and BELFRY_SMTP_TLS=none
@@ -124,8 +126,8 @@ func walk(ctx context.Context, o walkthrough.Options, out io.Writer) error {
 		fmt.Fprintf(out, "\nThe walk ended at step %d, after %.0f s.\n", difference.Step, s.Took.Seconds())
 	}
 	if err == nil {
-		const success = "\nA running school: %d calls, %d mails and %d notices by webhook, all as expected, in %.0f s.\n"
-		fmt.Fprintf(out, success, s.Calls, s.Mails, s.Notices, s.Took.Seconds())
+		fmt.Fprintf(out, "\nA running school: %d calls, %d mails and %d notices by webhook, "+
+			"all as expected, in %.0f s.\n", s.Calls, s.Mails, s.Notices, s.Took.Seconds())
 	}
 	return err
 }
