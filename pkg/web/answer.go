@@ -65,7 +65,8 @@ func answerErrors(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) (err error) {
 		defer func() {
 			if r := recover(); r != nil {
-				o.Log.ErrorContext(c.UserContext(), "panic", "route", matchedRoute(c), "request", c.Locals(requestIDKey), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+				o.Log.ErrorContext(c.UserContext(), "panic", "route", matchedRoute(c), "request",
+					c.Locals(requestIDKey), "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
 				err = answer(c, problem.New(problem.Internal, ""))
 			}
 		}()
@@ -82,7 +83,8 @@ func answerError(o Options) fiber.ErrorHandler {
 	return func(c *fiber.Ctx, err error) error {
 		p := classify(o, err)
 		if p.Kind == problem.Internal || p.Kind == problem.Unavailable {
-			o.Log.ErrorContext(c.UserContext(), "request failed", "route", matchedRoute(c), "request", c.Locals(requestIDKey), "error", p.Error())
+			o.Log.ErrorContext(c.UserContext(), "request failed", "route", matchedRoute(c), "request",
+				c.Locals(requestIDKey), "error", p.Error())
 		}
 		if p.RetryAfter > 0 {
 			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))

@@ -22,7 +22,8 @@ func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T
 	begun := make(chan struct{})
 	app, err := web.New(web.Options{
 		Name: "test", Log: slog.New(slog.DiscardHandler), Timeout: 5 * time.Second,
-		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(), Propagator: propagation.TraceContext{},
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: propagation.TraceContext{},
 	}, []web.Route{route(http.MethodGet, "/slow", func(c *fiber.Ctx) error {
 		close(begun)
 		time.Sleep(time.Second)

@@ -107,7 +107,8 @@ func parseTags(text string) (list []string, star, ok bool) {
 		rest, quoted := strings.CutPrefix(strings.TrimPrefix(text, "W/"), `"`)
 		tag, rest, closed := strings.Cut(rest, `"`)
 		rest = strings.TrimLeft(rest, " \t")
-		if !quoted || !closed || strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r == 0x7f }) || (rest != "" && rest[0] != ',') {
+		if !quoted || !closed || strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r == 0x7f }) ||
+			(rest != "" && rest[0] != ',') {
 			return nil, false, false
 		}
 		list = append(list, tag)

@@ -16,16 +16,17 @@ func things(t *testing.T, name *string) string {
 	t.Helper()
 	state := web.State{Kind: "thing", ID: 12, Version: 3}
 	show := func(c *fiber.Ctx) error { return web.Record(c, state, web.Field{Name: "name", Value: *name}) }
-	address, _ := serve(t, user(principal.Permissions{CanAPI: true}), route("GET", "/thing", show), route("PATCH", "/thing", func(c *fiber.Ctx) error {
-		match, err := web.IfMatch(c, state.Kind, state.ID)
-		if err == nil {
-			err = match.Check(state.Version)
-		}
-		if err != nil {
-			return err
-		}
-		return show(c)
-	}))
+	address, _ := serve(t, user(principal.Permissions{CanAPI: true}), route("GET", "/thing", show),
+		route("PATCH", "/thing", func(c *fiber.Ctx) error {
+			match, err := web.IfMatch(c, state.Kind, state.ID)
+			if err == nil {
+				err = match.Check(state.Version)
+			}
+			if err != nil {
+				return err
+			}
+			return show(c)
+		}))
 	return address + "/thing"
 }
 
@@ -39,7 +40,8 @@ func TestDecisionsPart1_ETag_IfNoneMatchIsAnswered304UntilAnythingShownChanges(t
 	}
 	for _, method := range []string{"GET", "HEAD"} {
 		for _, known := range []string{tag, "W/" + tag, `"x,y", ` + tag, "*"} {
-			if code, body, headers := ask(t, method, url, "", "If-None-Match", known); code != 304 || body != "" || headers.Get("ETag") != tag {
+			if code, body, headers := ask(t, method, url, "", "If-None-Match", known); code != 304 || body != "" ||
+				headers.Get("ETag") != tag {
 				t.Errorf("%s %s: %d %q %v", method, known, code, body, headers)
 			}
 		}
@@ -54,7 +56,8 @@ func TestDecisionsPart1_ETag_IfNoneMatchIsAnswered304UntilAnythingShownChanges(t
 		t.Errorf("PATCH: %d %v", code, headers)
 	}
 	name = "b"
-	if code, body, headers := ask(t, "GET", url, "", "If-None-Match", tag); code != 200 || body != `{"status":"OK","name":"b"}` || headers.Get("ETag") == tag {
+	if code, body, headers := ask(t, "GET", url, "", "If-None-Match", tag); code != 200 ||
+		body != `{"status":"OK","name":"b"}` || headers.Get("ETag") == tag {
 		t.Errorf("a 304 hides a new name: %d %s %s", code, body, headers.Get("ETag"))
 	}
 }
@@ -67,7 +70,8 @@ func TestDecisionsPart1_IfMatch_IsComparedByKindIDAndVersion(t *testing.T) {
 	name = "b" // elsewhere: it is no change of the thing
 	for known, want := range map[string]int{
 		tag: 200, "W/" + tag: 200, "*": 200, `"thing-12-3"`: 200, `"thing-12-2","a,b" , ` + tag: 200,
-		`"thing-12-2"`: 412, `"thing-12-4-0123456789abcdef"`: 412, `"thing-1-3"`: 412, `"other-12-3"`: 412, `"thing-12-03"`: 412, `"thing-12-33"`: 412, `"x"`: 412,
+		`"thing-12-2"`: 412, `"thing-12-4-0123456789abcdef"`: 412, `"thing-1-3"`: 412, `"other-12-3"`: 412,
+		`"thing-12-03"`: 412, `"thing-12-33"`: 412, `"x"`: 412,
 		"thing-12-3": 400, `"thing-12-3`: 400, `*, ` + tag: 400, ",": 400, `"a b"`: 400, tag + tag: 400,
 	} {
 		code, body, _ := ask(t, "PATCH", url, "", "If-Match", known)

@@ -32,7 +32,8 @@ func idByTheBook(text string) (int64, bool) {
 }
 
 func FuzzParseID(f *testing.F) {
-	for _, text := range []string{"1", "0", "01", "-1", "+1", " 1", "9223372036854775807", "9223372036854775808", "1e3", "١", "1_0", ""} {
+	for _, text := range []string{"1", "0", "01", "-1", "+1", " 1", "9223372036854775807", "9223372036854775808", "1e3",
+		"١", "1_0", ""} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -49,7 +50,8 @@ func FuzzParseID(f *testing.F) {
 
 // FuzzParseBodyID compares with a decoder that takes the value as any JSON.
 func FuzzParseBodyID(f *testing.F) {
-	for _, text := range []string{`1`, `"1"`, `"\u0031"`, `1.0`, `1e3`, `"01"`, `null`, `[1]`, `""`, `"`, `-1`, `true`} {
+	for _, text := range []string{`1`, `"1"`, `"\u0031"`, `1.0`, `1e3`, `"01"`, `null`, `[1]`, `""`, `"`, `-1`,
+		`true`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -94,7 +96,8 @@ func objectByTheBook(text []byte) (map[string]any, bool) {
 
 func FuzzParseObject(f *testing.F) {
 	for _, text := range []string{
-		`{}`, ` {"a":1}` + "\n", `{"a":1} x`, `{"a":1}{}`, `[]`, `null`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1,"a":2}`, `{"A":1,"a":2}`,
+		`{}`, ` {"a":1}` + "\n", `{"a":1} x`, `{"a":1}{}`, `[]`, `null`, `{"a":{"b":[1,2,{"c":null}]}}`,
+		`{"a":1,"a":2}`, `{"A":1,"a":2}`,
 		"{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{"":""}`, `{"a":1e999}`, `{a:1}`, "\ufeff{}",
 	} {
 		f.Add([]byte(text))
@@ -126,7 +129,8 @@ func FuzzParseObject(f *testing.F) {
 
 // FuzzQuery compares the value that a handler reads with that of net/url, for queries that both can read.
 func FuzzQuery(f *testing.F) {
-	for _, query := range []string{"name=a", "name=a+b%20c", "name=%ff", "name=%C3%A9", "name", "name=a&name=b", "x=1&name=a", "name=a%26b=c", "%6eame=a", "name=a%"} {
+	for _, query := range []string{"name=a", "name=a+b%20c", "name=%ff", "name=%C3%A9", "name", "name=a&name=b",
+		"x=1&name=a", "name=a%26b=c", "%6eame=a", "name=a%"} {
 		f.Add(query)
 	}
 	app := fiber.New(fiber.Config{Immutable: true})
@@ -149,7 +153,8 @@ func FuzzQuery(f *testing.F) {
 
 // FuzzParseTags holds that what is read as tags, written as tags, is read as the same.
 func FuzzParseTags(f *testing.F) {
-	for _, text := range []string{`"a"`, `W/"a", "b,c"`, `*`, ` ,"",, "a"`, `"a`, `a`, `"a""b"`, `"a" x`, "", `w/"a"`, `W/*`} {
+	for _, text := range []string{`"a"`, `W/"a", "b,c"`, `*`, ` ,"",, "a"`, `"a`, `a`, `"a""b"`, `"a" x`, "", `w/"a"`,
+		`W/*`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

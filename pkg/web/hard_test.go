@@ -68,27 +68,30 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 		spaces  = "                    "
 	)
 	for name, raw := range map[string]string{
-		"two equal Content-Lengths":            post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
-		"two Content-Lengths":                  post + "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
-		"a list of Content-Lengths":            post + "Content-Length: 2, 2\r\n\r\n{}",
-		"Content-Length with a sign":           post + "Content-Length: +2\r\n\r\n{}",
-		"negative Content-Length":              post + "Content-Length: -2\r\n\r\n{}",
-		"hexadecimal Content-Length":           post + "Content-Length: 0x2\r\n\r\n{}",
-		"empty Content-Length":                 post + "Content-Length: \r\n\r\n{}",
-		"Content-Length with a fraction":       post + "Content-Length: 2.0\r\n\r\n{}",
-		"Content-Length of two words":          post + "Content-Length: 2 2\r\n\r\n{}",
-		"Content-Length beyond 64 bits":        post + "Content-Length: 18446744073709551618\r\n\r\n{}",
-		"Content-Length in other digits":       post + "Content-Length: \u0662\r\n\r\n{}",
-		"Content-Length, then chunked":         post + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
-		"chunked, then Content-Length":         post + "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n" + body,
-		"chunked with a length of nothing":     post + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
-		"unknown Transfer-Encoding":            post + "Transfer-Encoding: xchunked\r\n\r\n" + body,
-		"Transfer-Encoding identity":           post + "Transfer-Encoding: identity\r\n\r\n" + body,
-		"identity with Content-Length":         post + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}",
-		"gzip before chunked":                  post + "Transfer-Encoding: gzip, chunked\r\n\r\n" + body,
-		"chunked before identity":              post + "Transfer-Encoding: chunked, identity\r\n\r\n" + body,
-		"chunked, far from identity":           post + "Transfer-Encoding: chunked" + spaces + ", identity\r\n\r\n" + body,
-		"chunked twice":                        post + strings.Repeat("Transfer-Encoding: chunked\r\n", 2) + "\r\n" + body,
+		"two equal Content-Lengths":      post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+		"two Content-Lengths":            post + "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
+		"a list of Content-Lengths":      post + "Content-Length: 2, 2\r\n\r\n{}",
+		"Content-Length with a sign":     post + "Content-Length: +2\r\n\r\n{}",
+		"negative Content-Length":        post + "Content-Length: -2\r\n\r\n{}",
+		"hexadecimal Content-Length":     post + "Content-Length: 0x2\r\n\r\n{}",
+		"empty Content-Length":           post + "Content-Length: \r\n\r\n{}",
+		"Content-Length with a fraction": post + "Content-Length: 2.0\r\n\r\n{}",
+		"Content-Length of two words":    post + "Content-Length: 2 2\r\n\r\n{}",
+		"Content-Length beyond 64 bits":  post + "Content-Length: 18446744073709551618\r\n\r\n{}",
+		"Content-Length in other digits": post + "Content-Length: \u0662\r\n\r\n{}",
+		"Content-Length, then chunked":   post + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"chunked, then Content-Length": post + "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n" +
+			body,
+		"chunked with a length of nothing": post + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+		"unknown Transfer-Encoding":        post + "Transfer-Encoding: xchunked\r\n\r\n" + body,
+		"Transfer-Encoding identity":       post + "Transfer-Encoding: identity\r\n\r\n" + body,
+		"identity with Content-Length":     post + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}",
+		"gzip before chunked":              post + "Transfer-Encoding: gzip, chunked\r\n\r\n" + body,
+		"chunked before identity":          post + "Transfer-Encoding: chunked, identity\r\n\r\n" + body,
+		"chunked, far from identity": post + "Transfer-Encoding: chunked" + spaces + ", identity\r\n\r\n" +
+			body,
+		"chunked twice": post + strings.Repeat("Transfer-Encoding: chunked\r\n", 2) + "\r\n" +
+			body,
 		"chunked in quotes":                    post + "Transfer-Encoding: \"chunked\"\r\n\r\n" + body,
 		"chunked after a vertical tab":         post + "Transfer-Encoding: \vchunked\r\n\r\n" + body,
 		"empty Transfer-Encoding":              post + "Transfer-Encoding:\r\n\r\n" + body,
@@ -154,7 +157,8 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 				}
 				head, envelope, _ := strings.Cut(answer, "\r\n\r\n")
 				if !strings.HasPrefix(head, "HTTP/1.1 400 ") || strings.Count(answer, "HTTP/1.1 ") != 1 ||
-					!strings.Contains(head+"\r\n", "Connection: close\r\n") || !strings.HasPrefix(envelope, `{"status":"Bad request"`) {
+					!strings.Contains(head+"\r\n", "Connection: close\r\n") ||
+					!strings.HasPrefix(envelope, `{"status":"Bad request"`) {
 					t.Errorf("%s: got %q", how, answer)
 				}
 			}
@@ -182,7 +186,8 @@ func TestHardToBreak_Row15_RequestsInOrderAreAnsweredEach(t *testing.T) {
 		{"GET /read HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
 		{"\r\nGET /read HTTP/1.1\r\nHost:x\r\nX:\r\nY: \t a\tb\u00e9 \t\r\n\r\n", "200"},
 		{"POST /write HTTP/1.1\r\nHost: x\r\n" + length + "\r\n" + content, "200"},
-		{"POST /write HTTP/1.1\r\nhost: x\r\ncontent-LENGTH:  0" + length[len("Content-Length: "):] + "\r\n" + content, "200"},
+		{"POST /write HTTP/1.1\r\nhost: x\r\ncontent-LENGTH:  0" + length[len("Content-Length: "):] + "\r\n" + content,
+			"200"},
 		{
 			"POST /write HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked \r\n\r\n" +
 				"1\r\n{\r\n1b;a=\"b\"\r\n" + content[1:] + "\r\n000\r\n\r\n", "200",
@@ -270,7 +275,8 @@ func TestHardToBreak_Row15_ABodyThatIsCutShortIsNotTaken(t *testing.T) {
 
 func TestHardToBreak_Row06_TheNearestUntrustedAddressWins(t *testing.T) {
 	trusted := []netip.Prefix{
-		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:ff::/48"),
+		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8"),
+		netip.MustParsePrefix("2001:db8:ff::/48"),
 	}
 	base, _ := serve(t, nil, route("GET", "/x", func(c *fiber.Ctx) error {
 		return web.OK(c, web.Field{Name: "from", Value: web.ClientAddress(c, trusted)})
@@ -347,8 +353,10 @@ func TestHardToBreak_Row11_PagesFromElsewhereChangeNothing(t *testing.T) {
 		{"two words", true, []string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Site", "cross-site"}, 403},
 		{"own origin", true, []string{"Origin", "https://school.example"}, 200},
 		{"own origin with its port", true, []string{"Origin", "https://School.Example:443"}, 200},
-		{"own origin of an address with its port", true, []string{"Host", "school.example:443", "Origin", "https://school.example"}, 200},
-		{"own origin, same-origin", true, []string{"Origin", "https://school.example", "Sec-Fetch-Site", "same-origin"}, 200},
+		{"own origin of an address with its port", true,
+			[]string{"Host", "school.example:443", "Origin", "https://school.example"}, 200},
+		{"own origin, same-origin", true, []string{"Origin", "https://school.example", "Sec-Fetch-Site", "same-origin"},
+			200},
 		{"own origin without TLS", true, []string{"Origin", "http://school.example"}, 403},
 		{"own origin where there is no TLS", false, []string{"Origin", "http://school.example"}, 200},
 		{"own origin behind TLS unknown to us", false, []string{"Origin", "https://school.example"}, 200},
@@ -356,21 +364,24 @@ func TestHardToBreak_Row11_PagesFromElsewhereChangeNothing(t *testing.T) {
 		{"a subdomain", true, []string{"Origin", "https://www.school.example"}, 403},
 		{"the domain above", true, []string{"Origin", "https://example"}, 403},
 		{"another site", true, []string{"Origin", "https://evil.example"}, 403},
-		{"another site that says same-origin", true, []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "same-origin"}, 403},
+		{"another site that says same-origin", true,
+			[]string{"Origin", "https://evil.example", "Sec-Fetch-Site", "same-origin"}, 403},
 		{"own host as a user", true, []string{"Origin", "https://school.example@evil.example"}, 403},
 		{"own host as a prefix", true, []string{"Origin", "https://school.example.evil.example"}, 403},
 		{"no origin", true, []string{"Origin", "null"}, 403},
 		{"another scheme", true, []string{"Origin", "chrome-extension://school.example"}, 403},
 		{"a path", true, []string{"Origin", "https://school.example/"}, 403},
 		{"two origins", true, []string{"Origin", "https://school.example", "Origin", "https://evil.example"}, 403},
-		{"an allowed origin", true, []string{"Origin", "https://timetable.example", "Sec-Fetch-Site", "cross-site"}, 200},
+		{"an allowed origin", true, []string{"Origin", "https://timetable.example", "Sec-Fetch-Site", "cross-site"},
+			200},
 		{"an allowed origin, otherwise written", true, []string{"Origin", "HTTPS://Timetable.example:443"}, 200},
 		{"an allowed origin without TLS", true, []string{"Origin", "http://timetable.example"}, 403},
 		{"cross-site without Content-Type", true, []string{"Origin", "https://evil.example", "Content-Type", ""}, 403},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base := serveOptions(t, web.Options{
-				Cookies: web.Cookies{Secure: c.secure}, AllowedOrigins: []string{"https://timetable.example"}, Timeout: time.Second,
+				Cookies: web.Cookies{Secure: c.secure}, AllowedOrigins: []string{"https://timetable.example"},
+				Timeout: time.Second,
 			},
 				route("GET", "/read", ok), route("POST", "/write", ok), route("PUT", "/write", ok),
 				route("PATCH", "/write", ok), route("DELETE", "/write", ok),
@@ -462,7 +473,8 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 		_ = c.Close()
 	}
 	answer := ""
-	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") &&
+		time.Now().Before(deadline); {
 		answer = exchange(t, base, "GET /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	}
 	if !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
@@ -472,7 +484,8 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 
 // A client that asks whether its body is wanted is answered before it sends any.
 func TestHardToBreak_Row01_ExpectContinue(t *testing.T) {
-	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	base, _ := serve(t, user(principal.All()),
+		web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
 	for _, c := range []struct{ name, length, body, want string }{
 		{"taken", "2", "{}", "100 200"},
 		{"larger than any route takes", "5000000", "", "413"},
@@ -492,11 +505,13 @@ func TestHardToBreak_Row01_ExpectContinue(t *testing.T) {
 
 // A client that sends all of its body before it reads gets the answer that came before, and not a reset.
 func TestHardToBreak_Row01_AnEarlyAnswerReachesWhoSendsOn(t *testing.T) {
-	base, _ := serve(t, user(principal.All()), web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
+	base, _ := serve(t, user(principal.All()),
+		web.Route{Method: "POST", Path: "/own", Access: web.SignedIn, Handler: ok})
 	for name, header := range map[string]string{"401": "", "413": "Cookie: " + cookie + "\r\n"} {
 		for range 20 {
 			head := "POST /own HTTP/1.1\r\nHost: x\r\n" + header + "Content-Length: 4000000\r\n\r\n"
-			if answer := exchange(t, base, head+strings.Repeat("x", 4000000)); !strings.HasPrefix(answer, "HTTP/1.1 "+name) {
+			if answer := exchange(t, base, head+strings.Repeat("x", 4000000)); !strings.HasPrefix(answer,
+				"HTTP/1.1 "+name) {
 				t.Fatalf("got %q, want %s", answer, name)
 			}
 		}

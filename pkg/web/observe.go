@@ -33,7 +33,8 @@ func observe(o Options) (fiber.Handler, error) {
 		method := c.Method()
 		outer := o.Propagator.Extract(c.UserContext(), carrier{c})
 		ctx, span := tracer.Start(outer, method, trace.WithSpanKind(trace.SpanKindServer),
-			trace.WithAttributes(attribute.String("http.request.method", method), attribute.String("belfry.listener", o.Name)))
+			trace.WithAttributes(attribute.String("http.request.method", method),
+				attribute.String("belfry.listener", o.Name)))
 		defer span.End()
 		c.SetUserContext(ctx)
 		err := c.Next()
@@ -49,7 +50,8 @@ func observe(o Options) (fiber.Handler, error) {
 			span.SetStatus(codes.Error, problem.OfCode(code).Status())
 		}
 		duration.Record(ctx, time.Since(begun).Seconds(),
-			metric.WithAttributes(append(labels, attribute.String("http.request.method", method), attribute.String("belfry.listener", o.Name))...))
+			metric.WithAttributes(append(labels, attribute.String("http.request.method", method),
+				attribute.String("belfry.listener", o.Name))...))
 		c.SetUserContext(ctx) // the access log wants the span, whose context limitTime has ended by now
 		return err
 	}, nil

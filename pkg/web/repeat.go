@@ -49,11 +49,13 @@ func repeatable(o Options) fiber.Handler {
 			end := func() error { return o.Answers.Release(ctx, lock) }
 			if done {
 				end = func() error {
-					return o.Answers.Keep(ctx, lock, answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body()})
+					return o.Answers.Keep(ctx, lock,
+						answers.Answer{Code: c.Response().StatusCode(), Body: c.Response().Body()})
 				}
 			}
 			if err := end(); err != nil { // the lock expires
-				o.Log.WarnContext(ctx, "an answer is not remembered", "route", matchedRoute(c), "request", c.Locals(requestIDKey), "error", err)
+				o.Log.WarnContext(ctx, "an answer is not remembered", "route", matchedRoute(c), "request",
+					c.Locals(requestIDKey), "error", err)
 			}
 		}()
 		c.Locals(idempotencyKey, key)
@@ -70,7 +72,8 @@ func readKey(c *fiber.Ctx) (idempotency.Key, error) {
 		return idempotency.Key{}, nil
 	case 1:
 		header := string(keys[0])
-		return idempotency.New(Principal(c).UserID, c.Method()+" "+c.Path(), header, c.Request().Body()), idempotency.CheckKey(header)
+		return idempotency.New(Principal(c).UserID, c.Method()+" "+c.Path(), header,
+			c.Request().Body()), idempotency.CheckKey(header)
 	default:
 		return idempotency.Key{}, problem.New(problem.Malformed, "more than one %s", headerKey)
 	}

@@ -50,16 +50,19 @@ func TestDecisionsPart1_IdempotencyKey_TheSameRequestGetsTheSameAnswer(t *testin
 		t.Error("the first answer is marked as given before")
 	}
 	code, again, headers := post(t, address+"/things/1", `{}`, "k")
-	if code != 201 || again != first || headers.Get("Idempotency-Replayed") != "true" || headers.Get("Content-Type") != "application/json; charset=utf-8" {
+	if code != 201 || again != first || headers.Get("Idempotency-Replayed") != "true" ||
+		headers.Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Errorf("%d %s %v, first %s", code, again, headers, first)
 	}
-	if code, body, _ := post(t, address+"/things/1", `{"a":1}`, "k"); code != 409 || !strings.HasPrefix(body, `{"status":"Conflict"`) {
+	if code, body, _ := post(t, address+"/things/1", `{"a":1}`, "k"); code != 409 ||
+		!strings.HasPrefix(body, `{"status":"Conflict"`) {
 		t.Errorf("another body: %d %s", code, body)
 	}
 	if things.Load() != 1 {
 		t.Errorf("%d things", things.Load())
 	}
-	for i, other := range []struct{ path, key string }{{"/things/2", "k"}, {"/things/1", "l"}, {"/things/1", ""}, {"/things/1", ""}} {
+	for i, other := range []struct{ path, key string }{{"/things/2", "k"}, {"/things/1", "l"}, {"/things/1", ""},
+		{"/things/1", ""}} {
 		if code, body, _ := post(t, address+other.path, `{}`, other.key); code != 201 || things.Load() != int64(i+2) {
 			t.Errorf("%+v: %d %s, %d things", other, code, body, things.Load())
 		}
@@ -69,7 +72,8 @@ func TestDecisionsPart1_IdempotencyKey_TheSameRequestGetsTheSameAnswer(t *testin
 func TestDecisionsPart1_IdempotencyKey_IsOneKeyOfVisibleASCII(t *testing.T) {
 	address, things := repeatableAt(t, thing)
 	for _, key := range []string{"a b", "é", strings.Repeat("k", 256), "\t"} {
-		if code, body, _ := ask(t, "POST", address+"/things/1", `{}`, "Cookie", cookie, "Idempotency-Key", key); code != 400 {
+		if code, body, _ := ask(t, "POST", address+"/things/1", `{}`, "Cookie", cookie, "Idempotency-Key",
+			key); code != 400 {
 			t.Errorf("%q: %d %s", key, code, body)
 		}
 	}

@@ -40,7 +40,8 @@ const (
 
 func user(p principal.Permissions) sessions {
 	return func() (session.Record, error) {
-		return session.Record{User: session.Subject{UserID: 5, Kind: principal.Staff, Permissions: p, Active: true}}, nil
+		return session.Record{User: session.Subject{UserID: 5, Kind: principal.Staff, Permissions: p,
+			Active: true}}, nil
 	}
 }
 
@@ -82,7 +83,8 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 // serveOptions runs routes on a real listener, with telemetry that goes nowhere, and returns its address.
 func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 	t.Helper()
-	o.Name, o.Tracer, o.Meter, o.Propagator = "test", tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider(), propagation.TraceContext{}
+	o.Name, o.Propagator = "test", propagation.TraceContext{}
+	o.Tracer, o.Meter = tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -150,12 +152,19 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			<-c.UserContext().Done()
 			return fmt.Errorf("find: %w", c.UserContext().Err())
 		}),
-		route("GET", "/api/missing", func(*fiber.Ctx) error { return fmt.Errorf("load: %w", problem.Missing("Event", 344)) }),
-		route("GET", "/api/forbidden", func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "because of something") }),
+		route("GET", "/api/missing", func(*fiber.Ctx) error {
+			return fmt.Errorf("load: %w",
+				problem.Missing("Event", 344))
+		}),
+		route("GET", "/api/forbidden",
+			func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "because of something") }),
 		route("GET", "/api/limited", func(*fiber.Ctx) error {
 			return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 		}),
-		route("GET", "/api/escapes", func(c *fiber.Ctx) error { return web.OK(c, web.Field{Name: "text", Value: "<>&\u2028\u2029"}) }),
+		route("GET", "/api/escapes", func(c *fiber.Ctx) error {
+			return web.OK(c,
+				web.Field{Name: "text", Value: "<>&\u2028\u2029"})
+		}),
 	)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -174,42 +183,59 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"escaped id", "GET", "/api/things/%31", "", 404, `{"status":"Not found"}`, nil},
 		{"wrong method", "DELETE", "/api/things/1", "", 405, `{"status":"Method not allowed"}`, nil},
 		{"odd method", "BREW", "/api/things/1", "", 400, `{"status":"Bad request"}`, nil},
-		{"no body", "POST", "/api/things", "", 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
-		{"bad JSON", "POST", "/api/things", `{"thing":`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
-		{"trailing garbage", "POST", "/api/things", `{"thing":{}} x`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
-		{"not UTF-8", "POST", "/api/things", "{\"thing\":{\"a\":\"\xff\"}}", 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
-		{"a list", "POST", "/api/things", `[]`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
-		{"null", "POST", "/api/things", `null`, 400, `{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"no body", "POST", "/api/things", "", 400,
+			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"bad JSON", "POST", "/api/things", `{"thing":`, 400,
+			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"trailing garbage", "POST", "/api/things", `{"thing":{}} x`, 400,
+			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"not UTF-8", "POST", "/api/things", "{\"thing\":{\"a\":\"\xff\"}}", 400,
+			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"a list", "POST", "/api/things", `[]`, 400,
+			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
+		{"null", "POST", "/api/things", `null`, 400,
+			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
 		{"no wrapper", "POST", "/api/things", `{}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
-		{"null wrapper", "POST", "/api/things", `{"thing":null}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
-		{"wrapper in other letter case", "POST", "/api/things", `{"Thing":{}}`, 400, `{"status":"Bad request","message":"thing is missing"}`, nil},
-		{"other media type", "POST", "/api/things", `a=b`, 415, `{"status":"Unsupported media type","message":"the body must be application/json"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}},
-		{"media type with charset", "POST", "/api/things", `{"thing":{}}`, 200, `{"status":"OK"}`, []string{"Content-Type", "application/json; charset=UTF-8"}},
+		{"null wrapper", "POST", "/api/things", `{"thing":null}`, 400,
+			`{"status":"Bad request","message":"thing is missing"}`, nil},
+		{"wrapper in other letter case", "POST", "/api/things", `{"Thing":{}}`, 400,
+			`{"status":"Bad request","message":"thing is missing"}`, nil},
+		{"other media type", "POST", "/api/things", `a=b`, 415,
+			`{"status":"Unsupported media type","message":"the body must be application/json"}`,
+			[]string{"Content-Type", "application/x-www-form-urlencoded"}},
+		{"media type with charset", "POST", "/api/things", `{"thing":{}}`, 200, `{"status":"OK"}`,
+			[]string{"Content-Type", "application/json; charset=UTF-8"}},
 		{
-			"body over the route's limit", "POST", "/api/own", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, 413,
+			"body over the route's limit", "POST", "/api/own", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`,
+			413,
 			`{"status":"Payload too large","message":"the body exceeds 1048576 bytes"}`, []string{"Cookie", cookie},
 		},
 		{
-			"body over the limit without a session", "POST", "/api/things", `{"thing":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, 413,
+			"body over the limit without a session", "POST", "/api/things",
+			`{"thing":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, 413,
 			`{"status":"Payload too large","message":"the body exceeds 65536 bytes"}`, nil,
 		},
 		{
-			"no session comes before the body's size", "POST", "/api/own", strings.Repeat("x", 2<<20), 401, `{"status":"Access denied"}`, nil,
+			"no session comes before the body's size", "POST", "/api/own", strings.Repeat("x", 2<<20), 401,
+			`{"status":"Access denied"}`, nil,
 		},
 		{
 			"body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10+1), 413,
 			`{"status":"Payload too large","message":"the body exceeds 65536 bytes"}`, nil,
 		},
-		{"small body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10), 200, `{"status":"OK"}`, nil},
+		{"small body where there is none", "GET", "/api/things/1", strings.Repeat("x", 64<<10), 200, `{"status":"OK"}`,
+			nil},
 		{"panic", "GET", "/api/panic", "", 500, `{"status":"Internal server error"}`, nil},
 		{"fault", "GET", "/api/fault", "", 500, `{"status":"Internal server error"}`, nil},
 		{"store away", "GET", "/api/away", "", 503, `{"status":"Service unavailable"}`, nil},
 		{"deadline", "GET", "/api/slow", "", 503, `{"status":"Service unavailable"}`, nil},
-		{"missing record", "GET", "/api/missing", "", 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=344"}`, nil},
+		{"missing record", "GET", "/api/missing", "", 404,
+			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=344"}`, nil},
 		{"forbidden says no more", "GET", "/api/forbidden", "", 403, `{"status":"Forbidden"}`, nil},
 		{"limited", "GET", "/api/limited", "", 429, `{"status":"Too many requests"}`, nil},
 		{"escapes", "GET", "/api/escapes", "", 200, `{"status":"OK","text":"\u003c\u003e\u0026\u2028\u2029"}`, nil},
-		{"Accept is not looked at", "GET", "/api/things/1", "", 200, `{"status":"OK"}`, []string{"Accept", "text/html"}},
+		{"Accept is not looked at", "GET", "/api/things/1", "", 200, `{"status":"OK"}`,
+			[]string{"Accept", "text/html"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, body, header := ask(t, c.method, base+c.path, c.body, c.headers...)
@@ -232,11 +258,13 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 	}
 }
 
-// The server answers before it has read all and closes: a client that goes on sending may see that instead of the answer.
+// The server answers before it has read all and closes: a client that goes on sending may see that instead of the
+// answer.
 func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T) {
 	base, _ := serve(t, nil, route("POST", "/api/things", ok))
 	for _, c := range []struct{ name, request, want string }{
-		{"body", "POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n", `{"status":"Payload too large"}`},
+		{"body", "POST /api/things HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n",
+			`{"status":"Payload too large"}`},
 		{"headers", "POST /api/things HTTP/1.1\r\nHost: x\r\nX-Long: " + strings.Repeat("x", 16<<10),
 			`{"status":"Payload too large","message":"the request's headers exceed 16384 bytes"}`},
 	} {
@@ -264,7 +292,8 @@ func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T
 
 func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
 	base, _ := serve(t, nil, route("GET", "/api/things", ok))
-	if code, body, header := ask(t, "HEAD", base+"/api/things", ""); code != 200 || body != "" || header.Get("Content-Length") != "15" {
+	if code, body, header := ask(t, "HEAD", base+"/api/things", ""); code != 200 || body != "" ||
+		header.Get("Content-Length") != "15" {
 		t.Errorf("got %d %q, length %s", code, body, header.Get("Content-Length"))
 	}
 }
@@ -280,14 +309,19 @@ func TestDecisionsPart1_WhoMayCall(t *testing.T) {
 		code     int
 	}{
 		{"no cookie", user(principal.All()), web.SignedIn, nil, 401},
-		{"a cookie that is no id", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"}, 401},
+		{"a cookie that is no id", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"},
+			401},
 		{"a dead session", none, web.SignedIn, []string{"Cookie", cookie}, 401},
 		{"the store is away: never anonymous", away, web.SignedIn, []string{"Cookie", cookie}, 503},
-		{"a user without can_api", user(principal.Permissions{CanSU: true}), web.SignedIn, []string{"Cookie", cookie}, 401},
+		{"a user without can_api", user(principal.Permissions{CanSU: true}), web.SignedIn, []string{"Cookie", cookie},
+			401},
 		{"a user", user(principal.Permissions{CanAPI: true}), web.SignedIn, []string{"Cookie", cookie}, 200},
-		{"the cookie of the other name", user(principal.All()), web.SignedIn, []string{"Cookie", "__Host-" + cookie}, 401},
-		{"a user where admins belong", user(principal.Permissions{CanAPI: true}), web.Admin, []string{"Cookie", cookie}, 403},
-		{"an admin, can_api implied", user(principal.Permissions{Admin: true}), web.Admin, []string{"Cookie", cookie}, 200},
+		{"the cookie of the other name", user(principal.All()), web.SignedIn, []string{"Cookie", "__Host-" + cookie},
+			401},
+		{"a user where admins belong", user(principal.Permissions{CanAPI: true}), web.Admin, []string{"Cookie", cookie},
+			403},
+		{"an admin, can_api implied", user(principal.Permissions{Admin: true}), web.Admin, []string{"Cookie", cookie},
+			200},
 		{"a neighbour without the token", nil, web.Neighbour, nil, 401},
 		{"a neighbour with another token", nil, web.Neighbour, []string{"Authorization", "Bearer x"}, 401},
 		{"a neighbour", nil, web.Neighbour, []string{"Authorization", "Bearer " + internalToken}, 200},
@@ -304,7 +338,8 @@ func TestDecisionsPart1_WhoMayCall(t *testing.T) {
 func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	base, _ := serve(t, nil, route("GET", "/read", ok), route("POST", "/write", ok),
 		web.Route{Method: "GET", Path: "/login", ActsOnGet: true, Handler: ok})
-	for path, want := range map[string]int{"GET /read": 200, "POST /write": 403, "GET /login": 403, "HEAD /login": 403} {
+	for path, want := range map[string]int{"GET /read": 200, "POST /write": 403, "GET /login": 403,
+		"HEAD /login": 403} {
 		method, path, _ := strings.Cut(path, " ")
 		if code, _, _ := ask(t, method, base+path, "", "Sec-Fetch-Site", "cross-site"); code != want {
 			t.Errorf("%s %s cross-site: %d, want %d", method, path, code, want)
@@ -362,7 +397,8 @@ func TestClientAddress_BelievesOnlyTrustedProxies(t *testing.T) {
 			base, _ := serve(t, nil, route("GET", "/x", func(ctx *fiber.Ctx) error {
 				return web.OK(ctx, web.Field{Name: "from", Value: web.ClientAddress(ctx, c.trusted)})
 			}))
-			if _, body, _ := ask(t, "GET", base+"/x", "", "X-Forwarded-For", c.header); body != `{"status":"OK","from":"`+c.want+`"}` {
+			if _, body, _ := ask(t, "GET", base+"/x", "", "X-Forwarded-For",
+				c.header); body != `{"status":"OK","from":"`+c.want+`"}` {
 				t.Errorf("got %s, want %s", body, c.want)
 			}
 		})
@@ -393,13 +429,15 @@ func TestObject_ReadsFieldsStrictly(t *testing.T) {
 	if v := o.Int("number", faults); v == nil || *v != 3 {
 		t.Error("number")
 	}
-	if o.Text("null", faults) != nil || o.Text("absent", faults) != nil || !o.Null("null") || o.Null("absent") || o.Has("null") {
+	if o.Text("null", faults) != nil || o.Text("absent", faults) != nil || !o.Null("null") || o.Null("absent") ||
+		o.Has("null") {
 		t.Error("null and absent")
 	}
 	if len(faults) != 0 {
 		t.Fatalf("faults %v", faults)
 	}
-	for field, want := range map[string]string{"number": "is not a string", "list": "is not true or false", "text": "must exist", "float": "is not a number"} {
+	for field, want := range map[string]string{"number": "is not a string", "list": "is not true or false",
+		"text": "must exist", "float": "is not a number"} {
 		faults = problem.Fields{}
 		switch field {
 		case "number":

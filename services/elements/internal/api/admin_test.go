@@ -43,10 +43,12 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 		Next     *int64
 	}
 	s.Get(t, path("/api/admin/elements?entity_type=Service&current=true&limit=1&after=%d", ids[0]-1)).Decode(t, &page)
-	if len(page.Elements) != 1 || page.Elements[0].Key != "Service:"+s.mark+"1" || page.Next == nil || *page.Next != ids[0] {
+	if len(page.Elements) != 1 || page.Elements[0].Key != "Service:"+s.mark+"1" || page.Next == nil ||
+		*page.Next != ids[0] {
 		t.Errorf("the first page: %+v", page)
 	}
-	s.Get(t, path("/api/admin/elements?entity_type=Service&current=true&limit=100&after=%d", *page.Next)).Decode(t, &page)
+	s.Get(t, path("/api/admin/elements?entity_type=Service&current=true&limit=100&after=%d", *page.Next)).Decode(t,
+		&page)
 	if len(page.Elements) != 1 || *page.Elements[0].ID != ids[2] || page.Next != nil {
 		t.Errorf("the last page: %+v", page)
 	}
@@ -54,7 +56,8 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 	if len(page.Elements) != 1 || page.Elements[0].Current {
 		t.Errorf("by key: %+v", page)
 	}
-	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "entity_type=Ghost", "current=maybe"} {
+	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "after=x", "entity_type=Ghost",
+		"current=maybe"} {
 		if a := s.Get(t, "/api/admin/elements?"+query); a.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
@@ -104,7 +107,8 @@ func TestAdministration_OverlappingMembershipsAreMerged(t *testing.T) {
 		{"", "", ".."},
 	} {
 		s.member(t, set, ann, c.first, c.last)
-		if got, want := s.members(t, set, ""), strings.ReplaceAll(fmt.Sprintf("%d ", ann)+c.want, "%d", fmt.Sprint(ann)); got != want {
+		if got, want := s.members(t, set, ""), strings.ReplaceAll(fmt.Sprintf("%d ", ann)+c.want, "%d",
+			fmt.Sprint(ann)); got != want {
 			t.Errorf("after %s..%s: %q, not %q", c.first, c.last, got, want)
 		}
 	}
@@ -115,7 +119,8 @@ func TestAdministration_MembersThatCannotBe(t *testing.T) {
 	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
 	url := path("/api/admin/elements/%d/members", set)
 	s.Post(t, url, fields{"members": []fields{
-		{"element_id": ann}, {"element_id": set}, {"element_id": 1 << 60}, {"element_id": ann, "first_day": "2026-05-04", "last_day": "2026-05-03"},
+		{"element_id": ann}, {"element_id": set}, {"element_id": 1 << 60},
+		{"element_id": ann, "first_day": "2026-05-04", "last_day": "2026-05-03"},
 		{"element_id": ann, "first_day": "2026-02-30"}, {}, {"element_id": "x"},
 	}}).Want(t, http.StatusUnprocessableEntity, path(`{"status":"Unprocessable entity","members":[`+
 		`{"element_id":%d,"first_day":null,"last_day":null,"valid":true},`+
@@ -124,7 +129,8 @@ func TestAdministration_MembersThatCannotBe(t *testing.T) {
 		`{"element_id":%d,"first_day":"2026-05-04","last_day":"2026-05-03","valid":false,"errors":{"last_day":["is before first_day"]}},`+
 		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"first_day":["is not a date"]}},`+
 		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["can't be blank"]}},`+
-		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}}]}`, ann, set, ann, ann))
+		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}}]}`,
+		ann, set, ann, ann))
 	if got := s.members(t, set, ""); got != "" {
 		t.Errorf("with faults in some, others were added: %q", got)
 	}
@@ -133,7 +139,8 @@ func TestAdministration_MembersThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %d %s", body, a.Code, a.Body)
 		}
 	}
-	if a := s.Get(t, path("/api/admin/elements/%d/members", ann)); a.Code != http.StatusMethodNotAllowed || a.Header.Get("Allow") == "" {
+	if a := s.Get(t, path("/api/admin/elements/%d/members", ann)); a.Code != http.StatusMethodNotAllowed ||
+		a.Header.Get("Allow") == "" {
 		t.Errorf("members of a pupil: %d %s", a.Code, a.Body)
 	}
 }
@@ -158,7 +165,8 @@ func TestAdministration_MembersOfADayAndNested(t *testing.T) {
 			t.Errorf("%s: %q, not %q", query, got, want)
 		}
 	}
-	if a := s.Get(t, path("/api/admin/elements/%d/members?limit=1", year)); !strings.HasSuffix(a.Body, path(`"next":%d}`, set)) {
+	if a := s.Get(t, path("/api/admin/elements/%d/members?limit=1", year)); !strings.HasSuffix(a.Body,
+		path(`"next":%d}`, set)) {
 		t.Errorf("next: %s", a.Body)
 	}
 	if a := s.Get(t, path("/api/admin/elements/%d/members?on=yesterday", year)); a.Code != http.StatusBadRequest {
@@ -172,7 +180,8 @@ func TestAdministration_AdministratorsArePaged(t *testing.T) {
 	url := path("/api/admin/elements/%d/administrators", calendar)
 	var users []int64
 	for i := range 3 {
-		users = append(users, s.add(t, "users", fmt.Sprint("admin", i), fields{"name": "Una", "email": "una@school.example"}))
+		users = append(users, s.add(t, "users", fmt.Sprint("admin", i),
+			fields{"name": "Una", "email": "una@school.example"}))
 		s.Put(t, path("%s/%d", url, users[i]), nil)
 	}
 	var page struct {
@@ -180,7 +189,8 @@ func TestAdministration_AdministratorsArePaged(t *testing.T) {
 		Next           *int64
 	}
 	s.Get(t, url+"?limit=2").Decode(t, &page)
-	if len(page.Administrators) != 2 || page.Administrators[1].ID != users[1] || page.Next == nil || *page.Next != users[1] {
+	if len(page.Administrators) != 2 || page.Administrators[1].ID != users[1] || page.Next == nil ||
+		*page.Next != users[1] {
 		t.Errorf("first page %+v", page)
 	}
 	page.Next = nil
@@ -203,7 +213,8 @@ func TestAdministration_MembersAddedAtOnceAreAllKept(t *testing.T) {
 		wg.Go(func() {
 			day := path("2026-05-%02d", 1+2*i)
 			for range 10 { // the front door sends them to the replicas in turn; others may win for a while: 409
-				a := s.Post(t, path("/api/admin/elements/%d/members", set), fields{"members": []fields{{"element_id": ann, "first_day": day, "last_day": day}}})
+				a := s.Post(t, path("/api/admin/elements/%d/members", set),
+					fields{"members": []fields{{"element_id": ann, "first_day": day, "last_day": day}}})
 				if a.Code == http.StatusCreated {
 					return
 				}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// wantAudit fails the test unless the audit has exactly those lines, the newest first. A line that ends with … needs only to begin so.
+// wantAudit fails the test unless the audit has exactly those lines, the newest first. A line that ends with …
+// needs only to begin so.
 func (s *school) wantAudit(t *testing.T, query string, lines ...string) {
 	t.Helper()
 	got := s.AuditTexts(t, "elements", query)
@@ -69,7 +70,8 @@ func TestAdministration_AuditSurvivesAnImportRightAfterAChangeByHand(t *testing.
 	id := s.add(t, "subjects", "ma", fields{"name": "Maths"})
 	for i := range 5 {
 		s.Patch(t, path("/api/admin/elements/%d", id), fields{"element": fields{"name": path("by hand %d", i)}})
-		a := s.ImportBatch(t, "/api/admin/import/subjects", fields{"key": s.mark + "ma", "name": path("%s imported %d", s.mark, i)})
+		a := s.ImportBatch(t, "/api/admin/import/subjects",
+			fields{"key": s.mark + "ma", "name": path("%s imported %d", s.mark, i)})
 		if a.Code != http.StatusOK || !strings.Contains(a.Body, `"updated":1`) {
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}

@@ -11,7 +11,8 @@ import (
 const may4 = "?start_date=2026-05-04"
 
 func TestDecisionsPart1_EventsAwayIsUnavailableAndNeverHalfAnAnswer(t *testing.T) {
-	alone := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}, Env: map[string]string{"BELFRY_EVENTS_URL": "http://127.0.0.1:1"}})
+	alone := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"},
+		Env: map[string]string{"BELFRY_EVENTS_URL": "http://127.0.0.1:1"}})
 	admin := alone.Admin(t)
 	ann := admin.Import(t, "pupils", fields{"key": "1", "forename": "Ann", "surname": "Lee"})["1"]
 	a := admin.Get(t, path("/api/elements/%d/commitments", ann))
@@ -22,7 +23,8 @@ func TestDecisionsPart1_EventsAwayIsUnavailableAndNeverHalfAnAnswer(t *testing.T
 	if a := admin.Get(t, path("/api/elements/%d", ann)); a.Code != http.StatusOK { // sessions are in Redis
 		t.Errorf("a detail without identity: %d %s", a.Code, a.Body)
 	}
-	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/1", ann), nil); a.Code != http.StatusServiceUnavailable {
+	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/1", ann),
+		nil); a.Code != http.StatusServiceUnavailable {
 		t.Errorf("an administrator without identity: %d %s", a.Code, a.Body)
 	}
 }

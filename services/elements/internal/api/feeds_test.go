@@ -38,7 +38,8 @@ func read(t *testing.T, a servicetest.Answer) (events []string, whole *ical.Cale
 // user makes a user and signs in as it.
 func (s *school) user(t *testing.T, key string) (id int64, client *servicetest.Client) {
 	t.Helper()
-	id = s.add(t, "users", key, fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true})
+	id = s.add(t, "users", key, fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example",
+		"can_api": true})
 	var renewed struct{ UUID string }
 	s.Post(t, path("/api/admin/users/%d/uuid", id), nil).Decode(t, &renewed)
 	return id, system.Login(t, renewed.UUID)
@@ -56,7 +57,8 @@ func newFeed(t *testing.T, c *servicetest.Client, element int64) (id int64, addr
 		}
 	}
 	a.Decode(t, &made)
-	if a.Code != http.StatusOK || made.Status != "Created" || !regexp.MustCompile(`^/ical/[a-z2-7]{52}\.ics$`).MatchString(made.Feed.Path) {
+	if a.Code != http.StatusOK || made.Status != "Created" ||
+		!regexp.MustCompile(`^/ical/[a-z2-7]{52}\.ics$`).MatchString(made.Feed.Path) {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
 	return made.Feed.ID, made.Feed.Path
@@ -73,7 +75,8 @@ func TestCalendar_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testin
 	s.member(t, set, ann, "", day)
 	s.event(t, "lesson", day+" 09:00", day+" 10:00", set, room, asked)
 	s.event(t, "both", day+" 11:00", day+" 12:00", set, ann)
-	s.event(t, "left", time.Now().AddDate(0, 0, 31).Format(time.DateOnly)+" 09:00", time.Now().AddDate(0, 0, 31).Format(time.DateOnly)+" 10:00", set)
+	s.event(t, "left", time.Now().AddDate(0, 0, 31).Format(time.DateOnly)+" 09:00",
+		time.Now().AddDate(0, 0, 31).Format(time.DateOnly)+" 10:00", set)
 	for name, days := range map[string]int{"too old": -370, "old": -360, "ahead": 360, "too far": 370} {
 		on := time.Now().AddDate(0, 0, days).Format(time.DateOnly)
 		s.event(t, name, on+" 09:00", on+" 10:00", ann)
@@ -85,8 +88,10 @@ func TestCalendar_ACalendarHasWhatIsFirmByDateFromAYearAgoToAYearAhead(t *testin
 	if events, _ := read(t, s.Get(t, path("/api/elements/%d/calendar.ics", asked))); len(events) != 0 {
 		t.Errorf("what is only requested: %v", events)
 	}
-	s.Get(t, "/api/elements/99999999/calendar.ics").Want(t, http.StatusNotFound, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
-	system.Client(t).Get(t, path("/api/elements/%d/calendar.ics", ann)).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
+	s.Get(t, "/api/elements/99999999/calendar.ics").Want(t, http.StatusNotFound,
+		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
+	system.Client(t).Get(t, path("/api/elements/%d/calendar.ics", ann)).Want(t, http.StatusUnauthorized,
+		`{"status":"Access denied"}`)
 }
 
 func TestCalendar_TheNameOfAnEventStaysAndItsSequenceRises(t *testing.T) {
@@ -124,17 +129,20 @@ func TestCalendar_TheTagIsOfTheContent(t *testing.T) {
 	address := path("/api/elements/%d/calendar.ics", ann)
 	first := s.Get(t, address)
 	tag := first.Header.Get("Etag")
-	if !regexp.MustCompile(`^"[0-9a-f]{32}"$`).MatchString(tag) || first.Header.Get("Cache-Control") != "private, no-cache" {
+	if !regexp.MustCompile(`^"[0-9a-f]{32}"$`).MatchString(tag) ||
+		first.Header.Get("Cache-Control") != "private, no-cache" {
 		t.Fatalf("%v", first.Header)
 	}
 	for _, known := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		if a := s.Do(t, "GET", address, nil, "If-None-Match", known); a.Code != http.StatusNotModified || a.Body != "" || a.Header.Get("Etag") != tag {
+		if a := s.Do(t, "GET", address, nil, "If-None-Match", known); a.Code != http.StatusNotModified ||
+			a.Body != "" || a.Header.Get("Etag") != tag {
 			t.Errorf("%s: %d %v %q", known, a.Code, a.Header, a.Body)
 		}
 	}
 	day := soon(t)
 	s.event(t, "new", day+" 09:00", day+" 10:00", ann)
-	if a := s.Do(t, "GET", address, nil, "If-None-Match", tag); a.Code != http.StatusOK || a.Header.Get("Etag") == tag || !strings.Contains(a.Body, "SUMMARY:new\r\n") {
+	if a := s.Do(t, "GET", address, nil, "If-None-Match", tag); a.Code != http.StatusOK ||
+		a.Header.Get("Etag") == tag || !strings.Contains(a.Body, "SUMMARY:new\r\n") {
 		t.Errorf("%d %v %s", a.Code, a.Header, a.Body)
 	}
 }
@@ -154,14 +162,18 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	if events, _ := read(t, public.Get(t, first)); strings.Join(events, " ") != "lesson@" {
 		t.Errorf("%v", events)
 	}
-	if a := public.Do(t, "GET", first, nil, "If-None-Match", public.Get(t, first).Header.Get("Etag")); a.Code != http.StatusNotModified {
+	if a := public.Do(t, "GET", first, nil, "If-None-Match",
+		public.Get(t, first).Header.Get("Etag")); a.Code != http.StatusNotModified {
 		t.Errorf("%d", a.Code)
 	}
-	if a := mine.Get(t, list); a.Code != http.StatusOK || strings.Contains(a.Body, "ical") || !strings.HasPrefix(a.Body, path(`{"status":"OK","feeds":[{"id":%d,"element":{"id":%d,`, id, ann)) || !strings.HasSuffix(a.Body, `"valid":true}]}`) {
+	if a := mine.Get(t, list); a.Code != http.StatusOK || strings.Contains(a.Body, "ical") ||
+		!strings.HasPrefix(a.Body, path(`{"status":"OK","feeds":[{"id":%d,"element":{"id":%d,`, id, ann)) ||
+		!strings.HasSuffix(a.Body, `"valid":true}]}`) {
 		t.Errorf("%s", a.Body)
 	}
 	other.Get(t, list).Want(t, http.StatusOK, `{"status":"OK","feeds":[]}`)
-	missing := path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Feed with 'id'=%d"}`, id)
+	missing := path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Feed with 'id'=%d"}`,
+		id)
 	other.Delete(t, path("%s/%d", list, id)).Want(t, http.StatusNotFound, missing)
 
 	again, second := newFeed(t, mine, ann)
@@ -180,14 +192,16 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	for _, address := range []string{"/ical/x.ics", "/ical/.ics", strings.TrimSuffix(theirs, ".ics"), "/ical/"} {
 		public.Get(t, address).Want(t, http.StatusNotFound, gone)
 	}
-	mine.Post(t, "/api/elements/99999999/feeds", nil).Want(t, http.StatusNotFound, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
+	mine.Post(t, "/api/elements/99999999/feeds", nil).Want(t, http.StatusNotFound,
+		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
 	public.Post(t, list, nil).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
 }
 
 func TestCalendar_AFeedDiesWithItsUsersRight(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")
-	for name, change := range map[string]fields{"deactivated": {"active": false}, "without can_api": {"permissions": fields{"can_api": false}}} {
+	for name, change := range map[string]fields{"deactivated": {"active": false},
+		"without can_api": {"permissions": fields{"can_api": false}}} {
 		user, client := s.user(t, "u"+name[:3])
 		_, address := newFeed(t, client, ann)
 		if a := s.Patch(t, path("/api/admin/users/%d", user), fields{"user": change}); a.Code != http.StatusOK {

@@ -61,14 +61,17 @@ func TestFreeBusy_BusyTimesAreMergedAndThroughGroupsOnTheirDays(t *testing.T) {
 	}
 	s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-05-04", ann)).Want(t, http.StatusOK,
 		`{"status":"OK","busy":[{"starts_at":"2026-05-04T09:00:00.000+01:00","ends_at":"2026-05-04T11:30:00.000+01:00"}]}`)
-	s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-05-06", ann)).Want(t, http.StatusOK, `{"status":"OK","busy":[]}`) // as among its neighbours
+	// as among its neighbours
+	s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-05-06", ann)).Want(t, http.StatusOK,
+		`{"status":"OK","busy":[]}`)
 }
 
 func TestFreeBusy_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
 	s := newSchool(t)
 	staff := s.staff(t, "A")
 	s.event(t, "trip", "2026-03-27 12:00", "2026-03-30 09:00", staff)
-	if got, want := s.busy(t, staff, "?start_date=2026-03-28&end_date=2026-03-29"), "03-28T00:00+00:00/03-30T00:00+01:00"; got != want {
+	if got, want := s.busy(t, staff,
+		"?start_date=2026-03-28&end_date=2026-03-29"), "03-28T00:00+00:00/03-30T00:00+01:00"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -87,9 +90,12 @@ func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	if commitment.Event.ID != rejected {
 		t.Fatalf("%+v", commitment)
 	}
-	system.Login(t, renewed.UUID).Patch(t, path("/api/commitments/%d", commitment.ID), fields{"commitment": fields{"status": "rejected"}})
-	quiet := s.Import(t, "eventcategories", fields{"key": s.mark + "q", "name": s.mark + "q", "busy": false})[s.mark+"q"]
-	s.Post(t, "/api/events", fields{"event": fields{"body": "birthday", "event_category_id": quiet, "starts_at": "2026-05-04 13:00", "ends_at": "2026-05-04 14:00"}, "elements": []int64{hall}})
+	system.Login(t, renewed.UUID).Patch(t, path("/api/commitments/%d", commitment.ID),
+		fields{"commitment": fields{"status": "rejected"}})
+	quiet := s.Import(t, "eventcategories",
+		fields{"key": s.mark + "q", "name": s.mark + "q", "busy": false})[s.mark+"q"]
+	s.Post(t, "/api/events", fields{"event": fields{"body": "birthday", "event_category_id": quiet,
+		"starts_at": "2026-05-04 13:00", "ends_at": "2026-05-04 14:00"}, "elements": []int64{hall}})
 	if got := len(s.commitments(t, hall, may4).Commitments); got != 3 {
 		t.Fatalf("%d commitments", got)
 	}
@@ -111,15 +117,19 @@ func TestFreeBusy_CommonFreeSlotsOfMany(t *testing.T) {
 	a := s.Get(t, query)
 	var f free
 	a.Decode(t, &f)
-	if want := "10-25T06:00+00:00/10-25T07:00+00:00 10-25T12:00+00:00/10-25T13:00+00:00"; spans(f.Free) != want || len(f.Elements) != 2 || f.Elements[0].Element.ID != bob {
+	if want := "10-25T06:00+00:00/10-25T07:00+00:00 10-25T12:00+00:00/10-25T13:00+00:00"; spans(f.Free) != want ||
+		len(f.Elements) != 2 || f.Elements[0].Element.ID != bob {
 		t.Errorf("%s\nwant %s", a.Body, want)
 	}
-	if got, want := spans(f.Elements[1].Busy), "10-25T00:00+01:00/10-25T06:00+00:00 10-25T07:00+00:00/10-25T09:00+00:00"; got != want {
+	if got, want := spans(f.Elements[1].Busy), "10-25T00:00+01:00/10-25T06:00+00:00 "+
+		"10-25T07:00+00:00/10-25T09:00+00:00"; got != want {
 		t.Errorf("Ann: %s, want %s", got, want)
 	}
-	prefix := path(`{"status":"OK","elements":[{"element":{"id":%d,"name":"Bob %s","entity_type":"Pupil","entity_id":`, bob, s.mark)
-	if !strings.HasPrefix(a.Body, prefix) || !strings.HasSuffix(a.Body, `"free":[{"starts_at":"2026-10-25T06:00:00.000+00:00","ends_at":"2026-10-25T07:00:00.000+00:00"},`+
-		`{"starts_at":"2026-10-25T12:00:00.000+00:00","ends_at":"2026-10-25T13:00:00.000+00:00"}]}`) {
+	prefix := path(`{"status":"OK","elements":[{"element":{"id":%d,"name":"Bob %s","entity_type":"Pupil","entity_id":`,
+		bob, s.mark)
+	if !strings.HasPrefix(a.Body, prefix) ||
+		!strings.HasSuffix(a.Body, `"free":[{"starts_at":"2026-10-25T06:00:00.000+00:00","ends_at":"2026-10-25T07:00:00.000+00:00"},`+
+			`{"starts_at":"2026-10-25T12:00:00.000+00:00","ends_at":"2026-10-25T13:00:00.000+00:00"}]}`) {
 		t.Errorf("order of keys: %s", a.Body)
 	}
 	for minutes, want := range map[string]int{"1": 3, "29": 3, "30": 2, "60": 2, "61": 0} {
@@ -143,14 +153,19 @@ func TestFreeBusy_FreeBusyIsBounded(t *testing.T) {
 	}
 	for _, query := range []string{
 		"", "elements=", "elements=x", "elements=1,,2", "elements=0", "elements=-1", "elements=" + ids(51),
-		path("elements=%d&minutes=0", ann), path("elements=%d&minutes=x", ann), path("elements=%d&minutes=132481", ann), path("elements=%d&minutes=1.5", ann),
-		path("elements=%d&start_date=2026-01-01&end_date=2026-04-03", ann), path("elements=%d&start_date=2026-02-30", ann), path("elements=%d&start_date=2026-05-04&end_date=2026-05-03", ann),
+		path("elements=%d&minutes=0", ann), path("elements=%d&minutes=x", ann), path("elements=%d&minutes=132481", ann),
+		path("elements=%d&minutes=1.5", ann),
+		path("elements=%d&start_date=2026-01-01&end_date=2026-04-03", ann),
+		path("elements=%d&start_date=2026-02-30", ann),
+		path("elements=%d&start_date=2026-05-04&end_date=2026-05-03", ann),
 	} {
-		if a := s.Get(t, "/api/freebusy?"+query); a.Code != http.StatusBadRequest || !strings.HasPrefix(a.Body, `{"status":"Bad request","message":`) {
+		if a := s.Get(t, "/api/freebusy?"+query); a.Code != http.StatusBadRequest ||
+			!strings.HasPrefix(a.Body, `{"status":"Bad request","message":`) {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
 	}
-	if a := s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-01-01&end_date=2026-04-03", ann)); a.Code != http.StatusBadRequest {
+	if a := s.Get(t, path("/api/elements/%d/freebusy?start_date=2026-01-01&end_date=2026-04-03",
+		ann)); a.Code != http.StatusBadRequest {
 		t.Errorf("93 days: %d %s", a.Code, a.Body)
 	}
 	a := s.Get(t, path("/api/freebusy?elements=%d&start_date=2026-01-01&end_date=2026-04-02", ann)) // 92 days

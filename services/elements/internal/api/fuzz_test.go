@@ -12,9 +12,11 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// FuzzReadDays compares the days of a membership with what the time package makes of them, and holds that days that are shown are read as the same.
+// FuzzReadDays compares the days of a membership with what the time package makes of them, and holds that days that
+// are shown are read as the same.
 func FuzzReadDays(f *testing.F) {
-	for _, days := range [][2]string{{`"2026-09-01"`, `null`}, {`""`, `"2026-02-29"`}, {`"0001-01-01"`, `"9999-12-31"`}, {`20260901`, `"open"`}, {`"2026-09-01 "`, `"\u0032026-09-01"`}} {
+	for _, days := range [][2]string{{`"2026-09-01"`, `null`}, {`""`, `"2026-02-29"`}, {`"0001-01-01"`, `"9999-12-31"`},
+		{`20260901`, `"open"`}, {`"2026-09-01 "`, `"\u0032026-09-01"`}} {
 		f.Add([]byte(days[0]), []byte(days[1]))
 	}
 	f.Fuzz(func(t *testing.T, first, last []byte) {
@@ -65,10 +67,12 @@ func dayByTheBook(t *testing.T, raw json.RawMessage, open wiretime.Day) (wiretim
 	return day, true
 }
 
-// FuzzReadDraft holds that a draft read without a fault, written again, is read as the same: null and empty texts both empty a field.
+// FuzzReadDraft holds that a draft read without a fault, written again, is read as the same: null and empty texts
+// both empty a field.
 func FuzzReadDraft(f *testing.F) {
 	for _, text := range []string{
-		`{"entity_type":"Staff","forename":"A","email":null}`, `{"resource":"true","make_public":null,"uuid":"x"}`, `{"name":5}`, `{"current":"yes"}`, `{"surname":"\ud800","name":""}`,
+		`{"entity_type":"Staff","forename":"A","email":null}`, `{"resource":"true","make_public":null,"uuid":"x"}`,
+		`{"name":5}`, `{"current":"yes"}`, `{"surname":"\ud800","name":""}`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -86,7 +90,8 @@ func FuzzReadDraft(f *testing.F) {
 		if len(d.Faults) > 0 {
 			return
 		}
-		written := map[string]any{"entity_type": d.EntityType, "uuid": d.UUID, "current": d.Current, "resource": d.Resource, "make_public": d.MakePublic}
+		written := map[string]any{"entity_type": d.EntityType, "uuid": d.UUID, "current": d.Current,
+			"resource": d.Resource, "make_public": d.MakePublic}
 		for name, text := range d.Texts {
 			written[name] = text
 		}

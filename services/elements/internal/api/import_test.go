@@ -46,8 +46,10 @@ func TestImport_IsIdempotentAndFailsRecordByRecord(t *testing.T) {
 	ann := fields{"key": s.mark + "1", "forename": "Ann", "surname": s.mark}
 	bob := fields{"key": s.mark + "2", "forename": "Bob", "surname": s.mark}
 	bad := fields{"key": s.mark + "3", "forename": "Cat", "email": "nobody"}
-	if got := s.batch(t, "pupils", ann, bad, bob); got.results() != "created failed created" || got.Created != 2 || got.Failed != 1 ||
-		!slices.Equal(got.Records[1].Errors["surname"], []string{"can't be blank"}) || len(got.Records[1].Errors["email"]) != 1 || got.Records[1].ID != 0 {
+	if got := s.batch(t, "pupils", ann, bad, bob); got.results() != "created failed created" || got.Created != 2 ||
+		got.Failed != 1 ||
+		!slices.Equal(got.Records[1].Errors["surname"], []string{"can't be blank"}) ||
+		len(got.Records[1].Errors["email"]) != 1 || got.Records[1].ID != 0 {
 		t.Errorf("%+v", got)
 	}
 	first := s.batch(t, "pupils", ann, bob)
@@ -81,11 +83,13 @@ func TestImport_AChangeByHandStaysUntilTheSourceChanges(t *testing.T) {
 	row := fields{"key": s.mark, "name": s.mark + " Maths"}
 	id := s.batch(t, "subjects", row).Records[0].ID
 	s.Patch(t, path("/api/admin/elements/%d", id), fields{"element": fields{"name": s.mark + " Mathematics"}})
-	if got := s.batch(t, "subjects", row).results(); got != "unchanged" || s.record(t, id).Name != s.mark+" Mathematics" {
+	if got := s.batch(t, "subjects", row).results(); got != "unchanged" || s.record(t, id).Name != s.mark+
+		" Mathematics" {
 		t.Errorf("%s, named %s", got, s.record(t, id).Name)
 	}
 	row["name"] = s.mark + " Further Maths"
-	if got := s.batch(t, "subjects", row).results(); got != "updated" || s.record(t, id).Name != s.mark+" Further Maths" {
+	if got := s.batch(t, "subjects", row).results(); got != "updated" || s.record(t, id).Name != s.mark+
+		" Further Maths" {
 		t.Errorf("%s, named %s", got, s.record(t, id).Name)
 	}
 }
@@ -95,7 +99,8 @@ func TestImport_BringsADeletedElementBack(t *testing.T) {
 	row := fields{"key": s.mark, "name": s.mark + " Maths"}
 	id := s.batch(t, "subjects", row).Records[0].ID
 	s.Delete(t, path("/api/admin/elements/%d", id))
-	if got := s.batch(t, "subjects", row); got.results() != "updated" || got.Records[0].ID != id || !s.record(t, id).Current {
+	if got := s.batch(t, "subjects", row); got.results() != "updated" || got.Records[0].ID != id ||
+		!s.record(t, id).Current {
 		t.Errorf("%+v", got)
 	}
 	if got := s.names(t, "namelike", s.mark); len(got) != 1 {
@@ -107,7 +112,8 @@ func TestImport_KeepsAdministratorsWhenTheElementChanges(t *testing.T) {
 	s := newSchool(t)
 	row := fields{"key": s.mark, "name": s.mark + " Calendar"}
 	id := s.batch(t, "properties", row).Records[0].ID
-	user := s.Import(t, "users", fields{"key": s.mark, "name": "Una", "email": strings.ToLower(s.mark) + "@school.org"})[s.mark]
+	user := s.Import(t, "users", fields{"key": s.mark, "name": "Una",
+		"email": strings.ToLower(s.mark) + "@school.org"})[s.mark]
 	s.Put(t, path("/api/admin/elements/%d/administrators/%d", id, user), nil)
 	row["make_public"] = true
 	s.batch(t, "properties", row)
@@ -121,18 +127,22 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 	known := fields{"key": s.mark + "1", "name": s.mark + " a"}
 	id := s.batch(t, "groups", known).Records[0].ID
 	known["name"] = s.mark + " b"
-	b := s.batch(t, "groups?dry_run=true", known, fields{"key": s.mark + "2", "name": s.mark + " c"}, fields{"key": s.mark + "3"})
+	b := s.batch(t, "groups?dry_run=true", known, fields{"key": s.mark + "2", "name": s.mark + " c"},
+		fields{"key": s.mark + "3"})
 	if b.results() != "updated created failed" || b.Records[0].ID != id || b.Records[1].ID != 0 {
 		t.Errorf("%+v", b)
 	}
 	if got := s.names(t, "namelike", s.mark); !slices.Equal(got, []string{s.mark + " a"}) {
 		t.Errorf("%q", got)
 	}
-	b = s.batch(t, "memberships?dry_run=true", fields{"key": path("Group:%s2/Pupil:%s9", s.mark, s.mark), "group": s.mark + "2", "member": "Pupil:" + s.mark + "9", "spans": []fields{{}}})
+	b = s.batch(t, "memberships?dry_run=true",
+		fields{"key": path("Group:%s2/Pupil:%s9", s.mark, s.mark), "group": s.mark + "2",
+			"member": "Pupil:" + s.mark + "9", "spans": []fields{{}}})
 	if b.results() != "created" || b.Records[0].ID != 0 {
 		t.Errorf("references of the same bundle: %+v", b)
 	}
-	b = s.batch(t, "administrators?dry_run=true", fields{"key": "Group:" + s.mark + "2/x", "element": "Group:" + s.mark + "2", "user": "x"})
+	b = s.batch(t, "administrators?dry_run=true",
+		fields{"key": "Group:" + s.mark + "2/x", "element": "Group:" + s.mark + "2", "user": "x"})
 	if b.results() != "created" {
 		t.Errorf("references of the same bundle: %+v", b)
 	}
@@ -145,15 +155,19 @@ func TestImport_Memberships(t *testing.T) {
 		return fields{"key": "Group:" + group + "/" + member, "group": group, "member": member, "spans": spans}
 	}
 	group, member := s.mark+"set", "Pupil:"+s.mark+"Ann"
-	good := row(group, member, fields{"first_day": "2026-05-06", "last_day": "2026-05-10"}, fields{"first_day": nil, "last_day": "2026-05-07"})
+	good := row(group, member, fields{"first_day": "2026-05-06", "last_day": "2026-05-10"},
+		fields{"first_day": nil, "last_day": "2026-05-07"})
 	b := s.batch(t, "memberships", good,
-		row(group, "Group:"+group, fields{}), row(group, "Pupil:"+s.mark, fields{}), row(s.mark, member, fields{}), row(group, "Staff:1"),
-		row(group, "Staff:2", fields{"first_day": "2026-05-06", "last_day": "2026-05-05"}), row(group, "Staff:3", fields{"first_day": "May"}),
+		row(group, "Group:"+group, fields{}), row(group, "Pupil:"+s.mark, fields{}), row(s.mark, member, fields{}),
+		row(group, "Staff:1"),
+		row(group, "Staff:2", fields{"first_day": "2026-05-06", "last_day": "2026-05-05"}),
+		row(group, "Staff:3", fields{"first_day": "May"}),
 		fields{"key": "x", "group": group, "member": member, "spans": []fields{{}}})
 	if b.results() != "created"+strings.Repeat(" failed", 7) {
 		t.Errorf("%+v", b)
 	}
-	for i, field := range map[int]string{1: "member", 2: "member", 3: "group", 4: "spans", 5: "spans", 6: "spans", 7: "key"} {
+	for i, field := range map[int]string{1: "member", 2: "member", 3: "group", 4: "spans", 5: "spans", 6: "spans",
+		7: "key"} {
 		if len(b.Records[i].Errors[field]) != 1 {
 			t.Errorf("record %d: %v", i, b.Records[i].Errors)
 		}
@@ -164,14 +178,17 @@ func TestImport_Memberships(t *testing.T) {
 	if got := s.batch(t, "memberships", good).results(); got != "unchanged" {
 		t.Error(got)
 	}
-	if got := s.batch(t, "memberships", row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "updated" {
+	if got := s.batch(t, "memberships",
+		row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "updated" {
 		t.Error(got)
 	}
 	if got, want := s.members(t, set, ""), path("%d 2026-09-01..", ann); got != want {
 		t.Errorf("the record is the pair's whole truth: %q, not %q", got, want)
 	}
 	s.Delete(t, path("/api/admin/elements/%d/members/%d?from=2026-09-01", set, ann))
-	if got := s.batch(t, "memberships", row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "unchanged" || s.members(t, set, "") != "" {
+	if got := s.batch(t, "memberships",
+		row(group, member, fields{"first_day": "2026-09-01"})).results(); got != "unchanged" || s.members(t, set,
+		"") != "" {
 		t.Errorf("taken back by hand: %s, %s", got, s.members(t, set, ""))
 	}
 }
@@ -194,12 +211,18 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 		{row("changes", fields{"source": "e9", "ends_before": "2026-11-15"}), "unchanged", ""}, // nobody's
 		{whole, "created", "2026-09-01..2027-07-15"},
 		{row("changes", autumn), "unchanged", "2026-09-01..2027-07-15"},
-		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "updated", "2026-09-08..2026-11-10 2027-01-01..2027-07-15"},
-		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "unchanged", "2026-09-08..2026-11-10 2027-01-01..2027-07-15"},
-		{row("changes", fields{"source": "e2", "ends_before": "2027-02-01"}), "updated", "2026-09-08..2026-11-10 2027-01-01..2027-01-31"},
-		{row("changes", fields{"source": "e2", "ends_before": "2027-02-01"}), "unchanged", "2026-09-08..2026-11-10 2027-01-01..2027-01-31"},
-		{row("changes", fields{"source": "e3", "first_day": "2027-03-01"}, fields{"source": "e1", "ends_before": "2026-09-01"}), "updated", "2027-01-01..2027-01-31 2027-03-01.."},
-		{row("changes", fields{"ends_before": "2027-03-11"}), "updated", "2027-01-01..2027-01-31 2027-03-01..2027-03-10"},
+		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "updated",
+			"2026-09-08..2026-11-10 2027-01-01..2027-07-15"},
+		{row("changes", fields{"source": "e1", "first_day": "2026-09-08", "last_day": "2026-11-10"}), "unchanged",
+			"2026-09-08..2026-11-10 2027-01-01..2027-07-15"},
+		{row("changes", fields{"source": "e2", "ends_before": "2027-02-01"}), "updated",
+			"2026-09-08..2026-11-10 2027-01-01..2027-01-31"},
+		{row("changes", fields{"source": "e2", "ends_before": "2027-02-01"}), "unchanged",
+			"2026-09-08..2026-11-10 2027-01-01..2027-01-31"},
+		{row("changes", fields{"source": "e3", "first_day": "2027-03-01"},
+			fields{"source": "e1", "ends_before": "2026-09-01"}), "updated", "2027-01-01..2027-01-31 2027-03-01.."},
+		{row("changes", fields{"ends_before": "2027-03-11"}), "updated",
+			"2027-01-01..2027-01-31 2027-03-01..2027-03-10"},
 		{whole, "updated", "2026-09-01..2027-07-15"}, // is the truth again
 		{whole, "unchanged", "2026-09-01..2027-07-15"},
 	} {
@@ -207,15 +230,19 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 		for _, run := range strings.Fields(step.days) {
 			want = append(want, path("%d %s", ann, run))
 		}
-		if b := s.batch(t, "memberships", step.row); b.results() != step.result || s.members(t, set, "") != strings.Join(want, ", ") {
+		if b := s.batch(t, "memberships", step.row); b.results() != step.result ||
+			s.members(t, set, "") != strings.Join(want, ", ") {
 			t.Fatalf("step %d: %s, %q: %+v", i, b.results(), s.members(t, set, ""), b)
 		}
 	}
 	t.Run("by hand", func(t *testing.T) {
 		s.Delete(t, path("/api/admin/elements/%d/members/%d?from=2027-02-01", set, ann))
-		s.Post(t, path("/api/admin/elements/%d/members", set), fields{"members": []fields{{"element_id": ann, "first_day": "2027-08-01", "last_day": "2027-08-03"}}})
+		s.Post(t, path("/api/admin/elements/%d/members", set),
+			fields{"members": []fields{{"element_id": ann, "first_day": "2027-08-01", "last_day": "2027-08-03"}}})
 		b := s.batch(t, "memberships", row("changes", fields{"source": "e1", "ends_before": "2026-12-01"}))
-		if got, want := s.members(t, set, ""), path("%d 2026-09-01..2026-11-30, %d 2027-01-01..2027-01-31, %d 2027-08-01..2027-08-03", ann, ann, ann); b.results() != "updated" || got != want {
+		if got, want := s.members(t, set,
+			""), path("%d 2026-09-01..2026-11-30, %d 2027-01-01..2027-01-31, %d 2027-08-01..2027-08-03", ann, ann,
+			ann); b.results() != "updated" || got != want {
 			t.Errorf("%s, %q, not %q", b.results(), got, want)
 		}
 	})
@@ -225,10 +252,12 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 		for name, bad := range map[string]fields{
 			"changes and spans": both,
 			"no source":         row("changes", fields{"first_day": "2026-09-01"}),
-			"reversed":          row("changes", fields{"source": "e1", "first_day": "2026-09-02", "last_day": "2026-09-01"}),
-			"no day":            row("changes", fields{"source": "e1", "ends_before": "May"}),
+			"reversed": row("changes",
+				fields{"source": "e1", "first_day": "2026-09-02", "last_day": "2026-09-01"}),
+			"no day": row("changes", fields{"source": "e1", "ends_before": "May"}),
 		} {
-			if b := s.batch(t, "memberships", bad); b.results() != "failed" || len(b.Records[0].Errors["changes"]) != 1 {
+			if b := s.batch(t, "memberships", bad); b.results() != "failed" ||
+				len(b.Records[0].Errors["changes"]) != 1 {
 				t.Errorf("%s: %+v", name, b)
 			}
 		}
@@ -238,13 +267,16 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 func TestImport_Administrators(t *testing.T) {
 	s := newSchool(t)
 	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})
-	users := s.Import(t, "users", fields{"key": s.mark + "1", "name": "Una", "email": "u" + s.mark + "@school.org"}, fields{"key": s.mark + "2", "name": "Vic", "email": "v" + s.mark + "@school.org"})
+	users := s.Import(t, "users", fields{"key": s.mark + "1", "name": "Una", "email": "u" + s.mark + "@school.org"},
+		fields{"key": s.mark + "2", "name": "Vic", "email": "v" + s.mark + "@school.org"})
 	row := func(user string) fields {
 		return fields{"key": "Property:" + s.mark + "C/" + user, "element": "Property:" + s.mark + "C", "user": user}
 	}
 	una, vic := row(s.mark+"1"), row(s.mark+"2")
-	b := s.batch(t, "administrators", una, vic, row("nobody"), fields{"key": "Property:x/1", "element": "Property:x", "user": "1"}, fields{"key": "x"})
-	if b.results() != "created created failed failed failed" || b.Records[0].ID != calendar || len(b.Records[2].Errors["user"]) != 1 || len(b.Records[3].Errors["element"]) != 1 {
+	b := s.batch(t, "administrators", una, vic, row("nobody"),
+		fields{"key": "Property:x/1", "element": "Property:x", "user": "1"}, fields{"key": "x"})
+	if b.results() != "created created failed failed failed" || b.Records[0].ID != calendar ||
+		len(b.Records[2].Errors["user"]) != 1 || len(b.Records[3].Errors["element"]) != 1 {
 		t.Errorf("%+v", b)
 	}
 	s.Delete(t, path("/api/admin/elements/%d/administrators/%d", calendar, users[s.mark+"1"])) // by hand
@@ -275,7 +307,8 @@ func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {
 	for i := range 300 {
 		key := path("%s-%03d", s.mark, i)
 		elements = append(elements, fields{"key": key, "forename": "F", "surname": key})
-		members = append(members, fields{"key": path("Group:%sset/Pupil:%s", s.mark, key), "group": s.mark + "set", "member": "Pupil:" + key, "spans": []fields{{}}})
+		members = append(members, fields{"key": path("Group:%sset/Pupil:%s", s.mark, key), "group": s.mark + "set",
+			"member": "Pupil:" + key, "spans": []fields{{}}})
 	}
 	s.allAtOnce(t, "pupils", elements)
 	s.allAtOnce(t, "memberships", members)
@@ -287,8 +320,8 @@ func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {
 	}
 }
 
-// allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that each was created once
-// and has one id.
+// allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that
+// each was created once and has one id.
 func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -301,7 +334,8 @@ func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
 	for _, a := range answers {
 		created += a.Created
 		if a.Failed > 0 || len(a.Records) != len(rows) {
-			t.Fatalf("%s: %d failed of %d: %s", kind, a.Failed, len(a.Records), fmt.Sprint(a.Records[:min(3, len(a.Records))]))
+			t.Fatalf("%s: %d failed of %d: %s", kind, a.Failed, len(a.Records),
+				fmt.Sprint(a.Records[:min(3, len(a.Records))]))
 		}
 		for i, r := range a.Records {
 			if r.ID == 0 || r.ID != answers[0].Records[i].ID {

@@ -31,8 +31,10 @@ path = %[1]s/db
 // khal runs the client on a calendar in a folder and returns what it says.
 func khal(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "khal", append([]string{"-c", filepath.Join(dir, "config")}, args...)...)
-	command.Env = append(os.Environ(), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CACHE_HOME="+dir)
+	command := exec.CommandContext(t.Context(), "khal",
+		append([]string{"-c", filepath.Join(dir, "config")}, args...)...)
+	command.Env = append(os.Environ(), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "HOME="+dir, "XDG_DATA_HOME="+dir,
+		"XDG_CACHE_HOME="+dir)
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("khal %s: %v (.ci/setup tests installs it)\n%s", strings.Join(args, " "), err, out)
@@ -48,7 +50,8 @@ func inKhal(t *testing.T, dir string, a servicetest.Answer, from string) []strin
 		t.Fatal(err)
 	}
 	khal(t, dir, "import", "--batch", "-a", "feed", file)
-	return strings.Split(strings.TrimSpace(khal(t, dir, "list", "--once", "-df", "", "-f", "{start-long} to {end-long}: {title} at {location}", from, "7d")), "\n")
+	return strings.Split(strings.TrimSpace(khal(t, dir, "list", "--once", "-df", "", "-f",
+		"{start-long} to {end-long}: {title} at {location}", from, "7d")), "\n")
 }
 
 func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
@@ -59,7 +62,8 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 	s.member(t, set, ann, "", "")
 	title := `Ünïcode; 漢字, "quoted" \ and so on, far beyond what a line of seventy-five octets holds`
 	lesson := s.event(t, title, first+" 09:00", first+" 10:00", set, room)
-	day := fields{"body": "Sports day", "event_category_id": s.category, "starts_at": first, "ends_at": next, "all_day": true}
+	day := fields{"body": "Sports day", "event_category_id": s.category, "starts_at": first, "ends_at": next,
+		"all_day": true}
 	s.Post(t, "/api/events", fields{"event": day, "elements": []int64{ann}})
 
 	dir := t.TempDir()
@@ -76,6 +80,7 @@ func TestCalendar_ADebianCalendarClientReadsAFeedAndItsChanges(t *testing.T) {
 		}
 	}
 	want(fmt.Sprintf("%[1]s 09:00 to %[1]s 10:00: %[2]s", first, title))
-	s.Patch(t, path("/api/events/%d", lesson), fields{"event": fields{"starts_at": next + " 14:00", "ends_at": next + " 15:00"}})
+	s.Patch(t, path("/api/events/%d", lesson),
+		fields{"event": fields{"starts_at": next + " 14:00", "ends_at": next + " 15:00"}})
 	want(fmt.Sprintf("%[1]s 14:00 to %[1]s 15:00: %[2]s", next, title)) // in the place of the one before
 }

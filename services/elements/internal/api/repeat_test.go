@@ -15,8 +15,10 @@ func TestDecisionsPart1_IdempotencyKey_AnElementIsMadeOnce(t *testing.T) {
 	if first.Code != http.StatusCreated {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
-	s.At(system.Replica("elements", 1)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key).Want(t, 201, first.Body)
-	if a := s.Do(t, "POST", "/api/admin/elements", fields{"element": fields{}}, "Idempotency-Key", key); a.Code != http.StatusConflict {
+	s.At(system.Replica("elements", 1)).Do(t, "POST", "/api/admin/elements", body, "Idempotency-Key", key).Want(t, 201,
+		first.Body)
+	if a := s.Do(t, "POST", "/api/admin/elements", fields{"element": fields{}}, "Idempotency-Key",
+		key); a.Code != http.StatusConflict {
 		t.Errorf("another body: %d %s", a.Code, a.Body)
 	}
 	if n := len(s.names(t, "name", key)); n != 1 {
@@ -47,7 +49,8 @@ func TestDecisionsPart1_ETagAndIfMatch_OfAnElement(t *testing.T) {
 		t.Errorf("%d %q", a.Code, a.Body)
 	}
 	changed := s.Do(t, "PATCH", element, fields{"element": fields{"name": s.mark + " 9B"}}, "If-Match", old)
-	if changed.Code != http.StatusOK || changed.Header.Get("ETag") == old || changed.Header.Get("ETag") != s.Get(t, element).Header.Get("ETag") {
+	if changed.Code != http.StatusOK || changed.Header.Get("ETag") == old ||
+		changed.Header.Get("ETag") != s.Get(t, element).Header.Get("ETag") {
 		t.Fatalf("%d %s, ETag %q", changed.Code, changed.Body, changed.Header.Get("ETag"))
 	}
 	for _, call := range [][2]string{{"PATCH", `{"element":{"name":""}}`}, {"DELETE", ``}} {

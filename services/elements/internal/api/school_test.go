@@ -73,7 +73,8 @@ func (s *school) member(t *testing.T, group, member int64, first, last string) {
 	if last != "" {
 		line["last_day"] = last
 	}
-	if a := s.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group), fields{"members": []fields{line}}); a.Code != http.StatusCreated {
+	if a := s.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group),
+		fields{"members": []fields{line}}); a.Code != http.StatusCreated {
 		t.Fatalf("add a member: %d %s", a.Code, a.Body)
 	}
 }
@@ -88,7 +89,8 @@ func (s *school) event(t *testing.T, body, starts, ends string, elements ...int6
 	for i, id := range elements {
 		ids[i] = fmt.Sprint(id)
 	}
-	a := s.Post(t, "/api/events", fields{"event": fields{"body": body, "event_category_id": s.category, "starts_at": starts, "ends_at": ends}, "elements": ids})
+	a := s.Post(t, "/api/events", fields{"event": fields{"body": body, "event_category_id": s.category,
+		"starts_at": starts, "ends_at": ends}, "elements": ids})
 	var reply struct {
 		Event    struct{ ID int64 }
 		Failures []any

@@ -1,6 +1,7 @@
-// Package calendar writes iCalendar (RFC 5545), as far as the feed of a schedule needs it: one VTIMEZONE, and events that
-// don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties; arran4/golang-ical folds
-// at words and escapes parameter values in a way that is not in the RFC. The tests read calendars with both.
+// Package calendar writes iCalendar (RFC 5545), as far as the feed of a schedule needs it: one VTIMEZONE, and
+// events that don't recur. Libraries were tried: emersion/go-ical does not fold lines and sorts properties;
+// arran4/golang-ical folds at words and escapes parameter values in a way that is not in the RFC. The tests read
+// calendars with both.
 package calendar
 
 import (
@@ -117,8 +118,8 @@ func (w *writer) event(e Event) {
 	w.line("END:VEVENT")
 }
 
-// moment writes a date, or a time in the zone. A time that the clock shows twice, since it was set back, means the first
-// instant in the zone (3.3.5). The second instant is written in UTC.
+// moment writes a date, or a time in the zone. A time that the clock shows twice, since it was set back, means the
+// first instant in the zone (3.3.5). The second instant is written in UTC.
 func (w *writer) moment(name string, at time.Time, date bool) {
 	shown, first := w.zone.Clock(at)
 	switch {

@@ -38,10 +38,14 @@ func TestRFC5545_AFeedToTheLetter(t *testing.T) {
 	got := string(Encode(Calendar{
 		Name: "R1; big, room", Zone: z, From: at("2026-01-10T00:00:00Z"), To: at("2026-12-01T00:00:00Z"),
 		Events: []Event{
-			{UID: "event-1@ns", Modified: at("2026-05-01T10:00:00Z"), Summary: "Maths", Location: "R1,R2", Starts: at("2026-05-04T08:00:00Z"), Ends: at("2026-05-04T09:00:00Z"), Busy: true},
-			{UID: "event-2@ns", Sequence: 3, Modified: at("2026-05-01T10:00:01Z"), Summary: "Half\nterm\x07", AllDay: true, Starts: at("2026-05-24T23:00:00Z"), Ends: at("2026-05-29T23:00:00Z")},
-			{UID: "event-3@ns", Modified: at("2026-05-01T10:00:00Z"), Summary: `a\b`, Starts: at("2026-10-25T00:30:00Z"), Ends: at("2026-10-25T01:30:00Z"), Busy: true},
-			{UID: "event-4@ns", Modified: at("2026-05-01T10:00:00Z"), Summary: "bell", Starts: at("2026-06-01T11:00:00Z"), Ends: at("2026-06-01T11:00:00Z"), Busy: true},
+			{UID: "event-1@ns", Modified: at("2026-05-01T10:00:00Z"), Summary: "Maths", Location: "R1,R2",
+				Starts: at("2026-05-04T08:00:00Z"), Ends: at("2026-05-04T09:00:00Z"), Busy: true},
+			{UID: "event-2@ns", Sequence: 3, Modified: at("2026-05-01T10:00:01Z"), Summary: "Half\nterm\x07",
+				AllDay: true, Starts: at("2026-05-24T23:00:00Z"), Ends: at("2026-05-29T23:00:00Z")},
+			{UID: "event-3@ns", Modified: at("2026-05-01T10:00:00Z"), Summary: `a\b`,
+				Starts: at("2026-10-25T00:30:00Z"), Ends: at("2026-10-25T01:30:00Z"), Busy: true},
+			{UID: "event-4@ns", Modified: at("2026-05-01T10:00:00Z"), Summary: "bell",
+				Starts: at("2026-06-01T11:00:00Z"), Ends: at("2026-06-01T11:00:00Z"), Busy: true},
 		},
 	}))
 	want := `BEGIN:VCALENDAR
@@ -121,7 +125,8 @@ func TestRFC5545_3_1_LinesFoldAt75OctetsAndCutNoCharacter(t *testing.T) {
 		w := &writer{}
 		w.line("SUMMARY:" + text)
 		folded := w.String()
-		if !strings.HasSuffix(folded, "\r\n") || strings.Join(strings.Split(strings.TrimSuffix(folded, "\r\n"), "\r\n "), "") != "SUMMARY:"+text {
+		if !strings.HasSuffix(folded, "\r\n") ||
+			strings.Join(strings.Split(strings.TrimSuffix(folded, "\r\n"), "\r\n "), "") != "SUMMARY:"+text {
 			t.Fatalf("%q folded: %q", text, folded)
 		}
 		lines := strings.Split(strings.TrimSuffix(folded, "\r\n"), "\r\n")
@@ -136,14 +141,18 @@ func TestRFC5545_3_1_LinesFoldAt75OctetsAndCutNoCharacter(t *testing.T) {
 func drawCalendar(t *rapid.T) Calendar {
 	c := Calendar{
 		Name: drawText(t, "name"), From: at("2026-01-10T00:00:00Z"), To: at("2028-01-10T00:00:00Z"),
-		Zone: zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe", "Asia/Tokyo", "UTC"}).Draw(t, "zone")),
+		Zone: zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe",
+			"Asia/Tokyo", "UTC"}).Draw(t, "zone")),
 	}
 	for n := range rapid.IntRange(0, 6).Draw(t, "events") {
 		e := Event{
-			UID: fmt.Sprintf("event-%d@ns", n), Sequence: rapid.Int64Range(0, 99).Draw(t, "sequence"), Modified: at("2026-05-01T10:00:00Z"),
-			Summary: drawText(t, "summary"), Location: drawText(t, "location"), Busy: rapid.Bool().Draw(t, "busy"), AllDay: rapid.Bool().Draw(t, "all day"),
+			UID: fmt.Sprintf("event-%d@ns", n), Sequence: rapid.Int64Range(0, 99).Draw(t, "sequence"),
+			Modified: at("2026-05-01T10:00:00Z"),
+			Summary:  drawText(t, "summary"), Location: drawText(t, "location"), Busy: rapid.Bool().Draw(t, "busy"),
+			AllDay: rapid.Bool().Draw(t, "all day"),
 		}
-		around := at(rapid.SampledFrom([]string{"2026-03-28T00:00:00Z", "2026-10-24T12:00:00Z", "2027-11-06T20:00:00Z", "2026-04-04T10:00:00Z", "2020-01-01T00:00:00Z"}).Draw(t, "around"))
+		around := at(rapid.SampledFrom([]string{"2026-03-28T00:00:00Z", "2026-10-24T12:00:00Z", "2027-11-06T20:00:00Z",
+			"2026-04-04T10:00:00Z", "2020-01-01T00:00:00Z"}).Draw(t, "around"))
 		e.Starts = around.Add(time.Duration(rapid.IntRange(0, 72*4).Draw(t, "quarters")) * 15 * time.Minute)
 		e.Ends = e.Starts.Add(time.Duration(rapid.IntRange(0, 400).Draw(t, "length")) * 15 * time.Minute)
 		if e.AllDay {
@@ -158,8 +167,9 @@ func drawText(t *rapid.T, name string) string {
 	return rapid.StringOfN(rapid.RuneFrom([]rune("abcé漢🎺,;:\\\n\"' nN")), 1, 120, -1).Draw(t, name)
 }
 
-// times are the start and the end of an event as its own VTIMEZONE, and nothing else, makes them. It reads the description by the letter of 3.6.5: the
-// observance in force is the one whose start was last, each start being local time before it.
+// times are the start and the end of an event as its own VTIMEZONE, and nothing else, makes them. It reads the
+// description by the letter of 3.6.5: the observance in force is the one whose start was last, each start being
+// local time before it.
 func times(t *rapid.T, c *ical.Calendar, prop *ical.Prop) time.Time {
 	if prop.Params.Get("TZID") == "" {
 		value, err := time.Parse(utcForm, prop.Value)
@@ -246,7 +256,9 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 			switch {
 			case e.AllDay:
 				days := c.Zone.Days(e.Starts, e.Ends)
-				if starts.ValueType() != ical.ValueDate || starts.Value != strings.ReplaceAll(days.First.String(), "-", "") || ends.Value != strings.ReplaceAll(days.Last.AddDays(1).String(), "-", "") {
+				if starts.ValueType() != ical.ValueDate ||
+					starts.Value != strings.ReplaceAll(days.First.String(), "-", "") ||
+					ends.Value != strings.ReplaceAll(days.Last.AddDays(1).String(), "-", "") {
 					t.Fatalf("%v to %v\n%s", e.Starts, e.Ends, text)
 				}
 			case ends == nil:
@@ -255,7 +267,8 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 				}
 			default:
 				if !times(t, read, starts).Equal(e.Starts) || !times(t, read, ends).Equal(e.Ends) {
-					t.Fatalf("%v to %v, read as %v to %v\n%s", e.Starts, e.Ends, times(t, read, starts), times(t, read, ends), text)
+					t.Fatalf("%v to %v, read as %v to %v\n%s", e.Starts, e.Ends, times(t, read, starts),
+						times(t, read, ends), text)
 				}
 			}
 		}
@@ -271,13 +284,15 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 	})
 }
 
-// debian reads a calendar from its standard input with both of Debian's libraries for it and prints what they make of each event.
+// debian reads a calendar from its standard input with both of Debian's libraries for it and prints what they make
+// of each event.
 const debian = `
 import sys, json, icalendar, vobject
 text = sys.stdin.buffer.read()
 out = []
 for e in icalendar.Calendar.from_ical(text).walk('VEVENT'):
-    out.append([str(e['SUMMARY']), str(e['DTSTART'].dt.timestamp() if hasattr(e['DTSTART'].dt, 'timestamp') else e['DTSTART'].dt)])
+    starts = e['DTSTART'].dt
+    out.append([str(e['SUMMARY']), str(starts.timestamp() if hasattr(starts, 'timestamp') else starts)])
 calendar = vobject.readOne(text.decode())
 calendar.validate(raiseException=True)
 for i, e in enumerate(calendar.vevent_list):
@@ -288,17 +303,22 @@ json.dump(out, sys.stdout)
 
 func TestRFC5545_DebiansLibrariesReadIt(t *testing.T) {
 	const python = "/usr/bin/python3"
-	if out, err := exec.CommandContext(t.Context(), python, "-c", "import icalendar, vobject").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), python, "-c",
+		"import icalendar, vobject").CombinedOutput(); err != nil {
 		t.Fatalf("python3-icalendar and python3-vobject are needed (.ci/setup tests installs them): %v\n%s", err, out)
 	}
 	z := zone(t, "Europe/London")
 	summary := strings.Repeat("Ünïcode; 漢字, \"quoted\" \\ ", 8)
 	starts := at("2026-07-01T08:00:00Z")
-	text := Encode(Calendar{Name: "A", Zone: z, From: at("2026-01-10T00:00:00Z"), To: at("2028-01-10T00:00:00Z"), Events: []Event{
-		{UID: "event-1@ns", Modified: starts, Summary: summary, Location: "R1", Starts: starts, Ends: starts.Add(time.Hour), Busy: true},
-		{UID: "event-2@ns", Modified: starts, Summary: "day", AllDay: true, Starts: at("2026-07-01T23:00:00Z"), Ends: at("2026-07-02T23:00:00Z")},
-		{UID: "event-3@ns", Modified: starts, Summary: "winter", Starts: at("2026-12-01T08:00:00Z"), Ends: at("2026-12-01T08:00:00Z")},
-	}})
+	text := Encode(Calendar{Name: "A", Zone: z, From: at("2026-01-10T00:00:00Z"), To: at("2028-01-10T00:00:00Z"),
+		Events: []Event{
+			{UID: "event-1@ns", Modified: starts, Summary: summary, Location: "R1", Starts: starts,
+				Ends: starts.Add(time.Hour), Busy: true},
+			{UID: "event-2@ns", Modified: starts, Summary: "day", AllDay: true, Starts: at("2026-07-01T23:00:00Z"),
+				Ends: at("2026-07-02T23:00:00Z")},
+			{UID: "event-3@ns", Modified: starts, Summary: "winter", Starts: at("2026-12-01T08:00:00Z"),
+				Ends: at("2026-12-01T08:00:00Z")},
+		}})
 	command := exec.CommandContext(t.Context(), python, "-c", debian)
 	command.Stdin = bytes.NewReader(text)
 	var complaints bytes.Buffer
@@ -312,7 +332,8 @@ func TestRFC5545_DebiansLibrariesReadIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	summerTime, winterTime := fmt.Sprintf("%d.0", starts.Unix()), fmt.Sprintf("%d.0", at("2026-12-01T08:00:00Z").Unix())
-	want := [][]string{{summary, summerTime, summary, summerTime}, {"day", "2026-07-02", "day", "2026-07-02"}, {"winter", winterTime, "winter", winterTime}}
+	want := [][]string{{summary, summerTime, summary, summerTime}, {"day", "2026-07-02", "day", "2026-07-02"},
+		{"winter", winterTime, "winter", winterTime}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v\nwant %v", got, want)
 	}

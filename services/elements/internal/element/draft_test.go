@@ -14,10 +14,12 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 		name       string
 	}{
 		{form.Staff, map[string]string{"initials": "JRS", "forename": "John", "surname": "Smith"}, "JRS - John Smith"},
-		{form.Staff, map[string]string{"initials": " JRS ", "forename": "John", "surname": "Smith", "name": "Another"}, "JRS - John Smith"},
+		{form.Staff, map[string]string{"initials": " JRS ", "forename": "John", "surname": "Smith", "name": "Another"},
+			"JRS - John Smith"},
 		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee"}, "Ann Lee"},
 		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "tutor_group": "9A"}, "Ann Lee (9A)"},
-		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "known_as": "Nan", "tutor_group": "9A"}, "Nan Lee (9A)"},
+		{form.Pupil, map[string]string{"forename": "Ann", "surname": "Lee", "known_as": "Nan", "tutor_group": "9A"},
+			"Nan Lee (9A)"},
 		{form.Location, map[string]string{"name": "Main Hall", "short_name": "MH"}, "Main Hall"},
 		{form.Group, map[string]string{"name": "9A"}, "9A"},
 		{form.Property, map[string]string{"name": "Calendar"}, "Calendar"},
@@ -34,7 +36,8 @@ func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
 func TestDecisionsPart3_AChangeOfPartsRenames(t *testing.T) {
 	e := newElement(form.Pupil)
 	e.Name, e.Details = "Ann Lee (9A)", Details{Forename: "Ann", Surname: "Lee", TutorGroup: "9A"}
-	if faults := (Draft{Texts: map[string]string{"tutor_group": "10A"}}).Apply(&e); len(faults) > 0 || e.Name != "Ann Lee (10A)" {
+	if faults := (Draft{Texts: map[string]string{"tutor_group": "10A"}}).Apply(&e); len(faults) > 0 ||
+		e.Name != "Ann Lee (10A)" {
 		t.Errorf("named %q (%v)", e.Name, faults)
 	}
 }
@@ -51,14 +54,19 @@ func TestDraft_Faults(t *testing.T) {
 		{"no such type", "Ghost", Draft{}, "entity_type", "is not an entity type"},
 		{"another type", form.Staff, Draft{EntityType: text(form.Pupil)}, "entity_type", "can't be changed"},
 		{"no initials", form.Staff, Draft{}, "initials", "can't be blank"},
-		{"spaces for a surname", form.Pupil, Draft{Texts: map[string]string{"surname": "  "}}, "surname", "can't be blank"},
+		{"spaces for a surname", form.Pupil, Draft{Texts: map[string]string{"surname": "  "}}, "surname",
+			"can't be blank"},
 		{"no name", form.Group, Draft{}, "name", "can't be blank"},
-		{"long name", form.Group, Draft{Texts: map[string]string{"name": strings.Repeat("é", 256)}}, "name", "is too long (maximum is 255 characters)"},
+		{"long name", form.Group, Draft{Texts: map[string]string{"name": strings.Repeat("é", 256)}}, "name",
+			"is too long (maximum is 255 characters)"},
 		{"two lines", form.Group, Draft{Texts: map[string]string{"name": "a\nb"}}, "name", "has a control character"},
-		{"no address", form.Pupil, Draft{Texts: map[string]string{"email": "nobody"}}, "email", "is not an e-mail address"},
-		{"address with a name", form.Pupil, Draft{Texts: map[string]string{"email": "A <a@b.org>"}}, "email", "is not an e-mail address"},
+		{"no address", form.Pupil, Draft{Texts: map[string]string{"email": "nobody"}}, "email",
+			"is not an e-mail address"},
+		{"address with a name", form.Pupil, Draft{Texts: map[string]string{"email": "A <a@b.org>"}}, "email",
+			"is not an e-mail address"},
 		{"no uuid", form.Group, Draft{UUID: text("5")}, "uuid", "is not a uuid"},
-		{"uuid in braces", form.Group, Draft{UUID: text("{9f3c1f52-8a35-4b5d-9a39-3b6a2e2f3f10}")}, "uuid", "is not a uuid"},
+		{"uuid in braces", form.Group, Draft{UUID: text("{9f3c1f52-8a35-4b5d-9a39-3b6a2e2f3f10}")}, "uuid",
+			"is not a uuid"},
 	} {
 		e := newElement(c.entityType)
 		faults := c.draft.Apply(&e)

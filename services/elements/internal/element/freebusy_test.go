@@ -13,15 +13,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Busy and free times agree with a model that looks at every minute: whether some event goes on in it whose element is reached on the
-// minute's day.
+// Busy and free times agree with a model that looks at every minute: whether some event goes on in it whose element
+// is reached on the minute's day.
 func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		zone, err := wiretime.LoadZone(rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
+		zone, err := wiretime.LoadZone(rapid.SampledFrom([]string{"Europe/London", "America/New_York",
+			"Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07", "2026-10-31", "2026-04-04", "2026-04-23", "2026-10-29"}).Draw(t, "around"))
+		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
+			"2026-10-31", "2026-04-04", "2026-04-23", "2026-10-29"}).Draw(t, "around"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +54,10 @@ func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockCha
 		var model []bool
 		for at := from; at.Before(to); at = at.Add(time.Minute) {
 			model = append(model, slices.ContainsFunc(reaches, func(r fact.Reach) bool {
-				member := slices.ContainsFunc(r.Days, func(d wiretime.Days) bool { return d.First <= zone.DayOf(at) && zone.DayOf(at) <= d.Last })
-				return member && slices.ContainsFunc(taken[r.ElementID], func(i Interval) bool { return !at.Before(i.Starts) && at.Before(i.Ends) })
+				member := slices.ContainsFunc(r.Days,
+					func(d wiretime.Days) bool { return d.First <= zone.DayOf(at) && zone.DayOf(at) <= d.Last })
+				return member && slices.ContainsFunc(taken[r.ElementID],
+					func(i Interval) bool { return !at.Before(i.Starts) && at.Before(i.Ends) })
 			}))
 		}
 		if got, want := show(busy, from), show(stretches(model, from, true, 1), from); got != want {
@@ -75,7 +79,8 @@ func stretches(minutes []bool, from time.Time, kind bool, least int) []Interval 
 			begun = i
 		case m != kind && begun >= 0:
 			if i-begun >= least {
-				all = append(all, Interval{from.Add(time.Duration(begun) * time.Minute), from.Add(time.Duration(i) * time.Minute)})
+				all = append(all, Interval{from.Add(time.Duration(begun) * time.Minute),
+					from.Add(time.Duration(i) * time.Minute)})
 			}
 			begun = -1
 		}
@@ -130,7 +135,8 @@ func TestFreeBusy_TheUnionOfReachesHasEachElementOnce(t *testing.T) {
 		return fact.Reach{ElementID: id, Days: []wiretime.Days{{First: first, Last: last}}}
 	}
 	got := union([][]fact.Reach{{reach(1, 1, 9), reach(3, 1, 2)}, {reach(2, 1, 9), reach(3, 2, 4), reach(3, 8, 9)}})
-	want := []fact.Reach{reach(1, 1, 9), {ElementID: 3, Days: []wiretime.Days{{First: 1, Last: 4}, {First: 8, Last: 9}}}, reach(2, 1, 9)}
+	want := []fact.Reach{reach(1, 1, 9),
+		{ElementID: 3, Days: []wiretime.Days{{First: 1, Last: 4}, {First: 8, Last: 9}}}, reach(2, 1, 9)}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, not %v", got, want)
 	}

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// letters are few, so that needles hit, with what patterns of other systems would take for wild cards and letters that fold unusually.
+// letters are few, so that needles hit, with what patterns of other systems would take for wild cards and letters
+// that fold unusually.
 var letters = []rune("aAbB %_.*ßéÉİıσςΣкК世👩")
 
 func TestDecisionsPart3_NamelikeIsAPartOfTheName(t *testing.T) {

@@ -83,7 +83,9 @@ func drawSchool(t *rapid.T) *school {
 	for group := int64(1); group <= groups; group++ {
 		for member := int64(1); member <= groups+people; member++ {
 			if member != group && rapid.IntRange(0, sparse).Draw(t, "member") == 0 {
-				s.memberships = append(s.memberships, Membership{Group: group, Member: member, Nested: member <= groups, Days: wiretime.MergeDays(drawDays(t, "spans"))})
+				s.memberships = append(s.memberships,
+					Membership{Group: group, Member: member, Nested: member <= groups,
+						Days: wiretime.MergeDays(drawDays(t, "spans"))})
 			}
 		}
 	}
@@ -109,7 +111,8 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 			for group := int64(1); group <= groups; group++ {
 				got := slices.ContainsFunc(reached[group], func(s wiretime.Days) bool { return s.Has(day) })
 				if got != want[group] {
-					t.Fatalf("day %d: element %d in group %d is %v, the model says %v", day, id, group, got, want[group])
+					t.Fatalf("day %d: element %d in group %d is %v, the model says %v", day, id, group, got,
+						want[group])
 				}
 			}
 		}
@@ -151,7 +154,8 @@ func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t 
 		s := drawSchool(t)
 		some := rapid.SliceOfNDistinct(rapid.Int64Range(1, groups), 1, 3, rapid.ID[int64]).Draw(t, "groups")
 		first := rapid.IntRange(0, lastDay).Draw(t, "first")
-		on := wiretime.Days{First: wiretime.Day(first), Last: wiretime.Day(rapid.IntRange(first, lastDay).Draw(t, "last"))}
+		on := wiretime.Days{First: wiretime.Day(first),
+			Last: wiretime.Day(rapid.IntRange(first, lastDay).Draw(t, "last"))}
 
 		got, err := peopleAndThings(t.Context(), s.down, some, on)
 		if err != nil {
@@ -163,7 +167,8 @@ func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t 
 		for person := int64(groups + 1); person <= groups+people; person++ {
 			for day := on.First; day <= on.Last; day++ {
 				in := s.groupsOn(person, day)
-				if slices.ContainsFunc(some, func(group int64) bool { return in[group] }) && !slices.Contains(got, person) {
+				if slices.ContainsFunc(some, func(group int64) bool { return in[group] }) &&
+					!slices.Contains(got, person) {
 					t.Fatalf("%d is missing: on day %d it is in %v", person, day, in)
 				}
 			}
@@ -176,7 +181,8 @@ func TestPart4_1_Rule07_ADayOfAPupilAsksOnceForEachLevel(t *testing.T) {
 	s := &school{asked: map[int64]int{}}
 	always := []wiretime.Days{{First: wiretime.FirstDay, Last: wiretime.LastDay}}
 	for set := int64(20); set < 30; set++ {
-		s.memberships = append(s.memberships, Membership{Group: set, Member: 10, Days: always}, Membership{Group: 2, Member: set, Nested: true, Days: always})
+		s.memberships = append(s.memberships, Membership{Group: set, Member: 10, Days: always},
+			Membership{Group: 2, Member: set, Nested: true, Days: always})
 	}
 	s.memberships = append(s.memberships, Membership{Group: 1, Member: 2, Nested: true, Days: always})
 	reached, err := groupsOf(t.Context(), s.up, 10, wiretime.Days{First: 100, Last: 100})

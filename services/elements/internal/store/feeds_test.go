@@ -31,7 +31,8 @@ func TestFeeds_OneOfAUserAndAnElement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "b", Created: created.Add(time.Hour)})
+	second, err := s.Put(t.Context(),
+		element.Feed{UserID: 1, ElementID: 2, TokenHash: "b", Created: created.Add(time.Hour)})
 	if err != nil || second.ID != first.ID || second.TokenHash != "b" {
 		t.Errorf("%+v, %v", second, err)
 	}

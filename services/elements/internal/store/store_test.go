@@ -56,8 +56,11 @@ func TestElements_KeepAllThatTheyAreGiven(t *testing.T) {
 	s, _ := open(t)
 	public := true
 	e := element.Element{
-		Key: "Pupil:17", ImportHash: "h", EntityType: form.Pupil, Name: "Ann Lee (9A)", UUID: uuid.NewString(), Current: true,
-		Details:        element.Details{Initials: "a", Title: "b", Forename: "c", Surname: "d", KnownAs: "e", YearGroup: "f", HouseName: "g", TutorGroup: "h", Email: "i", ShortName: "j", Description: "k", Resource: true, MakePublic: &public},
+		Key: "Pupil:17", ImportHash: "h", EntityType: form.Pupil, Name: "Ann Lee (9A)", UUID: uuid.NewString(),
+		Current: true,
+		Details: element.Details{Initials: "a", Title: "b", Forename: "c", Surname: "d", KnownAs: "e",
+			YearGroup: "f", HouseName: "g", TutorGroup: "h", Email: "i", ShortName: "j", Description: "k",
+			Resource: true, MakePublic: &public},
 		Administrators: []int64{3, 5}, ImportedAdministrators: []string{"3"},
 	}
 	e = add(t, s, e)[0]
@@ -146,7 +149,8 @@ func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Elements.Change(t.Context(), read[0].ID, func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
+	if _, err := s.Elements.Change(t.Context(), read[0].ID,
+		func(e *element.Element) error { e.Administrators = []int64{7}; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	read[0].Name, read[1].Name = "changed", "changed"
@@ -154,7 +158,8 @@ func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	if err != nil || all {
 		t.Fatalf("all were replaced: %v %v", all, err)
 	}
-	if e, err := s.Elements.Get(t.Context(), read[0].ID); err != nil || e.Name == "changed" || len(e.Administrators) != 1 {
+	if e, err := s.Elements.Get(t.Context(), read[0].ID); err != nil || e.Name == "changed" ||
+		len(e.Administrators) != 1 {
 		t.Errorf("the other write is lost: %+v %v", e, err)
 	}
 	if e, err := s.Elements.Get(t.Context(), read[1].ID); err != nil || e.Name != "changed" {
@@ -169,7 +174,8 @@ func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
 	var wg sync.WaitGroup
 	for user := range int64(writers) {
 		wg.Go(func() {
-			_, err := s.Elements.Change(t.Context(), e.ID, func(e *element.Element) error { e.Administrators = append(e.Administrators, user); return nil })
+			_, err := s.Elements.Change(t.Context(), e.ID,
+				func(e *element.Element) error { e.Administrators = append(e.Administrators, user); return nil })
 			if err != nil {
 				t.Error(err)
 			}
@@ -184,7 +190,8 @@ func TestElements_ChangesAtOnceAllHappen(t *testing.T) {
 func TestElements_AUUIDIsOfOneElement(t *testing.T) {
 	s, _ := open(t)
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))
-	_, err := s.Elements.Change(t.Context(), both[1].ID, func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
+	_, err := s.Elements.Change(t.Context(), both[1].ID,
+		func(e *element.Element) error { e.UUID = both[0].UUID; return nil })
 	if !errors.Is(err, element.ErrUUIDTaken) {
 		t.Errorf("%v", err)
 	}
@@ -284,7 +291,8 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ groups, members []int64 }{
-		{[]int64{1}, []int64{10}}, {[]int64{1}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10}}, {[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},
+		{[]int64{1}, []int64{10}}, {[]int64{1}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10}},
+		{[]int64{1, 2}, []int64{10, 11, 12}}, {[]int64{1, 2, 3}, []int64{10, 11}},
 	} {
 		found, err := s.Memberships.Find(t.Context(), c.groups, c.members)
 		if err != nil {
@@ -292,7 +300,8 @@ func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 		}
 		for _, group := range c.groups {
 			for _, member := range c.members {
-				if !slices.ContainsFunc(found, func(m element.Membership) bool { return m.Group == group && m.Member == member }) {
+				if !slices.ContainsFunc(found,
+					func(m element.Membership) bool { return m.Group == group && m.Member == member }) {
 					t.Errorf("%v and %v: without %d in %d", c.groups, c.members, member, group)
 				}
 			}
@@ -335,7 +344,8 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 	for _, c := range []struct {
 		first, last wiretime.Day
 		want        []int64
-	}{{4, 4, []int64{2}}, {5, 5, []int64{1}}, {9, 10, []int64{1, 3}}, {4, 5, []int64{1, 2}}, {-1000, -999, []int64{2}}, {20000, 20001, []int64{3}}} {
+	}{{4, 4, []int64{2}}, {5, 5, []int64{1}}, {9, 10, []int64{1, 3}}, {4, 5, []int64{1, 2}}, {-1000, -999, []int64{2}},
+		{20000, 20001, []int64{3}}} {
 		if got := groups(c.first, c.last); !slices.Equal(got, c.want) {
 			t.Errorf("groups from %d to %d are %v, not %v", c.first, c.last, got, c.want)
 		}
@@ -359,7 +369,9 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	var memberships []element.Membership
 	for i, e := range elements {
 		for group := range int64(5) {
-			memberships = append(memberships, element.Membership{Group: 100000 + int64(i)/25*5 + group, Member: e.ID, Days: []wiretime.Days{{First: 20000, Last: 20300}}})
+			memberships = append(memberships,
+				element.Membership{Group: 100000 + int64(i)/25*5 + group, Member: e.ID,
+					Days: []wiretime.Days{{First: 20000, Last: 20300}}})
 		}
 	}
 	if taken, err := s.Memberships.Insert(t.Context(), memberships); err != nil || len(taken) > 0 {
@@ -378,13 +390,17 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"namelike of one character", "elements", byNeedle(element.NewNeedle("7")), orderOfName},
 		{"namelike of two characters", "elements", byNeedle(element.NewNeedle("99")), orderOfName},
 		{"namelike of many characters", "elements", byNeedle(element.NewNeedle("surname29")), orderOfName},
-		{"list of a type", "elements", byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
-		{"list of what is current", "elements", byFilter(element.Filter{Current: &yes, After: 100, Limit: 10}), orderOfID},
+		{"list of a type", "elements",
+			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
+		{"list of what is current", "elements", byFilter(element.Filter{Current: &yes, After: 100, Limit: 10}),
+			orderOfID},
 		{"list", "elements", byFilter(element.Filter{After: 2900, Limit: 10}), orderOfID},
 		{"by key in a list", "elements", byFilter(element.Filter{Key: "Pupil:17", Limit: 10}), orderOfID},
 		{"up", "memberships", touching(day, in("member", some)), nil},
 		{"down", "memberships", touching(day, in("group", []int64{100000, 100007})), nil},
-		{"a page of members", "memberships", byMembershipFilter(element.MembershipFilter{Group: 100000, Days: day, After: 5}), bson.D{{Key: "member", Value: 1}}},
+		{"a page of members", "memberships",
+			byMembershipFilter(element.MembershipFilter{Group: 100000, Days: day, After: 5}),
+			bson.D{{Key: "member", Value: 1}}},
 		{"pairs of a group", "memberships", byPairs([]int64{100000}, some), nil},
 		{"pairs of groups", "memberships", byPairs([]int64{100000, 100001}, some), nil},
 		{"pairs of members", "memberships", byPairs([]int64{100000, 100001, 100002}, some), nil},

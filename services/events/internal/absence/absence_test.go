@@ -30,13 +30,15 @@ func zone(t rapid.TB, name string) wiretime.Zone {
 	return z
 }
 
-// Who is elsewhere agrees with a model that looks at every quarter of an hour: whether there is one in which the pupil is part of both events, by the memberships
-// of its day.
+// Who is elsewhere agrees with a model that looks at every quarter of an hour: whether there is one in which the
+// pupil is part of both events, by the memberships of its day.
 func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testing.T) {
 	const pupils, groups = 3, 3 // pupils are elements 1 to 3, groups 11 to 13
 	rapid.Check(t, func(t *rapid.T) {
-		z := zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe"}).Draw(t, "zone"))
-		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07", "2026-10-31", "2026-04-04"}).Draw(t, "around"))
+		z := zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe"}).Draw(t,
+			"zone"))
+		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
+			"2026-10-31", "2026-04-04"}).Draw(t, "around"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,9 +49,11 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 		for id := range int64(rapid.IntRange(1, 7).Draw(t, "events")) {
 			starts := from.Add(time.Duration(rapid.IntRange(0, 3*96).Draw(t, "start")) * 15 * time.Minute)
 			length := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, 150)).Draw(t, "quarters")
-			e := event.Event{ID: id + 1, Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Duration(length) * 15 * time.Minute)}}
+			e := event.Event{ID: id + 1, Span: wiretime.Span{Starts: starts,
+				Ends: starts.Add(time.Duration(length) * 15 * time.Minute)}}
 			for n, of := range rapid.SliceOfNDistinct(element, 0, 3, rapid.ID[int64]).Draw(t, "elements") {
-				status := rapid.SampledFrom([]event.Status{event.Uncontrolled, event.Requested, event.Rejected}).Draw(t, "status")
+				status := rapid.SampledFrom([]event.Status{event.Uncontrolled, event.Requested, event.Rejected}).Draw(t,
+					"status")
 				e.Commitments = append(e.Commitments, event.Commitment{ID: int64(n), ElementID: of, Status: status})
 			}
 			all = append(all, placed{e, e.Days(z)})
@@ -80,10 +84,14 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 
 		part := func(p pupil, e placed, at time.Time) bool {
 			day := z.DayOf(at)
-			return !at.Before(e.Span.Starts) && at.Before(e.Span.Ends) && slices.ContainsFunc(p.reaches, func(r fact.Reach) bool {
-				return slices.Contains(attending(e.Event), r.ElementID) &&
-					slices.ContainsFunc(r.Days, func(d wiretime.Days) bool { return d.First <= day && day <= d.Last })
-			})
+			return !at.Before(e.Span.Starts) && at.Before(e.Span.Ends) &&
+				slices.ContainsFunc(p.reaches, func(r fact.Reach) bool {
+					return slices.Contains(attending(e.Event), r.ElementID) &&
+						slices.ContainsFunc(r.Days, func(d wiretime.Days) bool {
+							return d.First <= day &&
+								day <= d.Last
+						})
+				})
 		}
 		ever := func(holds func(at time.Time) bool) bool {
 			for at := from; at.Before(from.Add(6 * 24 * time.Hour)); at = at.Add(15 * time.Minute) {
@@ -102,7 +110,8 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 				}
 				away := false
 				for _, other := range all {
-					if other.ID%2 == 1 && other.ID != e.ID && ever(func(at time.Time) bool { return part(p, e, at) && part(p, other, at) }) {
+					if other.ID%2 == 1 && other.ID != e.ID &&
+						ever(func(at time.Time) bool { return part(p, e, at) && part(p, other, at) }) {
 						where[other.ID], away = append(where[other.ID], p.ID), true
 					}
 				}
@@ -135,7 +144,8 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 	at := func(starts, ends string, allDay bool, body string, rooms []string, pupils ...string) place {
 		from, _ := time.Parse(time.RFC3339, starts)
 		to, _ := time.Parse(time.RFC3339, ends)
-		p := place{event: &event.Event{Body: body, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay}}, rooms: rooms}
+		p := place{event: &event.Event{Body: body, Span: wiretime.Span{Starts: from, Ends: to, AllDay: allDay}},
+			rooms: rooms}
 		for _, name := range pupils {
 			p.pupils = append(p.pupils, form.Element{Name: name})
 		}
@@ -147,18 +157,24 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 	}
 	crowd := Absence{Pupils: 24, Elsewhere: 24}
 	for range 22 {
-		crowd.places = append(crowd.places, at("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z", false, "Trip", nil, "Ann"))
+		crowd.places = append(crowd.places,
+			at("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z", false, "Trip", nil, "Ann"))
 	}
 	line := "- Mon 7 Sep 2026, 09\\:00 to 10\\:00, Trip: Ann\n"
 	for want, a := range map[string]Absence{
-		"1 of 1 pupil is elsewhere:\n\n- Mon 7 Sep 2026, 09\\:00 to 10\\:00, Trip: Ann\n": {Pupils: 1, Elsewhere: 1, places: crowd.places[:1]},
-		"2 of 24 pupils are elsewhere:\n\n- Mon 7 Sep 2026, Museum \\& zoo (Hall, St\\. Mary's): Bob (9A), \\<Cyd\\>\n- Mon 7 Sep 2026 to Tue 8 Sep 2026, Trek (A, B, C, …): Bob\n": {
+		"1 of 1 pupil is elsewhere:\n\n- Mon 7 Sep 2026, 09\\:00 to 10\\:00, Trip: Ann\n": {Pupils: 1, Elsewhere: 1,
+			places: crowd.places[:1]},
+		"2 of 24 pupils are elsewhere:\n\n- Mon 7 Sep 2026, Museum \\& zoo (Hall, St\\. Mary's): Bob (9A), " +
+			"\\<Cyd\\>\n- Mon 7 Sep 2026 to Tue 8 Sep 2026, Trek (A, B, C, …): Bob\n": {
 			Pupils: 24, Elsewhere: 2, places: []place{
-				at("2026-09-06T23:00:00Z", "2026-09-07T23:00:00Z", true, "Museum & zoo", []string{"Hall", "St. Mary's"}, "Bob (9A)", "<Cyd>"),
+				at("2026-09-06T23:00:00Z", "2026-09-07T23:00:00Z", true, "Museum & zoo", []string{"Hall", "St. Mary's"},
+					"Bob (9A)", "<Cyd>"),
 				at("2026-09-06T23:00:00Z", "2026-09-08T23:00:00Z", true, "Trek", []string{"A", "B", "C", "D"}, "Bob"),
 			}},
-		"57 of 60 pupils are elsewhere:\n\n- Mon 7 Sep 2026, 09\\:00 to 10\\:00, Trip: " + strings.Join(many[:20], ", ") + " … and 37 more\n": {
-			Pupils: 60, Elsewhere: 57, places: []place{at("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z", false, "Trip", nil, many...)}},
+		"57 of 60 pupils are elsewhere:\n\n- Mon 7 Sep 2026, 09\\:00 to 10\\:00, Trip: " +
+			strings.Join(many[:20], ", ") + " … and 37 more\n": {
+			Pupils: 60, Elsewhere: 57, places: []place{at("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z", false, "Trip",
+				nil, many...)}},
 		"24 of 24 pupils are elsewhere:\n\n" + strings.Repeat(line, 20) + "- and at 2 other events\n": crowd,
 	} {
 		if got := s.contents(a); got != want {
@@ -172,7 +188,8 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 	hostile := strings.Repeat("*", 5000)
 	a := Absence{Pupils: 1 << 40, Elsewhere: 1 << 40}
 	for range 200 {
-		p := place{event: &event.Event{Body: hostile, Span: wiretime.Span{Ends: time.Now()}}, rooms: []string{hostile, hostile, hostile, hostile}}
+		p := place{event: &event.Event{Body: hostile, Span: wiretime.Span{Ends: time.Now()}},
+			rooms: []string{hostile, hostile, hostile, hostile}}
 		for range 3000 {
 			p.pupils = append(p.pupils, form.Element{Name: hostile})
 		}
@@ -183,7 +200,8 @@ func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
 	}
 }
 
-// school answers for the neighbours and the store: one set (1) of so many pupils (from 101 on), all of them in a match (events 1 and 2).
+// school answers for the neighbours and the store: one set (1) of so many pupils (from 101 on), all of them in a
+// match (events 1 and 2).
 type school struct {
 	pupils                                          int
 	pupilsAsked, reachesAsked, busyAsked, keepAsked atomic.Int64
@@ -197,7 +215,8 @@ func (s *school) events() []event.Event {
 	var all []event.Event
 	starts := time.Unix(int64(s.day)*86400+9*3600, 0)
 	for id := range int64(2) {
-		e := event.Event{ID: id + 1, CategoryID: id + 1, Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}}
+		e := event.Event{ID: id + 1, CategoryID: id + 1,
+			Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}}
 		e.Commitments = []event.Commitment{{ID: id + 1, ElementID: 1, Status: event.Uncontrolled}}
 		all = append(all, e)
 	}
@@ -230,7 +249,8 @@ func (s *school) FindInCategories(_ context.Context, categories []int64, from, t
 
 func (s *school) List(context.Context, int64, int) ([]category.Category, error) {
 	s.others.Add(1)
-	return []category.Category{{ID: 1, Flags: category.Flags{ClashCheck: true}}, {ID: 2, Flags: category.Flags{Busy: true}}}, nil
+	return []category.Category{{ID: 1, Flags: category.Flags{ClashCheck: true}},
+		{ID: 2, Flags: category.Flags{Busy: true}}}, nil
 }
 
 func (s *school) Pupils(context.Context, fact.PupilsQuestion) ([]form.Element, error) {
@@ -247,7 +267,8 @@ func (s *school) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.Elem
 	var all []fact.ElementReaches
 	for _, id := range q.IDs {
 		days := []wiretime.Days{q.Days}
-		all = append(all, fact.ElementReaches{ElementID: id, Reaches: []fact.Reach{{ElementID: id, Days: days}, {ElementID: 1, Days: days}}})
+		all = append(all, fact.ElementReaches{ElementID: id,
+			Reaches: []fact.Reach{{ElementID: id, Days: days}, {ElementID: 1, Days: days}}})
 	}
 	return all, nil
 }
@@ -289,7 +310,8 @@ func (s *school) Checked(context.Context, time.Duration, bool) {}
 func (s *school) checker(t *testing.T) *Service {
 	t.Helper()
 	return New(Options{
-		Events: s, Clashes: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s, Zone: zone(t, "Europe/London"), Now: time.Now,
+		Events: s, Clashes: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s,
+		Zone: zone(t, "Europe/London"), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler), Metrics: s,
 	})
 }
@@ -302,10 +324,12 @@ func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
 	all := &school{pupils: 1000, day: day}
 	s := all.checker(t)
 	report, next, err := s.Check(t.Context(), wiretime.Days{First: day, Last: day}, false)
-	if err != nil || next != nil || report.Checked != 1 || len(report.Absences) != 1 || report.Absences[0].Elsewhere != 1000 || report.Absences[0].Note != fact.NoteCreated {
+	if err != nil || next != nil || report.Checked != 1 || len(report.Absences) != 1 ||
+		report.Absences[0].Elsewhere != 1000 || report.Absences[0].Note != fact.NoteCreated {
 		t.Fatalf("%+v, %v, %v", report, next, err)
 	}
-	if asked := [5]int64{all.pupilsAsked.Load(), all.reachesAsked.Load(), all.busyAsked.Load(), all.keepAsked.Load(), all.others.Load()}; asked != [5]int64{1, 4, 6, 1, 5} {
+	if asked := [5]int64{all.pupilsAsked.Load(), all.reachesAsked.Load(), all.busyAsked.Load(), all.keepAsked.Load(),
+		all.others.Load()}; asked != [5]int64{1, 4, 6, 1, 5} {
 		t.Errorf("asked %v times for pupils, reaches, busy events, notes to be kept, and the rest", asked)
 	}
 	if len(all.told) != 1 || all.told[0].Record != "Absences:2026-09-07" || all.told[0].Action != audit.Check {
@@ -323,7 +347,8 @@ func TestAbsences_ACheckEndsAtHalfOfItsDeadline(t *testing.T) {
 	if err != nil || next == nil || *next != 20001 {
 		t.Errorf("next %v, %v", next, err)
 	}
-	if _, next, err := s.Check(t.Context(), wiretime.Days{First: 20000, Last: 20100}, true); err != nil || next != nil || len(all.told) > 0 {
+	if _, next, err := s.Check(t.Context(), wiretime.Days{First: 20000, Last: 20100}, true); err != nil ||
+		next != nil || len(all.told) > 0 {
 		t.Errorf("next %v, %v, told %v", next, err, all.told)
 	}
 }

@@ -35,7 +35,8 @@ func (n *nights) SetDone(_ context.Context, due time.Time) error {
 	return nil
 }
 
-// nightly runs the nightly check at a time of day for so long, from 2000-01-01T00:00:00Z on, and returns what was remembered.
+// nightly runs the nightly check at a time of day for so long, from 2000-01-01T00:00:00Z on, and returns what was
+// remembered.
 func nightly(t *testing.T, at string, failures int, long time.Duration) *nights {
 	t.Helper()
 	n := &nights{school: &school{pupils: 1}, failures: failures}

@@ -34,8 +34,9 @@ func newSet(t *testing.T, admin *servicetest.Client, names ...string) set {
 	for i, name := range names {
 		pupil := fmt.Sprint(key, i)
 		pupils = append(pupils, map[string]any{"key": pupil, "forename": name, "surname": "Day"})
-		members = append(members, map[string]any{"key": "Group:" + key + "/Pupil:" + pupil, "group": key, "member": "Pupil:" + pupil,
-			"spans": []any{map[string]any{"first_day": nil, "last_day": nil}}})
+		members = append(members, map[string]any{"key": "Group:" + key + "/Pupil:" + pupil, "group": key,
+			"member": "Pupil:" + pupil,
+			"spans":  []any{map[string]any{"first_day": nil, "last_day": nil}}})
 	}
 	ids := admin.Import(t, "pupils", pupils...)
 	for _, p := range pupils {
@@ -60,7 +61,8 @@ func sharedSet(t *testing.T, names ...string) set {
 // book makes an event at the hours on a day.
 func (s set) book(t *testing.T, body string, category int64, day, starts, ends string, elements ...any) int64 {
 	t.Helper()
-	return book(t, s.admin, map[string]any{"body": body, "event_category_id": category, "starts_at": day + " " + starts, "ends_at": day + " " + ends}, elements...).Event.ID
+	return book(t, s.admin, map[string]any{"body": body, "event_category_id": category, "starts_at": day + " " + starts,
+		"ends_at": day + " " + ends}, elements...).Event.ID
 }
 
 // checked is what a check answers.
@@ -98,7 +100,8 @@ func check(t *testing.T, c *servicetest.Client, first, last string, dryRun bool)
 			t.Fatalf("check: %d %s", a.Code, a.Body)
 		}
 		all.Clashes = append(all.Clashes, got.Clashes...)
-		all.Checked, all.Created, all.Updated = all.Checked+got.Checked, all.Created+got.Created, all.Updated+got.Updated
+		all.Checked, all.Created, all.Updated = all.Checked+got.Checked, all.Created+got.Created, all.Updated+
+			got.Updated
 		all.Unchanged, all.Removed = all.Unchanged+got.Unchanged, all.Removed+got.Removed
 		next = got.Next
 	}
@@ -156,36 +159,44 @@ func TestAbsences_ANoteAppearsFollowsAndGoes(t *testing.T) {
 	if got := check(t, s.admin, day, day, true); got.of(lesson) != "2 of 3, created" || says(t, s.admin, lesson) != "" {
 		t.Errorf("a dry run: %+v", got)
 	}
-	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, created" || got.of(match) != "" || got.Created < 1 {
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, created" || got.of(match) != "" ||
+		got.Created < 1 {
 		t.Errorf("%+v", got)
 	}
-	want := "2 of 3 pupils are elsewhere:\n\n- Mon 1 Mar 2027, 09\\:30 to 12\\:00, Hockey (" + room + "): Ann Day, Bob Day\n"
+	want := "2 of 3 pupils are elsewhere:\n\n- Mon 1 Mar 2027, 09\\:30 to 12\\:00, Hockey (" + room +
+		"): Ann Day, Bob Day\n"
 	notes := notesOf(t, s.admin, lesson)
-	if len(notes) != 1 || notes[0].Contents != want || notes[0].Owner != nil || !notes[0].VisibleStaff || notes[0].VisiblePupil || notes[0].VisibleGuest {
+	if len(notes) != 1 || notes[0].Contents != want || notes[0].Owner != nil || !notes[0].VisibleStaff ||
+		notes[0].VisiblePupil || notes[0].VisibleGuest {
 		t.Fatalf("%+v\nwant %q", notes, want)
 	}
 	if !strings.Contains(s.admin.Get(t, path("/api/events/%d/notes", lesson)).Body, `"owner":null,"valid":true`) {
 		t.Error("owner is not null")
 	}
-	if text := "<ul>\n<li>Mon 1 Mar 2027, 09:30 to 12:00, Hockey (" + room + "): Ann Day, Bob Day</li>\n</ul>\n"; !strings.HasSuffix(notes[0].HTML, text) {
+	if text := "<ul>\n<li>Mon 1 Mar 2027, 09:30 to 12:00, Hockey (" + room +
+		"): Ann Day, Bob Day</li>\n</ul>\n"; !strings.HasSuffix(notes[0].HTML, text) {
 		t.Errorf("%q", notes[0].HTML)
 	}
 	one := path("/api/notes/%d", notes[0].ID)
 	tag := s.admin.Get(t, one).Header.Get("ETag")
-	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, unchanged" || s.admin.Get(t, one).Header.Get("ETag") != tag {
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, unchanged" ||
+		s.admin.Get(t, one).Header.Get("ETag") != tag {
 		t.Errorf("again: %+v", got)
 	}
 
-	if a := s.admin.Patch(t, path("/api/events/%d", match), map[string]any{"event": map[string]any{"starts_at": day + " 08:00"}}); a.Code != 200 {
+	if a := s.admin.Patch(t, path("/api/events/%d", match),
+		map[string]any{"event": map[string]any{"starts_at": day + " 08:00"}}); a.Code != 200 {
 		t.Fatal(a)
 	}
-	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, updated" || says(t, s.admin, lesson) != strings.Replace(want, "09\\:30", "08\\:00", 1) {
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "2 of 3, updated" ||
+		says(t, s.admin, lesson) != strings.Replace(want, "09\\:30", "08\\:00", 1) {
 		t.Errorf("re-timed: %+v %q", got, says(t, s.admin, lesson))
 	}
 	if a := s.admin.Delete(t, path("/api/events/%d", match)); a.Code != 200 {
 		t.Fatal(a)
 	}
-	if got := check(t, s.admin, day, day, false); got.of(lesson) != "" || got.Removed < 1 || says(t, s.admin, lesson) != "" {
+	if got := check(t, s.admin, day, day, false); got.of(lesson) != "" || got.Removed < 1 ||
+		says(t, s.admin, lesson) != "" {
 		t.Errorf("resolved: %+v", got)
 	}
 }
@@ -197,7 +208,8 @@ func TestAbsences_NobodyButTheSystemChangesItsNote(t *testing.T) {
 	s.book(t, "Hockey", s.away, day, "09:00", "10:00", s.pupils[0])
 	check(t, s.admin, day, day, false)
 	note := path("/api/notes/%d", notesOf(t, s.admin, lesson)[0].ID)
-	for name, c := range map[string]*servicetest.Client{"first administrator": s.admin, "admin": people.as(t, "admin"), "teacher": people.as(t, "nobody")} {
+	for name, c := range map[string]*servicetest.Client{"first administrator": s.admin, "admin": people.as(t, "admin"),
+		"teacher": people.as(t, "nobody")} {
 		for _, method := range []string{"PUT", "PATCH", "DELETE"} {
 			var body any
 			if method != "DELETE" {
@@ -226,14 +238,33 @@ func TestAbsences_WhoCountsAsElsewhere(t *testing.T) {
 		"0 of 3 through a group a day too late": func(day string) int64 {
 			return s.book(t, "Trip", s.away, day, "09:30", "11:00", s.alsoIn(t, "2027-03-30", 0))
 		},
-		"0 of 3 at an event that starts as the lesson ends": func(day string) int64 { return s.book(t, "Trip", s.away, day, "10:00", "11:00", s.pupils[0]) },
-		"0 of 3 at an event of a category that is not busy": func(day string) int64 { return s.book(t, "Trip", s.interest, day, "09:00", "10:00", s.pupils[0]) },
-		"0 of 3 at an event without length":                 func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:30", "09:30", s.pupils[0]) },
-		"0 of 3 when it is who has left the school":         func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:00", "10:00", s.pupils[3]) },
-		"0 of 3 when it is the teacher":                     func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:00", "10:00", people.teacher) },
-		"3 of 3 at another event of the set":                func(day string) int64 { return s.book(t, "Trip", s.away, day, "09:00", "10:00", s.id) },
+		"0 of 3 at an event that starts as the lesson ends": func(day string) int64 {
+			return s.book(t, "Trip", s.away,
+				day, "10:00", "11:00", s.pupils[0])
+		},
+		"0 of 3 at an event of a category that is not busy": func(day string) int64 {
+			return s.book(t, "Trip",
+				s.interest, day, "09:00", "10:00", s.pupils[0])
+		},
+		"0 of 3 at an event without length": func(day string) int64 {
+			return s.book(t, "Trip", s.away,
+				day, "09:30", "09:30", s.pupils[0])
+		},
+		"0 of 3 when it is who has left the school": func(day string) int64 {
+			return s.book(t, "Trip", s.away,
+				day, "09:00", "10:00", s.pupils[3])
+		},
+		"0 of 3 when it is the teacher": func(day string) int64 {
+			return s.book(t, "Trip", s.away,
+				day, "09:00", "10:00", people.teacher)
+		},
+		"3 of 3 at another event of the set": func(day string) int64 {
+			return s.book(t, "Trip", s.away,
+				day, "09:00", "10:00", s.id)
+		},
 		"1 of 3 at an event of all day": func(day string) int64 {
-			return book(t, s.admin, map[string]any{"body": "Trip", "event_category_id": s.away, "all_day_field": true, "starts_at_text": day}, s.pupils[2]).Event.ID
+			return book(t, s.admin, map[string]any{"body": "Trip", "event_category_id": s.away, "all_day_field": true,
+				"starts_at_text": day}, s.pupils[2]).Event.ID
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +290,8 @@ func (s set) alsoIn(t *testing.T, day string, pupils ...int) int64 {
 	id := group(t, s.pupils[pupils[0]], day, day)
 	for _, p := range pupils[1:] {
 		line := map[string]any{"element_id": s.pupils[p], "first_day": day, "last_day": day}
-		if a := s.admin.Post(t, path("/api/admin/elements/%d/members", id), map[string]any{"members": []any{line}}); a.Code != 201 {
+		if a := s.admin.Post(t, path("/api/admin/elements/%d/members", id),
+			map[string]any{"members": []any{line}}); a.Code != 201 {
 			t.Fatal(a)
 		}
 	}
@@ -288,9 +320,12 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 			t.Fatal(a)
 		}
 	}
-	change(lessons[0], map[string]any{"starts_at": later + " 09:00", "ends_at": later + " 10:00"})     // to where another clash is
-	change(lessons[1], map[string]any{"starts_at": "2027-06-11 09:00", "ends_at": "2027-06-11 10:00"}) // to where none is
-	change(lessons[2], map[string]any{"event_category_id": s.away})                                    // no longer checked
+	// to where another clash is
+	change(lessons[0], map[string]any{"starts_at": later + " 09:00", "ends_at": later + " 10:00"})
+	// to where none is
+	change(lessons[1], map[string]any{"starts_at": "2027-06-11 09:00", "ends_at": "2027-06-11 10:00"})
+	// no longer checked
+	change(lessons[2], map[string]any{"event_category_id": s.away})
 	if a := s.admin.Delete(t, path("/api/events/%d", lessons[3])); a.Code != 200 {
 		t.Fatal(a)
 	}
@@ -303,7 +338,8 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 			t.Errorf("event %d: %q", lesson, got)
 		}
 	}
-	left, err := system.DB.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "event_id", Value: lessons[3]}, {Key: "system.topic", Value: "absences"}})
+	left, err := system.DB.Collection("notes").CountDocuments(t.Context(),
+		bson.D{{Key: "event_id", Value: lessons[3]}, {Key: "system.topic", Value: "absences"}})
 	if err != nil || left != 0 {
 		t.Errorf("the deleted event has %d notes, %v", left, err)
 	}
@@ -328,8 +364,10 @@ func TestAbsences_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {
 func TestAbsences_HostileNamesAreText(t *testing.T) {
 	const day = "2027-03-08"
 	names := []string{
-		"<script>alert(1)</script>", "*Ann* _Bob_ `Cyd`", "[x](javascript:alert(1))", "![y](http://evil.example/a.png)", "www.evil.example", "http://evil.example/",
-		"eve@evil.example", "<http://evil.example>", "&lt;b&gt; &copy;", "\\*a\\* \\", "# a", "- b", "1. c", "> d", "~~e~~ |f|", "\u202eevil", "a, b: 'c' \"d\" (e)",
+		"<script>alert(1)</script>", "*Ann* _Bob_ `Cyd`", "[x](javascript:alert(1))", "![y](http://evil.example/a.png)",
+		"www.evil.example", "http://evil.example/",
+		"eve@evil.example", "<http://evil.example>", "&lt;b&gt; &copy;", "\\*a\\* \\", "# a", "- b", "1. c", "> d",
+		"~~e~~ |f|", "\u202eevil", "a, b: 'c' \"d\" (e)",
 	}
 	s := sharedSet(t, names...)
 	lesson := s.book(t, "Maths", s.lesson, day, "09:00", "10:00", s.id)
@@ -360,8 +398,10 @@ func TestAbsences_AskingForACheck(t *testing.T) {
 	admin := system.Admin(t)
 	s.as(t, "editor").Post(t, "/api/admin/clashes", map[string]any{}).Want(t, 403, `{"status":"Forbidden"}`)
 	for _, body := range []any{
-		map[string]any{"start_date": "2027-02-30"}, map[string]any{"start_date": "2027-03-02", "end_date": "2027-03-01"}, map[string]any{"start_date": 5},
-		map[string]any{"start_date": "2027-01-01", "end_date": "2028-01-02"}, map[string]any{"dry_run": "perhaps"}, "[]", "",
+		map[string]any{"start_date": "2027-02-30"},
+		map[string]any{"start_date": "2027-03-02", "end_date": "2027-03-01"}, map[string]any{"start_date": 5},
+		map[string]any{"start_date": "2027-01-01", "end_date": "2028-01-02"}, map[string]any{"dry_run": "perhaps"},
+		"[]", "",
 	} {
 		if a := admin.Do(t, "POST", "/api/admin/clashes", body); a.Code != 400 {
 			t.Errorf("%v: %d %s", body, a.Code, a.Body)
@@ -370,11 +410,13 @@ func TestAbsences_AskingForACheck(t *testing.T) {
 	today := time.Now().In(mustLocation(t, "Europe/London"))
 	var got checked
 	a := admin.Post(t, "/api/admin/clashes", map[string]any{"dry_run": true})
-	if a.Decode(t, &got); a.Code != 200 || got.StartDate != today.Format(time.DateOnly) || got.EndDate != today.AddDate(0, 0, 13).Format(time.DateOnly) {
+	if a.Decode(t, &got); a.Code != 200 || got.StartDate != today.Format(time.DateOnly) ||
+		got.EndDate != today.AddDate(0, 0, 13).Format(time.DateOnly) {
 		t.Errorf("without dates: %d %s", a.Code, a.Body)
 	}
-	admin.Post(t, "/api/admin/clashes", map[string]any{"start_date": "2190-01-01"}).Want(t, 200, `{"status":"OK","start_date":"2190-01-01","end_date":"2190-01-01","clashes":[],`+
-		`"checked":0,"created":0,"updated":0,"unchanged":0,"removed":0,"next":null}`)
+	admin.Post(t, "/api/admin/clashes", map[string]any{"start_date": "2190-01-01"}).Want(t, 200,
+		`{"status":"OK","start_date":"2190-01-01","end_date":"2190-01-01","clashes":[],`+
+			`"checked":0,"created":0,"updated":0,"unchanged":0,"removed":0,"next":null}`)
 }
 
 func mustLocation(t *testing.T, name string) *time.Location {

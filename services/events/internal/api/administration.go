@@ -63,11 +63,12 @@ func (h handlers) changeCategory(c *fiber.Ctx) error {
 
 // refuseCategory answers an invalid category with the category; other errors go on.
 func refuseCategory(c *fiber.Ctx, err error) error {
-	return web.RefuseInvalid(c, "eventcategory", err, func(k category.Category, faults problem.Fields) detailedCategory {
-		shown := detail(k)
-		shown.Valid, shown.Errors = new(false), faults
-		return shown
-	})
+	return web.RefuseInvalid(c, "eventcategory", err,
+		func(k category.Category, faults problem.Fields) detailedCategory {
+			shown := detail(k)
+			shown.Valid, shown.Errors = new(false), faults
+			return shown
+		})
 }
 
 // maxCheckDays bounds the days of one check that an administrator asks for.

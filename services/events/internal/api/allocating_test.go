@@ -33,30 +33,37 @@ func loadFleet(t *testing.T) fleet {
 	loadSchool(t)
 	fleetOnce.Do(func() {
 		admin := system.Admin(t)
-		groups := admin.Import(t, "groups", map[string]any{"key": "fleet", "name": "Fleet", "resource": true}, map[string]any{"key": "spares", "name": "Spares"})
-		records := []map[string]any{{"key": "always", "name": "Always"}, {"key": "september", "name": "September"}, {"key": "spare", "name": "Spare"}, {"key": "retired", "name": "Retired", "current": false}}
+		groups := admin.Import(t, "groups", map[string]any{"key": "fleet", "name": "Fleet", "resource": true},
+			map[string]any{"key": "spares", "name": "Spares"})
+		records := []map[string]any{{"key": "always", "name": "Always"}, {"key": "september", "name": "September"},
+			{"key": "spare", "name": "Spare"}, {"key": "retired", "name": "Retired", "current": false}}
 		open := []map[string]any{{"first_day": nil, "last_day": nil}}
 		memberships := []map[string]any{
 			{"group": "fleet", "member": "Service:always", "spans": open},
 			{"group": "fleet", "member": "Service:retired", "spans": open},
-			{"group": "fleet", "member": "Service:september", "spans": []map[string]any{{"first_day": "2026-09-01", "last_day": "2026-09-30"}}},
-			{"group": "fleet", "member": "Group:spares", "spans": []map[string]any{{"first_day": "2026-10-01", "last_day": nil}}},
+			{"group": "fleet", "member": "Service:september",
+				"spans": []map[string]any{{"first_day": "2026-09-01", "last_day": "2026-09-30"}}},
+			{"group": "fleet", "member": "Group:spares",
+				"spans": []map[string]any{{"first_day": "2026-10-01", "last_day": nil}}},
 			{"group": "spares", "member": "Service:spare", "spans": open},
 		}
 		for i := range 8 {
 			key := fmt.Sprint("bus", i)
 			records = append(records, map[string]any{"key": key, "name": key})
-			memberships = append(memberships, map[string]any{"group": "fleet", "member": "Service:" + key, "spans": open})
+			memberships = append(memberships,
+				map[string]any{"group": "fleet", "member": "Service:" + key, "spans": open})
 		}
 		for _, m := range memberships {
 			m["key"] = fmt.Sprintf("Group:%s/%s", m["group"], m["member"])
 		}
 		services := admin.Import(t, "services", records...)
 		admin.Import(t, "memberships", memberships...)
-		admin.Import(t, "administrators", map[string]any{"key": "Group:fleet/driver", "element": "Group:fleet", "user": "driver"})
+		admin.Import(t, "administrators",
+			map[string]any{"key": "Group:fleet/driver", "element": "Group:fleet", "user": "driver"})
 		loadedFleet = fleet{
 			group: groups["fleet"], spares: groups["spares"],
-			always: services["always"], september: services["september"], spare: services["spare"], retired: services["retired"],
+			always: services["always"], september: services["september"], spare: services["spare"],
+			retired: services["retired"],
 		}
 		for i := range 8 {
 			loadedFleet.many = append(loadedFleet.many, services[fmt.Sprint("bus", i)])
@@ -73,14 +80,16 @@ func loadFleet(t *testing.T) fleet {
 func (f fleet) asking(t *testing.T, s school, quantity int, starts, ends string) created {
 	t.Helper()
 	owner := s.as(t, "owner")
-	e := book(t, owner, s.fields("starts_at_text", nil, "starts_at", starts, "ends_at", ends), slices.Repeat([]any{f.group}, quantity)...)
+	e := book(t, owner, s.fields("starts_at_text", nil, "starts_at", starts, "ends_at", ends),
+		slices.Repeat([]any{f.group}, quantity)...)
 	t.Cleanup(func() { owner.Delete(t, path("/api/events/%d", e.Event.ID)) })
 	return e
 }
 
 func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...any) created {
 	t.Helper()
-	a := c.Post(t, path("/api/requests/%d/allocations", request), map[string]any{"elements": append([]any{}, elements...)})
+	a := c.Post(t, path("/api/requests/%d/allocations", request),
+		map[string]any{"elements": append([]any{}, elements...)})
 	var got created
 	a.Decode(t, &got)
 	if a.Code != 200 || got.Status != "OK" {
@@ -108,7 +117,8 @@ func TestDecisionsPart5_AllocationAnswersAsAddDoes(t *testing.T) {
 	driver := s.as(t, "driver")
 	address := path("/api/requests/%d/allocations", e.Requests[0].ID)
 	element := func(id int64, name, entityType string) string {
-		return fmt.Sprintf(`{"id":%d,"name":%q,"entity_type":%q,"entity_id":%d,"valid":true}`, id, name, entityType, entityID(t, id))
+		return fmt.Sprintf(`{"id":%d,"name":%q,"entity_type":%q,"entity_id":%d,"valid":true}`, id, name, entityType,
+			entityID(t, id))
 	}
 	a := driver.Post(t, address, map[string]any{"elements": []any{f.always, "nobody", s.minibus}})
 	got := get(t, driver, e.ID).Event
@@ -120,12 +130,14 @@ func TestDecisionsPart5_AllocationAnswersAsAddDoes(t *testing.T) {
 		`"requests":[{"id":%d,"quantity":2,"num_allocated":1,"element":%s,"valid":true}],"valid":true},`+
 		`"failures":[{"index":1,"element_id":"nobody","item_type":"Hash","item":{"status":"Not found"}},`+
 		`{"index":2,"element_id":"%d","item_type":"Commitment","item":{"id":null,"status":"uncontrolled","element":%s,"valid":false,"errors":{"element_id":["is not a member of the group on every day of the event"]}}}]}`,
-		e.ID, got.Commitments[0].ID, element(f.always, "Always", "Service"), e.Requests[0].ID, element(f.group, "Fleet", "Group"), s.minibus, element(s.minibus, "Minibus 1", "Service")))
+		e.ID, got.Commitments[0].ID, element(f.always, "Always", "Service"), e.Requests[0].ID,
+		element(f.group, "Fleet", "Group"), s.minibus, element(s.minibus, "Minibus 1", "Service")))
 	if got := allocate(t, driver, e.Requests[0].ID); len(got.Failures) != 0 || len(got.Event.Commitments) != 1 {
 		t.Errorf("nothing submitted: %+v", got)
 	}
 	driver.Post(t, address, map[string]any{}).Want(t, 400, `{"status":"Bad request","message":"elements is missing"}`)
-	driver.Post(t, address, map[string]any{"elements": slices.Repeat([]any{f.always}, 1001)}).Want(t, 422, `{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
+	driver.Post(t, address, map[string]any{"elements": slices.Repeat([]any{f.always}, 1001)}).Want(t, 422,
+		`{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
 }
 
 func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
@@ -140,12 +152,18 @@ func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
 		allocated    []int64
 		failures     []string
 	}{
-		"in September":           {"2026-09-30 09:00", "2026-09-30 23:59", []int64{f.always, f.september}, []string{refused(2), refused(3), retired}},
-		"to the last midnight":   {"2026-09-30 09:00", "2026-10-01 00:00", []int64{f.always, f.september}, []string{refused(2), refused(3), retired}},
-		"into October":           {"2026-09-30 09:00", "2026-10-01 00:01", []int64{f.always}, []string{refused(1), refused(2), refused(3), retired}},
-		"in October":             {"2026-10-01 00:00", "2026-10-01 00:00", []int64{f.always, f.spare}, []string{refused(1), refused(3), retired}},
-		"long before anything":   {"2001-10-01 00:00", "2001-10-01 00:00", []int64{f.always}, []string{refused(1), refused(2), refused(3), retired}},
-		"all of a school's year": {"2026-09-01 00:00", "2027-09-01 00:00", []int64{f.always}, []string{refused(1), refused(2), refused(3), retired}},
+		"in September": {"2026-09-30 09:00", "2026-09-30 23:59", []int64{f.always, f.september},
+			[]string{refused(2), refused(3), retired}},
+		"to the last midnight": {"2026-09-30 09:00", "2026-10-01 00:00", []int64{f.always, f.september},
+			[]string{refused(2), refused(3), retired}},
+		"into October": {"2026-09-30 09:00", "2026-10-01 00:01", []int64{f.always},
+			[]string{refused(1), refused(2), refused(3), retired}},
+		"in October": {"2026-10-01 00:00", "2026-10-01 00:00", []int64{f.always, f.spare},
+			[]string{refused(1), refused(3), retired}},
+		"long before anything": {"2001-10-01 00:00", "2001-10-01 00:00", []int64{f.always},
+			[]string{refused(1), refused(2), refused(3), retired}},
+		"all of a school's year": {"2026-09-01 00:00", "2027-09-01 00:00", []int64{f.always},
+			[]string{refused(1), refused(2), refused(3), retired}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := f.asking(t, s, 5, c.starts, c.ends).Event
@@ -167,7 +185,8 @@ func TestDecisionsPart5_NumAllocatedFollowsTheAllocations(t *testing.T) {
 	e := f.asking(t, s, 2, "2026-09-07 09:00", "2026-09-07 10:00").Event
 	id := e.Requests[0].ID
 	got := allocate(t, driver, id, f.many[0], f.many[0], f.many[1], f.many[2])
-	if want := []string{"1 Commitment uncontrolled element_id has already been taken", "3 Commitment uncontrolled request_id has all of its quantity of 2"}; !slices.Equal(refusals(got), want) {
+	if want := []string{"1 Commitment uncontrolled element_id has already been taken",
+		"3 Commitment uncontrolled request_id has all of its quantity of 2"}; !slices.Equal(refusals(got), want) {
 		t.Errorf("failures %q, want %q", refusals(got), want)
 	}
 	numAllocated := func(want int) {
@@ -178,10 +197,12 @@ func TestDecisionsPart5_NumAllocatedFollowsTheAllocations(t *testing.T) {
 	}
 	numAllocated(2)
 	set := func(quantity int) servicetest.Answer {
-		return owner.Patch(t, path("/api/requests/%d", id), map[string]any{"request": map[string]any{"quantity": quantity}})
+		return owner.Patch(t, path("/api/requests/%d", id),
+			map[string]any{"request": map[string]any{"quantity": quantity}})
 	}
 	wantInvalid(t, set(1), "request", "quantity", "must be at least 2, the number allocated")
-	s.as(t, "keeper").Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 403, `{"status":"Forbidden"}`)
+	s.as(t, "keeper").Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 403,
+		`{"status":"Forbidden"}`)
 	driver.Delete(t, path("/api/commitments/%d", got.Event.Commitments[0].ID)).Want(t, 200, `{"status":"OK"}`)
 	numAllocated(1)
 	if a := set(1); a.Code != 200 {
@@ -200,13 +221,15 @@ func TestDecisionsPart5_ParallelAllocatorsNeitherExceedTheQuantityNorAllocateAnI
 	clients := s.through(t, "driver")
 	e := f.asking(t, s, 3, "2026-09-07 09:00", "2026-09-07 10:00").Event
 	answers := atOnce(64, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID), map[string]any{"elements": []any{f.many[i%len(f.many)]}})
+		return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID),
+			map[string]any{"elements": []any{f.many[i%len(f.many)]}})
 	})
 	done := 0
 	for _, a := range answers {
 		var got created
 		a.Decode(t, &got)
-		if a.Code != 200 || len(got.Event.Commitments) > 3 || got.Event.Requests[0].NumAllocated != len(got.Event.Commitments) {
+		if a.Code != 200 || len(got.Event.Commitments) > 3 ||
+			got.Event.Requests[0].NumAllocated != len(got.Event.Commitments) {
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}
 		done += 1 - len(got.Failures)
@@ -231,7 +254,8 @@ func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoRep
 			if i%4 >= 2 { // the owner
 				return c.Patch(t, path("/api/events/%d", e.ID), move)
 			}
-			return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID), map[string]any{"elements": []any{f.september}})
+			return c.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID),
+				map[string]any{"elements": []any{f.september}})
 		}) {
 			var got created
 			a.Decode(t, &got)
@@ -241,8 +265,8 @@ func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoRep
 			if i%4 >= 2 {
 				continue
 			}
-			// The item is a member in September only, so an answer that shows September can't refuse it for that, and one that shows October
-			// can't have allocated it.
+			// The item is a member in September only, so an answer that shows September can't refuse it for that,
+			// and one that shows October can't have allocated it.
 			refused := strings.Contains(fmt.Sprint(refusals(got)), "not a member")
 			september := strings.HasPrefix(got.Event.StartsAt, "2026-09")
 			if september && refused || !september && len(got.Failures) == 0 {
@@ -258,7 +282,8 @@ func TestDecisionsPart1_AllocatingAndListingWithoutElementsAre503(t *testing.T) 
 	e := f.asking(t, s, 1, "2026-09-07 09:00", "2026-09-07 10:00").Event
 	system.Kill(t, "elements")
 	for _, a := range []servicetest.Answer{
-		driver.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID), map[string]any{"elements": []any{f.always}}),
+		driver.Post(t, path("/api/requests/%d/allocations", e.Requests[0].ID),
+			map[string]any{"elements": []any{f.always}}),
 		driver.Get(t, "/api/commitments"), driver.Get(t, "/api/requests"),
 	} {
 		if a.Code != 503 {
@@ -302,7 +327,8 @@ func TestDecisionsPart5_AnAllocationRemembersItsRequest(t *testing.T) {
 			AddedBy   int64 `bson:"added_by"`
 		}
 	}
-	if err := system.DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: got.Event.ID}}).Decode(&stored); err != nil {
+	if err := system.DB.Collection("events").FindOne(t.Context(),
+		bson.D{{Key: "_id", Value: got.Event.ID}}).Decode(&stored); err != nil {
 		t.Fatal(err)
 	}
 	if c := stored.Commitments[0]; c.RequestID != e.Requests[0].ID || c.AddedBy != s.users["driver"] {
@@ -335,12 +361,15 @@ func TestHardToBreak_Row13_AnElementThatABusyEventHoldsIsNotAllocated(t *testing
 			t.Errorf("clashes %q: %+v", clashes, got)
 		}
 	}
-	if got := allocating(t, driver, request, "", f.many[0], f.many[1]); got.refused(t) != fmt.Sprint(f.many[0]) || got.Event.Requests[0].NumAllocated != 1 {
+	if got := allocating(t, driver, request, "", f.many[0], f.many[1]); got.refused(t) != fmt.Sprint(f.many[0]) ||
+		got.Event.Requests[0].NumAllocated != 1 {
 		t.Errorf("one of two is booked: %+v", got)
 	}
-	driver.Post(t, path("/api/requests/%d/allocations", request), map[string]any{"elements": []any{f.many[0]}, "clashes": "report"}).
+	driver.Post(t, path("/api/requests/%d/allocations", request),
+		map[string]any{"elements": []any{f.many[0]}, "clashes": "report"}).
 		Want(t, 422, `{"status":"Unprocessable entity","errors":{"clashes":["is not included in the list"]}}`)
-	if got := allocating(t, driver, request, "ignore", f.many[0]); len(got.Failures) != 0 || got.Event.Requests[0].NumAllocated != 2 || got.Clashes != nil {
+	if got := allocating(t, driver, request, "ignore", f.many[0]); len(got.Failures) != 0 ||
+		got.Event.Requests[0].NumAllocated != 2 || got.Clashes != nil {
 		t.Errorf("clashes ignored: %+v", got)
 	}
 
@@ -393,9 +422,12 @@ func TestHardToBreak_Row13_AnAllocationAndABookingThatRefusesClashesDoNotBothGet
 		taken := 0
 		for _, a := range atOnce(8, clients, func(i int, c *servicetest.Client) servicetest.Answer {
 			if i%4 >= 2 { // the owner
-				return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-09-16", starts, ends), "elements": []any{f.many[0]}, "clashes": "refuse"})
+				return c.Post(t, "/api/events",
+					map[string]any{"event": s.at("2026-09-16", starts, ends), "elements": []any{f.many[0]},
+						"clashes": "refuse"})
 			}
-			return c.Post(t, path("/api/requests/%d/allocations", request), map[string]any{"elements": []any{f.many[0]}})
+			return c.Post(t, path("/api/requests/%d/allocations", request),
+				map[string]any{"elements": []any{f.many[0]}})
 		}) {
 			got := extending(t, a)
 			taken += 1 - len(got.Failures)

@@ -42,7 +42,8 @@ func (e extended) refused(t *testing.T) string {
 	t.Helper()
 	var ids []string
 	for _, f := range e.Failures {
-		if f.ItemType != "Commitment" || f.Item.ID != nil || fmt.Sprint(f.Item.Errors) != "map[element_id:[is already booked]]" {
+		if f.ItemType != "Commitment" || f.Item.ID != nil ||
+			fmt.Sprint(f.Item.Errors) != "map[element_id:[is already booked]]" {
 			t.Errorf("failure %+v", f)
 		}
 		ids = append(ids, f.ElementID)
@@ -73,7 +74,8 @@ func group(t *testing.T, member int64, first, last string) int64 {
 	key := uuid.NewString()
 	id := admin.Import(t, "groups", map[string]any{"key": key, "name": "Set " + key})[key]
 	line := map[string]any{"element_id": member, "first_day": first, "last_day": last}
-	if a := admin.Post(t, path("/api/admin/elements/%d/members", id), map[string]any{"members": []any{line}}); a.Code != 201 {
+	if a := admin.Post(t, path("/api/admin/elements/%d/members", id),
+		map[string]any{"members": []any{line}}); a.Code != 201 {
 		t.Fatalf("add a member: %d %s", a.Code, a.Body)
 	}
 	return id
@@ -87,7 +89,8 @@ func (s school) at(day, starts, ends string) map[string]any {
 // minding creates an event with clashes.
 func minding(t *testing.T, c *servicetest.Client, clashes string, fields map[string]any, elements ...any) extended {
 	t.Helper()
-	return extending(t, c.Post(t, "/api/events", map[string]any{"event": fields, "elements": append([]any{}, elements...), "clashes": clashes}))
+	return extending(t, c.Post(t, "/api/events",
+		map[string]any{"event": fields, "elements": append([]any{}, elements...), "clashes": clashes}))
 }
 
 func extending(t *testing.T, a servicetest.Answer) extended {
@@ -109,9 +112,12 @@ func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 	first := book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0]).Event
 	second := book(t, owner, s.at(monday, "09:30", "11:00"), rooms[0], rooms[1]).Event
 
-	a := owner.Post(t, "/api/events", map[string]any{"event": s.at(monday, "09:45", "10:30"), "elements": []any{rooms[0], 99999999}, "clashes": "report"})
+	a := owner.Post(t, "/api/events",
+		map[string]any{"event": s.at(monday, "09:45", "10:30"), "elements": []any{rooms[0], 99999999},
+			"clashes": "report"})
 	got := extending(t, a)
-	if want := pair(rooms[0], first.ID) + " " + pair(rooms[0], second.ID); got.pairs() != want || len(got.Event.Commitments) != 1 || len(got.Failures) != 1 {
+	if want := pair(rooms[0], first.ID) + " " + pair(rooms[0], second.ID); got.pairs() != want ||
+		len(got.Event.Commitments) != 1 || len(got.Failures) != 1 {
 		t.Errorf("%s\nwant %s", a.Body, want)
 	}
 	if tail := path(`"event":{"id":%d,"body":"Maths","starts_at":"2026-10-05T09:30:00.000+01:00","ends_at":"2026-10-05T11:00:00.000+01:00","all_day":false,"valid":true}}]}`, second.ID); !strings.HasSuffix(a.Body, tail) ||
@@ -119,8 +125,10 @@ func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 
-	added := extending(t, owner.Post(t, path("/api/events/%d/add", got.Event.ID), map[string]any{"elements": []any{rooms[1], rooms[0]}, "clashes": "report"}))
-	if want := pair(rooms[1], second.ID); added.pairs() != want || len(added.Failures) != 1 { // the room that is on already is no addition
+	added := extending(t, owner.Post(t, path("/api/events/%d/add", got.Event.ID),
+		map[string]any{"elements": []any{rooms[1], rooms[0]}, "clashes": "report"}))
+	// the room that is on already is no addition
+	if want := pair(rooms[1], second.ID); added.pairs() != want || len(added.Failures) != 1 {
 		t.Errorf("add: %s, want %s", added.pairs(), want)
 	}
 	if quiet := minding(t, owner, "report", s.at("2026-10-06", "09:00", "10:00"), rooms[0]); quiet.pairs() != "" {
@@ -146,8 +154,10 @@ func TestClashes_AnotherValueOfClashesIsInvalid(t *testing.T) {
 	owner := s.as(t, "owner")
 	e := book(t, owner, s.fields()).Event
 	for _, value := range []any{"ignore", "", true, 1, []any{"refuse"}} {
-		wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": s.fields(), "clashes": value}), "event", "clashes", "is not included in the list")
-		a := owner.Post(t, path("/api/events/%d/add", e.ID), map[string]any{"elements": []any{s.room}, "clashes": value})
+		wantInvalid(t, owner.Post(t, "/api/events", map[string]any{"event": s.fields(), "clashes": value}), "event",
+			"clashes", "is not included in the list")
+		a := owner.Post(t, path("/api/events/%d/add", e.ID),
+			map[string]any{"elements": []any{s.room}, "clashes": value})
 		a.Want(t, 422, `{"status":"Unprocessable entity","errors":{"clashes":["is not included in the list"]}}`)
 	}
 	if got := get(t, owner, e.ID).Event; len(got.Commitments) != 0 {
@@ -167,7 +177,8 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 	}
 	for name, free := range map[string]map[string]any{
 		"when the other ends": s.at(monday, "10:00", "10:30"), "until the other starts": s.at(monday, "08:00", "09:00"),
-		"for no time": s.at(monday, "09:30", "09:30"), "in a category that is not busy": s.withCategory(s.at(monday, "09:00", "10:00"), s.trip),
+		"for no time":                    s.at(monday, "09:30", "09:30"),
+		"in a category that is not busy": s.withCategory(s.at(monday, "09:00", "10:00"), s.trip),
 	} {
 		if got := minding(t, owner, "refuse", free, rooms[0]); len(got.Failures) != 0 {
 			t.Errorf("%s: refused %s", name, got.refused(t))
@@ -175,11 +186,13 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 	}
 
 	late := book(t, owner, s.at(monday, "09:00", "10:00")).Event
-	added := extending(t, owner.Post(t, path("/api/events/%d/add", late.ID), map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
+	added := extending(t, owner.Post(t, path("/api/events/%d/add", late.ID),
+		map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
 	if added.refused(t) != text(rooms[0]) || len(added.Event.Commitments) != 0 {
 		t.Errorf("add: %+v", added)
 	}
-	again := extending(t, owner.Post(t, path("/api/events/%d/add", first.ID), map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
+	again := extending(t, owner.Post(t, path("/api/events/%d/add", first.ID),
+		map[string]any{"elements": []any{rooms[0]}, "clashes": "refuse"}))
 	if len(again.Failures) != 1 || again.Failures[0].Item.Errors["element_id"][0] != "has already been taken" {
 		t.Errorf("on the event itself: %+v", again.Failures)
 	}
@@ -195,14 +208,17 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	owner := s.as(t, "owner")
 	room := things(t, 1)[0]
 	admin := system.Admin(t)
-	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]), nil); a.Code != 200 {
+	if a := admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]),
+		nil); a.Code != 200 {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
 	e := book(t, owner, s.at(monday, "09:00", "10:00"), room).Event
-	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) { // while it is pending
+	// while it is pending
+	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
 		t.Errorf("%+v", got)
 	}
-	s.as(t, "keeper").Patch(t, path("/api/commitments/%d", e.Commitments[0].ID), map[string]any{"commitment": map[string]any{"status": "rejected"}})
+	s.as(t, "keeper").Patch(t, path("/api/commitments/%d", e.Commitments[0].ID),
+		map[string]any{"commitment": map[string]any{"status": "rejected"}})
 	second := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room)
 	if len(second.Failures) != 0 {
 		t.Errorf("after it was rejected: %s", second.refused(t))
@@ -220,9 +236,11 @@ func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	set := group(t, room, monday, monday)
 	year := group(t, set, "2026-01-01", "2026-12-31")
 	lesson := book(t, owner, s.at(monday, "09:00", "10:00"), set).Event
-	assembly := book(t, owner, s.fields("starts_at_text", nil, "starts_at", monday+" 09:00", "ends_at", "2026-10-06 12:00"), year).Event
+	assembly := book(t, owner, s.fields("starts_at_text", nil, "starts_at", monday+" 09:00", "ends_at",
+		"2026-10-06 12:00"), year).Event
 
-	if got, want := minding(t, owner, "report", s.at(monday, "09:00", "12:00"), room).pairs(), pair(room, lesson.ID)+" "+pair(room, assembly.ID); got != want {
+	if got, want := minding(t, owner, "report", s.at(monday, "09:00", "12:00"), room).pairs(), pair(room, lesson.ID)+
+		" "+pair(room, assembly.ID); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := minding(t, owner, "refuse", s.at(monday, "09:00", "10:00"), room); got.refused(t) != text(room) {
@@ -238,7 +256,8 @@ func TestClashes_PropertiesAndSubjectsMarkAnyNumberOfEvents(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	for range 2 {
-		if got := minding(t, owner, "refuse", s.at("2026-10-07", "09:00", "10:00"), s.calendar, s.minibuses); len(got.Failures) != 0 {
+		if got := minding(t, owner, "refuse", s.at("2026-10-07", "09:00", "10:00"), s.calendar,
+			s.minibuses); len(got.Failures) != 0 {
 			t.Errorf("%+v", got.Failures)
 		}
 	}
@@ -281,7 +300,8 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 	var booked atomic.Int64
 	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		elements := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
-		return c.Post(t, path("/api/events/%d/add", events[i]), map[string]any{"elements": elements, "clashes": "refuse"})
+		return c.Post(t, path("/api/events/%d/add", events[i]),
+			map[string]any{"elements": elements, "clashes": "refuse"})
 	}) {
 		got := extending(t, a)
 		got.refused(t)
@@ -304,7 +324,9 @@ func TestClashes_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
 		room := things(t, 1)[0]
 		told := 0
 		for _, a := range atOnce(2, clients, func(_ int, c *servicetest.Client) servicetest.Answer {
-			return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-10-12", "09:00", "10:00"), "elements": []any{room}, "clashes": "report"})
+			return c.Post(t, "/api/events",
+				map[string]any{"event": s.at("2026-10-12", "09:00", "10:00"), "elements": []any{room},
+					"clashes": "report"})
 		}) {
 			told += len(*extending(t, a).Clashes)
 		}
@@ -319,7 +341,9 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 	owner := s.as(t, "owner")
 	rooms := things(t, 3)
 	book := func(i int, c *servicetest.Client) servicetest.Answer {
-		return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-10-14", "09:00", "10:00"), "elements": []any{rooms[i%3]}, "clashes": "refuse"})
+		return c.Post(t, "/api/events",
+			map[string]any{"event": s.at("2026-10-14", "09:00", "10:00"), "elements": []any{rooms[i%3]},
+				"clashes": "refuse"})
 	}
 	for range 3 {
 		var wg sync.WaitGroup
@@ -345,7 +369,8 @@ func TestClashes_KilledAmidBookingsARoomIsBookedOnce(t *testing.T) {
 func standing(t *testing.T, element int64) int {
 	t.Helper()
 	var d struct{ Claims []bson.Raw }
-	if err := system.DB.Collection("claims").FindOne(t.Context(), bson.D{{Key: "_id", Value: element}}).Decode(&d); err != nil {
+	if err := system.DB.Collection("claims").FindOne(t.Context(),
+		bson.D{{Key: "_id", Value: element}}).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
 	return len(d.Claims)
@@ -361,9 +386,11 @@ func reserve(t *testing.T, element, event int64, starts, ends string) {
 		}
 		return parsed
 	}
-	entry := bson.D{{Key: "token", Value: uuid.NewString()}, {Key: "event_id", Value: event}, {Key: "starts", Value: at(starts)}, {Key: "ends", Value: at(ends)}}
+	entry := bson.D{{Key: "token", Value: uuid.NewString()}, {Key: "event_id", Value: event},
+		{Key: "starts", Value: at(starts)}, {Key: "ends", Value: at(ends)}}
 	_, err := system.DB.Collection("claims").InsertOne(t.Context(),
-		bson.D{{Key: "_id", Value: element}, {Key: "version", Value: int64(1)}, {Key: "schema", Value: int32(1)}, {Key: "claims", Value: bson.A{entry}}})
+		bson.D{{Key: "_id", Value: element}, {Key: "version", Value: int64(1)}, {Key: "schema", Value: int32(1)},
+			{Key: "claims", Value: bson.A{entry}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,10 +405,12 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	reserve(t, rooms[1], e.ID, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // an event that was to be extended
 
 	begun := time.Now()
-	if got := minding(t, owner, "refuse", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 || time.Since(begun) > 2*time.Second {
+	if got := minding(t, owner, "refuse", s.at("2026-10-13", "10:00", "11:00"), rooms[0]); len(got.Failures) != 0 ||
+		time.Since(begun) > 2*time.Second {
 		t.Errorf("at another time of the day, after %v: %+v", time.Since(begun), got)
 	}
-	if got := minding(t, owner, "refuse", s.at("2026-10-13", "09:30", "10:00"), rooms[0], rooms[1]); len(got.Failures) != 0 || len(got.Event.Commitments) != 2 {
+	if got := minding(t, owner, "refuse", s.at("2026-10-13", "09:30", "10:00"), rooms[0],
+		rooms[1]); len(got.Failures) != 0 || len(got.Event.Commitments) != 2 {
 		t.Errorf("%+v", got)
 	}
 	var fenced struct {
@@ -389,13 +418,16 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 		Fences  int64 `bson:"shut_outs"`
 	}
 	events := system.DB.Collection("events")
-	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&fenced); err != nil || !fenced.Deleted {
+	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: int64(88888888)}}).Decode(&fenced); err != nil ||
+		!fenced.Deleted {
 		t.Errorf("the id of the event that never came is free: %+v, %v", fenced, err)
 	}
-	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&fenced); err != nil || fenced.Fences != 1 {
+	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&fenced); err != nil ||
+		fenced.Fences != 1 {
 		t.Errorf("the event's change is not fenced: %+v, %v", fenced, err)
 	}
-	owner.Get(t, "/api/events/88888888").Want(t, 404, `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=88888888"}`)
+	owner.Get(t, "/api/events/88888888").Want(t, 404,
+		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=88888888"}`)
 	if got := get(t, owner, e.ID).Event; got.Body != "Maths" || standing(t, rooms[0])+standing(t, rooms[1]) != 0 {
 		t.Errorf("left: %+v", got)
 	}
@@ -408,7 +440,9 @@ func TestDecisionsPart1_MindingClashesWhileElementsIsAwayWritesNothing(t *testin
 	before := count(t)
 	system.Kill(t, "elements")
 	for _, mode := range []string{"report", "refuse"} {
-		if a := owner.Post(t, "/api/events", map[string]any{"event": s.at(monday, "09:00", "10:00"), "elements": []any{room}, "clashes": mode}); a.Code != 503 {
+		if a := owner.Post(t, "/api/events",
+			map[string]any{"event": s.at(monday, "09:00", "10:00"), "elements": []any{room},
+				"clashes": mode}); a.Code != 503 {
 			t.Errorf("%s: %d %s", mode, a.Code, a.Body)
 		}
 	}

@@ -46,11 +46,12 @@ func (h handlers) decide(c *fiber.Ctx) error {
 		Status: event.Status(textOr(status)), Reason: textOr(reason), Faults: faults,
 	})
 	if err != nil {
-		return web.RefuseInvalid(c, "commitment", err, func(v event.CommitmentView, faults problem.Fields) form.Commitment {
-			shown := h.shape.decided(v)
-			shown.Valid, shown.Errors = false, faults
-			return shown
-		})
+		return web.RefuseInvalid(c, "commitment", err,
+			func(v event.CommitmentView, faults problem.Fields) form.Commitment {
+				shown := h.shape.decided(v)
+				shown.Valid, shown.Errors = false, faults
+				return shown
+			})
 	}
 	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
 }

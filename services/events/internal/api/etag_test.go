@@ -12,19 +12,23 @@ import (
 func TestDecisionsPart1_ETag_OfAnEvent(t *testing.T) {
 	s := loadSchool(t)
 	owner, admin := s.as(t, "owner"), system.Admin(t)
-	renamed := admin.Import(t, "staff", map[string]any{"key": "etag", "initials": "ETG", "forename": "Eta", "surname": "Gee"})["etag"]
+	renamed := admin.Import(t, "staff",
+		map[string]any{"key": "etag", "initials": "ETG", "forename": "Eta", "surname": "Gee"})["etag"]
 	e := path("/api/events/%d", book(t, owner, s.fields(), renamed).Event.ID)
 
 	first := owner.Get(t, e)
 	tag := first.Header.Get("ETag")
-	if tag == "" || owner.At(system.Replica("events", 0)).Get(t, e).Header.Get("ETag") != tag || owner.At(system.Replica("events", 1)).Get(t, e).Header.Get("ETag") != tag {
+	if tag == "" || owner.At(system.Replica("events", 0)).Get(t, e).Header.Get("ETag") != tag ||
+		owner.At(system.Replica("events", 1)).Get(t, e).Header.Get("ETag") != tag {
 		t.Fatalf("ETag %q is not the same everywhere", tag)
 	}
-	if a := owner.Do(t, "GET", e, nil, "If-None-Match", tag); a.Code != 304 || a.Body != "" || a.Header.Get("ETag") != tag {
+	if a := owner.Do(t, "GET", e, nil, "If-None-Match", tag); a.Code != 304 || a.Body != "" ||
+		a.Header.Get("ETag") != tag {
 		t.Errorf("%d %q", a.Code, a.Body)
 	}
 	// A name that elements owns changes the answer, and so the tag, but is no change of the event.
-	admin.Patch(t, path("/api/admin/elements/%d", renamed), map[string]any{"element": map[string]any{"surname": uuid.NewString()}})
+	admin.Patch(t, path("/api/admin/elements/%d", renamed),
+		map[string]any{"element": map[string]any{"surname": uuid.NewString()}})
 	second := owner.Do(t, "GET", e, nil, "If-None-Match", tag)
 	if second.Code != 200 || second.Body == first.Body || second.Header.Get("ETag") == tag {
 		t.Errorf("a 304 hides a new name: %d %s", second.Code, second.Body)
@@ -78,7 +82,9 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 		if i == 1 {
 			known += owner.Get(t, e).Header.Get("ETag")
 		}
-		if a := owner.Do(t, "POST", e+"/add", `{"elements":["`+text(s.minibuses)+`"]}`, "If-Match", known); a.Code != 200 || len(get(t, owner, id).Event.Requests) != 1 || get(t, owner, id).Event.Requests[0].Quantity != i+1 {
+		if a := owner.Do(t, "POST", e+"/add", `{"elements":["`+text(s.minibuses)+`"]}`, "If-Match",
+			known); a.Code != 200 || len(get(t, owner, id).Event.Requests) != 1 || get(t, owner,
+			id).Event.Requests[0].Quantity != i+1 {
 			t.Errorf("%s: %d %s", known, a.Code, a.Body)
 		}
 	}
@@ -96,7 +102,8 @@ func TestDecisionsPart1_IfMatch_OfManyAtOneVersionOverTwoReplicasOneWins(t *test
 		var wg sync.WaitGroup
 		for i := range 20 {
 			wg.Go(func() {
-				a := owner.At(system.Replica("events", i%2)).Do(t, "PATCH", e, `{"event":{"body":"`+uuid.NewString()+`"}}`, "If-Match", tag)
+				a := owner.At(system.Replica("events", i%2)).Do(t, "PATCH", e,
+					`{"event":{"body":"`+uuid.NewString()+`"}}`, "If-Match", tag)
 				switch a.Code {
 				case 200:
 					won.Add(1)

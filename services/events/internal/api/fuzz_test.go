@@ -49,7 +49,8 @@ func elementsByTheBook(t *testing.T, raw []byte) (submitted []event.Submitted, r
 }
 
 func FuzzReadElements(f *testing.F) {
-	for _, text := range []string{`["68","90",90,68,"nobody"]`, `68`, `"68"`, `[]`, `null`, `{}`, `true`, `[[1],{"a":1},null,true,"\u0036"]`, `[9223372036854775808, 1e3, "01"]`, `""`} {
+	for _, text := range []string{`["68","90",90,68,"nobody"]`, `68`, `"68"`, `[]`, `null`, `{}`, `true`,
+		`[[1],{"a":1},null,true,"\u0036"]`, `[9223372036854775808, 1e3, "01"]`, `""`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -77,12 +78,14 @@ func FuzzReadElements(f *testing.F) {
 	})
 }
 
-// FuzzReadFields holds that fields that were read without a fault, written again, are read as the same; and that faults are of fields that
-// were given.
+// FuzzReadFields holds that fields that were read without a fault, written again, are read as the same; and that
+// faults are of fields that were given.
 func FuzzReadFields(f *testing.F) {
 	for _, text := range []string{
-		`{"body":"Maths","event_category_id":"2","starts_at_text":"2019-04-10 09:00","all_day_field":"true"}`, `{"eventcategory_id":2,"event_category_id":"2"}`,
-		`{"eventcategory_id":2,"event_category_id":"3"}`, `{"organiser_id":null}`, `{"organiser_id":""}`, `{"organiser_id":"x","starts_at":5,"ends_at":[],"all_day":1}`,
+		`{"body":"Maths","event_category_id":"2","starts_at_text":"2019-04-10 09:00","all_day_field":"true"}`,
+		`{"eventcategory_id":2,"event_category_id":"2"}`,
+		`{"eventcategory_id":2,"event_category_id":"3"}`, `{"organiser_id":null}`, `{"organiser_id":""}`,
+		`{"organiser_id":"x","starts_at":5,"ends_at":[],"all_day":1}`,
 		`{"event_category_id":""}`, `{"body":null,"starts_at":"\ud800"}`,
 	} {
 		f.Add([]byte(text))

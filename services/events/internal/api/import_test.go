@@ -12,7 +12,8 @@ import (
 
 // row is a record of events.csv.
 func row(key string, more ...any) map[string]any {
-	r := map[string]any{"key": key, "body": "Maths", "category": "lesson", "starts_at": "2027-01-11 09:00", "ends_at": "2027-01-11 10:00"}
+	r := map[string]any{"key": key, "body": "Maths", "category": "lesson", "starts_at": "2027-01-11 09:00",
+		"ends_at": "2027-01-11 10:00"}
 	for i := 0; i+1 < len(more); i += 2 {
 		if more[i+1] == nil {
 			delete(r, more[i].(string))
@@ -31,19 +32,23 @@ func importEvents(t *testing.T, admin *servicetest.Client, rows ...map[string]an
 func TestAdministration_ImportedEventsAreWholeAndImportingAgainChangesNothing(t *testing.T) {
 	s := loadSchool(t)
 	admin := system.Admin(t)
-	r := row("whole", "organiser", "1", "owner", "owner", "elements", []string{"Staff:2", "Group:buses", "Property:1", "Group:buses"})
+	r := row("whole", "organiser", "1", "owner", "owner", "elements",
+		[]string{"Staff:2", "Group:buses", "Property:1", "Group:buses"})
 	ids := admin.Import(t, "events", r)
 	got := get(t, s.as(t, "nobody"), ids["whole"]).Event
-	if got.Owner == nil || got.Owner.ID != s.users["owner"] || got.Organiser == nil || got.Organiser.ID != s.teacher || got.StartsAt != "2027-01-11T09:00:00.000+00:00" || got.EndsAt != "2027-01-11T10:00:00.000+00:00" {
+	if got.Owner == nil || got.Owner.ID != s.users["owner"] || got.Organiser == nil || got.Organiser.ID != s.teacher ||
+		got.StartsAt != "2027-01-11T09:00:00.000+00:00" || got.EndsAt != "2027-01-11T10:00:00.000+00:00" {
 		t.Errorf("imported: %+v", got)
 	}
-	if len(got.Commitments) != 2 || got.Commitments[1].Status != "requested" || len(got.Requests) != 1 || got.Requests[0].Quantity != 2 {
+	if len(got.Commitments) != 2 || got.Commitments[1].Status != "requested" || len(got.Requests) != 1 ||
+		got.Requests[0].Quantity != 2 {
 		t.Errorf("its elements: %+v", got)
 	}
 	want := fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":"whole","result":"unchanged","id":%d}]}`, ids["whole"])
 	importEvents(t, admin, r).Want(t, 200, want)
 	// What was changed by hand stays until the row changes.
-	s.as(t, "owner").Patch(t, path("/api/events/%d", ids["whole"]), map[string]any{"event": map[string]any{"body": "By hand"}})
+	s.as(t, "owner").Patch(t, path("/api/events/%d", ids["whole"]),
+		map[string]any{"event": map[string]any{"body": "By hand"}})
 	importEvents(t, admin, r).Want(t, 200, want)
 	if got := get(t, admin, ids["whole"]).Event; got.Body != "By hand" {
 		t.Errorf("body %q", got.Body)
@@ -56,19 +61,24 @@ func TestAdministration_AChangedRowChangesItsEventAndKeepsTheCommitmentsThatStay
 	r := row("changed", "elements", []string{"Staff:2", "Property:1", "Group:buses", "Group:buses", "Location:1"})
 	id := admin.Import(t, "events", r)["changed"]
 	before := get(t, admin, id).Event
-	keeper.Patch(t, path("/api/commitments/%d", before.Commitments[1].ID), map[string]any{"commitment": map[string]any{"status": "confirmed"}})
+	keeper.Patch(t, path("/api/commitments/%d", before.Commitments[1].ID),
+		map[string]any{"commitment": map[string]any{"status": "confirmed"}})
 
 	r["body"], r["elements"] = "Physics", []string{"Property:1", "Location:1", "Group:9A", "Group:buses"}
-	importEvents(t, admin, r).Want(t, 200, fmt.Sprintf(`{"status":"OK","created":0,"updated":1,"unchanged":0,"failed":0,"records":[{"index":0,"key":"changed","result":"updated","id":%d}]}`, id))
+	importEvents(t, admin, r).Want(t, 200,
+		fmt.Sprintf(`{"status":"OK","created":0,"updated":1,"unchanged":0,"failed":0,"records":[{"index":0,"key":"changed","result":"updated","id":%d}]}`, id))
 	got := get(t, admin, id).Event
-	if got.Body != "Physics" || len(got.Commitments) != 3 || got.Commitments[0].ID != before.Commitments[1].ID || got.Commitments[0].Status != "confirmed" ||
-		got.Commitments[1].ID != before.Commitments[2].ID || got.Commitments[2].Element.ID != s.set || got.Requests[0].ID != before.Requests[0].ID || got.Requests[0].Quantity != 1 {
+	if got.Body != "Physics" || len(got.Commitments) != 3 || got.Commitments[0].ID != before.Commitments[1].ID ||
+		got.Commitments[0].Status != "confirmed" ||
+		got.Commitments[1].ID != before.Commitments[2].ID || got.Commitments[2].Element.ID != s.set ||
+		got.Requests[0].ID != before.Requests[0].ID || got.Requests[0].Quantity != 1 {
 		t.Errorf("the event became %+v", got)
 	}
 
 	r["ends_at"] = "2027-01-11 11:00" // re-timed: the calendar has to be asked again
 	importEvents(t, admin, r)
-	if got := get(t, admin, id).Event; got.Commitments[0].Status != "requested" || got.Commitments[0].ID != before.Commitments[1].ID {
+	if got := get(t, admin, id).Event; got.Commitments[0].Status != "requested" ||
+		got.Commitments[0].ID != before.Commitments[1].ID {
 		t.Errorf("after a new time: %+v", got.Commitments)
 	}
 }
@@ -77,7 +87,8 @@ func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 	s := loadSchool(t)
 	admin := system.Admin(t)
 	a := importEvents(t, admin, row("good"),
-		row("references", "category", "none", "organiser", "99", "owner", "none", "elements", []string{"Staff:1", "Staff:99"}),
+		row("references", "category", "none", "organiser", "99", "owner", "none", "elements",
+			[]string{"Staff:1", "Staff:99"}),
 		row("twice", "elements", []string{"Staff:1", "Staff:1"}),
 		row("times", "starts_at", "2027-02-30", "body", " "),
 		row("noend", "ends_at", nil, "category", nil),
@@ -95,7 +106,8 @@ func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 	}
 	for i, want := range []map[string][]string{
 		nil,
-		{"category": {"must exist"}, "organiser": {"must be a staff element"}, "owner": {"must exist"}, "elements": {"Staff:99 must exist"}},
+		{"category": {"must exist"}, "organiser": {"must be a staff element"}, "owner": {"must exist"},
+			"elements": {"Staff:99 must exist"}},
 		{"elements": {"Staff:1 has already been taken"}},
 		{"starts_at": {"is not a date"}, "body": {"can't be blank"}},
 		{"ends_at": {"can't be blank"}, "category": {"can't be blank"}},
@@ -106,24 +118,28 @@ func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 		}
 	}
 	s.as(t, "privileged").ImportBatch(t, "/api/admin/import/events", row("x")).Want(t, 403, `{"status":"Forbidden"}`)
-	importEvents(t, admin, row("x"), map[string]any{"body": "no key"}).Want(t, 400, `{"status":"Bad request","message":"line 2: key is missing"}`)
+	importEvents(t, admin, row("x"), map[string]any{"body": "no key"}).Want(t, 400,
+		`{"status":"Bad request","message":"line 2: key is missing"}`)
 }
 
 func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 	loadSchool(t)
 	admin := system.Admin(t)
 	admin.Import(t, "events", row("dry-old"))
-	rows := []map[string]any{row("dry-old"), row("dry-new", "elements", []string{"Staff:404"}), row("dry-bad", "body", "")}
+	rows := []map[string]any{row("dry-old"), row("dry-new", "elements", []string{"Staff:404"}),
+		row("dry-bad", "body", "")}
 	want := `"created":1,"updated":0,"unchanged":1,"failed":1`
 	a := admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...)
 	if !strings.Contains(a.Body, want) || strings.Contains(a.Body, "must exist") {
 		t.Error(a.Body)
 	}
 	rows[0]["body"], rows[1]["elements"] = "Changed", []string{"Staff:1"}
-	if a := admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...); !strings.Contains(a.Body, `"created":1,"updated":1,"unchanged":0,"failed":1`) {
+	if a := admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...); !strings.Contains(a.Body,
+		`"created":1,"updated":1,"unchanged":0,"failed":1`) {
 		t.Error(a.Body)
 	}
-	if a := importEvents(t, admin, rows...); !strings.Contains(a.Body, `"created":1,"updated":1,"unchanged":0,"failed":1`) {
+	if a := importEvents(t, admin, rows...); !strings.Contains(a.Body,
+		`"created":1,"updated":1,"unchanged":0,"failed":1`) {
 		t.Errorf("the real run after it: %s", a.Body)
 	}
 }
@@ -133,7 +149,8 @@ func TestAdministration_1000EventsInAboutASecond(t *testing.T) {
 	admin := system.Admin(t)
 	rows := make([]map[string]any, 1000)
 	for i := range rows {
-		rows[i] = row(fmt.Sprint("many-", i), "starts_at", fmt.Sprintf("2028-%02d-%02d 09:00", 1+i/28%12, 1+i%28), "ends_at", fmt.Sprintf("2028-%02d-%02d 10:00", 1+i/28%12, 1+i%28),
+		rows[i] = row(fmt.Sprint("many-", i), "starts_at", fmt.Sprintf("2028-%02d-%02d 09:00", 1+i/28%12, 1+i%28),
+			"ends_at", fmt.Sprintf("2028-%02d-%02d 10:00", 1+i/28%12, 1+i%28),
 			"elements", []string{"Staff:1", "Location:1", "Group:9A", "Pupil:1"})
 	}
 	for _, what := range []string{"new", "unchanged", "changed"} {
@@ -159,7 +176,8 @@ func TestAdministration_TwoImportsOfTheSameKeysAtOnceMakeEachEventOnce(t *testin
 	s := loadSchool(t)
 	var rows []map[string]any
 	for i := range 30 {
-		rows = append(rows, row(fmt.Sprint("race-", i), "starts_at", "2029-03-05 09:00", "ends_at", "2029-03-05 10:00", "elements", []string{"Staff:2"}))
+		rows = append(rows, row(fmt.Sprint("race-", i), "starts_at", "2029-03-05 09:00", "ends_at", "2029-03-05 10:00",
+			"elements", []string{"Staff:2"}))
 	}
 	admin := system.Admin(t)
 	clients := []*servicetest.Client{admin.At(system.Replica("events", 0)), admin.At(system.Replica("events", 1))}
@@ -195,13 +213,16 @@ func TestAdministration_ImportedCategories(t *testing.T) {
 	// The row is the whole truth: a flag that it no longer has is false again.
 	importCategories(map[string]any{"key": "ic1", "name": "Match"}).Want(t, 200,
 		fmt.Sprintf(`{"status":"OK","created":0,"updated":1,"unchanged":0,"failed":0,"records":[{"index":0,"key":"ic1","result":"updated","id":%d}]}`, id))
-	if a := admin.Get(t, path("/api/eventcategories/%d", id)); !strings.Contains(a.Body, `"name":"Match"`) || !strings.Contains(a.Body, `"busy":false`) {
+	if a := admin.Get(t, path("/api/eventcategories/%d", id)); !strings.Contains(a.Body, `"name":"Match"`) ||
+		!strings.Contains(a.Body, `"busy":false`) {
 		t.Error(a.Body)
 	}
-	importCategories(map[string]any{"key": "ic2", "name": "Lesson"}, map[string]any{"key": "ic3", "name": "New"}, map[string]any{"key": "ic4", "name": "New"}, map[string]any{"key": "ic5"}).Want(t, 200,
+	importCategories(map[string]any{"key": "ic2", "name": "Lesson"}, map[string]any{"key": "ic3", "name": "New"},
+		map[string]any{"key": "ic4", "name": "New"}, map[string]any{"key": "ic5"}).Want(t, 200,
 		fmt.Sprintf(`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":3,"records":[{"index":0,"key":"ic2","result":"failed","errors":{"name":["has already been taken"]}},`+
 			`{"index":1,"key":"ic3","result":"created","id":%d},{"index":2,"key":"ic4","result":"failed","errors":{"name":["has already been taken"]}},`+
-			`{"index":3,"key":"ic5","result":"failed","errors":{"name":["can't be blank"]}}]}`, categoryNamed(t, admin, "New")))
+			`{"index":3,"key":"ic5","result":"failed","errors":{"name":["can't be blank"]}}]}`,
+			categoryNamed(t, admin, "New")))
 }
 
 func categoryNamed(t *testing.T, c *servicetest.Client, name string) int64 {

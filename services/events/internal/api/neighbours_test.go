@@ -21,18 +21,21 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 			{"GET", one, nil},
 		},
 		"identity": {{"GET", one, nil}, {"PATCH", one, map[string]any{"event": map[string]any{"body": "x"}}}},
-		"notes":    {{"GET", one + "/notes", nil}, {"POST", one + "/notes", map[string]any{"note": map[string]any{"contents": "x"}}}},
+		"notes": {{"GET", one + "/notes", nil},
+			{"POST", one + "/notes", map[string]any{"note": map[string]any{"contents": "x"}}}},
 	} {
 		t.Run(service, func(t *testing.T) {
 			before := count(t)
 			system.Kill(t, service)
 			for _, r := range requests {
-				if a := owner.Do(t, r[0].(string), r[1].(string), r[2]); a.Code != 503 || !strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
+				if a := owner.Do(t, r[0].(string), r[1].(string), r[2]); a.Code != 503 ||
+					!strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
 					t.Errorf("%s %s: %d %s", r[0], r[1], a.Code, a.Body)
 				}
 			}
 			system.Restart(t, service)
-			if got := get(t, owner, e.ID).Event; got.Body != "Maths" || len(got.Commitments) != 1 || count(t) != before {
+			if got := get(t, owner, e.ID).Event; got.Body != "Maths" || len(got.Commitments) != 1 ||
+				count(t) != before {
 				t.Errorf("something was written: %+v", got)
 			}
 		})
@@ -56,7 +59,8 @@ func TestPart4_1_ListingsThroughElements(t *testing.T) {
 	}
 	want := []int64{
 		book(t, owner, fields("2030-04-29 09:00", "2030-05-01 00:01"), s.pupil, s.minibuses).Event.ID,
-		book(t, owner, fields("2030-03-01", "2030-06-01"), s.pupil, s.minibuses).Event.ID, // longer than is found by days
+		// longer than is found by days
+		book(t, owner, fields("2030-03-01", "2030-06-01"), s.pupil, s.minibuses).Event.ID,
 		book(t, owner, fields("2030-05-01 00:00", "2030-05-01 00:00"), s.pupil, s.minibuses).Event.ID,
 	}
 	want[0], want[1] = want[1], want[0] // in order of start

@@ -35,8 +35,8 @@ func newNight(t *testing.T) night {
 	return n
 }
 
-// due makes the check one that was not done, once the services have made theirs at their start, as if they had been away since last week. The lease of a killed
-// process, which runs out after half a minute, is not waited for.
+// due makes the check one that was not done, once the services have made theirs at their start, as if they had been
+// away since last week. The lease of a killed process, which runs out after half a minute, is not waited for.
 func (n night) due(t *testing.T) {
 	t.Helper()
 	settings := n.DB.Collection("event_settings")
@@ -44,7 +44,8 @@ func (n night) due(t *testing.T) {
 		t.Fatal(err)
 	}
 	update := bson.D{{Key: "$set", Value: bson.D{{Key: "done", Value: time.Now().AddDate(0, 0, -7)}}}}
-	if r, err := settings.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "absences"}}, update); err != nil || r.MatchedCount != 1 {
+	if r, err := settings.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "absences"}}, update); err != nil ||
+		r.MatchedCount != 1 {
 		t.Fatal(r, err)
 	}
 }
@@ -65,7 +66,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // done says whether the newest check is recorded as done.
 func (n night) done(t *testing.T) bool {
 	t.Helper()
-	fresh := bson.D{{Key: "_id", Value: "absences"}, {Key: "done", Value: bson.D{{Key: "$gt", Value: time.Now().AddDate(0, 0, -2)}}}}
+	fresh := bson.D{{Key: "_id", Value: "absences"},
+		{Key: "done", Value: bson.D{{Key: "$gt", Value: time.Now().AddDate(0, 0, -2)}}}}
 	count, err := n.DB.Collection("event_settings").CountDocuments(t.Context(), fresh)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +88,8 @@ func (n night) notes(t *testing.T) int64 {
 func (n night) wantNotes(t *testing.T) {
 	t.Helper()
 	for i, lesson := range n.lessons {
-		if got := says(t, n.admin, lesson); (i < 12) != strings.HasPrefix(got, "1 of 2 pupils is elsewhere:") || (i == 12 && got != "") {
+		if got := says(t, n.admin, lesson); (i < 12) != strings.HasPrefix(got, "1 of 2 pupils is elsewhere:") ||
+			(i == 12 && got != "") {
 			t.Errorf("lesson %d: %q", i, got)
 		}
 	}
@@ -104,7 +107,8 @@ func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
 	n.Stop(t, "events")
 	n.Restart(t, "events") // nothing is due now
 	a := n.Admin(t).Get(t, "/api/admin/audit/events?record=Absences")
-	if !strings.Contains(a.Body, `"action":"check"`) || !strings.Contains(a.Body, `"user_id":null`) || !strings.Contains(a.Body, fmt.Sprintf(`{"field":"created","from":null,"to":"%d"}`, 12)) {
+	if !strings.Contains(a.Body, `"action":"check"`) || !strings.Contains(a.Body, `"user_id":null`) ||
+		!strings.Contains(a.Body, fmt.Sprintf(`{"field":"created","from":null,"to":"%d"}`, 12)) {
 		t.Errorf("the audit says %s", a.Body)
 	}
 	if got := n.runs(); got != before+1 {
@@ -112,7 +116,8 @@ func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
 	}
 }
 
-// A process that dies while it writes notes leaves some of them; the next one comes to the same end. What the check keeps true beyond its days is kept true.
+// A process that dies while it writes notes leaves some of them; the next one comes to the same end. What the check
+// keeps true beyond its days is kept true.
 func TestAbsences_ACheckThatWasKilledIsDoneAgainToTheSameEnd(t *testing.T) {
 	n := newNight(t)
 	eventually(t, "a new deployment has checked once", func() bool { return n.done(t) })
@@ -139,7 +144,9 @@ func TestAbsences_ACheckThatWasKilledIsDoneAgainToTheSameEnd(t *testing.T) {
 	if len(kept) != 1 || kept[0] != last {
 		t.Errorf("%v", kept)
 	}
-	if a := n.admin.Patch(t, path("/api/events/%d", last), map[string]any{"event": map[string]any{"starts_at": far + " 08:00", "ends_at": far + " 08:30"}}); a.Code != 200 {
+	if a := n.admin.Patch(t, path("/api/events/%d", last),
+		map[string]any{"event": map[string]any{"starts_at": far + " 08:00",
+			"ends_at": far + " 08:30"}}); a.Code != 200 {
 		t.Fatal(a)
 	}
 	n.Stop(t, "events")

@@ -17,7 +17,8 @@ import (
 // outboxes counts the events whose last change is not told yet.
 func (n *notified) outboxes(t *testing.T) int64 {
 	t.Helper()
-	waiting, err := n.DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "outbox.0", Value: bson.D{{Key: "$exists", Value: true}}}})
+	waiting, err := n.DB.Collection("events").CountDocuments(t.Context(),
+		bson.D{{Key: "outbox.0", Value: bson.D{{Key: "$exists", Value: true}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,8 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		n.decide(t, e, "confirmed")
 		events = append(events, e)
 	}
-	n.Kill(t, "events") // the first notice is in the middle of an attempt, and the last are still in their event's outbox:
+	// the first notice is in the middle of an attempt, and the last are still in their event's outbox:
+	n.Kill(t, "events")
 	for rounds := 0; n.outboxes(t) == 0; rounds++ {
 		if rounds == 10 {
 			t.Fatal("no notice was in an outbox when events was killed: this proves nothing")
@@ -53,7 +55,8 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 	n.receiver.Answer(http.StatusNoContent)
 	n.Restart(t, "events")
 	for _, e := range events {
-		receivers.Eventually(t, "the webhook to be told all", 2*time.Minute, func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
+		receivers.Eventually(t, "the webhook to be told all", 2*time.Minute,
+			func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
 	}
 	told := func(address, heading string) bool {
 		var all strings.Builder
@@ -67,10 +70,12 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		}
 		return true
 	}
-	receivers.Eventually(t, "all mails", 2*time.Minute, func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
+	receivers.Eventually(t, "all mails", 2*time.Minute,
+		func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
 }
 
-// killOnce has events killed by what returned its call, which goes on only after it: a receiver that takes something and can tell nobody.
+// killOnce has events killed by what returned its call, which goes on only after it: a receiver that takes
+// something and can tell nobody.
 func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{}) {
 	t.Helper()
 	asked, done := make(chan struct{}), make(chan struct{})
@@ -85,13 +90,14 @@ func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{
 	}), done
 }
 
-// Events are killed when the endpoint has taken a decision and before its answer comes: nobody knows that it was taken, so it comes again, and is known
-// by its key.
+// Events are killed when the endpoint has taken a decision and before its answer comes: nobody knows that it was
+// taken, so it comes again, and is known by its key.
 func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	receivers.Eventually(t, "the request to be told", 30*time.Second, func() bool { return n.types(e.Event.ID) == "commitment.requested" })
+	receivers.Eventually(t, "the request to be told", 30*time.Second,
+		func() bool { return n.types(e.Event.ID) == "commitment.requested" })
 	kill, killed := n.killOnce(t)
 	n.receiver.Behave(func(got receivers.Request) int {
 		if strings.HasSuffix(got.Type, "decided") {
@@ -103,11 +109,13 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	<-killed
 	n.Restart(t, "events")
 	decisions := func() []receivers.Request {
-		return slices.DeleteFunc(n.receiver.Taken(), func(got receivers.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
+		return slices.DeleteFunc(n.receiver.Taken(),
+			func(got receivers.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
 	}
 	receivers.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
 	first, second := decisions()[0], decisions()[1]
-	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID || key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
+	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID ||
+		key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
 		t.Errorf("first  %s %s\nsecond %s %s", key, first.Body, second.Header.Get("Idempotency-Key"), second.Body)
 	}
 	for _, got := range decisions() {
@@ -120,7 +128,8 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	}
 	n.decide(t, e, "rejected")
 	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
-		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" && len(decisions()) == 3
+		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" &&
+			len(decisions()) == 3
 	})
 }
 
@@ -129,7 +138,8 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	receivers.Eventually(t, "the request to be told", 30*time.Second, func() bool { return len(n.mail.To(keeperMail)) == 1 })
+	receivers.Eventually(t, "the request to be told", 30*time.Second,
+		func() bool { return len(n.mail.To(keeperMail)) == 1 })
 	kill, killed := n.killOnce(t)
 	n.mail.OnTaken(func(to string) {
 		if to == ownerMail {
@@ -150,5 +160,6 @@ func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
 		t.Errorf("Message-ID %q, then %q", id, second.Header.Get("Message-ID"))
 	}
 	n.decide(t, e, "rejected")
-	receivers.Eventually(t, "what follows, once", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
+	receivers.Eventually(t, "what follows, once", 2*time.Minute,
+		func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
 }

@@ -43,27 +43,33 @@ func startNotified(t *testing.T) *notified {
 		t.Fatal(err)
 	}
 	n.certificate = certificate
-	if n.mail, err = receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Login: true}); err != nil {
+	if n.mail, err = receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate,
+		Login: true}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.mail.Stop)
 	n.System = servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
-		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": n.mail.Host, "BELFRY_SMTP_PORT": strconv.Itoa(n.mail.Port), "BELFRY_MAIL_FROM": "Belfry <belfry@school.example>",
+		"SSL_CERT_FILE": authority, "BELFRY_SMTP_HOST": n.mail.Host, "BELFRY_SMTP_PORT": strconv.Itoa(n.mail.Port),
+		"BELFRY_MAIL_FROM":     "Belfry <belfry@school.example>",
 		"BELFRY_SMTP_USERNAME": receivers.Username, "BELFRY_SMTP_PASSWORD": receivers.Password,
 		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8", "BELFRY_PUBLIC_URL": "https://belfry.school.example",
 	}})
 	admin := n.Admin(t)
 	n.calendar = admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"})["1"]
 	n.category = admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Concert"})["1"]
-	n.minibuses = admin.Import(t, "groups", map[string]any{"key": "buses", "name": "Minibuses", "resource": true})["buses"]
+	n.minibuses = admin.Import(t, "groups",
+		map[string]any{"key": "buses", "name": "Minibuses", "resource": true})["buses"]
 	n.minibus = admin.Import(t, "services", map[string]any{"key": "1", "name": "Minibus 1"})["1"]
-	admin.Import(t, "memberships", map[string]any{"key": "Group:buses/Service:1", "group": "buses", "member": "Service:1",
-		"spans": []map[string]any{{"first_day": nil, "last_day": nil}}})
+	admin.Import(t, "memberships",
+		map[string]any{"key": "Group:buses/Service:1", "group": "buses", "member": "Service:1",
+			"spans": []map[string]any{{"first_day": nil, "last_day": nil}}})
 	ids := map[string]string{"owner": uuid.NewString(), "keeper": uuid.NewString()}
 	for name, id := range ids {
-		admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": id, "can_api": true, "can_add_events": true})
+		admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example",
+			"uuid": id, "can_api": true, "can_add_events": true})
 	}
-	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"},
+	admin.Import(t, "administrators",
+		map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"},
 		map[string]any{"key": "Group:buses/keeper", "element": "Group:buses", "user": "keeper"})
 	n.owner, n.keeper = n.Login(t, ids["owner"]), n.Login(t, ids["keeper"])
 
@@ -85,13 +91,15 @@ func startNotified(t *testing.T) *notified {
 // book has the owner ask for the calendar.
 func (n *notified) book(t *testing.T, title string) created {
 	t.Helper()
-	return book(t, n.owner, map[string]any{"body": title, "event_category_id": n.category, "starts_at_text": "2026-09-07 19:00", "ends_at_text": "2026-09-07 21:00"}, n.calendar)
+	return book(t, n.owner, map[string]any{"body": title, "event_category_id": n.category,
+		"starts_at_text": "2026-09-07 19:00", "ends_at_text": "2026-09-07 21:00"}, n.calendar)
 }
 
 // decide has the keeper decide.
 func (n *notified) decide(t *testing.T, e created, status string) {
 	t.Helper()
-	a := n.keeper.Patch(t, path("/api/commitments/%d", e.Event.Commitments[0].ID), map[string]any{"commitment": map[string]any{"status": status, "reason": "because"}})
+	a := n.keeper.Patch(t, path("/api/commitments/%d", e.Event.Commitments[0].ID),
+		map[string]any{"commitment": map[string]any{"status": status, "reason": "because"}})
 	if a.Code != 200 {
 		t.Fatalf("decide: %d %s", a.Code, a.Body)
 	}
@@ -127,20 +135,26 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	n := startNotified(t)
 	e := n.book(t, "Concert")
 	id := e.Event.ID
-	receivers.Eventually(t, "the administrator to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
+	receivers.Eventually(t, "the administrator to be told", 30*time.Second,
+		func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
 	n.decide(t, e, "confirmed")
-	receivers.Eventually(t, "the owner to be told", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
+	receivers.Eventually(t, "the owner to be told", 30*time.Second,
+		func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
 	asked := add(t, n.owner, id, n.minibuses)
-	if a := n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID), map[string]any{"elements": []int64{n.minibus}}); a.Code != 200 {
+	if a := n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID),
+		map[string]any{"elements": []int64{n.minibus}}); a.Code != 200 {
 		t.Fatalf("allocate: %d %s", a.Code, a.Body)
 	}
-	receivers.Eventually(t, "the owner to be told of the minibus", 30*time.Second, func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
+	receivers.Eventually(t, "the owner to be told of the minibus", 30*time.Second,
+		func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
 	if a := n.owner.Delete(t, path("/api/events/%d", id)); a.Code != 200 {
 		t.Fatalf("delete: %d %s", a.Code, a.Body)
 	}
-	receivers.Eventually(t, "the administrator to be told again", 30*time.Second, func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
+	receivers.Eventually(t, "the administrator to be told again", 30*time.Second,
+		func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
 	const all = "commitment.requested commitment.decided request.allocated event.deleted"
-	receivers.Eventually(t, "the webhook to be told all, in order", 30*time.Second, func() bool { return n.types(id) == all })
+	receivers.Eventually(t, "the webhook to be told all, in order", 30*time.Second,
+		func() bool { return n.types(id) == all })
 	for _, got := range n.receiver.Got() {
 		if err := receivers.Verify(n.secret, got.Header.Get("Belfry-Signature"), got.Body, got.At); err != nil {
 			t.Error(err)
@@ -152,7 +166,8 @@ func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
 	if got := len(n.receiver.Got()); got != 4 {
 		t.Errorf("two replicas sent %d requests", got)
 	}
-	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, receivers.Password) || strings.Contains(logs, "because") {
+	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, receivers.Password) ||
+		strings.Contains(logs, "because") {
 		t.Error("the logs show a secret, or what a notice says")
 	}
 	n.checkAdministration(t)
@@ -163,7 +178,8 @@ func (n *notified) checkAdministration(t *testing.T) {
 	t.Helper()
 	admin := n.Admin(t)
 	one := path("/api/admin/webhooks/%d", n.webhook)
-	for method, address := range map[string]string{"GET": "/api/admin/webhooks", "POST": "/api/admin/webhooks", "PATCH": one, "DELETE": one} {
+	for method, address := range map[string]string{"GET": "/api/admin/webhooks", "POST": "/api/admin/webhooks",
+		"PATCH": one, "DELETE": one} {
 		n.owner.Do(t, method, address, nil).Want(t, 403, `{"status":"Forbidden"}`)
 	}
 	const kinds = `["commitment.requested","commitment.decided","commitment.deleted","request.allocated","event.deleted"]`
@@ -174,7 +190,8 @@ func (n *notified) checkAdministration(t *testing.T) {
 		}
 	}
 	a.Decode(t, &shown)
-	webhook := fmt.Sprintf(`{"id":%d,"url":"%s","kinds":%s,"active":true,"created_at":"%s","valid":true}`, n.webhook, n.receiver.URL, kinds, shown.Webhook.CreatedAt)
+	webhook := fmt.Sprintf(`{"id":%d,"url":"%s","kinds":%s,"active":true,"created_at":"%s","valid":true}`, n.webhook,
+		n.receiver.URL, kinds, shown.Webhook.CreatedAt)
 	a.Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
 	admin.Get(t, "/api/admin/webhooks").Want(t, 200, `{"status":"OK","webhooks":[`+webhook+`],"next":null}`)
 
@@ -186,15 +203,19 @@ func (n *notified) checkAdministration(t *testing.T) {
 		value   any
 		message string
 	}{
-		{"url", "https://192.168.0.1/", "is at an address that is not allowed"}, {"url", "", "can't be blank"}, {"url", 5, "is not a string"},
-		{"kinds", []string{"all"}, `\"all\" is not included in the list`}, {"kinds", []string{}, "can't be blank"}, {"kinds", "all", "is not an array of kinds"},
+		{"url", "https://192.168.0.1/", "is at an address that is not allowed"}, {"url", "", "can't be blank"},
+		{"url", 5, "is not a string"},
+		{"kinds", []string{"all"}, `\"all\" is not included in the list`}, {"kinds", []string{}, "can't be blank"},
+		{"kinds", "all", "is not an array of kinds"},
 		{"active", "perhaps", "is not true or false"},
 	} {
-		if a := change(c.field, c.value); a.Code != 422 || !strings.HasSuffix(a.Body, fmt.Sprintf(`"valid":false,"errors":{"%s":["%s"]}}}`, c.field, c.message)) {
+		if a := change(c.field, c.value); a.Code != 422 ||
+			!strings.HasSuffix(a.Body, fmt.Sprintf(`"valid":false,"errors":{"%s":["%s"]}}}`, c.field, c.message)) {
 			t.Errorf("%s %v: %d %s", c.field, c.value, a.Code, a.Body)
 		}
 	}
-	if a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{}}); a.Code != 422 || !strings.Contains(a.Body, `"errors":{"url":["can't be blank"]}`) {
+	if a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{}}); a.Code != 422 ||
+		!strings.Contains(a.Body, `"errors":{"url":["can't be blank"]}`) {
 		t.Errorf("without url: %d %s", a.Code, a.Body)
 	}
 	if a := change("active", false); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
@@ -208,13 +229,15 @@ func (n *notified) checkAdministration(t *testing.T) {
 		Next       *int64
 	}
 	admin.Get(t, one+"/deliveries?limit=3").Decode(t, &page)
-	if len(page.Deliveries) != 3 || page.Next == nil || *page.Next != page.Deliveries[2].ID || page.Deliveries[0].ID < page.Deliveries[1].ID {
+	if len(page.Deliveries) != 3 || page.Next == nil || *page.Next != page.Deliveries[2].ID ||
+		page.Deliveries[0].ID < page.Deliveries[1].ID {
 		t.Errorf("page %+v", page)
 	}
 	if a := admin.Delete(t, one); a.Code != 200 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	for method, address := range map[string]string{"GET": one, "PATCH": one, "DELETE": one, "POST": one + "/test", "HEAD": one + "/deliveries"} {
+	for method, address := range map[string]string{"GET": one, "PATCH": one, "DELETE": one, "POST": one + "/test",
+		"HEAD": one + "/deliveries"} {
 		if a := admin.Do(t, method, address, map[string]any{"webhook": map[string]any{}}); a.Code != 404 {
 			t.Errorf("%s of a removed one: %d %s", method, a.Code, a.Body)
 		}
@@ -233,12 +256,14 @@ func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string
 		var made struct{ Delivery struct{ ID int64 } }
 		a := admin.Post(t, one+"/test", nil)
 		a.Decode(t, &made)
-		if a.Code != 201 || !strings.Contains(a.Body, `"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`) {
+		if a.Code != 201 || !strings.Contains(a.Body,
+			`"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`) {
 			t.Fatalf("test: %d %s", a.Code, a.Body)
 		}
 		receivers.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
 			log := admin.Get(t, one+"/deliveries?limit=1").Body
-			return strings.Contains(log, fmt.Sprintf(`{"id":%d,`, made.Delivery.ID)) && strings.Contains(log, fmt.Sprintf(`"state":"%s","attempts":1,`, c.state)) &&
+			return strings.Contains(log, fmt.Sprintf(`{"id":%d,`, made.Delivery.ID)) &&
+				strings.Contains(log, fmt.Sprintf(`"state":"%s","attempts":1,`, c.state)) &&
 				strings.Contains(log, fmt.Sprintf(`"next_attempt_at":null,"code":%d,`, c.code))
 		})
 	}
@@ -250,7 +275,8 @@ func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one str
 	t.Helper()
 	n.owner.Post(t, one+"/secret", nil).Want(t, 403, `{"status":"Forbidden"}`)
 	admin.Post(t, path("/api/admin/webhooks/%d/secret", n.webhook+1000), nil).Want(t, 404,
-		path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Webhook with 'id'=%d"}`, n.webhook+1000))
+		path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Webhook with 'id'=%d"}`,
+			n.webhook+1000))
 	a := admin.Post(t, one+"/secret", nil)
 	var renewed struct{ Webhook struct{ Secret string } }
 	a.Decode(t, &renewed)
@@ -286,7 +312,9 @@ func (n *notified) checkAudit(t *testing.T, admin *servicetest.Client) {
 	for _, e := range log.Entries {
 		actions = append(actions, e.Action)
 	}
-	if fmt.Sprint(actions) != "[delete update update create]" || !strings.Contains(a.Body, `{"field":"secret","from":null,"to":null}`) || strings.Contains(a.Body, "whsec_") || strings.Contains(a.Body, n.receiver.URL) || strings.Contains(a.Body, n.secret) {
+	if fmt.Sprint(actions) != "[delete update update create]" ||
+		!strings.Contains(a.Body, `{"field":"secret","from":null,"to":null}`) || strings.Contains(a.Body, "whsec_") ||
+		strings.Contains(a.Body, n.receiver.URL) || strings.Contains(a.Body, n.secret) {
 		t.Errorf("audit %v: %d %s", actions, a.Code, a.Body)
 	}
 }

@@ -28,7 +28,8 @@ func titled(t *testing.T, s *servicetest.System, title string) int64 {
 	return n
 }
 
-// forgetAnswers does what a crash between the write and the reply leaves: Redis knows no answer, only the records say what was done.
+// forgetAnswers does what a crash between the write and the reply leaves: Redis knows no answer, only the records
+// say what was done.
 func forgetAnswers(t *testing.T, s *servicetest.System) {
 	t.Helper()
 	keys, err := s.Redis.Keys(t.Context(), s.Prefix+"answer:*").Result()
@@ -44,7 +45,8 @@ func TestDecisionsPart1_IdempotencyKey_CreateIsDoneOnceOverTwoReplicas(t *testin
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	title := uuid.NewString()
-	body := map[string]any{"event": s.fields("body", title), "elements": []any{s.teacher, s.teacher, s.minibuses, 999999, "x"}}
+	body := map[string]any{"event": s.fields("body", title),
+		"elements": []any{s.teacher, s.teacher, s.minibuses, 999999, "x"}}
 	first := keyed(t, owner.At(system.Replica("events", 0)), "/api/events", body, title)
 	if first.Code != 200 {
 		t.Fatalf("%d %s", first.Code, first.Body)
@@ -116,7 +118,8 @@ func TestDecisionsPart1_IdempotencyKey_AddIsDoneOnce(t *testing.T) {
 	}
 	// The same key for another event is another request.
 	other := book(t, owner, s.fields())
-	if a := keyed(t, owner, path("/api/events/%d/add", other.Event.ID), body, key); a.Code != 200 || len(get(t, owner, other.Event.ID).Event.Commitments) != 2 {
+	if a := keyed(t, owner, path("/api/events/%d/add", other.Event.ID), body, key); a.Code != 200 ||
+		len(get(t, owner, other.Event.ID).Event.Commitments) != 2 {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 }
@@ -127,7 +130,8 @@ func TestDecisionsPart1_IdempotencyKey_ClashesAreReportedAgain(t *testing.T) {
 	book(t, owner, s.fields("ends_at_text", "2026-09-07 10:00"), s.teacher)
 	e := book(t, owner, s.fields("ends_at_text", "2026-09-07 10:00"), s.room)
 	for where, body := range map[string]map[string]any{
-		"/api/events":                          {"event": s.fields("ends_at_text", "2026-09-07 10:00"), "elements": []any{s.teacher, s.teacher, "x"}, "clashes": "report"},
+		"/api/events": {"event": s.fields("ends_at_text", "2026-09-07 10:00"),
+			"elements": []any{s.teacher, s.teacher, "x"}, "clashes": "report"},
 		path("/api/events/%d/add", e.Event.ID): {"elements": []any{s.room, s.teacher}, "clashes": "report"},
 	} {
 		key := uuid.NewString()
@@ -216,16 +220,18 @@ func TestDecisionsPart1_IdempotencyKey_ACategoryIsMadeOnce(t *testing.T) {
 	keyed(t, admin, "/api/admin/eventcategories", body, key).Want(t, 201, first.Body)
 }
 
-// TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneEvent: events is killed while clients create; whatever each of
-// them heard, after it has repeated its request there is one event of its own.
+// TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneEvent: events is killed while clients
+// create; whatever each of them heard, after it has repeated its request there is one event of its own.
 func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneEvent(t *testing.T) {
-	own := servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{"BELFRY_REQUEST_TIMEOUT": "1s"}})
+	own := servicetest.Start(t, servicetest.Options{Replicas: 2,
+		Env: map[string]string{"BELFRY_REQUEST_TIMEOUT": "1s"}})
 	admin := own.Admin(t)
 	category := admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Lesson"})["c"]
 	const clients = 40
 	requests := make([]map[string]any, clients)
 	for i := range requests {
-		requests[i] = map[string]any{"event": map[string]any{"body": uuid.NewString(), "event_category_id": category, "starts_at_text": "2026-09-07"}}
+		requests[i] = map[string]any{"event": map[string]any{"body": uuid.NewString(), "event_category_id": category,
+			"starts_at_text": "2026-09-07"}}
 	}
 	create := func(i int) servicetest.Answer {
 		return keyed(t, admin, "/api/events", requests[i], path("crash-%d", i))
@@ -251,7 +257,8 @@ func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneE
 	own.Restart(t, "events")
 	for i := range clients {
 		a := create(i)
-		for deadline := time.Now().Add(20 * time.Second); a.Code == 409 && a.Header.Get("Retry-After") != "" && time.Now().Before(deadline); a = create(i) {
+		for deadline := time.Now().Add(20 * time.Second); a.Code == 409 && a.Header.Get("Retry-After") != "" &&
+			time.Now().Before(deadline); a = create(i) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if a.Code != 200 || (heard[i].Code == 200 && a.Body != heard[i].Body) {

@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 	os.Exit(servicetest.Run(m, servicetest.Options{Replicas: 2}, func(s *servicetest.System) { system = s }))
 }
 
-// school is what the tests book: it is loaded once through the import calls. Its fields are ids, as they stand in answers.
+// school is what the tests book: it is loaded once through the import calls. Its fields are ids, as they stand in
+// answers.
 type school struct {
 	teacher, colleague, leaver, room, set, pupil, minibuses, minibus, calendar int64
 	lesson, trip, privileged                                                   int64
@@ -63,7 +64,8 @@ func importSchool(t *testing.T) school {
 		map[string]any{"key": "secret", "name": "Secret", "privileged": true})
 
 	s := school{
-		teacher: staff["1"], colleague: staff["2"], leaver: staff["3"], room: rooms["1"], set: groups["9A"], pupil: pupils["1"],
+		teacher: staff["1"], colleague: staff["2"], leaver: staff["3"], room: rooms["1"], set: groups["9A"],
+		pupil:     pupils["1"],
 		minibuses: groups["buses"], minibus: services["1"], calendar: properties["1"],
 		lesson: categories["lesson"], trip: categories["trip"], privileged: categories["secret"],
 		uuids: map[string]string{},
@@ -80,7 +82,8 @@ func importSchool(t *testing.T) school {
 		"admin":      {"admin": true},
 	} {
 		s.uuids[name] = uuid.NewString()
-		record := map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": s.uuids[name], "can_api": true}
+		record := map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": s.uuids[name],
+			"can_api": true}
 		for field, value := range more {
 			record[field] = value
 		}
@@ -205,7 +208,8 @@ func wantInvalid(t *testing.T, a servicetest.Answer, record, field, message stri
 	delete(parts, "status")
 	servicetest.Answer{Body: encode(t, parts)}.Decode(t, &got)
 	r := got[record]
-	if status.Status != "Unprocessable entity" || r.Valid == nil || *r.Valid || len(r.Errors) != 1 || len(r.Errors[field]) != 1 || r.Errors[field][0] != message {
+	if status.Status != "Unprocessable entity" || r.Valid == nil || *r.Valid || len(r.Errors) != 1 ||
+		len(r.Errors[field]) != 1 || r.Errors[field][0] != message {
 		t.Errorf("%s\nwant the %s with errors {%s: [%s]}", a.Body, record, field, message)
 	}
 }
@@ -263,7 +267,8 @@ func (s school) through(t *testing.T, user string) []*servicetest.Client {
 }
 
 // atOnce runs do n times at once, spread over the clients, and returns the answers.
-func atOnce(n int, clients []*servicetest.Client, do func(i int, c *servicetest.Client) servicetest.Answer) []servicetest.Answer {
+func atOnce(n int, clients []*servicetest.Client,
+	do func(i int, c *servicetest.Client) servicetest.Answer) []servicetest.Answer {
 	answers := make([]servicetest.Answer, n)
 	var wg sync.WaitGroup
 	for i := range n {

@@ -25,7 +25,8 @@ func newInbox(t *testing.T, name string) inbox {
 	element := admin.Import(t, "properties", map[string]any{"key": name, "name": name})[name]
 	group := admin.Import(t, "groups", map[string]any{"key": name, "name": name, "resource": true})[name]
 	uuid := "uuid-of-the-keeper-of-" + name
-	admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": uuid, "can_api": true, "can_add_events": true})
+	admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example", "uuid": uuid,
+		"can_api": true, "can_add_events": true})
 	admin.Import(t, "administrators",
 		map[string]any{"key": "Property:" + name + "/" + name, "element": "Property:" + name, "user": name},
 		map[string]any{"key": "Group:" + name + "/" + name, "element": "Group:" + name, "user": name})
@@ -85,8 +86,9 @@ func TestDecisionsPart5_CommitmentsToDecideAreThoseOfOnesElementsOldestEventFirs
 	for _, starts := range []string{"2026-09-09", "2026-09-07", "2026-09-07", "1999-01-01", "2050-01-01"} {
 		want = append(want, book(t, owner, s.fields("starts_at_text", starts), in.element, s.calendar, s.room).Event.ID)
 	}
-	book(t, in.keeper, s.fields(), in.element)                                              // one's own: not controlled
-	want = []int64{want[3], min(want[1], want[2]), max(want[1], want[2]), want[0], want[4]} // each replica numbers events by itself
+	book(t, in.keeper, s.fields(), in.element) // one's own: not controlled
+	// each replica numbers events by itself
+	want = []int64{want[3], min(want[1], want[2]), max(want[1], want[2]), want[0], want[4]}
 	for _, limit := range []int{1, 2, 5, 1000} {
 		if got := list(t, in.keeper, "/api/commitments?status=requested", limit); !slices.Equal(got, want) {
 			t.Errorf("by %d: %v, want %v", limit, got, want)
@@ -102,15 +104,17 @@ func TestDecisionsPart5_CommitmentsToDecideAreThoseOfOnesElementsOldestEventFirs
 	var first page
 	in.keeper.Get(t, "/api/commitments?limit=1").Decode(t, &first)
 	entry := first.Commitments[0]
-	in.keeper.Get(t, "/api/commitments?status=requested&limit=1").Want(t, 200, fmt.Sprintf(`{"status":"OK","commitments":[{"id":%d,"status":"requested",`+
-		`"element":{"id":%d,"name":"deciding","entity_type":"Property","entity_id":%d,"valid":true},`+
-		`"event":{"id":%d,"body":"Maths","starts_at":"1999-01-01T00:00:00.000+00:00","ends_at":"1999-01-01T00:00:00.000+00:00","all_day":false,"valid":true},"valid":true}],"next":%q}`,
-		entry.ID, in.element, entityID(t, in.element), want[0], *first.Next))
+	in.keeper.Get(t, "/api/commitments?status=requested&limit=1").Want(t, 200,
+		fmt.Sprintf(`{"status":"OK","commitments":[{"id":%d,"status":"requested",`+
+			`"element":{"id":%d,"name":"deciding","entity_type":"Property","entity_id":%d,"valid":true},`+
+			`"event":{"id":%d,"body":"Maths","starts_at":"1999-01-01T00:00:00.000+00:00","ends_at":"1999-01-01T00:00:00.000+00:00","all_day":false,"valid":true},"valid":true}],"next":%q}`,
+			entry.ID, in.element, entityID(t, in.element), want[0], *first.Next))
 
 	// What is decided leaves the list, also between two pages.
 	decide := func(id int64, status string) {
 		t.Helper()
-		if a := in.keeper.Patch(t, path("/api/commitments/%d", id), map[string]any{"commitment": map[string]any{"status": status}}); a.Code != 200 {
+		if a := in.keeper.Patch(t, path("/api/commitments/%d", id),
+			map[string]any{"commitment": map[string]any{"status": status}}); a.Code != 200 {
 			t.Fatalf("%d %s", a.Code, a.Body)
 		}
 	}
@@ -122,8 +126,10 @@ func TestDecisionsPart5_CommitmentsToDecideAreThoseOfOnesElementsOldestEventFirs
 	}
 	decide(second.Commitments[0].ID, "confirmed")
 	for query, events := range map[string][]int64{
-		"": want[2:], "requested": want[2:], "noted": want[:1], "confirmed": want[1:2], "rejected": {}, "uncontrolled": {},
-		"requested,%20noted": {want[0], want[2], want[3], want[4]}, "confirmed,noted,requested,rejected,uncontrolled": want,
+		"": want[2:], "requested": want[2:], "noted": want[:1], "confirmed": want[1:2], "rejected": {},
+		"uncontrolled":       {},
+		"requested,%20noted": {want[0], want[2], want[3], want[4]},
+		"confirmed,noted,requested,rejected,uncontrolled": want,
 	} {
 		if got := list(t, in.keeper, "/api/commitments?status="+query, 2); !slices.Equal(got, events) {
 			t.Errorf("status %q: %v, want %v", query, got, events)
@@ -144,13 +150,16 @@ func TestDecisionsPart5_OutstandingRequestsAreThoseOfOnesGroupsUntilTheyAreFille
 	owner := s.as(t, "owner")
 	later := book(t, owner, s.fields("starts_at_text", "2026-09-09"), in.group, f.group).Event
 	sooner := book(t, owner, s.fields("starts_at_text", "2026-09-08"), in.group, in.group).Event
-	if got, want := list(t, in.keeper, "/api/requests?status=outstanding", 1), []int64{sooner.ID, later.ID}; !slices.Equal(got, want) {
+	if got, want := list(t, in.keeper, "/api/requests?status=outstanding", 1), []int64{sooner.ID,
+		later.ID}; !slices.Equal(got, want) {
 		t.Fatalf("outstanding: %v, want %v", got, want)
 	}
-	in.keeper.Get(t, "/api/requests?limit=1").Want(t, 200, fmt.Sprintf(`{"status":"OK","requests":[{"id":%d,"quantity":2,"num_allocated":0,`+
-		`"element":{"id":%d,"name":"outstanding","entity_type":"Group","entity_id":%d,"valid":true},`+
-		`"event":{"id":%d,"body":"Maths","starts_at":"2026-09-08T00:00:00.000+01:00","ends_at":"2026-09-08T00:00:00.000+01:00","all_day":false,"valid":true},"valid":true}],"next":"%d.%d.%d"}`,
-		sooner.Requests[0].ID, in.group, entityID(t, in.group), sooner.ID, time.Date(2026, 9, 7, 23, 0, 0, 0, time.UTC).Unix(), sooner.ID, sooner.Requests[0].ID))
+	in.keeper.Get(t, "/api/requests?limit=1").Want(t, 200,
+		fmt.Sprintf(`{"status":"OK","requests":[{"id":%d,"quantity":2,"num_allocated":0,`+
+			`"element":{"id":%d,"name":"outstanding","entity_type":"Group","entity_id":%d,"valid":true},`+
+			`"event":{"id":%d,"body":"Maths","starts_at":"2026-09-08T00:00:00.000+01:00","ends_at":"2026-09-08T00:00:00.000+01:00","all_day":false,"valid":true},"valid":true}],"next":"%d.%d.%d"}`,
+			sooner.Requests[0].ID, in.group, entityID(t, in.group), sooner.ID,
+			time.Date(2026, 9, 7, 23, 0, 0, 0, time.UTC).Unix(), sooner.ID, sooner.Requests[0].ID))
 
 	driver := s.as(t, "driver")
 	fleet := slices.IndexFunc(later.Requests, func(r requested) bool { return r.Element.ID == f.group })
@@ -172,8 +181,10 @@ func TestDecisionsPart5_OutstandingRequestsAreThoseOfOnesGroupsUntilTheyAreFille
 func TestDecisionsPart5_ListingsOfWhatWaitsRefuseWhatTheyCantRead(t *testing.T) {
 	c := loadSchool(t).as(t, "keeper")
 	for _, query := range []string{
-		"commitments?status=maybe", "commitments?status=requested,", "commitments?limit=0", "commitments?limit=1001", "commitments?after=7", "commitments?after=1.2",
-		"commitments?after=a.1.1", "commitments?after=1.0.1", "commitments?after=1.1.-1", "commitments?after=9223372036854775807.1.1",
+		"commitments?status=maybe", "commitments?status=requested,", "commitments?limit=0", "commitments?limit=1001",
+		"commitments?after=7", "commitments?after=1.2",
+		"commitments?after=a.1.1", "commitments?after=1.0.1", "commitments?after=1.1.-1",
+		"commitments?after=9223372036854775807.1.1",
 		"requests?status=requested", "requests?limit=x", "requests?after=1.1.1.1",
 	} {
 		if a := c.Get(t, "/api/"+query); a.Code != 400 || !strings.HasPrefix(a.Body, `{"status":"Bad request"`) {
@@ -200,7 +211,8 @@ func TestDecisionsPart5_EveryTransitionThroughTheAPI(t *testing.T) {
 			c := book(t, booker, s.fields(), s.calendar).Event.Commitments[0]
 			address := path("/api/commitments/%d", c.ID)
 			decide := func(status, reason string) int {
-				return keeper.Patch(t, address, map[string]any{"commitment": map[string]any{"status": status, "reason": reason}}).Code
+				return keeper.Patch(t, address,
+					map[string]any{"commitment": map[string]any{"status": status, "reason": reason}}).Code
 			}
 			if from != c.Status && decide(from, "first") != 200 {
 				t.Fatalf("%s could not become %s", c.Status, from)
@@ -219,11 +231,14 @@ func TestDecisionsPart5_EveryTransitionThroughTheAPI(t *testing.T) {
 					DecidedAt      time.Time `bson:"decided_at"`
 				}
 			}
-			if err := system.DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "commitments.id", Value: c.ID}}).Decode(&stored); err != nil {
+			if err := system.DB.Collection("events").FindOne(t.Context(),
+				bson.D{{Key: "commitments.id", Value: c.ID}}).Decode(&stored); err != nil {
 				t.Fatal(err)
 			}
 			got := stored.Commitments[0]
-			if got.Status != want || code == 200 && (got.Reason != "second" || got.DecidedBy != s.users["keeper"] || time.Since(got.DecidedAt) > time.Minute) || code != 200 && got.Reason == "second" {
+			if got.Status != want || code == 200 &&
+				(got.Reason != "second" || got.DecidedBy != s.users["keeper"] ||
+					time.Since(got.DecidedAt) > time.Minute) || code != 200 && got.Reason == "second" {
 				t.Errorf("%s to %s left %+v", from, to, got)
 			}
 		}

@@ -143,7 +143,8 @@ func (e *Event) entry(c Commitment) Entry {
 		AddedBy:      c.AddedBy,
 	}
 	if r := e.Request(c.RequestID); r != nil {
-		entry.RequestID, entry.GroupID, entry.Quantity, entry.Allocated = r.ID, r.ElementID, r.Quantity, e.Allocated(r.ID)
+		entry.RequestID, entry.GroupID = r.ID, r.ElementID
+		entry.Quantity, entry.Allocated = r.Quantity, e.Allocated(r.ID)
 		entry.AddedBy = r.AddedBy
 	}
 	return entry

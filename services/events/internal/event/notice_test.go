@@ -19,26 +19,30 @@ func TestNotices_OfEachChange(t *testing.T) {
 		before, after Commitment
 		want          NoticeKind
 	}{
-		"asked for":                      {none, is(Requested), CommitmentRequested},
-		"added freely":                   {none, is(Uncontrolled), ""},
-		"confirmed":                      {is(Requested), decided(Confirmed), CommitmentDecided},
-		"rejected":                       {decided(Confirmed), decided(Rejected), CommitmentDecided},
-		"noted":                          {is(Requested), decided(Noted), CommitmentDecided},
-		"returned by the administrator":  {decided(Confirmed), decided(Requested), CommitmentDecided},
-		"to be decided again, re-timed":  {decided(Confirmed), is(Requested), CommitmentRequested},
-		"left alone":                     {decided(Confirmed), decided(Confirmed), ""},
-		"left waiting":                   {is(Requested), is(Requested), ""},
-		"a confirmed one taken off":      {decided(Confirmed), none, CommitmentDeleted},
-		"a waiting one taken off":        {is(Requested), none, ""},
-		"a rejected one taken off":       {decided(Rejected), none, ""},
-		"an uncontrolled one taken off":  {is(Uncontrolled), none, ""},
-		"an allocation":                  {none, Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8}, RequestAllocated},
-		"an allocation, of what was":     {Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8}, Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8}, ""},
-		"an allocation taken back again": {Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8}, none, ""},
+		"asked for":                     {none, is(Requested), CommitmentRequested},
+		"added freely":                  {none, is(Uncontrolled), ""},
+		"confirmed":                     {is(Requested), decided(Confirmed), CommitmentDecided},
+		"rejected":                      {decided(Confirmed), decided(Rejected), CommitmentDecided},
+		"noted":                         {is(Requested), decided(Noted), CommitmentDecided},
+		"returned by the administrator": {decided(Confirmed), decided(Requested), CommitmentDecided},
+		"to be decided again, re-timed": {decided(Confirmed), is(Requested), CommitmentRequested},
+		"left alone":                    {decided(Confirmed), decided(Confirmed), ""},
+		"left waiting":                  {is(Requested), is(Requested), ""},
+		"a confirmed one taken off":     {decided(Confirmed), none, CommitmentDeleted},
+		"a waiting one taken off":       {is(Requested), none, ""},
+		"a rejected one taken off":      {decided(Rejected), none, ""},
+		"an uncontrolled one taken off": {is(Uncontrolled), none, ""},
+		"an allocation": {none, Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8},
+			RequestAllocated},
+		"an allocation, of what was": {Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8},
+			Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8}, ""},
+		"an allocation taken back again": {Commitment{ID: 1, ElementID: 10, Status: Uncontrolled, RequestID: 8}, none,
+			""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			state := func(c Commitment) Event {
-				e := Event{ID: 5, Body: "Concert", OwnerID: 4, Requests: []Request{{ID: 8, ElementID: 80, Quantity: 2, AddedBy: 6}}}
+				e := Event{ID: 5, Body: "Concert", OwnerID: 4,
+					Requests: []Request{{ID: 8, ElementID: 80, Quantity: 2, AddedBy: 6}}}
 				if c.ID != 0 {
 					e.Commitments = []Commitment{c}
 				}
@@ -57,11 +61,13 @@ func TestNotices_OfEachChange(t *testing.T) {
 			if told.ID == 0 {
 				told = c.before
 			}
-			entry := Entry{CommitmentID: 1, ElementID: 10, Status: told.Status, Reason: told.Reason, DecidedBy: told.DecidedBy, AddedBy: 3}
+			entry := Entry{CommitmentID: 1, ElementID: 10, Status: told.Status, Reason: told.Reason,
+				DecidedBy: told.DecidedBy, AddedBy: 3}
 			if told.RequestID != 0 {
 				entry.AddedBy, entry.RequestID, entry.GroupID, entry.Quantity, entry.Allocated = 6, 8, 80, 2, 1
 			}
-			want := []Notice{{Kind: c.want, Actor: 9, Event: NoticeEvent{ID: 5, Body: "Concert", OwnerID: 4}, Entries: []Entry{entry}}}
+			want := []Notice{{Kind: c.want, Actor: 9, Event: NoticeEvent{ID: 5, Body: "Concert", OwnerID: 4},
+				Entries: []Entry{entry}}}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -72,22 +78,27 @@ func TestNotices_OfEachChange(t *testing.T) {
 func TestNotices_OneOfEachKindAtMost(t *testing.T) {
 	var before, after Event
 	for id := range int64(20) {
-		before.Commitments = append(before.Commitments, Commitment{ID: id, Status: Confirmed}, Commitment{ID: 100 + id, Status: Requested})
-		after.Commitments = append(after.Commitments, Commitment{ID: 100 + id, Status: Rejected, DecidedBy: 1}, Commitment{ID: 200 + id, Status: Requested})
+		before.Commitments = append(before.Commitments, Commitment{ID: id, Status: Confirmed},
+			Commitment{ID: 100 + id, Status: Requested})
+		after.Commitments = append(after.Commitments, Commitment{ID: 100 + id, Status: Rejected, DecidedBy: 1},
+			Commitment{ID: 200 + id, Status: Requested})
 	}
 	got := map[NoticeKind]int{}
 	for _, n := range Notices(before, after) {
 		got[n.Kind] += len(n.Entries)*100 + 1
 	}
-	if want := map[NoticeKind]int{CommitmentRequested: 2001, CommitmentDecided: 2001, CommitmentDeleted: 2001}; !cmp.Equal(got, want) {
+	if want := map[NoticeKind]int{CommitmentRequested: 2001, CommitmentDecided: 2001,
+		CommitmentDeleted: 2001}; !cmp.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
 func TestDeletion_NamesWhatWasConfirmed(t *testing.T) {
 	e := Event{ID: 5, Actor: 9, Commitments: []Commitment{
-		{ID: 1, ElementID: 10, Status: Confirmed}, {ID: 2, ElementID: 20, Status: Requested}, {ID: 3, ElementID: 30, Status: Uncontrolled}, {ID: 4, ElementID: 40, Status: Rejected}}}
-	want := Notice{Kind: EventDeleted, Actor: 9, Event: NoticeEvent{ID: 5}, Entries: []Entry{{CommitmentID: 1, ElementID: 10, Status: Confirmed}}}
+		{ID: 1, ElementID: 10, Status: Confirmed}, {ID: 2, ElementID: 20, Status: Requested}, {ID: 3, ElementID: 30,
+			Status: Uncontrolled}, {ID: 4, ElementID: 40, Status: Rejected}}}
+	want := Notice{Kind: EventDeleted, Actor: 9, Event: NoticeEvent{ID: 5},
+		Entries: []Entry{{CommitmentID: 1, ElementID: 10, Status: Confirmed}}}
 	if diff := cmp.Diff(want, Deletion(e)); diff != "" {
 		t.Error(diff)
 	}

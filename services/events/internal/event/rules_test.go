@@ -22,7 +22,8 @@ func facts() map[int64]fact.Element {
 	element := func(id int64, resource bool, administrators ...int64) fact.Element {
 		return fact.Element{Element: form.Element{ID: id}, Resource: resource, Administrators: administrators}
 	}
-	return map[int64]fact.Element{room: element(room, false), calendar: element(calendar, false, ann), buses: element(buses, true, bob), bus: element(bus, false)}
+	return map[int64]fact.Element{room: element(room, false), calendar: element(calendar, false, ann),
+		buses: element(buses, true, bob), bus: element(bus, false)}
 }
 
 func user(id int64) principal.Principal { return principal.Principal{UserID: id} }
@@ -62,7 +63,8 @@ func TestPart3_1_StatusOfANewCommitment(t *testing.T) {
 		p       principal.Principal
 		want    Status
 	}{
-		{room, user(bob), Uncontrolled}, {calendar, user(bob), Requested}, {calendar, user(ann), Uncontrolled}, {calendar, admin, Requested},
+		{room, user(bob), Uncontrolled}, {calendar, user(bob), Requested}, {calendar, user(ann), Uncontrolled},
+		{calendar, admin, Requested},
 	} {
 		if got := statusFor(c.p, facts()[c.element]); got != c.want {
 			t.Errorf("element %d by user %d: %s, want %s", c.element, c.p.UserID, got, c.want)
@@ -81,7 +83,8 @@ func TestPart4_2_Adding(t *testing.T) {
 		"nothing": {},
 		"each kind in order": {
 			submitted: submit(calendar, buses, room, buses),
-			after: Event{Commitments: []Commitment{{ID: 11, ElementID: calendar, Status: Requested}, {ID: 12, ElementID: room, Status: Uncontrolled}},
+			after: Event{Commitments: []Commitment{{ID: 11, ElementID: calendar, Status: Requested},
+				{ID: 12, ElementID: room, Status: Uncontrolled}},
 				Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}}},
 		},
 		"none such": {
@@ -102,8 +105,9 @@ func TestPart4_2_Adding(t *testing.T) {
 		"one too many of a group": {
 			event:     Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 999}}},
 			submitted: submit(buses, buses, room),
-			after:     Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 1000}}, Commitments: []Commitment{{ID: 11, ElementID: room, Status: Uncontrolled}}},
-			failures:  []string{"1 3 1001 map[quantity:[must be at most 1000]]"},
+			after: Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 1000}},
+				Commitments: []Commitment{{ID: 11, ElementID: room, Status: Uncontrolled}}},
+			failures: []string{"1 3 1001 map[quantity:[must be at most 1000]]"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +136,8 @@ func TestAnEventHasAtMost3000Elements(t *testing.T) {
 		e.Commitments = append(e.Commitments, Commitment{ElementID: int64(1000 + i)})
 	}
 	failures := e.addElements(user(bob), submit(room, calendar, buses), facts(), someIDs(), nil)
-	if len(e.Commitments) != maxElements || len(failures) != 2 || failures[0].Commitment == nil || failures[1].Request == nil {
+	if len(e.Commitments) != maxElements || len(failures) != 2 || failures[0].Commitment == nil ||
+		failures[1].Request == nil {
 		t.Errorf("%d commitments, failures %+v", len(e.Commitments), failures)
 	}
 }
@@ -144,12 +149,15 @@ func TestDecisionsPart4_ReconsideringARetimedEvent(t *testing.T) {
 			by      int64
 			want    bool // returns to requested
 		}{
-			{calendar, bob, before == Confirmed || before == Noted || before == Rejected}, {calendar, ann, false}, {room, bob, false},
+			{calendar, bob, before == Confirmed || before == Noted || before == Rejected}, {calendar, ann, false},
+			{room, bob, false},
 		} {
-			e := Event{Commitments: []Commitment{{ID: 1, ElementID: c.element, Status: before, RequestID: 9, Reason: "r", DecidedBy: ann}}}
+			e := Event{Commitments: []Commitment{{ID: 1, ElementID: c.element, Status: before, RequestID: 9,
+				Reason: "r", DecidedBy: ann}}}
 			e.reconsider(user(c.by), facts())
 			got := e.Commitments[0]
-			if c.want && got != (Commitment{ID: 1, ElementID: c.element, Status: Requested, RequestID: 9}) || !c.want && (got.Status != before || got.Reason != "r") {
+			if c.want && got != (Commitment{ID: 1, ElementID: c.element, Status: Requested, RequestID: 9}) || !c.want &&
+				(got.Status != before || got.Reason != "r") {
 				t.Errorf("%s to element %d, re-timed by %d: %+v", before, c.element, c.by, got)
 			}
 		}
@@ -157,7 +165,9 @@ func TestDecisionsPart4_ReconsideringARetimedEvent(t *testing.T) {
 }
 
 func TestPart3_2_NumAllocatedCountsTheRequestsCommitments(t *testing.T) {
-	e := Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 3}}, Commitments: []Commitment{{ID: 1, ElementID: bus, RequestID: 6}, {ID: 2, ElementID: room}, {ID: 3, ElementID: 5, RequestID: 6}}}
+	e := Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: 3}},
+		Commitments: []Commitment{{ID: 1, ElementID: bus, RequestID: 6}, {ID: 2, ElementID: room},
+			{ID: 3, ElementID: 5, RequestID: 6}}}
 	if e.Allocated(6) != 2 || e.Allocated(0) != 0 {
 		t.Errorf("allocated %d, and %d without a request", e.Allocated(6), e.Allocated(0))
 	}
@@ -185,15 +195,18 @@ func TestDecisionsPart4_Rights(t *testing.T) {
 		e                 *Event
 		edit, remove, ask bool
 	}{
-		"owner":            {user(ann), e, true, true, true},
-		"another":          {user(103), e, false, false, false},
-		"admin":            {principal.Principal{UserID: 103, Permissions: principal.Permissions{Admin: true}}, e, true, true, true},
-		"edits all events": {principal.Principal{UserID: 103, Permissions: principal.Permissions{EditAllEvents: true}}, e, true, true, true},
-		"organiser":        {principal.Principal{UserID: 103, ElementID: 7}, e, false, true, false},
-		"administrator":    {user(bob), e, false, true, true},
-		"nobody's event":   {principal.Principal{}, ownerless, false, false, false},
+		"owner":   {user(ann), e, true, true, true},
+		"another": {user(103), e, false, false, false},
+		"admin": {principal.Principal{UserID: 103, Permissions: principal.Permissions{Admin: true}}, e, true,
+			true, true},
+		"edits all events": {principal.Principal{UserID: 103, Permissions: principal.Permissions{EditAllEvents: true}},
+			e, true, true, true},
+		"organiser":      {principal.Principal{UserID: 103, ElementID: 7}, e, false, true, false},
+		"administrator":  {user(bob), e, false, true, true},
+		"nobody's event": {principal.Principal{}, ownerless, false, false, false},
 	} {
-		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact), mayChangeQuantity(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {
+		if got := []bool{mayEdit(c.p, c.e), mayRemove(c.p, c.e, fact),
+			mayChangeQuantity(c.p, c.e, fact)}; !slices.Equal(got, []bool{c.edit, c.remove, c.ask}) {
 			t.Errorf("%s: edit, remove, ask %v", name, got)
 		}
 	}
@@ -201,17 +214,23 @@ func TestDecisionsPart4_Rights(t *testing.T) {
 
 func TestReplaceElements(t *testing.T) {
 	e := Event{
-		Commitments: []Commitment{{ID: 1, ElementID: room, Status: Uncontrolled}, {ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6}, {ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
-		Requests:    []Request{{ID: 6, ElementID: buses, Quantity: 3}},
+		Commitments: []Commitment{{ID: 1, ElementID: room, Status: Uncontrolled},
+			{ID: 2, ElementID: calendar, Status: Confirmed},
+			{ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6},
+			{ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
+		Requests: []Request{{ID: 6, ElementID: buses, Quantity: 3}},
 	}
 	failures := e.replaceElements(user(bob), submit(calendar, buses), facts(), someIDs())
-	want := Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6}, {ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
+	want := Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed},
+		{ID: 3, ElementID: bus, Status: Uncontrolled, RequestID: 6},
+		{ID: 4, ElementID: 5, Status: Uncontrolled, RequestID: 6}},
 		Requests: []Request{{ID: 6, ElementID: buses, Quantity: 2}}} // not below what is allocated
 	if len(failures) != 0 || fmt.Sprint(e) != fmt.Sprint(want) {
 		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
 	}
 	failures = e.replaceElements(user(bob), submit(room, calendar, room), facts(), someIDs())
-	want = Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed}, {ID: 11, ElementID: room, Status: Uncontrolled}}}
+	want = Event{Commitments: []Commitment{{ID: 2, ElementID: calendar, Status: Confirmed},
+		{ID: 11, ElementID: room, Status: Uncontrolled}}}
 	if len(failures) != 1 || fmt.Sprint(e.Commitments) != fmt.Sprint(want.Commitments) || len(e.Requests) != 0 {
 		t.Errorf("got  %+v %v\nwant %+v", e, failures, want)
 	}
@@ -225,33 +244,42 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 	}
 	stored[spares] = fact.Element{Element: form.Element{ID: spares, EntityType: form.Group}, Current: true}
 	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, inUse: true, stranger: false}
-	const taken, booked, noMember, retired, full = "element_id: has already been taken", "element_id: is already booked", "element_id: is not a member of the group on every day of the event", "element_id: is no longer current", "request_id: has all of its quantity of 2"
+	const taken, booked, noMember, retired, full = "element_id: has already been taken", "element_id: is already " +
+		"booked", "element_id: is not a member of the group on every day of the event", "element_id: is no longer " +
+		"current", "request_id: has all of its quantity of 2"
 	for name, c := range map[string]struct {
 		before    []Commitment
 		submitted []int64
 		allocated []int64 // elements of the request after it
 		failures  []string
 	}{
-		"nothing":            {nil, nil, nil, nil},
-		"booked elsewhere":   {nil, []int64{inUse, bus}, []int64{bus}, []string{"0 " + booked}},
-		"one":                {nil, []int64{bus}, []int64{bus}, nil},
-		"all":                {nil, []int64{other, bus}, []int64{other, bus}, nil},
-		"twice":              {nil, []int64{bus, bus}, []int64{bus}, []string{"1 " + taken}},
-		"no element":         {nil, []int64{99, bus}, []int64{bus}, []string{"0 not found"}},
-		"no member":          {nil, []int64{stranger, bus, buses}, []int64{bus}, []string{"0 " + noMember, "2 " + noMember}},
+		"nothing":          {nil, nil, nil, nil},
+		"booked elsewhere": {nil, []int64{inUse, bus}, []int64{bus}, []string{"0 " + booked}},
+		"one":              {nil, []int64{bus}, []int64{bus}, nil},
+		"all":              {nil, []int64{other, bus}, []int64{other, bus}, nil},
+		"twice":            {nil, []int64{bus, bus}, []int64{bus}, []string{"1 " + taken}},
+		"no element":       {nil, []int64{99, bus}, []int64{bus}, []string{"0 not found"}},
+		"no member": {nil, []int64{stranger, bus, buses}, []int64{bus},
+			[]string{"0 " + noMember, "2 " + noMember}},
 		"a group of members": {nil, []int64{spares, bus}, []int64{bus}, []string{"0 " + noMember}},
 		"a retired one":      {nil, []int64{gone, bus}, []int64{bus}, []string{"0 " + retired}},
-		"on the event":       {[]Commitment{{ID: 1, ElementID: bus}}, []int64{bus, other}, []int64{other}, []string{"0 " + taken}},
-		"over the quantity":  {[]Commitment{{ID: 1, ElementID: 8, RequestID: 21}}, []int64{bus, other}, []int64{8, bus}, []string{"1 " + full}},
-		"to another request": {[]Commitment{{ID: 1, ElementID: 8, RequestID: 22}}, []int64{bus, other}, []int64{bus, other}, nil},
+		"on the event": {[]Commitment{{ID: 1, ElementID: bus}}, []int64{bus, other}, []int64{other},
+			[]string{"0 " + taken}},
+		"over the quantity": {[]Commitment{{ID: 1, ElementID: 8, RequestID: 21}}, []int64{bus, other}, []int64{8, bus},
+			[]string{"1 " + full}},
+		"to another request": {[]Commitment{{ID: 1, ElementID: 8, RequestID: 22}}, []int64{bus, other},
+			[]int64{bus, other}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := Event{Actor: bob, Commitments: c.before, Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}, {ID: 22, ElementID: 9, Quantity: 1}}}
+			e := Event{Actor: bob, Commitments: c.before,
+				Requests: []Request{{ID: 21, ElementID: buses, Quantity: 2}, {ID: 22, ElementID: 9, Quantity: 1}}}
 			var failures []string
-			for _, f := range e.allocate(21, submit(c.submitted...), stored, members, []int64{11, 12, 13}, map[int64]bool{inUse: true}) {
+			for _, f := range e.allocate(21, submit(c.submitted...), stored, members, []int64{11, 12, 13},
+				map[int64]bool{inUse: true}) {
 				what := "not found"
 				if f.Commitment != nil {
-					if *f.Commitment != (Commitment{ElementID: f.Submitted.ID, Status: Uncontrolled, RequestID: 21, AddedBy: bob}) {
+					if *f.Commitment != (Commitment{ElementID: f.Submitted.ID, Status: Uncontrolled, RequestID: 21,
+						AddedBy: bob}) {
 						t.Errorf("a failure shows %+v", *f.Commitment)
 					}
 					for field, messages := range f.Errors {

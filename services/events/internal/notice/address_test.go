@@ -31,8 +31,10 @@ func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 }
 
 func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
-	o := open(t, storetest.Mongo(t), func(s *notice.Settings) { s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")} })
-	const notAllowed, notHTTPS, notAnAddress = "is at an address that is not allowed", "must begin with https://", "is not an https address"
+	o := open(t, storetest.Mongo(t),
+		func(s *notice.Settings) { s.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")} })
+	const notAllowed, notHTTPS, notAnAddress = "is at an address that is not allowed", "must begin with " +
+		"https://", "is not an https address"
 	for url, want := range map[string]string{
 		"https://127.0.0.1/hook":                             notAllowed,
 		"https://localhost/hook":                             notAllowed,
@@ -86,7 +88,8 @@ func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
 	}
 }
 
-// An endpoint whose name leads elsewhere by the time of the delivery is refused then: the address of the connection counts.
+// An endpoint whose name leads elsewhere by the time of the delivery is refused then: the address of the connection
+// counts.
 func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T) {
 	r := receivers.NewEndpoint(t)
 	o := running(t) // without this machine's network
@@ -94,7 +97,9 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 		_, port, _ := strings.Cut(strings.TrimPrefix(r.URL, "http://"), ":")
 		for _, scheme := range []string{"https", "http"} {
 			_, err := o.Store.InsertWebhook(t.Context(), notice.Webhook{
-				URL: scheme + "://" + host + ":" + port, Kinds: event.NoticeKinds(), Active: true, Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q=")})
+				URL: scheme + "://" + host + ":" +
+					port, Kinds: event.NoticeKinds(), Active: true,
+				Secret: settings.NewSecret("whsec_b2YtdGhlLXRlc3Q=")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +119,8 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 			if len(log) == 0 || log[0].Attempts == 0 {
 				return false
 			}
-			if want := "the address is not a public one, and not in a network that the configuration allows"; log[0].Error != want {
+			if want := "the address is not a public one, and not in a network that the configuration " +
+				"allows"; log[0].Error != want {
 				t.Errorf("%s: %q", w.URL, log[0].Error)
 			}
 			return true

@@ -180,8 +180,9 @@ func newSender(allowed []netip.Prefix) *sender {
 	client := func(plain bool) *http.Client {
 		return &http.Client{
 			Transport: &http.Transport{
-				DialContext:       a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
-				DisableKeepAlives: true,                        // receivers are many and deliveries rare; each connection is checked anew
+				DialContext: a.dialer(plain).DialContext, // and no proxy: it would hide where the connection goes
+				// receivers are many and deliveries rare; each connection is checked anew
+				DisableKeepAlives: true,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}

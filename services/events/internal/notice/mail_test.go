@@ -31,7 +31,8 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	asked.Event.Body = "Concert <b>& more</b>"
 	o.tell(t, asked, confirmed(7, 2))
 	receivers.Eventually(t, "a mail for each", soon, func() bool {
-		return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 && len(server.To(ownerMail)) == 1 && len(server.To("ann@school.example")) == 1
+		return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 && len(server.To(ownerMail)) == 1 &&
+			len(server.To("ann@school.example")) == 1
 	})
 	if got := server.To("rita@school.example"); len(got) > 0 {
 		t.Error("an administrator who is not active got one")
@@ -44,8 +45,10 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 		t.Errorf("subject %q", got)
 	}
 	text, html := toKeeper.Text, toKeeper.HTML
-	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was asked for by Otto Owner and waits for a decision.\n" +
-		"https://belfry.school.example/api/events/7\n\n-- \nSent by Belfry because you administer an element, or asked for one.\n"
+	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was " +
+		"asked for by Otto Owner and waits for a decision.\n" +
+		"https://belfry.school.example/api/events/7\n\n-- \nSent by Belfry because you administer an element, or " +
+		"asked for one.\n"
 	if text != wantText {
 		t.Errorf("the text is\n%q, want\n%q", text, wantText)
 	}
@@ -54,11 +57,13 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 			t.Errorf("the HTML lacks %s:\n%s", want, html)
 		}
 	}
-	if text, html := toOwner.Text, toOwner.HTML; !strings.Contains(text, "- Public <calendar> was confirmed by Kim Keeper.\n  Reason: Fine & <good>\n") ||
+	if text, html := toOwner.Text, toOwner.HTML; !strings.Contains(text,
+		"- Public <calendar> was confirmed by Kim Keeper.\n  Reason: Fine & <good>\n") ||
 		!strings.Contains(html, "Reason: Fine &amp; &lt;good&gt;") {
 		t.Errorf("the decision reads\n%s\n%s", text, html)
 	}
-	for header, want := range map[string]string{"From": `"Belfry" <belfry@school.example>`, "To": `"Kim Keeper" <kim@school.example>`, "Auto-Submitted": "auto-generated"} {
+	for header, want := range map[string]string{"From": `"Belfry" <belfry@school.example>`,
+		"To": `"Kim Keeper" <kim@school.example>`, "Auto-Submitted": "auto-generated"} {
 		if got := toKeeper.Header.Get(header); got != want {
 			t.Errorf("%s: %s, want %s", header, got, want)
 		}
@@ -73,9 +78,11 @@ func TestMail_OneThatIsSentAgainHasTheSameMessageID(t *testing.T) {
 	server.Lose(2)
 	o := running(t, mailBy(server))
 	o.tell(t, confirmed(7, 1)) // to owner and asker
-	receivers.Eventually(t, "both once more", 60*time.Second, func() bool { return len(server.To(ownerMail)) == 2 && len(server.To("ann@school.example")) == 2 })
+	receivers.Eventually(t, "both once more", 60*time.Second,
+		func() bool { return len(server.To(ownerMail)) == 2 && len(server.To("ann@school.example")) == 2 })
 	first, second := server.To(ownerMail)[0], server.To(ownerMail)[1]
-	if id := first.Header.Get("Message-ID"); id == "" || id != second.Header.Get("Message-ID") || !strings.HasSuffix(id, "@school.example>") {
+	if id := first.Header.Get("Message-ID"); id == "" || id != second.Header.Get("Message-ID") ||
+		!strings.HasSuffix(id, "@school.example>") {
 		t.Errorf("Message-IDs %q and %q", id, second.Header.Get("Message-ID"))
 	}
 	if other := server.To("ann@school.example")[0].Header.Get("Message-ID"); other == first.Header.Get("Message-ID") {
@@ -95,7 +102,8 @@ func TestMail_NoTextMakesAHeader(t *testing.T) {
 	if got.Header.Get("Bcc") != "" || len(got.To) != 1 || len(server.To("evil@school.example")) > 0 {
 		t.Errorf("the title made a header:\n%s", got.Raw)
 	}
-	if s := got.Subject; !strings.HasPrefix(s, "Decided: Trip Bcc: evil@school.example <script>ä") || len([]rune(s)) != 89 {
+	if s := got.Subject; !strings.HasPrefix(s, "Decided: Trip Bcc: evil@school.example <script>ä") ||
+		len([]rune(s)) != 89 {
 		t.Errorf("subject %q", s)
 	}
 	if html := got.HTML; strings.Contains(html, "<script>") {
@@ -154,11 +162,13 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 	server.Stop()
 	o := running(t, mailBy(server))
 	o.tell(t, pending(1, 1))
-	receivers.Eventually(t, "it to be noticed", soon, func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
+	receivers.Eventually(t, "it to be noticed", soon,
+		func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
 	if err := server.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	receivers.Eventually(t, "the mails", 60*time.Second, func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
+	receivers.Eventually(t, "the mails", 60*time.Second,
+		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 }
 
 func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
@@ -169,17 +179,20 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	t.Cleanup(open.Stop)
 	o := running(t, mailBy(open))
 	o.tell(t, pending(1, 1))
-	receivers.Eventually(t, "it to be refused", soon, func() bool { return strings.Contains(o.log.String(), "held up") })
+	receivers.Eventually(t, "it to be refused", soon,
+		func() bool { return strings.Contains(o.log.String(), "held up") })
 	if got := open.To(keeperMail); len(got) > 0 {
 		t.Error("it was sent in the clear")
 	}
 	plain := running(t, mailBy(open), func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = "none", "" })
 	plain.tell(t, pending(1, 1))
-	receivers.Eventually(t, "it to be sent where that is configured", soon, func() bool { return len(open.To(keeperMail)) == 1 })
+	receivers.Eventually(t, "it to be sent where that is configured", soon,
+		func() bool { return len(open.To(keeperMail)) == 1 })
 }
 
 func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
-	implicit, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Implicit: true, Login: true})
+	implicit, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Implicit: true,
+		Login: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +213,8 @@ func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
 		"where it is not": {open, "opportunistic", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := running(t, mailBy(c.server), func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
+			o := running(t, mailBy(c.server),
+				func(s *notice.Settings) { s.SMTPTLS, s.SMTPUsername = c.protect, c.username })
 			o.tell(t, pending(1, 1))
 			receivers.Eventually(t, "the mail", soon, func() bool { return len(c.server.To(keeperMail)) == 1 })
 			if got := c.server.To(keeperMail)[0].TLS; got != c.want {
@@ -219,12 +233,14 @@ func TestMail_EachIsSentOnceByTwoReplicas(t *testing.T) {
 	gone := event.Notice{Kind: event.EventDeleted, Position: 1, Event: about(1), Actor: owner,
 		Entries: []event.Entry{{CommitmentID: 1, ElementID: calendar, Status: event.Confirmed, AddedBy: owner}}}
 	one.tell(t, gone)
-	receivers.Eventually(t, "the administrators'", soon, func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
+	receivers.Eventually(t, "the administrators'", soon,
+		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 	time.Sleep(2 * time.Second)
 	if n := len(server.To(keeperMail)); n != 1 || len(server.To(ownerMail)) != 0 {
 		t.Errorf("%d mails to the administrator, %d to the owner who deleted it", n, len(server.To(ownerMail)))
 	}
-	if text := server.To(keeperMail)[0].Text; !strings.Contains(text, "Public <calendar>, which was confirmed, is free again: the event was deleted by Otto Owner.") {
+	if text := server.To(keeperMail)[0].Text; !strings.Contains(text,
+		"Public <calendar>, which was confirmed, is free again: the event was deleted by Otto Owner.") {
 		t.Error(text)
 	}
 }

@@ -29,7 +29,8 @@ func TestWebhook_PausesDoubleFromTwoSecondsToAnHourGiveOrTakeAQuarter(t *testing
 
 func TestMail_PausesAreHalfTheMailsAgeFromTenSecondsToHalfAnHour(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
-		0: 10 * time.Second, 15 * time.Second: 10 * time.Second, time.Minute: 30 * time.Second, 30 * time.Minute: 15 * time.Minute, 72 * time.Hour: 30 * time.Minute,
+		0: 10 * time.Second, 15 * time.Second: 10 * time.Second, time.Minute: 30 * time.Second,
+		30 * time.Minute: 15 * time.Minute, 72 * time.Hour: 30 * time.Minute,
 	} {
 		for range 100 {
 			if got := mailWait(age); got < want*3/4 || got > want*5/4 {

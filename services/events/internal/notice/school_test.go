@@ -50,7 +50,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// The people and things of these tests. The neighbours are stood in for: the black-box tests of package api have the real ones.
+// The people and things of these tests. The neighbours are stood in for: the black-box tests of package api have
+// the real ones.
 const (
 	calendar, minibuses, minibus          = 100, 200, 201
 	keeper, deputy, owner, retired, asker = 1, 2, 3, 4, 5
@@ -62,8 +63,10 @@ type elements struct{}
 
 func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
 	return []fact.Element{
-		{Element: form.Element{ID: calendar, Name: "Public <calendar>", EntityType: form.Property, EntityID: 100, Valid: true}, Administrators: []int64{keeper, deputy, retired}},
-		{Element: form.Element{ID: minibuses, Name: "Minibuses", EntityType: form.Group, EntityID: 200, Valid: true}, Resource: true},
+		{Element: form.Element{ID: calendar, Name: "Public <calendar>", EntityType: form.Property, EntityID: 100,
+			Valid: true}, Administrators: []int64{keeper, deputy, retired}},
+		{Element: form.Element{ID: minibuses, Name: "Minibuses", EntityType: form.Group, EntityID: 200, Valid: true},
+			Resource: true},
 		{Element: form.Element{ID: minibus, Name: "Minibus 1", EntityType: form.Service, EntityID: 201, Valid: true}},
 	}, nil
 }
@@ -72,9 +75,11 @@ type users struct{}
 
 func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {
 	all := map[int64]fact.User{
-		keeper: {User: form.User{Name: "Kim Keeper", Email: keeperMail}, Active: true}, deputy: {User: form.User{Name: "Dee Deputy", Email: deputyMail}, Active: true},
-		owner: {User: form.User{Name: "Otto Owner", Email: ownerMail}, Active: true}, retired: {User: form.User{Name: "Rita", Email: "rita@school.example"}},
-		asker: {User: form.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
+		keeper:  {User: form.User{Name: "Kim Keeper", Email: keeperMail}, Active: true},
+		deputy:  {User: form.User{Name: "Dee Deputy", Email: deputyMail}, Active: true},
+		owner:   {User: form.User{Name: "Otto Owner", Email: ownerMail}, Active: true},
+		retired: {User: form.User{Name: "Rita", Email: "rita@school.example"}},
+		asker:   {User: form.User{Name: "Ann Asker", Email: "ann@school.example"}, Active: true},
 	}
 	var found []fact.User
 	for _, id := range q.IDs {
@@ -126,8 +131,9 @@ func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *o
 	}
 	written := &output.Buffer{}
 	service, err := notice.New(notice.Options{
-		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone, Meter: metricnoop.NewMeterProvider(),
-		Log: slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
+		Meter: metricnoop.NewMeterProvider(),
+		Log:   slog.New(slog.NewTextHandler(written, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Lead: func(ctx context.Context, work func(context.Context) error) error {
 			return store.LeadNotices(ctx, db, work)
 		},
@@ -210,5 +216,6 @@ func pending(id, n int64) event.Notice {
 // confirmed is the nth notice of an event: the keeper confirmed the calendar.
 func confirmed(id, n int64) event.Notice {
 	return event.Notice{Kind: event.CommitmentDecided, Position: n, Event: about(id), Actor: keeper,
-		Entries: []event.Entry{{CommitmentID: id*10 + 1, ElementID: calendar, Status: event.Confirmed, Reason: "Fine & <good>", AddedBy: asker, DecidedBy: keeper}}}
+		Entries: []event.Entry{{CommitmentID: id*10 + 1, ElementID: calendar, Status: event.Confirmed,
+			Reason: "Fine & <good>", AddedBy: asker, DecidedBy: keeper}}}
 }

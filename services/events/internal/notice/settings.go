@@ -42,7 +42,9 @@ const longestDigest = 7 * 24 * time.Hour
 // Check implements settings.Checker.
 func (s *Settings) Check() error {
 	var faults []error
-	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.RawQuery != "" || u.User != nil) {
+	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" &&
+		(err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.RawQuery != "" ||
+			u.User != nil) {
 		faults = append(faults, errors.New("BELFRY_PUBLIC_URL: not an http or https address"))
 	}
 	if !slices.Contains([]string{tlsMandatory, tlsOpportunistic, tlsImplicit, tlsNone}, s.SMTPTLS) {
@@ -59,7 +61,8 @@ func (s *Settings) Check() error {
 	}
 	if s.mailOn() {
 		if _, err := mail.ParseAddress(s.MailFrom); err != nil {
-			faults = append(faults, errors.New("BELFRY_MAIL_FROM: not an address such as Belfry <belfry@school.example>"))
+			faults = append(faults, errors.New("BELFRY_MAIL_FROM: not an address such as Belfry "+
+				"<belfry@school.example>"))
 		}
 	}
 	return errors.Join(faults...)

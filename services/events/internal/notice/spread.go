@@ -158,7 +158,8 @@ func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]fact
 			DueAt:   n.At.Add(s.Settings.MailDigest),
 			Kind:    n.Kind,
 			Title:   n.Event.Body,
-			When:    event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends, AllDay: n.Event.AllDay}),
+			When: event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends,
+				AllDay: n.Event.AllDay}),
 		}
 		for _, e := range entries {
 			item.Lines = append(item.Lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})

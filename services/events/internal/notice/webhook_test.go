@@ -22,17 +22,21 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
 	allocated := event.Notice{Kind: event.RequestAllocated, Position: 9, Event: about(7), Actor: keeper,
-		Entries: []event.Entry{{CommitmentID: 72, ElementID: minibus, Status: event.Uncontrolled, RequestID: 5, GroupID: minibuses, Quantity: 2, Allocated: 1, AddedBy: owner}}}
+		Entries: []event.Entry{{CommitmentID: 72, ElementID: minibus, Status: event.Uncontrolled, RequestID: 5,
+			GroupID: minibuses, Quantity: 2, Allocated: 1, AddedBy: owner}}}
 	o.tell(t, confirmed(7, 8), allocated)
 	receivers.Eventually(t, "both", soon, func() bool { return len(r.Taken()) == 2 })
 	got := r.Taken()[0]
-	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err != nil {
+	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body,
+		time.Now()); err != nil {
 		t.Error(err)
 	}
-	if err := receivers.Verify(w.Secret.Reveal()+"x", got.Header.Get("Belfry-Signature"), got.Body, time.Now()); err == nil {
+	if err := receivers.Verify(w.Secret.Reveal()+"x", got.Header.Get("Belfry-Signature"), got.Body,
+		time.Now()); err == nil {
 		t.Error("another secret verifies it as well")
 	}
-	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body+" ", time.Now()); err == nil {
+	if err := receivers.Verify(w.Secret.Reveal(), got.Header.Get("Belfry-Signature"), got.Body+" ",
+		time.Now()); err == nil {
 		t.Error("another body is verified as well")
 	}
 	if err := receivers.VerifyStandard(w.Secret.Reveal(), got); err != nil {
@@ -43,7 +47,8 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	}
 	tampered := got
 	tampered.Body += " "
-	if receivers.VerifyStandard(w.Secret.Reveal(), tampered) == nil || receivers.VerifyStandard("whsec_eA==", got) == nil {
+	if receivers.VerifyStandard(w.Secret.Reveal(), tampered) == nil ||
+		receivers.VerifyStandard("whsec_eA==", got) == nil {
 		t.Error("Standard Webhooks: another body or secret is verified as well")
 	}
 	if media := got.Header.Get("Content-Type"); media != "application/cloudevents+json; charset=utf-8" {
@@ -72,7 +77,8 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", envelope.Data, data)
 	}
 	const request = `"request":{"id":5,"quantity":2,"num_allocated":1,"element":{"id":200,"name":"Minibuses","entity_type":"Group","entity_id":200,"valid":true},"valid":true}`
-	if second := r.Taken()[1]; second.Type != "io.github.belfry-schools.request.allocated" || !strings.Contains(second.Body, request) {
+	if second := r.Taken()[1]; second.Type != "io.github.belfry-schools.request.allocated" ||
+		!strings.Contains(second.Body, request) {
 		t.Errorf("of an allocation: %s", second.Body)
 	}
 }
@@ -92,7 +98,8 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 			o.tell(t, pending(id+1, n))
 		}
 	}
-	receivers.Eventually(t, "all at the receiver that is well", soon, func() bool { return len(well.Taken()) == events*each })
+	receivers.Eventually(t, "all at the receiver that is well", soon,
+		func() bool { return len(well.Taken()) == events*each })
 	if n := len(dead.Taken()) + len(stalling.Taken()); n != 0 {
 		t.Fatalf("%d were taken by those that are not", n)
 	}
@@ -100,7 +107,8 @@ func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 		r.Answer(http.StatusNoContent)
 	}
 	for _, r := range []*receivers.Endpoint{dead, stalling} {
-		receivers.Eventually(t, "all at the one that came back", 90*time.Second, func() bool { return len(r.Taken()) >= events*each })
+		receivers.Eventually(t, "all at the one that came back", 90*time.Second,
+			func() bool { return len(r.Taken()) >= events*each })
 	}
 	for name, r := range map[string]*receivers.Endpoint{"dead": dead, "stalling": stalling, "well": well} {
 		if problems := disorder(o, t, r); len(problems) > 0 {
@@ -152,7 +160,8 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	o.webhook(t, r.URL)
 	o.tell(t, pending(1, 1), confirmed(1, 2))
 	o.tell(t, pending(2, 1), confirmed(2, 2))
-	receivers.Eventually(t, "both of the other event, and two tries of the first", soon, func() bool { return len(r.Taken()) == 2 && len(r.Got()) >= 4 })
+	receivers.Eventually(t, "both of the other event, and two tries of the first", soon,
+		func() bool { return len(r.Taken()) == 2 && len(r.Got()) >= 4 })
 	bodies := map[string]bool{}
 	for _, got := range r.Got() {
 		if got.Subject == "1" {
@@ -183,7 +192,8 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 	})
 	w := o.webhook(t, r.URL)
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	for _, n := range []notice.Notice{{ID: "old", At: now.Add(-25 * time.Hour), Notice: pending(1, 1)}, {ID: "new", At: now, Notice: confirmed(1, 2)}} {
+	for _, n := range []notice.Notice{{ID: "old", At: now.Add(-25 * time.Hour), Notice: pending(1, 1)},
+		{ID: "new", At: now, Notice: confirmed(1, 2)}} {
 		if err := o.Store.AddNotice(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +208,8 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 		states := map[string]notice.State{}
 		for _, d := range log {
 			states[d.NoticeID] = d.State
-			if d.NoticeID == "old" && d.State == notice.Failed && (d.Attempts != 1 || d.Code != 502 || d.Error != "answered 502") {
+			if d.NoticeID == "old" && d.State == notice.Failed &&
+				(d.Attempts != 1 || d.Code != 502 || d.Error != "answered 502") {
 				t.Errorf("the log says %+v", d)
 			}
 		}
@@ -267,14 +278,16 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		if left := time.Until(w.Before[0].Until); left < 23*time.Hour || left > 24*time.Hour {
 			t.Errorf("it signs along for %v", left)
 		}
-		w.Before[0].Until, w.Active = time.Now().Add(-time.Second), false // the store keeps what the audit tells a difference of
+		// the store keeps what the audit tells a difference of
+		w.Before[0].Until, w.Active = time.Now().Add(-time.Second), false
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	active := true
-	if _, err := o.ChangeWebhook(t.Context(), w.ID, notice.WebhookFields{Active: &active, Faults: problem.Fields{}}); err != nil {
+	if _, err := o.ChangeWebhook(t.Context(), w.ID,
+		notice.WebhookFields{Active: &active, Faults: problem.Fields{}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := verify(); got != "1" {
@@ -302,7 +315,10 @@ func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const older, asLibrariesTakeIt = "whsec_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_8", "whsec_+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/8="
+	const (
+		older             = "whsec_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_8"
+		asLibrariesTakeIt = "whsec_+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/8="
+	)
 	change(older)
 	o.tell(t, pending(1, 1))
 	receivers.Eventually(t, "the notice", soon, func() bool { return len(r.Taken()) == 1 })
@@ -320,7 +336,8 @@ func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
 	}
 	receivers.Eventually(t, "the fault", soon, func() bool {
 		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
-		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed && all[0].Error == "the webhook's secret is not right"
+		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed &&
+			all[0].Error == "the webhook's secret is not right"
 	})
 	if len(r.Got()) != 1 {
 		t.Errorf("%d requests", len(r.Got()))
@@ -339,7 +356,8 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 		}
 	}
 	o.tell(t, pending(1, 1), confirmed(1, 2))
-	receivers.Eventually(t, "what is wanted", soon, func() bool { return len(all.Taken()) == 2 && len(decisions.Taken()) == 1 })
+	receivers.Eventually(t, "what is wanted", soon,
+		func() bool { return len(all.Taken()) == 2 && len(decisions.Taken()) == 1 })
 	if len(off.Got()) != 0 || !strings.HasSuffix(decisions.Got()[0].Type, "decided") {
 		t.Errorf("the inactive got %d, the other %s", len(off.Got()), decisions.Got()[0].Type)
 	}

@@ -28,7 +28,8 @@ func TestAbsences_EventsAreFoundByCategoryAndStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	day := span("2026-09-07T00:00:00Z", "2026-09-08T00:00:00Z")
-	for name, c := range map[string]struct{ categories, want []int64 }{"two": {[]int64{1, 2}, []int64{2, 3, 5}}, "none": {nil, nil}, "unused": {[]int64{9}, nil}} {
+	for name, c := range map[string]struct{ categories, want []int64 }{"two": {[]int64{1, 2}, []int64{2, 3, 5}},
+		"none": {nil, nil}, "unused": {[]int64{9}, nil}} {
 		found, err := s.FindInCategories(t.Context(), c.categories, day.Starts, day.Ends)
 		var got []int64
 		for _, e := range found {

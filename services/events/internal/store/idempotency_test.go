@@ -19,11 +19,14 @@ import (
 // signed is the event of that id with a receipt.
 func repeatable(id int64, key string, at time.Time) event.Event {
 	e := lesson(id)
-	e.IdempotencyRecords = []event.IdempotencyRecord{{Key: idempotency.Key{ID: key, Body: "b"}, At: at, Failures: []event.Failure{
-		{Index: 0},
-		{Index: 2, Commitment: &event.Commitment{Status: event.Requested}, Errors: problem.Fields{"element_id": {"has already been taken"}}},
-		{Index: 3, Request: &event.Request{Quantity: 1001}, Allocated: 7, Errors: problem.Fields{"quantity": {"must be at most 1000"}}},
-	}}}
+	e.IdempotencyRecords = []event.IdempotencyRecord{{Key: idempotency.Key{ID: key, Body: "b"}, At: at,
+		Failures: []event.Failure{
+			{Index: 0},
+			{Index: 2, Commitment: &event.Commitment{Status: event.Requested},
+				Errors: problem.Fields{"element_id": {"has already been taken"}}},
+			{Index: 3, Request: &event.Request{Quantity: 1001}, Allocated: 7,
+				Errors: problem.Fields{"quantity": {"must be at most 1000"}}},
+		}}}
 	return e
 }
 
@@ -33,7 +36,8 @@ func TestDecisionsPart1_IdempotencyKey_ATicketIsOfOneEvent(t *testing.T) {
 	first, second := repeatable(1, "x", at), repeatable(2, "x", at)
 	insert(t, s, first, lesson(3), lesson(4)) // those without a key don't collide
 	second.Key = ""
-	if taken, err := s.Insert(t.Context(), []event.Event{repeatable(5, "y", at), second}); err != nil || !slices.Equal(taken, []int{1}) {
+	if taken, err := s.Insert(t.Context(), []event.Event{repeatable(5, "y", at), second}); err != nil ||
+		!slices.Equal(taken, []int{1}) {
 		t.Errorf("%v, %v", taken, err)
 	}
 	got, err := s.GetByIdempotencyKey(t.Context(), "x")
@@ -66,7 +70,8 @@ func TestIdempotencyRecordsSurviveChangesUntilTheyAreForgotten(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", got.IdempotencyRecords, e.IdempotencyRecords[1:])
 	}
 	insert(t, s, repeatable(3, "old", now))
-	for name, filter := range map[string]bson.D{"an idempotency key": idempotencyKeyFilter("new"), "the sweep": idempotencyRecordsFilter(now)} {
+	for name, filter := range map[string]bson.D{"an idempotency key": idempotencyKeyFilter("new"),
+		"the sweep": idempotencyRecordsFilter(now)} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
 		})

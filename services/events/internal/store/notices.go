@@ -107,7 +107,8 @@ func (s *Notices) Prepare(ctx context.Context) error {
 	for _, c := range []struct {
 		collection *mongo.Collection
 		indexes    []mongostore.Index
-	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()}, {webhooksCollection(s.notices.Database()), webhookIndexes()}, {s.deliveries, deliveryIndexes()}} {
+	}{{s.notices, noticeIndexes()}, {s.mails, itemIndexes()},
+		{webhooksCollection(s.notices.Database()), webhookIndexes()}, {s.deliveries, deliveryIndexes()}} {
 		if err := mongostore.EnsureIndexes(ctx, c.collection, c.indexes); err != nil {
 			return err
 		}

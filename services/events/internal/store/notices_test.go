@@ -75,7 +75,8 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	notices, kinds := outboxOf(t, db, 5)
-	if want := "[commitment.requested commitment.decided event.deleted]"; fmt.Sprint(kinds) != want || len(notices) != 3 {
+	if want := "[commitment.requested commitment.decided event.deleted]"; fmt.Sprint(kinds) != want ||
+		len(notices) != 3 {
 		t.Fatalf("the outbox has %v, want %s", kinds, want)
 	}
 	if told != 3 {
@@ -83,7 +84,8 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	}
 	last := int64(0)
 	for i, n := range notices {
-		if n.Position <= last || len(n.Entries) != 1 || n.Entries[0].CommitmentID != id || n.Event.ID != 5 || n.Actor != []int64{0, 7, 8}[i] {
+		if n.Position <= last || len(n.Entries) != 1 || n.Entries[0].CommitmentID != id || n.Event.ID != 5 ||
+			n.Actor != []int64{0, 7, 8}[i] {
 			t.Errorf("%+v after position %d", n, last)
 		}
 		last = n.Position
@@ -106,21 +108,32 @@ func TestEvents_ADeletionOfNothingConfirmedIsNoNotice(t *testing.T) {
 
 func TestNotices_NoScanOnAnyPath(t *testing.T) {
 	db, s := openNotices(t)
-	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: 1, NoticeID: "a", EventID: 1, State: notice.Waiting, At: time.Now()}}); err != nil {
+	if _, err := s.AddDeliveries(t.Context(),
+		[]notice.Delivery{{WebhookID: 1, NoticeID: "a", EventID: 1, State: notice.Waiting,
+			At: time.Now()}}); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
 	for _, command := range []bson.D{
-		{{Key: "find", Value: "notices"}, {Key: "filter", Value: toSpreadFilter()}, {Key: "limit", Value: spreadEvents}},
-		{{Key: "find", Value: "notices"}, {Key: "filter", Value: ofEventFilter(1)}, {Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
+		{{Key: "find", Value: "notices"}, {Key: "filter", Value: toSpreadFilter()},
+			{Key: "limit", Value: spreadEvents}},
+		{{Key: "find", Value: "notices"}, {Key: "filter", Value: ofEventFilter(1)},
+			{Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
 		{{Key: "find", Value: "notices"}, {Key: "filter", Value: beforeFilter(now)}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: dueItemsFilter(now)}, {Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: begun(itemsFilter(1))}, {Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: fresh(itemsFilter(1))}, {Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: dueItemsFilter(now)},
+			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: begun(itemsFilter(1))},
+			{Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
+		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: fresh(itemsFilter(1))},
+			{Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
 		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: beforeFilter(now)}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueDeliveriesFilter(1, now)}, {Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: earlierFilter(notice.Delivery{WebhookID: 1, EventID: 1, Position: 5})}, {Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: deliveryLogFilter(1, 100)}, {Key: "sort", Value: bson.D{{Key: "_id", Value: -1}}}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueDeliveriesFilter(1, now)},
+			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
+		{{Key: "find", Value: "webhook_deliveries"},
+			{Key: "filter", Value: earlierFilter(notice.Delivery{WebhookID: 1, EventID: 1, Position: 5})},
+			{Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
+		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: deliveryLogFilter(1, 100)},
+			{Key: "sort", Value: bson.D{{Key: "_id", Value: -1}}}},
 		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: beforeFilter(now)}},
 	} {
 		storetest.NoScan(t, db, command)
@@ -129,7 +142,8 @@ func TestNotices_NoScanOnAnyPath(t *testing.T) {
 
 func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
 	_, s := openNotices(t)
-	n := notice.Notice{ID: "n", At: time.Now().UTC().Truncate(time.Millisecond), Notice: event.Notice{Kind: event.CommitmentDecided, Position: 3, Event: event.NoticeEvent{ID: 9}}}
+	n := notice.Notice{ID: "n", At: time.Now().UTC().Truncate(time.Millisecond),
+		Notice: event.Notice{Kind: event.CommitmentDecided, Position: 3, Event: event.NoticeEvent{ID: 9}}}
 	item := notice.Item{ID: "n.1", UserID: 1, At: n.At, DueAt: n.At}
 	delivery := notice.Delivery{WebhookID: 1, NoticeID: "n", EventID: 9, At: n.At, DueAt: n.At, State: notice.Waiting}
 	for range 2 {
@@ -167,7 +181,8 @@ func TestNotices_ADeliveryWaitsForTheEarlierOneOfItsEventToThatWebhook(t *testin
 	_, s := openNotices(t)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	due := func(webhook, event, position int64, in time.Duration) notice.Delivery {
-		return notice.Delivery{WebhookID: webhook, NoticeID: fmt.Sprint(event, position), EventID: event, Position: position, At: now, DueAt: now.Add(in), State: notice.Waiting}
+		return notice.Delivery{WebhookID: webhook, NoticeID: fmt.Sprint(event, position), EventID: event,
+			Position: position, At: now, DueAt: now.Add(in), State: notice.Waiting}
 	}
 	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{
 		due(1, 7, 1, time.Hour), due(1, 7, 2, -time.Hour), due(1, 8, 1, -time.Minute), due(2, 7, 2, -time.Hour),
@@ -209,7 +224,8 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	add := func(id string, at time.Time) {
 		t.Helper()
-		if err := s.AddItems(t.Context(), []notice.Item{{ID: id, UserID: 1, At: at, DueAt: at, Lines: []notice.Line{{Text: "x"}}}}); err != nil {
+		if err := s.AddItems(t.Context(),
+			[]notice.Item{{ID: id, UserID: 1, At: at, DueAt: at, Lines: []notice.Line{{Text: "x"}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -251,7 +267,8 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 
 func TestNotices_Webhooks(t *testing.T) {
 	_, s := openNotices(t)
-	w := notice.Webhook{URL: "https://a.example", Kinds: []event.NoticeKind{event.EventDeleted}, Active: true, Secret: settings.NewSecret("s"), CreatedAt: time.Now().UTC().Truncate(time.Second)}
+	w := notice.Webhook{URL: "https://a.example", Kinds: []event.NoticeKind{event.EventDeleted}, Active: true,
+		Secret: settings.NewSecret("s"), CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	id, err := s.InsertWebhook(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
@@ -261,13 +278,15 @@ func TestNotices_Webhooks(t *testing.T) {
 	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
 		t.Errorf("%+v %v, want %+v", got, err, w)
 	}
-	if _, err := s.ChangeWebhook(t.Context(), id, func(w *notice.Webhook) error { w.Active = false; return nil }); err != nil {
+	if _, err := s.ChangeWebhook(t.Context(), id,
+		func(w *notice.Webhook) error { w.Active = false; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
 		t.Errorf("%+v %v", all, err)
 	}
-	if _, err := s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}}); err != nil {
+	if _, err := s.AddDeliveries(t.Context(),
+		[]notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.DeleteWebhook(t.Context(), id); err != nil {

@@ -30,14 +30,20 @@ func TestPeriods(t *testing.T) {
 		days             wiretime.Days
 		carried, covered []int64
 	}{
-		"a day":           {days(t, "2026-09-07", "2026-09-07"), []int64{twenties, 20703, september}, []int64{y2026, 20703}},
-		"over a month":    {days(t, "2026-09-30", "2026-10-01"), []int64{twenties, 20726, 20727, september, october}, []int64{y2026, 20726, 20727}},
-		"two months":      {days(t, "2026-09-01", "2026-10-31"), []int64{twenties, y2026}, []int64{y2026, september, october}},
+		"a day": {days(t, "2026-09-07", "2026-09-07"), []int64{twenties, 20703, september},
+			[]int64{y2026, 20703}},
+		"over a month": {days(t, "2026-09-30", "2026-10-01"), []int64{twenties, 20726, 20727, september, october},
+			[]int64{y2026, 20726, 20727}},
+		"two months": {days(t, "2026-09-01", "2026-10-31"), []int64{twenties, y2026},
+			[]int64{y2026, september, october}},
 		"most of a month": {days(t, "2026-09-16", "2026-10-02"), nil, []int64{y2026, september, 20727, 20728}},
-		"over New Year":   {days(t, "2026-11-01", "2027-01-31"), []int64{twenties, y2026, y2027}, []int64{y2026, y2027, monthBase + 682, monthBase + 683, monthBase + 684}},
-		"the last day":    {days(t, "2199-12-31", "2199-12-31"), []int64{decadeBase + 22, 84005, monthBase + 2759}, []int64{yearBase + 229, 84005}},
-		"a decade":        {days(t, "2020-01-01", "2029-12-31"), nil, []int64{twenties}},
-		"over decades":    {days(t, "2019-12-31", "2030-01-01"), nil, []int64{yearBase + 49, 18261, twenties, yearBase + 60, 21915}},
+		"over New Year": {days(t, "2026-11-01", "2027-01-31"), []int64{twenties, y2026, y2027},
+			[]int64{y2026, y2027, monthBase + 682, monthBase + 683, monthBase + 684}},
+		"the last day": {days(t, "2199-12-31", "2199-12-31"), []int64{decadeBase + 22, 84005, monthBase + 2759},
+			[]int64{yearBase + 229, 84005}},
+		"a decade": {days(t, "2020-01-01", "2029-12-31"), nil, []int64{twenties}},
+		"over decades": {days(t, "2019-12-31", "2030-01-01"), nil,
+			[]int64{yearBase + 49, 18261, twenties, yearBase + 60, 21915}},
 		"beyond all days": {days(t, "2200-01-01", "9999-12-31"), nil, nil},
 		"before all days": {days(t, "0001-01-01", "1969-12-31"), nil, nil},
 	} {
@@ -57,7 +63,8 @@ func TestPeriodsFindWhatARangeTouchesAndLittleBesides(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		event := drawDays(t, "event")
 		asked := drawDays(t, "range")
-		found := slices.ContainsFunc(periodsOf(event), func(p int64) bool { return slices.Contains(covering(asked), p) })
+		found := slices.ContainsFunc(periodsOf(event),
+			func(p int64) bool { return slices.Contains(covering(asked), p) })
 		touches := event.First <= asked.Last && event.Last >= asked.First
 		if touches && !found {
 			t.Fatalf("an event of %v to %v is not found by %v to %v", event.First, event.Last, asked.First, asked.Last)
@@ -91,6 +98,7 @@ func TestARangeOfAnyLengthHasFewPeriods(t *testing.T) {
 
 func drawDays(t *rapid.T, name string) wiretime.Days {
 	first := wiretime.Day(rapid.IntRange(18100, 18500).Draw(t, name)) // around 2020-01-01, where a decade begins
-	length := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 60), rapid.IntRange(0, 800), rapid.IntRange(0, 9000)).Draw(t, name+" length")
+	length := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 60), rapid.IntRange(0, 800),
+		rapid.IntRange(0, 9000)).Draw(t, name+" length")
 	return wiretime.Days{First: first, Last: first + wiretime.Day(length)}
 }

@@ -43,7 +43,8 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 	if err := reservations.Delete(t.Context(), 6, "a"); err != nil {
 		t.Errorf("of an element without any: %v", err)
 	}
-	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("e", "09:00", "10:00")); err != nil || standing != nil {
+	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("e", "09:00", "10:00")); err != nil ||
+		standing != nil {
 		t.Errorf("after it was dropped: %v %v", standing, err)
 	}
 }
@@ -87,7 +88,8 @@ func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
 		}
 	}
 	after, err := s.Get(t.Context(), 1)
-	if err != nil || after.Fences != before.Fences+1 || after.Body != before.Body || len(after.Commitments) != len(before.Commitments) {
+	if err != nil || after.Fences != before.Fences+1 || after.Body != before.Body ||
+		len(after.Commitments) != len(before.Commitments) {
 		t.Errorf("%+v, %v; before %+v", after, err, before)
 	}
 	if _, err := s.Insert(t.Context(), []event.Event{lesson(2)}); !errors.Is(err, event.ErrFenced) {
@@ -109,12 +111,15 @@ func TestReservationsAndCategoriesAreReadByTheirIDs(t *testing.T) {
 	for _, name := range []string{"claims", "event_categories"} {
 		documents := make([]any, 1000)
 		for i := range documents {
-			documents[i] = bson.D{{Key: "_id", Value: int64(i + 1)}, {Key: "version", Value: int64(1)}, {Key: "name", Value: fmt.Sprint(i)}}
+			documents[i] = bson.D{{Key: "_id", Value: int64(i + 1)}, {Key: "version", Value: int64(1)},
+				{Key: "name", Value: fmt.Sprint(i)}}
 		}
 		if _, err := db.Collection(name).InsertMany(t.Context(), documents); err != nil {
 			t.Fatal(err)
 		}
 	}
-	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "claims"}, {Key: "filter", Value: bson.D{{Key: "_id", Value: int64(5)}}}})
-	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"}, {Key: "filter", Value: idsFilter([]int64{5, 7})}})
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "claims"},
+		{Key: "filter", Value: bson.D{{Key: "_id", Value: int64(5)}}}})
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "event_categories"},
+		{Key: "filter", Value: idsFilter([]int64{5, 7})}})
 }

@@ -66,9 +66,11 @@ func span(starts, ends string) wiretime.Span {
 // lesson is the event of that id: an hour on one of 400 days, with four elements and a request.
 func lesson(id int64) event.Event {
 	starts := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, int(id%400))
-	e := event.Event{ID: id, Key: fmt.Sprint("k", id), Body: "Maths", CategoryID: 1, Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}}
+	e := event.Event{ID: id, Key: fmt.Sprint("k", id), Body: "Maths", CategoryID: 1,
+		Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)}}
 	for n := range int64(4) {
-		e.Commitments = append(e.Commitments, event.Commitment{ID: id*10 + n, ElementID: 1 + (id*7+n*31)%300, Status: event.Uncontrolled})
+		e.Commitments = append(e.Commitments,
+			event.Commitment{ID: id*10 + n, ElementID: 1 + (id*7+n*31)%300, Status: event.Uncontrolled})
 	}
 	e.Requests = []event.Request{{ID: id, ElementID: 500 + id%5, Quantity: 2}}
 	return e
@@ -89,18 +91,19 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		return touchingFilter(reachKeys(all))
 	}
 	for name, filter := range map[string]bson.D{
-		"by id":              {{Key: "_id", Value: int64(7)}},
-		"by ids":             idsFilter([]int64{1, 7, 9}),
-		"by keys":            keysFilter([]string{"k1", "k7"}),
-		"of a commitment":    commitmentFilter(70),
-		"of a request":       requestFilter(7),
-		"a day":              reaches("2026-09-07", "2026-09-07"),
-		"a week":             reaches("2026-09-07", "2026-09-13"),
-		"a month":            reaches("2026-09-10", "2026-10-09"),
-		"a year":             reaches("2026-09-01", "2027-08-31"),
-		"all years":          reaches("1970-01-01", "2199-12-31"),
-		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC), time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
-		"requests of days":   requestingFilter(keysOf([]int64{501}, covering(days(t, "2026-09-07", "2026-09-09")))),
+		"by id":           {{Key: "_id", Value: int64(7)}},
+		"by ids":          idsFilter([]int64{1, 7, 9}),
+		"by keys":         keysFilter([]string{"k1", "k7"}),
+		"of a commitment": commitmentFilter(70),
+		"of a request":    requestFilter(7),
+		"a day":           reaches("2026-09-07", "2026-09-07"),
+		"a week":          reaches("2026-09-07", "2026-09-13"),
+		"a month":         reaches("2026-09-10", "2026-10-09"),
+		"a year":          reaches("2026-09-01", "2027-08-31"),
+		"all years":       reaches("1970-01-01", "2199-12-31"),
+		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC),
+			time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
+		"requests of days": requestingFilter(keysOf([]int64{501}, covering(days(t, "2026-09-07", "2026-09-09")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
@@ -137,14 +140,21 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		var stored []event.Event
 		for range rapid.IntRange(1, 12).Draw(rt, "events") {
 			id++
-			starts := z.Midnight(origin).Add(time.Duration(rapid.IntRange(-100, 12*24*4).Draw(rt, "quarters")) * 15 * time.Minute)
-			length := rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 200), rapid.IntRange(0, 6000), rapid.IntRange(0, 500000)).Draw(rt, "length")
-			stored = append(stored, event.Event{ID: id, Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Duration(length) * 15 * time.Minute)},
-				Commitments: []event.Commitment{{ID: id, ElementID: base + rapid.Int64Range(1, 3).Draw(rt, "element")}}})
+			starts := z.Midnight(origin).Add(time.Duration(rapid.IntRange(-100, 12*24*4).Draw(rt,
+				"quarters")) * 15 * time.Minute)
+			length := rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 200), rapid.IntRange(0, 6000),
+				rapid.IntRange(0, 500000)).Draw(rt, "length")
+			stored = append(stored, event.Event{ID: id,
+				Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Duration(length) * 15 * time.Minute)},
+				Commitments: []event.Commitment{{ID: id,
+					ElementID: base + rapid.Int64Range(1, 3).Draw(rt, "element")}}})
 		}
 		insert(t, s, stored...)
-		first := origin + wiretime.Day(rapid.OneOf(rapid.IntRange(-3, 12), rapid.IntRange(-20000, 12)).Draw(rt, "first"))
-		asked := wiretime.Days{First: first, Last: first + wiretime.Day(rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 40), rapid.IntRange(0, 60000)).Draw(rt, "days"))}
+		first := origin + wiretime.Day(rapid.OneOf(rapid.IntRange(-3, 12), rapid.IntRange(-20000, 12)).Draw(rt,
+			"first"))
+		asked := wiretime.Days{First: first,
+			Last: first + wiretime.Day(rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 40),
+				rapid.IntRange(0, 60000)).Draw(rt, "days"))}
 		element := base + rapid.Int64Range(1, 3).Draw(rt, "asked")
 
 		from, to := z.Bounds(wiretime.Days{First: asked.First, Last: asked.Last})
@@ -155,7 +165,8 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 			}
 		}
 		service := event.New(event.Options{Store: s, Zone: z})
-		found, err := service.CommitmentsIn(t.Context(), []fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}})
+		found, err := service.CommitmentsIn(t.Context(),
+			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -163,7 +174,8 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		for _, f := range found {
 			got = append(got, f.Event.ID)
 		}
-		if !slices.IsSortedFunc(found, func(a, b event.Placed[event.Commitment]) int { return a.Event.Span.Starts.Compare(b.Event.Span.Starts) }) {
+		if !slices.IsSortedFunc(found,
+			func(a, b event.Placed[event.Commitment]) int { return a.Event.Span.Starts.Compare(b.Event.Span.Starts) }) {
 			rt.Fatalf("not in order of start: %v", got)
 		}
 		slices.Sort(got)
@@ -176,9 +188,12 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 
 func TestEventsComeBackAsStored(t *testing.T) {
 	_, s := open(t)
-	e := event.Event{ID: 1, Key: "k", ImportHash: "h", Body: "Maths", CategoryID: 3, Span: wiretime.Span{Starts: time.Unix(1788768000, 0).UTC(), Ends: time.Unix(1788854400, 0).UTC(), AllDay: true},
+	e := event.Event{ID: 1, Key: "k", ImportHash: "h", Body: "Maths", CategoryID: 3,
+		Span: wiretime.Span{Starts: time.Unix(1788768000, 0).UTC(), Ends: time.Unix(1788854400, 0).UTC(),
+			AllDay: true},
 		OwnerID: 4, OrganiserID: 5, Requests: []event.Request{{ID: 6, ElementID: 7, Quantity: 8}},
-		Commitments: []event.Commitment{{ID: 9, ElementID: 10, Status: event.Noted, RequestID: 6, Reason: "why", DecidedBy: 11, DecidedAt: time.Unix(1788768001, 0).UTC()}}}
+		Commitments: []event.Commitment{{ID: 9, ElementID: 10, Status: event.Noted, RequestID: 6, Reason: "why",
+			DecidedBy: 11, DecidedAt: time.Unix(1788768001, 0).UTC()}}}
 	insert(t, s, e)
 	read := map[string]func() (event.Event, error){
 		"by id":           func() (event.Event, error) { return s.Get(t.Context(), 1) },
@@ -258,10 +273,12 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 		Deleted bool
 		Outbox  []outbox.Message
 	}
-	if err := db.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone); err != nil {
+	if err := db.Collection("events").FindOne(t.Context(),
+		bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone); err != nil {
 		t.Fatal(err)
 	}
-	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != fact.EventDeleted || tombstone.Outbox[0].Subject != 1 {
+	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != fact.EventDeleted ||
+		tombstone.Outbox[0].Subject != 1 {
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)
 	}
 	for name, err := range map[string]error{
@@ -289,7 +306,8 @@ func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
 	for range 16 {
 		wg.Go(func() {
 			for range 10 {
-				if _, err := s.Change(context.Background(), 1, func(e *event.Event) error { e.CategoryID++; return nil }); err != nil {
+				if _, err := s.Change(context.Background(), 1,
+					func(e *event.Event) error { e.CategoryID++; return nil }); err != nil {
 					t.Error(err)
 				}
 			}
@@ -303,8 +321,10 @@ func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
 
 func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T) {
 	db, s := open(t)
-	late := event.Event{ID: 1, Span: span("2026-09-07T21:30:00Z", "2026-09-07T22:30:00Z"), Commitments: []event.Commitment{{ID: 1, ElementID: 5}}}
-	allDay := event.Event{ID: 2, Span: span("2026-09-07T23:00:00Z", "2026-09-08T23:00:00Z"), Commitments: []event.Commitment{{ID: 2, ElementID: 5}}}
+	late := event.Event{ID: 1, Span: span("2026-09-07T21:30:00Z", "2026-09-07T22:30:00Z"),
+		Commitments: []event.Commitment{{ID: 1, ElementID: 5}}}
+	allDay := event.Event{ID: 2, Span: span("2026-09-07T23:00:00Z", "2026-09-08T23:00:00Z"),
+		Commitments: []event.Commitment{{ID: 2, ElementID: 5}}}
 	allDay.Span.AllDay = true
 	insert(t, s, late, allDay)
 	tokyo := zone(t, "Asia/Tokyo")
@@ -318,11 +338,14 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	}
 	wg.Wait()
 	service := event.New(event.Options{Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Zone: tokyo})
-	found, err := service.CommitmentsIn(t.Context(), []fact.Reach{{ElementID: 5, Days: []wiretime.Days{days(t, "2026-09-08", "2026-09-08")}}})
+	found, err := service.CommitmentsIn(t.Context(),
+		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{days(t, "2026-09-08", "2026-09-08")}}})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
 	}
-	if got := found[0].Event.Span; found[0].Event.ID != 2 || tokyo.Format(got.Starts) != "2026-09-08T00:00:00.000+09:00" || tokyo.Format(got.Ends) != "2026-09-09T00:00:00.000+09:00" {
+	if got := found[0].Event.Span; found[0].Event.ID != 2 ||
+		tokyo.Format(got.Starts) != "2026-09-08T00:00:00.000+09:00" ||
+		tokyo.Format(got.Ends) != "2026-09-09T00:00:00.000+09:00" {
 		t.Errorf("the all-day event is at %+v", got)
 	}
 	if got := found[1].Event.Span; !got.Equal(late.Span) {

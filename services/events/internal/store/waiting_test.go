@@ -38,10 +38,12 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 		"events to upgrade":   older(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}, {Key: "sort", Value: oldestFirst}, {Key: "limit", Value: 102}})
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
+				{Key: "sort", Value: oldestFirst}, {Key: "limit", Value: 102}})
 		})
 	}
-	if n, err := db.Collection("events").CountDocuments(t.Context(), mongostore.Exists("commitment_states")); err != nil || n != 30 {
+	if n, err := db.Collection("events").CountDocuments(t.Context(),
+		mongostore.Exists("commitment_states")); err != nil || n != 30 {
 		t.Errorf("%d events have states, %v; want those that wait", n, err)
 	}
 }
@@ -89,18 +91,21 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			e.Span.Starts = time.Date(2026, 9, 1+rapid.IntRange(0, 3).Draw(rt, "day"), 0, 0, 0, 0, time.UTC)
 			e.Span.Ends = e.Span.Starts
 			for n := range rapid.Int64Range(0, 4).Draw(rt, "commitments") {
-				c := event.Commitment{ID: id*10 + 9 - n, ElementID: base + rapid.Int64Range(1, 3).Draw(rt, "element"), Status: rapid.SampledFrom(event.Statuses()).Draw(rt, "status")}
+				c := event.Commitment{ID: id*10 + 9 - n, ElementID: base + rapid.Int64Range(1, 3).Draw(rt, "element"),
+					Status: rapid.SampledFrom(event.Statuses()).Draw(rt, "status")}
 				e.Commitments = append(e.Commitments, c)
 				if c.ElementID < base+3 && c.Status != event.Uncontrolled && slices.Contains(statuses, c.Status) {
 					deciding = append(deciding, waiter{e.Span.Starts, id, c.ID})
 				}
 			}
 			for n := range rapid.Int64Range(0, 3).Draw(rt, "requests") {
-				r := event.Request{ID: id*10 + n, ElementID: base + 1 + n, Quantity: rapid.IntRange(1, 2).Draw(rt, "quantity")}
+				r := event.Request{ID: id*10 + n, ElementID: base + 1 + n,
+					Quantity: rapid.IntRange(1, 2).Draw(rt, "quantity")}
 				e.Requests = append(e.Requests, r)
 				allocated := rapid.IntRange(0, r.Quantity).Draw(rt, "allocated")
 				for range allocated {
-					e.Commitments = append(e.Commitments, event.Commitment{ID: -id, ElementID: base + 3, Status: event.Uncontrolled, RequestID: r.ID})
+					e.Commitments = append(e.Commitments,
+						event.Commitment{ID: -id, ElementID: base + 3, Status: event.Uncontrolled, RequestID: r.ID})
 				}
 				if r.ElementID < base+3 && allocated < r.Quantity {
 					outstanding = append(outstanding, waiter{e.Span.Starts, id, r.ID})
@@ -150,7 +155,8 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 	})
 }
 
-// What the release before wrote is found after the migration, which loses nothing of it, and so is what it goes on writing beside it.
+// What the release before wrote is found after the migration, which loses nothing of it, and so is what it goes on
+// writing beside it.
 func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 	db, s := open(t)
 	asWritten := func(id int64) event.Event {
@@ -163,7 +169,8 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 		t.Helper()
 		update := bson.D{
 			{Key: "$set", Value: bson.D{{Key: "schema", Value: 1}}},
-			{Key: "$unset", Value: bson.D{{Key: "commitment_states", Value: 1}, {Key: "outstanding_groups", Value: 1}, {Key: "commitment_periods", Value: 1}}},
+			{Key: "$unset", Value: bson.D{{Key: "commitment_states", Value: 1}, {Key: "outstanding_groups", Value: 1},
+				{Key: "commitment_periods", Value: 1}}},
 		}
 		if _, err := db.Collection("events").UpdateMany(t.Context(), idsFilter(ids), update); err != nil {
 			t.Fatal(err)
@@ -178,7 +185,8 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 			}
-			deciding, err := s.ListDecidable(t.Context(), []int64{want.Commitments[0].ElementID}, []event.Status{event.Noted}, event.Place{}, 9)
+			deciding, err := s.ListDecidable(t.Context(), []int64{want.Commitments[0].ElementID},
+				[]event.Status{event.Noted}, event.Place{}, 9)
 			if err != nil || !slices.ContainsFunc(deciding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among those to decide on: %v, %v", want.ID, deciding, err)
 			}
@@ -186,7 +194,8 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 			if err != nil || !slices.ContainsFunc(outstanding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
 			}
-			all := fact.Reach{ElementID: want.Commitments[0].ElementID, Days: []wiretime.Days{days(t, "1970-01-01", "2199-12-31")}}
+			all := fact.Reach{ElementID: want.Commitments[0].ElementID,
+				Days: []wiretime.Days{days(t, "1970-01-01", "2199-12-31")}}
 			if found, err := s.FindTouching(t.Context(), []fact.Reach{all}); err != nil || len(found) == 0 {
 				t.Errorf("event %d is not found in all years: %v, %v", want.ID, found, err)
 			}

@@ -23,7 +23,8 @@ func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 		want string
 	}{
 		{"nothing", map[string]any{}, `{"id":null,"key":null,"name":"","email":"","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"email":["can't be blank"],"name":["can't be blank"]}}`},
-		{"other types", map[string]any{"name": 5, "email": "a@b.example", "active": "perhaps", "permissions": map[string]any{"admin": 1}},
+		{"other types", map[string]any{"name": 5, "email": "a@b.example", "active": "perhaps",
+			"permissions": map[string]any{"admin": 1}},
 			`{"id":null,"key":null,"name":"","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"active":["is not true or false"],"admin":["is not true or false"],"name":["is not a string"]}}`},
 		{"permissions no object", map[string]any{"name": "A", "email": "a@b.example", "permissions": []string{"admin"}},
 			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"permissions":["is not an object"]}}`},
@@ -33,10 +34,12 @@ func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"uuid":["has already been taken"]}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			admin.Post(t, "/api/admin/users", map[string]any{"user": c.user}).Want(t, 422, `{"status":"Unprocessable entity","user":`+c.want+`}`)
+			admin.Post(t, "/api/admin/users", map[string]any{"user": c.user}).Want(t, 422,
+				`{"status":"Unprocessable entity","user":`+c.want+`}`)
 		})
 	}
-	admin.Post(t, "/api/admin/users", map[string]any{}).Want(t, 400, `{"status":"Bad request","message":"user is missing"}`)
+	admin.Post(t, "/api/admin/users", map[string]any{}).Want(t, 400,
+		`{"status":"Bad request","message":"user is missing"}`)
 	a := admin.Patch(t, path(p, ""), map[string]any{"user": map[string]any{"email": "", "uuid": uuid.NewString()}})
 	a.Want(t, 422, fmt.Sprintf(`{"status":"Unprocessable entity","user":{"id":%d,"key":null,"name":"Person","email":"","kind":"staff","element_id":null,"active":true,"permissions":%s,"valid":false,"errors":{"email":["can't be blank"],"uuid":["is renewed by POST to the user's uuid"]}}}`,
 		p.ID, strings.Replace(none, `"can_api":false`, `"can_api":true`, 1)))
@@ -58,13 +61,15 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	const last = `{"status":"Conflict","message":"the last active administrator can't be deactivated or lose admin"}`
 	admin.Delete(t, first).Want(t, 409, last)
 	admin.Patch(t, first, map[string]any{"user": map[string]any{"active": false}}).Want(t, 409, last)
-	admin.Patch(t, first, map[string]any{"user": map[string]any{"permissions": map[string]any{"admin": false}}}).Want(t, 409, last)
+	admin.Patch(t, first, map[string]any{"user": map[string]any{"permissions": map[string]any{"admin": false}}}).Want(t,
+		409, last)
 	if a := admin.Patch(t, first, map[string]any{"user": map[string]any{"name": "Head"}}); a.Code != 200 {
 		t.Errorf("another change: %d %s", a.Code, a.Body)
 	}
 
 	// The two that there are now delete each other at once, again and again: one is always left.
-	record := map[string]any{"key": "1", "name": "B", "email": "b@school.example", "uuid": uuid.NewString(), "admin": true}
+	record := map[string]any{"key": "1", "name": "B", "email": "b@school.example", "uuid": uuid.NewString(),
+		"admin": true}
 	second := admin.Import(t, "users", record)["1"]
 	ids := []int64{me.UserID, second}
 	uuids := []string{own.AdminUUID, record["uuid"].(string)}
@@ -83,7 +88,8 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 		if left < 0 || codes[left] != 200 {
 			t.Fatalf("round %d: codes %v, left %d", round, codes, left)
 		}
-		clients[left].Patch(t, "/api/admin/users/"+strconv.FormatInt(ids[1-left], 10), map[string]any{"user": map[string]any{"active": true}})
+		clients[left].Patch(t, "/api/admin/users/"+strconv.FormatInt(ids[1-left], 10),
+			map[string]any{"user": map[string]any{"active": true}})
 	}
 
 	// An import cannot do it either.

@@ -16,7 +16,8 @@ func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
 	admin := system.Admin(t)
 	p := newPerson(t, "can_api")
 	user := fmt.Sprintf("/api/admin/users/%d", p.ID)
-	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": "Anna", "permissions": map[string]bool{"can_su": true}}})
+	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": "Anna",
+		"permissions": map[string]bool{"can_su": true}}})
 	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": "Anna"}}) // changes nothing
 	admin.Patch(t, user, map[string]any{"user": map[string]any{"name": ""}})     // is refused
 	renewed := admin.Post(t, user+"/uuid", nil)
@@ -29,7 +30,8 @@ func TestAdministration_AuditOfAUserFromTheFirstDayToTheLast(t *testing.T) {
 		"end_session " + record,
 		"renew_uuid " + record + ": uuid →",
 		"update " + record + ": name Person → Anna, permissions can_api → can_api,can_su",
-		"create " + record + ": name → Person, email → " + p.Email + ", kind → staff, active → true, permissions → can_api, uuid →",
+		"create " + record + ": name → Person, email → " + p.Email +
+			", kind → staff, active → true, permissions → can_api, uuid →",
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
@@ -50,7 +52,8 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 	}
 	c := system.Client(t).At(system.Replica("identity", 0)) // the front door would say that it is its client
 	c.Do(t, "GET", "/api/login?uuid="+url.QueryEscape(boss.UUID), nil, from...).Want(t, 200, ok)
-	c.Do(t, "PUT", "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": target.ID}}, from...).Want(t, 200, ok)
+	c.Do(t, "PUT", "/api/sessions/1", map[string]any{"session": map[string]any{"user_id": target.ID}}, from...).Want(t,
+		200, ok)
 	c.Do(t, "DELETE", fmt.Sprintf("/api/admin/users/%d/sessions", newPerson(t).ID), nil, from...).Want(t, 200, ok)
 	c.Do(t, "PUT", "/api/sessions/1/revert", nil, from...).Want(t, 200, ok)
 	lines := system.Admin(t).Audit(t, "identity", fmt.Sprintf("user=%d", boss.ID))
@@ -59,7 +62,8 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 		if l.From != address || l.Request != request {
 			t.Errorf("%s from %q in %q", l, l.From, l.Request)
 		}
-		if at, err := time.Parse(time.RFC3339, l.At); err != nil || !strings.HasSuffix(l.At, "Z") || time.Since(at) > time.Minute {
+		if at, err := time.Parse(time.RFC3339, l.At); err != nil || !strings.HasSuffix(l.At, "Z") ||
+			time.Since(at) > time.Minute {
 			t.Errorf("%s at %q", l, l.At)
 		}
 		who := fmt.Sprintf("%d", *l.UserID)
@@ -69,7 +73,8 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 		got = append(got, who+" "+l.Action)
 	}
 	asTarget := fmt.Sprintf("%d as %d ", boss.ID, target.ID)
-	want := []string{asTarget + "revert", asTarget + "end_session", fmt.Sprintf("%d switch", boss.ID), fmt.Sprintf("%d login", boss.ID)}
+	want := []string{asTarget + "revert", asTarget + "end_session", fmt.Sprintf("%d switch", boss.ID),
+		fmt.Sprintf("%d login", boss.ID)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -110,7 +115,8 @@ func TestAdministration_AuditIsForAdministratorsAndIsOnlyRead(t *testing.T) {
 			t.Errorf("%s: %d %s", method, a.Code, a.Body)
 		}
 	}
-	for _, query := range []string{"record=event:1", "record=User:", "user=x", "since=yesterday", "since=2026-13-01", "limit=0", "limit=1001", "after=7"} {
+	for _, query := range []string{"record=event:1", "record=User:", "user=x", "since=yesterday", "since=2026-13-01",
+		"limit=0", "limit=1001", "after=7"} {
 		if a := admin.Get(t, path+"?"+query); a.Code != 400 {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
@@ -131,7 +137,8 @@ func TestAdministration_AuditIsPaged(t *testing.T) {
 			Entries []servicetest.AuditLine
 			Next    *string
 		}
-		admin.Get(t, fmt.Sprintf("/api/admin/audit/identity?record=User:%d&limit=2&after=%s", p.ID, after)).Decode(t, &page)
+		admin.Get(t, fmt.Sprintf("/api/admin/audit/identity?record=User:%d&limit=2&after=%s", p.ID, after)).Decode(t,
+			&page)
 		if len(page.Entries) > 2 {
 			t.Fatalf("%d entries", len(page.Entries))
 		}
@@ -143,7 +150,8 @@ func TestAdministration_AuditIsPaged(t *testing.T) {
 		}
 		after = *page.Next
 	}
-	if diff := cmp.Diff([]string{"end_session", "end_session", "end_session", "end_session", "create"}, seen); diff != "" {
+	if diff := cmp.Diff([]string{"end_session", "end_session", "end_session", "end_session", "create"},
+		seen); diff != "" {
 		t.Error(diff)
 	}
 }

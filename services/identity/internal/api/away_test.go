@@ -11,8 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
-// TestDecisionsPart1_WithoutRedisNothingIsClaimed cuts identity off from Redis: nobody is taken for anonymous, and no logout is
-// claimed that did not happen.
+// TestDecisionsPart1_WithoutRedisNothingIsClaimed cuts identity off from Redis: nobody is taken for anonymous, and
+// no logout is claimed that did not happen.
 func TestDecisionsPart1_WithoutRedisNothingIsClaimed(t *testing.T) {
 	_, redisURL, err := storetest.URIs()
 	if err != nil {
@@ -24,7 +24,8 @@ func TestDecisionsPart1_WithoutRedisNothingIsClaimed(t *testing.T) {
 	}
 	line := newLine(t, address.Host)
 	address.Host = line.listener.Addr().String()
-	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Env: map[string]string{"REDIS_URL": address.String()}})
+	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"},
+		Env: map[string]string{"REDIS_URL": address.String()}})
 	c := own.Admin(t)
 	line.cut()
 	const away = `{"status":"Service unavailable"}`

@@ -9,12 +9,13 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// FuzzReadEdit holds that an edit read without a fault, written again, is read as the same; that faults are of fields that were given; and that
-// permissions are only those that there are.
+// FuzzReadEdit holds that an edit read without a fault, written again, is read as the same; that faults are of
+// fields that were given; and that permissions are only those that there are.
 func FuzzReadEdit(f *testing.F) {
 	for _, text := range []string{
 		`{"name":"A","email":"a@b.example","kind":"staff","element_id":"68","active":"false","permissions":{"can_api":true,"admin":"false","x":1}}`,
-		`{"element_id":null}`, `{"element_id":""}`, `{"element_id":"01"}`, `{"permissions":[]}`, `{"permissions":{}}`, `{"permissions":{"can_su":2}}`, `{"name":7,"active":0}`,
+		`{"element_id":null}`, `{"element_id":""}`, `{"element_id":"01"}`, `{"permissions":[]}`, `{"permissions":{}}`,
+		`{"permissions":{"can_su":2}}`, `{"name":7,"active":0}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -14,7 +14,8 @@ const importPath = "/api/admin/import/users"
 // row is a record of users.csv with a key of its own.
 func row(fields map[string]any) map[string]any {
 	n := sequence.Add(1)
-	record := map[string]any{"key": fmt.Sprint("row", n), "name": "Imported", "email": fmt.Sprintf("row%d@school.example", n), "uuid": uuid.NewString(), "can_api": true}
+	record := map[string]any{"key": fmt.Sprint("row", n), "name": "Imported",
+		"email": fmt.Sprintf("row%d@school.example", n), "uuid": uuid.NewString(), "can_api": true}
 	for name, value := range fields {
 		record[name] = value
 	}
@@ -38,19 +39,24 @@ func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
 	key := record["key"].(string)
 	id := admin.Import(t, "users", record)[key]
 	answer := func(result string, counts string) string {
-		return fmt.Sprintf(`{"status":"OK",%s,"records":[{"index":0,"key":"%s","result":"%s","id":%d}]}`, counts, key, result, id)
+		return fmt.Sprintf(`{"status":"OK",%s,"records":[{"index":0,"key":"%s","result":"%s","id":%d}]}`, counts, key,
+			result, id)
 	}
 	login(t, system.Client(t), record["uuid"].(string)).Want(t, 200, ok)
-	admin.ImportBatch(t, importPath, record).Want(t, 200, answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
+	admin.ImportBatch(t, importPath, record).Want(t, 200,
+		answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
 
 	// What is changed by hand stays until the row changes.
 	p := person{ID: id}
 	patch(t, p, map[string]any{"name": "By hand"})
-	admin.ImportBatch(t, importPath, record).Want(t, 200, answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
-	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, `"name":"By hand"`) || !strings.Contains(a.Body, `"key":"`+key+`"`) || !strings.Contains(a.Body, `"kind":"pupil"`) {
+	admin.ImportBatch(t, importPath, record).Want(t, 200,
+		answer("unchanged", `"created":0,"updated":0,"unchanged":1,"failed":0`))
+	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, `"name":"By hand"`) ||
+		!strings.Contains(a.Body, `"key":"`+key+`"`) || !strings.Contains(a.Body, `"kind":"pupil"`) {
 		t.Error(a.Body)
 	}
-	admin.ImportBatch(t, importPath, with(record, "name", "By row")).Want(t, 200, answer("updated", `"created":0,"updated":1,"unchanged":0,"failed":0`))
+	admin.ImportBatch(t, importPath, with(record, "name", "By row")).Want(t, 200,
+		answer("updated", `"created":0,"updated":1,"unchanged":0,"failed":0`))
 	if a := admin.Get(t, path(p, "")); !strings.Contains(a.Body, `"name":"By row"`) {
 		t.Error(a.Body)
 	}
@@ -59,7 +65,9 @@ func TestImport_CreatesUpdatesAndLeavesUnchanged(t *testing.T) {
 func TestImport_OneBadRecordFailsAlone(t *testing.T) {
 	admin := system.Admin(t)
 	taken := newPerson(t, "can_api")
-	good, bad, stolen, first, twice := row(nil), row(map[string]any{"email": "nonsense", "name": "", "admin": "perhaps"}), row(map[string]any{"uuid": taken.UUID}), row(nil), row(nil)
+	good, bad, stolen, first, twice := row(nil),
+		row(map[string]any{"email": "nonsense", "name": "",
+			"admin": "perhaps"}), row(map[string]any{"uuid": taken.UUID}), row(nil), row(nil)
 	twice["uuid"] = first["uuid"]
 	a := admin.ImportBatch(t, importPath, good, bad, stolen, first, twice)
 	var reply struct {
@@ -74,7 +82,9 @@ func TestImport_OneBadRecordFailsAlone(t *testing.T) {
 	if reply.Created != 2 || reply.Failed != 3 {
 		t.Fatal(a.Body)
 	}
-	for i, want := range []string{"map[]", "map[admin:[is not true or false] email:[is not an e-mail address] name:[can't be blank]]", "map[uuid:[has already been taken]]", "map[]", "map[uuid:[has already been taken]]"} {
+	for i, want := range []string{"map[]",
+		"map[admin:[is not true or false] email:[is not an e-mail address] name:[can't be blank]]", "map[uuid:[has " +
+			"already been taken]]", "map[]", "map[uuid:[has already been taken]]"} {
 		if got := fmt.Sprint(reply.Records[i].Errors); got != want || (reply.Records[i].ID == 0) != (want != "map[]") {
 			t.Errorf("record %d: %s, id %d; want %s", i, got, reply.Records[i].ID, want)
 		}
@@ -92,16 +102,20 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 	a.Want(t, 200, fmt.Sprintf(`{"status":"OK","created":1,"updated":1,"unchanged":0,"failed":1,"records":[{"index":0,"key":%q,"result":"updated","id":%d},{"index":1,"key":%q,"result":"created"},{"index":2,"key":%q,"result":"failed","errors":{"name":["can't be blank"]}}]}`,
 		known["key"], id, fresh["key"], bad["key"]))
 	login(t, system.Client(t), fresh["uuid"].(string)).Want(t, 401, accessDenied)
-	admin.ImportBatch(t, importPath, known).Want(t, 200, fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":%q,"result":"unchanged","id":%d}]}`, known["key"], id))
+	admin.ImportBatch(t, importPath, known).Want(t, 200,
+		fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":%q,"result":"unchanged","id":%d}]}`, known["key"], id))
 }
 
 func TestImport_AMalformedLineRefusesTheBatch(t *testing.T) {
 	admin := system.Admin(t)
 	good := row(nil)
-	line := fmt.Sprintf(`{"key":%q,"name":"A","email":"a@b.example","uuid":%q,"can_api":true}`, good["key"], good["uuid"])
-	admin.Do(t, "POST", importPath, line+"\n{\n", "Content-Type", "application/x-ndjson").Want(t, 400, `{"status":"Bad request","message":"line 2: Bad request: not a JSON object"}`)
+	line := fmt.Sprintf(`{"key":%q,"name":"A","email":"a@b.example","uuid":%q,"can_api":true}`, good["key"],
+		good["uuid"])
+	admin.Do(t, "POST", importPath, line+"\n{\n", "Content-Type", "application/x-ndjson").Want(t, 400,
+		`{"status":"Bad request","message":"line 2: Bad request: not a JSON object"}`)
 	login(t, system.Client(t), good["uuid"].(string)).Want(t, 401, accessDenied)
-	admin.Do(t, "POST", importPath, "", "Content-Type", "application/x-ndjson").Want(t, 200, `{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
+	admin.Do(t, "POST", importPath, "", "Content-Type", "application/x-ndjson").Want(t, 200,
+		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
 }
 
 func TestImport_ANewUUIDEndsTheOldOneAndItsSessions(t *testing.T) {
@@ -147,10 +161,12 @@ func TestImport_AFullBatchIsQuickAndTwiceTheSame(t *testing.T) {
 	for i := range records {
 		records[i]["kind"] = "guest"
 	}
-	if a := admin.ImportBatch(t, importPath, records...); !strings.HasPrefix(a.Body, `{"status":"OK","created":0,"updated":1000,"unchanged":0,"failed":0,`) {
+	if a := admin.ImportBatch(t, importPath, records...); !strings.HasPrefix(a.Body,
+		`{"status":"OK","created":0,"updated":1000,"unchanged":0,"failed":0,`) {
 		t.Errorf("%d %.200s", a.Code, a.Body)
 	}
-	if a := admin.ImportBatch(t, importPath, records...); !strings.HasPrefix(a.Body, `{"status":"OK","created":0,"updated":0,"unchanged":1000,"failed":0,`) {
+	if a := admin.ImportBatch(t, importPath, records...); !strings.HasPrefix(a.Body,
+		`{"status":"OK","created":0,"updated":0,"unchanged":1000,"failed":0,`) {
 		t.Errorf("%d %.200s", a.Code, a.Body)
 	}
 }

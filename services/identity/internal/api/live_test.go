@@ -45,9 +45,13 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 			patch(t, p, map[string]any{"active": false})
 			patch(t, p, map[string]any{"active": true})
 		}, 401},
-		"deleted":        {func(t *testing.T, p person) { system.Admin(t).Delete(t, path(p, "")).Want(t, 200, ok) }, 401},
-		"new uuid":       {func(t *testing.T, p person) { system.Admin(t).Post(t, path(p, "/uuid"), nil) }, 401},
-		"sessions ended": {func(t *testing.T, p person) { system.Admin(t).Delete(t, path(p, "/sessions")).Want(t, 200, ok) }, 401},
+		"deleted": {func(t *testing.T, p person) { system.Admin(t).Delete(t, path(p, "")).Want(t, 200, ok) },
+			401},
+		"new uuid": {func(t *testing.T, p person) { system.Admin(t).Post(t, path(p, "/uuid"), nil) }, 401},
+		"sessions ended": {func(t *testing.T,
+			p person) {
+			system.Admin(t).Delete(t, path(p, "/sessions")).Want(t, 200, ok)
+		}, 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api", "can_su")
@@ -62,8 +66,14 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 
 func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 	for name, act := range map[string]func(t *testing.T, original, effective person){
-		"the original user loses can_su":      func(t *testing.T, original, _ person) { grant(t, original, "can_su", false) },
-		"the effective user becomes an admin": func(t *testing.T, _, effective person) { grant(t, effective, "admin", true) },
+		"the original user loses can_su": func(t *testing.T, original,
+			_ person) {
+			grant(t, original, "can_su", false)
+		},
+		"the effective user becomes an admin": func(t *testing.T, _,
+			effective person) {
+			grant(t, effective, "admin", true)
+		},
 		"the effective user is deleted": func(t *testing.T, _, effective person) {
 			system.Admin(t).Delete(t, path(effective, "")).Want(t, 200, ok)
 		},
@@ -92,7 +102,8 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 		t.Run(name, func(t *testing.T) {
 			p := newPerson(t, "can_api")
 			session := system.Login(t, p.UUID)
-			if _, err := users.Change(t.Context(), p.ID, func(u *user.User) error { change(u); return nil }); err != nil {
+			if _, err := users.Change(t.Context(), p.ID,
+				func(u *user.User) error { change(u); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()
@@ -120,12 +131,14 @@ func TestARepeatedMessageSparesSessionsBegunSince(t *testing.T) {
 	stream := outbox.Stream(system.Prefix, "users")
 	before := system.Redis.XLen(t.Context(), stream).Val()
 	message := outbox.NewMessage(t.Context(), store.UserChanged, p.ID)
-	if _, err := store.Collection(system.DB).UpdateByID(t.Context(), p.ID, bson.M{"$push": bson.M{outbox.Field: message}}); err != nil {
+	if _, err := store.Collection(system.DB).UpdateByID(t.Context(), p.ID,
+		bson.M{"$push": bson.M{outbox.Field: message}}); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		groups, err := system.Redis.XInfoGroups(t.Context(), stream).Result()
-		if err == nil && len(groups) == 1 && groups[0].Pending == 0 && groups[0].Lag == 0 && groups[0].EntriesRead > before {
+		if err == nil && len(groups) == 1 && groups[0].Pending == 0 && groups[0].Lag == 0 &&
+			groups[0].EntriesRead > before {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -17,11 +17,13 @@ import (
 )
 
 func TestDecisionsPart2_SecureCookiesCarryTheHostPrefix(t *testing.T) {
-	secure := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
+	secure := servicetest.Start(t,
+		servicetest.Options{Services: []string{"identity"}, Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	a := login(t, secure.Client(t), secure.AdminUUID)
 	a.Want(t, 200, ok)
 	header := a.Header.Get("Set-Cookie")
-	if !strings.HasPrefix(header, "__Host-scheduling_session=") || !strings.Contains(header, "secure") || strings.Contains(strings.ToLower(header), "domain") {
+	if !strings.HasPrefix(header, "__Host-scheduling_session=") || !strings.Contains(header, "secure") ||
+		strings.Contains(strings.ToLower(header), "domain") {
 		t.Errorf("Set-Cookie %q", header)
 	}
 }
@@ -32,8 +34,10 @@ func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 	c := replica(t, 0)
 	var first http.Header
 	for name, query := range map[string]string{
-		"unknown": "?uuid=" + uuid.NewString(), "none": "", "empty": "?uuid=", "not UTF-8": "?uuid=%ff%00", "two": "?uuid=a&uuid=b",
-		"without can_api": "?uuid=" + withoutAPI.UUID, "inactive": "?uuid=" + inactive.UUID, "other letter case": "?uuid=" + strings.ToUpper(newPerson(t, "can_api").UUID),
+		"unknown": "?uuid=" + uuid.NewString(), "none": "", "empty": "?uuid=", "not UTF-8": "?uuid=%ff%00",
+		"two":             "?uuid=a&uuid=b",
+		"without can_api": "?uuid=" + withoutAPI.UUID, "inactive": "?uuid=" + inactive.UUID,
+		"other letter case": "?uuid=" + strings.ToUpper(newPerson(t, "can_api").UUID),
 	} {
 		a := c.Do(t, "GET", "/api/login"+query, nil, from(freshAddress())...)
 		if a.Code != 401 || a.Body != accessDenied {
@@ -206,8 +210,10 @@ func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
 	switchTo(t, c, newPerson(t).ID).Want(t, 200, ok)
 	imported := uuid.NewString()
 	admin := system.Admin(t)
-	admin.Import(t, "users", map[string]any{"key": "secret", "name": "S", "email": "s@school.example", "uuid": imported})
-	admin.ImportBatch(t, "/api/admin/import/users", map[string]any{"key": "secret2", "name": "S", "email": "nonsense", "uuid": wrong})
+	admin.Import(t, "users", map[string]any{"key": "secret", "name": "S", "email": "s@school.example",
+		"uuid": imported})
+	admin.ImportBatch(t, "/api/admin/import/users",
+		map[string]any{"key": "secret2", "name": "S", "email": "nonsense", "uuid": wrong})
 	var renewed struct{ UUID string }
 	admin.Post(t, "/api/admin/users/"+strconv.FormatInt(p.ID, 10)+"/uuid", nil).Decode(t, &renewed)
 	secrets := []string{p.UUID, wrong, imported, renewed.UUID, system.AdminUUID, first, c.Cookie(t), admin.Cookie(t)}

@@ -11,7 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
-	_ "github.com/belfry-schools/belfry/services/identity/internal/api" // so that go test runs again when the service has changed
+	// so that go test runs again when the service has changed
+	_ "github.com/belfry-schools/belfry/services/identity/internal/api"
 )
 
 // system is two replicas of identity, which the tests share; each makes users of its own.

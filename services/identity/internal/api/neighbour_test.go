@@ -14,8 +14,10 @@ import (
 func TestElements_AUserCanBeAnElement(t *testing.T) {
 	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
 	admin := both.Admin(t)
-	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "Bell", "current": true})["17"]
-	record := map[string]any{"key": "1", "name": "Ann Bell", "email": "ann@school.example", "element": "Staff:17", "uuid": uuid.NewString(), "can_api": true}
+	staff := admin.Import(t, "staff",
+		map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "Bell", "current": true})["17"]
+	record := map[string]any{"key": "1", "name": "Ann Bell", "email": "ann@school.example", "element": "Staff:17",
+		"uuid": uuid.NewString(), "can_api": true}
 	id := admin.Import(t, "users", record)["1"]
 	user := fmt.Sprintf("/api/admin/users/%d", id)
 	shows := func(want string) {
@@ -46,8 +48,10 @@ func TestElements_AUserCanBeAnElement(t *testing.T) {
 	admin.Import(t, "administrators", map[string]any{"key": "Staff:17/1", "element": "Staff:17", "user": "1"})
 
 	both.Stop(t, "elements")
-	admin.Patch(t, user, map[string]any{"user": map[string]any{"element_id": staff}}).Want(t, 503, `{"status":"Service unavailable","message":"elements is away"}`)
-	admin.ImportBatch(t, importPath, with(record, "name", "Changed")).Want(t, 503, `{"status":"Service unavailable","message":"elements is away"}`)
+	admin.Patch(t, user, map[string]any{"user": map[string]any{"element_id": staff}}).Want(t, 503,
+		`{"status":"Service unavailable","message":"elements is away"}`)
+	admin.ImportBatch(t, importPath, with(record, "name", "Changed")).Want(t, 503,
+		`{"status":"Service unavailable","message":"elements is away"}`)
 	shows(`"name":"Ann Bell"`)
 	login(t, both.Client(t), record["uuid"].(string)).Want(t, 200, ok)
 }

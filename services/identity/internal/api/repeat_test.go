@@ -12,7 +12,8 @@ func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *t
 	admin := system.Admin(t)
 	key := uuid.NewString()
 	address := key + "@school.example"
-	body := map[string]any{"user": map[string]any{"name": "Once", "email": address, "permissions": map[string]any{"can_api": true}}}
+	body := map[string]any{"user": map[string]any{"name": "Once", "email": address,
+		"permissions": map[string]any{"can_api": true}}}
 	first := admin.At(system.Replica("identity", 0)).Do(t, "POST", "/api/admin/users", body, "Idempotency-Key", key)
 	if first.Code != 201 {
 		t.Fatalf("%d %s", first.Code, first.Body)
@@ -47,7 +48,8 @@ func TestDecisionsPart1_IdempotencyKey_AUserIsMadeOnceAndItsUUIDIsNotStored(t *t
 	}
 	for _, k := range keys {
 		text, err := system.Redis.Get(t.Context(), k).Result()
-		if err != nil || strings.Contains(k+text, reply.User.UUID) || strings.Contains(k+text, next.UUID) || strings.Contains(k+text, key) {
+		if err != nil || strings.Contains(k+text, reply.User.UUID) || strings.Contains(k+text, next.UUID) ||
+			strings.Contains(k+text, key) {
 			t.Errorf("a secret is stored: %s %s, %v", k, text, err)
 		}
 	}
@@ -65,7 +67,8 @@ func TestDecisionsPart1_ETagAndIfMatch_OfAUser(t *testing.T) {
 		t.Errorf("%d %q", a.Code, a.Body)
 	}
 	changed := admin.Do(t, "PATCH", path, `{"user":{"name":"Renamed","permissions":{"can_su":true}}}`, "If-Match", old)
-	if changed.Code != 200 || changed.Header.Get("ETag") == old || changed.Header.Get("ETag") != admin.Get(t, path).Header.Get("ETag") {
+	if changed.Code != 200 || changed.Header.Get("ETag") == old ||
+		changed.Header.Get("ETag") != admin.Get(t, path).Header.Get("ETag") {
 		t.Fatalf("%d %s, ETag %q", changed.Code, changed.Body, changed.Header.Get("ETag"))
 	}
 	for _, call := range [][2]string{{"PATCH", `{"user":{"name":""}}`}, {"DELETE", ``}} {

@@ -33,9 +33,11 @@ func open(t *testing.T) (*Store, *mongo.Database) {
 // person is a user whose values are all set, different for each n.
 func person(n int) *user.User {
 	return &user.User{
-		Key: fmt.Sprint("k", n), ImportHash: fmt.Sprint("h", n), Name: fmt.Sprint("Person ", n), Email: fmt.Sprintf("P%d@School.example", n),
-		Kind: principal.Guest, ElementID: int64(n), Active: true, Permissions: principal.Permissions{CanAPI: true, Admin: n == 1},
-		UUIDHash: user.HashUUID(fmt.Sprint("uuid-of-person-", n)), SessionsSince: 1,
+		Key: fmt.Sprint("k", n), ImportHash: fmt.Sprint("h", n), Name: fmt.Sprint("Person ", n),
+		Email: fmt.Sprintf("P%d@School.example", n),
+		Kind:  principal.Guest, ElementID: int64(n), Active: true,
+		Permissions: principal.Permissions{CanAPI: true, Admin: n == 1},
+		UUIDHash:    user.HashUUID(fmt.Sprint("uuid-of-person-", n)), SessionsSince: 1,
 	}
 }
 
@@ -109,7 +111,8 @@ func TestUUIDsAndKeysAreUnique(t *testing.T) {
 	if !errors.Is(refused[0], user.ErrUUIDTaken) || refused[1] != nil || !errors.Is(refused[2], user.ErrKeyTaken) {
 		t.Errorf("refused %v", refused)
 	}
-	if _, err := s.Change(t.Context(), good.ID, func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil }); !errors.Is(err, user.ErrUUIDTaken) {
+	if _, err := s.Change(t.Context(), good.ID,
+		func(u *user.User) error { u.UUIDHash = person(1).UUIDHash; return nil }); !errors.Is(err, user.ErrUUIDTaken) {
 		t.Errorf("a change to another's uuid: %v", err)
 	}
 	byHand, another := person(5), person(6)
@@ -128,13 +131,15 @@ func TestChange_LosesNoneOfManyChanges(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 16 {
 		wg.Go(func() {
-			if _, err := s.Change(context.WithoutCancel(t.Context()), u.ID, func(u *user.User) error { u.ElementID++; return nil }); err != nil {
+			if _, err := s.Change(context.WithoutCancel(t.Context()), u.ID,
+				func(u *user.User) error { u.ElementID++; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wg.Wait()
-	if found, err := s.Find(t.Context(), []int64{u.ID}); err != nil || found[0].ElementID != 16 || found[0].Version != 17 {
+	if found, err := s.Find(t.Context(), []int64{u.ID}); err != nil || found[0].ElementID != 16 ||
+		found[0].Version != 17 {
 		t.Errorf("got %+v, %v", found, err)
 	}
 }
@@ -187,7 +192,8 @@ func TestChange_LeavesAMessageWhereSessionsHaveToBeRefreshed(t *testing.T) {
 	if _, err := s.Change(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {
 		t.Errorf("the change's error became %v", err)
 	}
-	if _, err := s.Change(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err, record.ErrNotFound) {
+	if _, err := s.Change(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err,
+		record.ErrNotFound) {
 		t.Errorf("an unknown id: %v", err)
 	}
 }
@@ -210,11 +216,12 @@ func TestNoRequestScansTheUsers(t *testing.T) {
 	}
 	insert(t, s, users...)
 	for name, command := range map[string]bson.D{
-		"by ids":    {{Key: "filter", Value: withIDs([]int64{users[5].ID, users[6].ID})}},
-		"by keys":   {{Key: "filter", Value: withKeys([]string{"k5", "k7"})}},
-		"by uuids":  {{Key: "filter", Value: withUUIDHashes([]string{users[5].UUIDHash})}},
-		"by email":  {{Key: "filter", Value: withEmail("p5@school.example")}, {Key: "sort", Value: byID()}},
-		"a page":    {{Key: "filter", Value: above(users[2900].ID)}, {Key: "sort", Value: byID()}, {Key: "limit", Value: 100}},
+		"by ids":   {{Key: "filter", Value: withIDs([]int64{users[5].ID, users[6].ID})}},
+		"by keys":  {{Key: "filter", Value: withKeys([]string{"k5", "k7"})}},
+		"by uuids": {{Key: "filter", Value: withUUIDHashes([]string{users[5].UUIDHash})}},
+		"by email": {{Key: "filter", Value: withEmail("p5@school.example")}, {Key: "sort", Value: byID()}},
+		"a page": {{Key: "filter", Value: above(users[2900].ID)}, {Key: "sort", Value: byID()},
+			{Key: "limit", Value: 100}},
 		"governing": {{Key: "filter", Value: activeAdministrators()}, {Key: "limit", Value: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,22 +18,35 @@ func TestAdministration_WhatMakesAUserInvalid(t *testing.T) {
 		edit func(*Edit)
 		want problem.Fields
 	}{
-		"nothing":                  {func(*Edit) {}, problem.Fields{}},
-		"no name":                  {func(e *Edit) { e.Name = nil }, problem.Fields{"name": {"can't be blank"}}},
-		"a name of spaces":         {func(e *Edit) { e.Name = text(" \t ") }, problem.Fields{"name": {"can't be blank"}}},
-		"a name of 255":            {func(e *Edit) { e.Name = text(strings.Repeat("é", 255)) }, problem.Fields{}},
-		"a name of 256":            {func(e *Edit) { e.Name = text(strings.Repeat("é", 256)) }, problem.Fields{"name": {"is too long (maximum is 255 characters)"}}},
-		"a name with NUL":          {func(e *Edit) { e.Name = text("A\x00n") }, problem.Fields{"name": {"has a control character"}}},
-		"a name that is no string": {func(e *Edit) { e.Name, e.Faults = nil, problem.Fields{"name": {"is not a string"}} }, problem.Fields{"name": {"is not a string"}}},
-		"no address":               {func(e *Edit) { e.Email = nil }, problem.Fields{"email": {"can't be blank"}}},
-		"an address with a name":   {func(e *Edit) { e.Email = text("Ann <ann@school.example>") }, problem.Fields{"email": {"is not an e-mail address"}}},
-		"no at sign":               {func(e *Edit) { e.Email = text("ann.school.example") }, problem.Fields{"email": {"is not an e-mail address"}}},
-		"two addresses":            {func(e *Edit) { e.Email = text("a@b.example, c@d.example") }, problem.Fields{"email": {"is not an e-mail address"}}},
-		"an address of 254":        {func(e *Edit) { e.Email = text(strings.Repeat("a", 244) + "@b.example") }, problem.Fields{}},
-		"an address of 255":        {func(e *Edit) { e.Email = text(strings.Repeat("a", 245) + "@b.example") }, problem.Fields{"email": {"is too long (maximum is 254 characters)"}}},
-		"an address in spaces":     {func(e *Edit) { e.Email = text(" ann@school.example ") }, problem.Fields{}},
-		"another kind":             {func(e *Edit) { e.Kind = text("teacher") }, problem.Fields{"kind": {"is not included in the list"}}},
-		"several at once":          {func(e *Edit) { e.Name, e.Email = nil, nil }, problem.Fields{"name": {"can't be blank"}, "email": {"can't be blank"}}},
+		"nothing": {func(*Edit) {}, problem.Fields{}},
+		"no name": {func(e *Edit) { e.Name = nil }, problem.Fields{"name": {"can't be blank"}}},
+		"a name of spaces": {func(e *Edit) { e.Name = text(" \t ") },
+			problem.Fields{"name": {"can't be blank"}}},
+		"a name of 255": {func(e *Edit) { e.Name = text(strings.Repeat("é", 255)) }, problem.Fields{}},
+		"a name of 256": {func(e *Edit) { e.Name = text(strings.Repeat("é", 256)) },
+			problem.Fields{"name": {"is too long (maximum is 255 characters)"}}},
+		"a name with NUL": {func(e *Edit) { e.Name = text("A\x00n") },
+			problem.Fields{"name": {"has a control character"}}},
+		"a name that is no string": {func(e *Edit) {
+			e.Name, e.Faults = nil,
+				problem.Fields{"name": {"is not a string"}}
+		}, problem.Fields{"name": {"is not a string"}}},
+		"no address": {func(e *Edit) { e.Email = nil }, problem.Fields{"email": {"can't be blank"}}},
+		"an address with a name": {func(e *Edit) { e.Email = text("Ann <ann@school.example>") },
+			problem.Fields{"email": {"is not an e-mail address"}}},
+		"no at sign": {func(e *Edit) { e.Email = text("ann.school.example") },
+			problem.Fields{"email": {"is not an e-mail address"}}},
+		"two addresses": {func(e *Edit) { e.Email = text("a@b.example, c@d.example") },
+			problem.Fields{"email": {"is not an e-mail address"}}},
+		"an address of 254": {func(e *Edit) { e.Email = text(strings.Repeat("a", 244) + "@b.example") },
+			problem.Fields{}},
+		"an address of 255": {func(e *Edit) { e.Email = text(strings.Repeat("a", 245) + "@b.example") },
+			problem.Fields{"email": {"is too long (maximum is 254 characters)"}}},
+		"an address in spaces": {func(e *Edit) { e.Email = text(" ann@school.example ") }, problem.Fields{}},
+		"another kind": {func(e *Edit) { e.Kind = text("teacher") },
+			problem.Fields{"kind": {"is not included in the list"}}},
+		"several at once": {func(e *Edit) { e.Name, e.Email = nil, nil },
+			problem.Fields{"name": {"can't be blank"}, "email": {"can't be blank"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, u := valid, newUser()
@@ -49,7 +62,8 @@ func TestAdministration_WhatMakesAUserInvalid(t *testing.T) {
 }
 
 func TestAdministration_WhatAnEditDoesNotMentionStays(t *testing.T) {
-	full := User{Name: "Ann", Email: "ann@school.example", Kind: principal.Pupil, ElementID: 7, Active: false, Permissions: principal.Permissions{CanAPI: true, CanSU: true}}
+	full := User{Name: "Ann", Email: "ann@school.example", Kind: principal.Pupil, ElementID: 7, Active: false,
+		Permissions: principal.Permissions{CanAPI: true, CanSU: true}}
 	changed := full
 	if faults := (Edit{}).apply(&changed); len(faults) > 0 || changed != full {
 		t.Errorf("an empty edit makes %+v, %v", changed, faults)
@@ -103,7 +117,9 @@ func TestCheckUUID(t *testing.T) {
 }
 
 func TestPart5_6_LetterCaseOfAnAddressDoesNotMatter(t *testing.T) {
-	for _, pair := range [][2]string{{"Ann@School.Example", "ann@school.example"}, {"ÄNN@school.example", "änn@SCHOOL.example"}, {" a@b.example", "a@b.example "}, {"ΣΟΦΙΑΣ@b.example", "σοφιας@b.example"}} {
+	for _, pair := range [][2]string{{"Ann@School.Example", "ann@school.example"},
+		{"ÄNN@school.example", "änn@SCHOOL.example"}, {" a@b.example", "a@b.example "}, {"ΣΟΦΙΑΣ@b.example",
+			"σοφιας@b.example"}} {
 		if FoldEmail(pair[0]) != FoldEmail(pair[1]) {
 			t.Errorf("%q and %q differ", pair[0], pair[1])
 		}
@@ -138,7 +154,8 @@ func TestSessionsAreToldOfWhatTheyKnow(t *testing.T) {
 
 func TestImport_WhatARowLeavesOutIsAtItsDefaultButForUUIDAndActive(t *testing.T) {
 	before := User{
-		ID: 4, Version: 2, Key: "1", ImportHash: "old", Name: "Ann", Email: "ann@school.example", Kind: principal.Guest, ElementID: 9, Active: false,
+		ID: 4, Version: 2, Key: "1", ImportHash: "old", Name: "Ann", Email: "ann@school.example", Kind: principal.Guest,
+		ElementID: 9, Active: false,
 		Permissions: principal.Permissions{Admin: true}, UUIDHash: "hash",
 	}
 	after := before
@@ -146,7 +163,8 @@ func TestImport_WhatARowLeavesOutIsAtItsDefaultButForUUIDAndActive(t *testing.T)
 	if faults := row.apply(&after, 0); len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	want := User{ID: 4, Version: 2, Key: "1", ImportHash: "new", Name: "Bea", Email: "bea@school.example", Kind: principal.Staff, UUIDHash: "hash"}
+	want := User{ID: 4, Version: 2, Key: "1", ImportHash: "new", Name: "Bea", Email: "bea@school.example",
+		Kind: principal.Staff, UUIDHash: "hash"}
 	if after != want {
 		t.Errorf("got %+v, want %+v", after, want)
 	}

@@ -75,6 +75,7 @@ func sweep(r *service.Runtime, notes *note.Service) func(context.Context) error 
 		}
 		return err
 	}
-	loop := background.New(background.Options{Name: "the sweep of deleted events", Log: r.Log, Step: step, Every: sweepEvery})
+	loop := background.New(background.Options{Name: "the sweep of deleted events", Log: r.Log, Step: step,
+		Every: sweepEvery})
 	return loop.Run
 }

@@ -12,22 +12,26 @@ func TestAdministration_AuditOfANoteTellsNothingOfWhatItSays(t *testing.T) {
 	s := newSchool(t)
 	author, head := s.clients["author"], s.clients["head"]
 	var made struct{ Note struct{ ID int64 } }
-	author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{"contents": "classified"}}).Decode(t, &made)
+	author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event),
+		map[string]any{"note": map[string]any{"contents": "classified"}}).Decode(t, &made)
 	note := fmt.Sprintf("/api/notes/%d", made.Note.ID)
 	author.Put(t, note, map[string]any{"note": map[string]any{"contents": "declassified", "visible_pupil": true}})
 	author.Put(t, note, map[string]any{"note": map[string]any{"visible_pupil": true}}) // changes nothing
 	author.Delete(t, note)
 	record := fmt.Sprintf("Note:%d", made.Note.ID)
 	want := []string{
-		fmt.Sprintf("delete %s: event_id %d →, owner_id %d →, contents →, visible_guest false →, visible_staff true →, visible_pupil true →", record, s.event, s.ids["author"]),
+		fmt.Sprintf("delete %s: event_id %d →, owner_id %d →, contents →, visible_guest false →, visible_staff true "+
+			"→, visible_pupil true →", record, s.event, s.ids["author"]),
 		"update " + record + ": contents →, visible_pupil false → true",
-		fmt.Sprintf("create %s: event_id → %d, owner_id → %d, contents →, visible_guest → false, visible_staff → true, visible_pupil → false", record, s.event, s.ids["author"]),
+		fmt.Sprintf("create %s: event_id → %d, owner_id → %d, contents →, visible_guest → false, visible_staff → "+
+			"true, visible_pupil → false", record, s.event, s.ids["author"]),
 	}
 	if diff := cmp.Diff(want, head.AuditTexts(t, "notes", fmt.Sprintf("record=Event:%d", s.event))); diff != "" {
 		t.Error(diff)
 	}
 	for _, l := range head.Audit(t, "notes", "record="+record) {
-		if l.UserID == nil || *l.UserID != s.ids["author"] || l.From == "" || l.Request == "" { // the creation came through events
+		// the creation came through events
+		if l.UserID == nil || *l.UserID != s.ids["author"] || l.From == "" || l.Request == "" {
 			t.Errorf("%s by %+v", l, l)
 		}
 	}

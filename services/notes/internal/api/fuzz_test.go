@@ -92,7 +92,8 @@ func TestReadRow_ReadsReferencesBesideTheNote(t *testing.T) {
 
 func FuzzReadEdit(f *testing.F) {
 	for _, text := range []string{
-		`{"contents":"a\nb","visible_guest":true,"visible_staff":"false","visible_pupil":null}`, `{"contents":[],"visible_guest":"yes"}`, `{"contents":"\ud800","visible_staff":1}`,
+		`{"contents":"a\nb","visible_guest":true,"visible_staff":"false","visible_pupil":null}`,
+		`{"contents":[],"visible_guest":"yes"}`, `{"contents":"\ud800","visible_staff":1}`,
 		`{"contents":"a","contents":null}`, `{"Contents":"a"}`, `{"visible_guest":"tru\u0065"}`,
 	} {
 		f.Add([]byte(text))

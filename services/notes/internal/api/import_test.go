@@ -11,9 +11,11 @@ func TestAdministration_ImportOfNotes(t *testing.T) {
 	s := newSchool(t)
 	head := s.clients["head"]
 	events := head.Import(t, "events", map[string]any{
-		"key": "drill", "body": "Fire drill", "category": "c", "starts_at": "2026-09-01 09:00", "ends_at": "2026-09-01 10:00", "owner": "author"})
+		"key": "drill", "body": "Fire drill", "category": "c", "starts_at": "2026-09-01 " +
+			"09:00", "ends_at": "2026-09-01 10:00", "owner": "author"})
 	event := events["drill"]
-	own := map[string]any{"key": "own", "event": "drill", "contents": "*a*", "owner": "author", "visible_staff": false, "visible_guest": true}
+	own := map[string]any{"key": "own", "event": "drill", "contents": "*a*", "owner": "author", "visible_staff": false,
+		"visible_guest": true}
 	system := map[string]any{"key": "system", "event": "drill", "contents": "3 of 20 pupils are missing"}
 	bad := map[string]any{"key": "bad", "event": "no such event", "contents": "a", "owner": "nobody"}
 
@@ -35,19 +37,22 @@ func TestAdministration_ImportOfNotes(t *testing.T) {
 	head.ImportBatch(t, importPath, system, own).Want(t, 200, fmt.Sprintf(
 		`{"status":"OK","created":0,"updated":1,"unchanged":1,"failed":0,"records":[{"index":0,"key":"system","result":"unchanged","id":%d},{"index":1,"key":"own","result":"updated","id":%d}]}`, b, a))
 	s.clients["author"].Get(t, paths(a)[0]).Want(t, 200,
-		ok("note", noteForm(a, "b", [3]bool{true, false, false}, "<p>b</p>\n", s.ownerForm("author"), parentForm(event))))
+		ok("note", noteForm(a, "b", [3]bool{true, false, false}, "<p>b</p>\n", s.ownerForm("author"),
+			parentForm(event))))
 
 	// decisions, part 6: the system alone changes and removes its notes
 	head.Put(t, paths(b)[0], `{"note":{"contents":"c"}}`).Want(t, 403, forbidden)
 	head.Delete(t, paths(b)[0]).Want(t, 403, forbidden)
 	s.clients["colleague"].Get(t, paths(b)[0]).Want(t, 200,
-		ok("note", noteForm(b, "3 of 20 pupils are missing", staffOnly, "<p>3 of 20 pupils are missing</p>\n", "null", parentForm(event))))
+		ok("note", noteForm(b, "3 of 20 pupils are missing", staffOnly, "<p>3 of 20 pupils are missing</p>\n", "null",
+			parentForm(event))))
 }
 
 func TestAdministration_ImportOfNotesIsForAdmins(t *testing.T) {
 	s := newSchool(t)
 	s.clients["author"].ImportBatch(t, importPath, map[string]any{"key": "a", "event": "e"}).Want(t, 403, forbidden)
-	s.clients["head"].ImportBatch(t, importPath).Want(t, 200, `{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
+	s.clients["head"].ImportBatch(t, importPath).Want(t, 200,
+		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
 	if a := s.clients["head"].ImportBatch(t, importPath, map[string]any{"event": "e"}); a.Code != 400 {
 		t.Errorf("a record without a key: %d %s", a.Code, a.Body)
 	}

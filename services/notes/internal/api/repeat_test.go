@@ -12,7 +12,8 @@ func TestDecisionsPart1_IdempotencyKey_ANoteIsMadeOnce(t *testing.T) {
 	author := s.clients["author"]
 	path, key := fmt.Sprintf("/api/events/%d/notes", s.event), uuid.NewString()
 	post := func(contents string) (int, string) {
-		a := author.Do(t, "POST", path, map[string]any{"note": map[string]any{"contents": contents}}, "Idempotency-Key", key)
+		a := author.Do(t, "POST", path, map[string]any{"note": map[string]any{"contents": contents}}, "Idempotency-Key",
+			key)
 		return a.Code, a.Body
 	}
 	code, first := post("a")
@@ -59,16 +60,19 @@ func TestDecisionsPart1_ETagAndIfMatch_OfANote(t *testing.T) {
 			t.Errorf("%d %q", a.Code, a.Body)
 		}
 		// The parent is shown in the note: a change of it is seen.
-		author.Patch(t, fmt.Sprint("/api/events/", s.event), map[string]any{"event": map[string]any{"body": uuid.NewString()}})
+		author.Patch(t, fmt.Sprint("/api/events/", s.event),
+			map[string]any{"event": map[string]any{"body": uuid.NewString()}})
 		if a := author.Do(t, "GET", path, nil, "If-None-Match", old); a.Code != 200 {
 			t.Errorf("a 304 hides the parent's change: %d", a.Code)
 		}
 		changed := author.Do(t, "PUT", path, `{"note":{"contents":"b"}}`, "If-Match", old)
-		if changed.Code != 200 || changed.Header.Get("ETag") != author.Get(t, path).Header.Get("ETag") || changed.Header.Get("ETag") == old {
+		if changed.Code != 200 || changed.Header.Get("ETag") != author.Get(t, path).Header.Get("ETag") ||
+			changed.Header.Get("ETag") == old {
 			t.Errorf("%d %s", changed.Code, changed.Body)
 		}
 		before := author.Get(t, path).Body
-		for _, call := range [][2]string{{"PUT", `{"note":{"contents":"c"}}`}, {"PATCH", `{"note":{"contents":7}}`}, {"DELETE", ``}} {
+		for _, call := range [][2]string{{"PUT", `{"note":{"contents":"c"}}`}, {"PATCH", `{"note":{"contents":7}}`},
+			{"DELETE", ``}} {
 			author.Do(t, call[0], path, call[1], "If-Match", old).
 				Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
 			if a := s.clients["colleague"].Do(t, call[0], path, call[1], "If-Match", old); a.Code != 403 {
@@ -80,6 +84,7 @@ func TestDecisionsPart1_ETagAndIfMatch_OfANote(t *testing.T) {
 		}
 		author.Get(t, path).Want(t, 200, before)
 	}
-	author.Do(t, "DELETE", paths(id)[0], nil, "If-Match", author.Get(t, paths(id)[0]).Header.Get("ETag")).Want(t, 200, `{"status":"OK"}`)
+	author.Do(t, "DELETE", paths(id)[0], nil, "If-Match", author.Get(t, paths(id)[0]).Header.Get("ETag")).Want(t, 200,
+		`{"status":"OK"}`)
 	author.Do(t, "DELETE", paths(id)[0], nil, "If-Match", "*").Want(t, 404, missing(id))
 }

@@ -46,7 +46,8 @@ func newSchool(t *testing.T) school {
 	admin := system.Admin(t)
 	var records []map[string]any
 	for _, u := range users {
-		record := map[string]any{"key": u.key, "name": u.key, "email": u.key + "@school.example", "kind": u.kind, "uuid": u.uuid, "can_api": true}
+		record := map[string]any{"key": u.key, "name": u.key, "email": u.key + "@school.example", "kind": u.kind,
+			"uuid": u.uuid, "can_api": true}
 		for _, right := range u.rights {
 			record[right] = true
 		}
@@ -65,7 +66,8 @@ func newSchool(t *testing.T) school {
 func (s school) newEvent(t *testing.T) int64 {
 	t.Helper()
 	a := s.clients["author"].Post(t, "/api/events", map[string]any{"event": map[string]any{
-		"body": "Fire drill", "event_category_id": s.category, "starts_at": "2026-09-01 09:00", "ends_at": "2026-09-01 10:00"}, "elements": []string{}})
+		"body": "Fire drill", "event_category_id": s.category, "starts_at": "2026-09-01 " +
+			"09:00", "ends_at": "2026-09-01 10:00"}, "elements": []string{}})
 	var reply struct{ Event struct{ ID int64 } }
 	a.Decode(t, &reply)
 	if a.Code != 200 || reply.Event.ID == 0 {

@@ -13,9 +13,12 @@ import (
 // FuzzHTML checks the HTML as a browser reads it: parsed by HTML's own rules, whatever the source was.
 func FuzzHTML(f *testing.F) {
 	for _, source := range []string{
-		"a\nb\n\nc", "# a\n\n- b\n  1. c\n\n> d", "```x\ny\n```", "[a](http://x.org \"t\")", "<script>x</script>", "[a](javascript:x)", "<javascript:x>",
-		"[a](java&Tab;script:x)", "![a](data:text/html,x)", "<b onclick=x>", `[a](http://x/"onclick="x)`, "`<svg/onload=x>`", "<!--><img src=x onerror=x>", "www.x.org me@x.org",
-		"[a]\n\n[a]: <javascript:x> 'y'", "&lt;script&gt;", "<![CDATA[<script>]]>", "<?php <b>?>", "a\x00<\x00script>", "[![a](x)](y)",
+		"a\nb\n\nc", "# a\n\n- b\n  1. c\n\n> d", "```x\ny\n```", "[a](http://x.org \"t\")", "<script>x</script>",
+		"[a](javascript:x)", "<javascript:x>",
+		"[a](java&Tab;script:x)", "![a](data:text/html,x)", "<b onclick=x>", `[a](http://x/"onclick="x)`,
+		"`<svg/onload=x>`", "<!--><img src=x onerror=x>", "www.x.org me@x.org",
+		"[a]\n\n[a]: <javascript:x> 'y'", "&lt;script&gt;", "<![CDATA[<script>]]>", "<?php <b>?>", "a\x00<\x00script>",
+		"[![a](x)](y)",
 	} {
 		f.Add(source)
 	}
@@ -34,12 +37,13 @@ func FuzzHTML(f *testing.F) {
 
 // attributes are all that elements may have.
 var attributes = map[string][]string{
-	"p": nil, "br": nil, "hr": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil, "ul": nil, "ol": {"start"}, "li": nil,
+	"p": nil, "br": nil, "hr": nil, "h1": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil,
+	"ul": nil, "ol": {"start"}, "li": nil,
 	"pre": nil, "code": {"class"}, "em": nil, "strong": nil, "a": {"href", "title"}, "img": {"src", "alt", "title"},
 }
 
-// assertHarmless parses text as the contents of a page's body and fails the test for any element, attribute, scheme or comment that notes
-// don't have.
+// assertHarmless parses text as the contents of a page's body and fails the test for any element, attribute, scheme
+// or comment that notes don't have.
 func assertHarmless(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(strings.ToLower(text), "<script") {
@@ -85,7 +89,8 @@ func assertHarmlessNode(t *testing.T, n *html.Node, text string) {
 func assertHarmlessURL(t *testing.T, address, text string) {
 	t.Helper()
 	// Browsers drop these before they look for the scheme.
-	stripped := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(strings.TrimFunc(address, func(r rune) bool { return r <= ' ' }))
+	stripped := strings.NewReplacer("\t", "", "\n", "", "\r",
+		"").Replace(strings.TrimFunc(address, func(r rune) bool { return r <= ' ' }))
 	u, err := url.Parse(stripped)
 	if err != nil {
 		t.Errorf("no URL: %q in %q", address, text)

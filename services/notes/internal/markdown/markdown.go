@@ -36,7 +36,8 @@ func NewRenderer() *Renderer {
 		markdown: goldmark.New(
 			goldmark.WithExtensions(extension.Linkify),
 			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(purge{}, 0))),
-			goldmark.WithRenderer(renderer.NewRenderer(renderer.WithNodeRenderers(util.Prioritized(spaced{html.NewRenderer(html.WithHardWraps())}, 0)))),
+			goldmark.WithRenderer(renderer.NewRenderer(renderer.WithNodeRenderers(
+				util.Prioritized(spaced{html.NewRenderer(html.WithHardWraps())}, 0)))),
 		),
 		wall: newWall(),
 	}
@@ -56,7 +57,8 @@ func (r *Renderer) HTML(source string) (string, error) {
 // here for the day on which that one has a hole.
 func newWall() *bluemonday.Policy {
 	wall := bluemonday.NewPolicy()
-	wall.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong")
+	wall.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre",
+		"code", "em", "strong")
 	wall.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	wall.AllowAttrs("class").Matching(languageClass).OnElements("code")
 	wall.AllowAttrs("href", "title").OnElements("a")

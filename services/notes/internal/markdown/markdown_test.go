@@ -20,25 +20,39 @@ func TestDecisionsPart6_Markdown(t *testing.T) {
 		{"backslash", `\*a\* \"`, "<p>*a* &quot;</p>\n"},
 		{"other scripts", "Zoë 日本語 🚌", "<p>Zoë 日本語 🚌</p>\n"},
 		{"NUL", "a\x00b", "<p>a\uFFFDb</p>\n"},
-		{"not an extension of CommonMark", "|a|\n|-|\n\n~~b~~ [^1] - [ ] c", "<p>|a|<br>\n|-|</p>\n\n<p>~~b~~ [^1] - [ ] c</p>\n"},
+		{"not an extension of CommonMark", "|a|\n|-|\n\n~~b~~ [^1] - [ ] c",
+			"<p>|a|<br>\n|-|</p>\n\n<p>~~b~~ [^1] - [ ] c</p>\n"},
 
-		{"blocks are separated", "# a\nb\n\n---\n> c\n\n- d\n\n1. e", "<h1>a</h1>\n\n<p>b</p>\n\n<hr>\n\n<blockquote>\n<p>c</p>\n</blockquote>\n\n<ul>\n<li>d</li>\n</ul>\n\n<ol>\n<li>e</li>\n</ol>\n"},
-		{"paragraphs in a quotation are separated", "> a\n>\n> b", "<blockquote>\n<p>a</p>\n\n<p>b</p>\n</blockquote>\n"},
-		{"tight list", "- a\n- b\n  - c\n- d", "<ul>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n<li>d</li>\n</ul>\n"},
+		{"blocks are separated", "# a\nb\n\n---\n> c\n\n- d\n\n1. e",
+			"<h1>a</h1>\n\n<p>b</p>\n\n<hr>\n\n<blockquote>\n<p>c</p>\n</blockquote>\n\n" +
+				"<ul>\n<li>d</li>\n</ul>\n\n<ol>\n<li>e</li>\n</ol>\n"},
+		{"paragraphs in a quotation are separated", "> a\n>\n> b",
+			"<blockquote>\n<p>a</p>\n\n<p>b</p>\n</blockquote>\n"},
+		{"tight list", "- a\n- b\n  - c\n- d",
+			"<ul>\n<li>a</li>\n<li>b\n<ul>\n<li>c</li>\n</ul>\n</li>\n<li>d</li>\n</ul>\n"},
 		{"loose list", "- a\n\n  b\n- c", "<ul>\n<li>\n<p>a</p>\n\n<p>b</p>\n</li>\n<li>\n<p>c</p>\n</li>\n</ul>\n"},
 		{"numbers", "7. a\n8. b", "<ol start=\"7\">\n<li>a</li>\n<li>b</li>\n</ol>\n"},
-		{"code keeps its lines", "```go\nx := 1\n\n\n<b>y\n```\n\nz", "<pre><code class=\"language-go\">x := 1\n\n\n&lt;b&gt;y\n</code></pre>\n\n<p>z</p>\n"},
+		{"code keeps its lines", "```go\nx := 1\n\n\n<b>y\n```\n\nz",
+			"<pre><code class=\"language-go\">x := 1\n\n\n&lt;b&gt;y\n</code></pre>\n\n<p>z</p>\n"},
 		{"indented code keeps its lines", "    a\n\n\n    b\n\nc", "<pre><code>a\n\n\nb\n</code></pre>\n\n<p>c</p>\n"},
-		{"code that looks like a paragraph's end", "```\n</p>\n<p>\n```", "<pre><code>&lt;/p&gt;\n&lt;p&gt;\n</code></pre>\n"},
-		{"definitions leave no gap", "[a]: http://x.org\n\n[a]\n\nb", "<p><a href=\"http://x.org\">a</a></p>\n\n<p>b</p>\n"},
+		{"code that looks like a paragraph's end", "```\n</p>\n<p>\n```",
+			"<pre><code>&lt;/p&gt;\n&lt;p&gt;\n</code></pre>\n"},
+		{"definitions leave no gap", "[a]: http://x.org\n\n[a]\n\nb",
+			"<p><a href=\"http://x.org\">a</a></p>\n\n<p>b</p>\n"},
 
-		{"link", `[a](https://x.org/?b=1&c=2 "t")`, "<p><a href=\"https://x.org/?b=1&amp;c=2\" title=\"t\">a</a></p>\n"},
+		{"link", `[a](https://x.org/?b=1&c=2 "t")`,
+			"<p><a href=\"https://x.org/?b=1&amp;c=2\" title=\"t\">a</a></p>\n"},
 		{"relative link", "[a](/b#c)", "<p><a href=\"/b#c\">a</a></p>\n"},
 		{"telephone", "[a](tel:+4412345)", "<p><a href=\"tel:+4412345\">a</a></p>\n"},
-		{"automatic link", "<https://x.org/?a=1&b> <me@x.org>", "<p><a href=\"https://x.org/?a=1&amp;b\">https://x.org/?a=1&amp;b</a> <a href=\"mailto:me@x.org\">me@x.org</a></p>\n"},
-		{"bare links", "see http://x.org/a?b=1&c, www.x.org. or me@x.org", "<p>see <a href=\"http://x.org/a?b=1&amp;c\">http://x.org/a?b=1&amp;c</a>, <a href=\"http://www.x.org\">www.x.org</a>. or <a href=\"mailto:me@x.org\">me@x.org</a></p>\n"},
+		{"automatic link", "<https://x.org/?a=1&b> <me@x.org>",
+			"<p><a href=\"https://x.org/?a=1&amp;b\">https://x.org/?a=1&amp;b</a> <a " +
+				"href=\"mailto:me@x.org\">me@x.org</a></p>\n"},
+		{"bare links", "see http://x.org/a?b=1&c, www.x.org. or me@x.org",
+			"<p>see <a href=\"http://x.org/a?b=1&amp;c\">http://x.org/a?b=1&amp;c</a>, <a " +
+				"href=\"http://www.x.org\">www.x.org</a>. or <a href=\"mailto:me@x.org\">me@x.org</a></p>\n"},
 		{"no bare link in code", "`http://x.org`", "<p><code>http://x.org</code></p>\n"},
-		{"image", `![a *b*](http://x.org/c.png "d")`, "<p><img src=\"http://x.org/c.png\" alt=\"a b\" title=\"d\"></p>\n"},
+		{"image", `![a *b*](http://x.org/c.png "d")`,
+			"<p><img src=\"http://x.org/c.png\" alt=\"a b\" title=\"d\"></p>\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) { assertHTML(t, c.source, c.want) })
 	}
@@ -67,10 +81,14 @@ func TestDecisionsPart6_RawHTMLAndUnsafeSchemesAreRemoved(t *testing.T) {
 		{"vbscript, data, file", "[a](vbscript:x) [b](data:text/html,x) [c](file:///x)", "<p>a b c</p>\n"},
 		{"a scheme that nobody knows", "[a](made-up:x) <made-up:y>", "<p>a made-up:y</p>\n"},
 		{"image", "![a](javascript:x) ![b](data:image/png;base64,AA) ![c](ftp://x.org/y)", "<p>a b c</p>\n"},
-		{"attribute from a title", `[a](http://x.org "b\" onclick=\"x")`, "<p><a href=\"http://x.org\" title=\"b&quot; onclick=&quot;x\">a</a></p>\n"},
-		{"attribute from a URL", `[a](http://x.org/"onclick="x)`, "<p><a href=\"http://x.org/%22onclick=%22x\">a</a></p>\n"},
-		{"attribute from a language", "```a\" onclick=\"x\nb\n```", "<pre><code class=\"language-a&quot;\">b\n</code></pre>\n"},
-		{"attribute from an image's text", `![" onerror="x](http://x.org)`, "<p><img src=\"http://x.org\" alt=\"&quot; onerror=&quot;x\"></p>\n"},
+		{"attribute from a title", `[a](http://x.org "b\" onclick=\"x")`,
+			"<p><a href=\"http://x.org\" title=\"b&quot; onclick=&quot;x\">a</a></p>\n"},
+		{"attribute from a URL", `[a](http://x.org/"onclick="x)`,
+			"<p><a href=\"http://x.org/%22onclick=%22x\">a</a></p>\n"},
+		{"attribute from a language", "```a\" onclick=\"x\nb\n```",
+			"<pre><code class=\"language-a&quot;\">b\n</code></pre>\n"},
+		{"attribute from an image's text", `![" onerror="x](http://x.org)`,
+			"<p><img src=\"http://x.org\" alt=\"&quot; onerror=&quot;x\"></p>\n"},
 		{"a link to nothing", "[a]() [b](<>)", "<p>a b</p>\n"},
 		{"not a URL", "[a](http://[::1) [b](http://x.org:y)", "<p>a b</p>\n"},
 	} {
@@ -92,8 +110,8 @@ func assertHTML(t *testing.T, source, want string) {
 	}
 }
 
-// TestHTML_TakesTimeInBounds: the parser's time is quadratic at worst, on these. A note of the full length, sixteen times as long, then takes about a
-// second, once, when it is written.
+// TestHTML_TakesTimeInBounds: the parser's time is quadratic at worst, on these. A note of the full length, sixteen
+// times as long, then takes about a second, once, when it is written.
 func TestHTML_TakesTimeInBounds(t *testing.T) {
 	r := NewRenderer()
 	for _, pattern := range []string{"[", ">", "> ", "*a_", "[a](", "1. ", "_*", "a@b.c ", "[a]: x\n"} {
@@ -110,7 +128,8 @@ func TestHTML_TakesTimeInBounds(t *testing.T) {
 
 func BenchmarkHTML(b *testing.B) {
 	r := NewRenderer()
-	source := strings.Repeat("The *whole* class of 9A\nmeets at http://school.example/x, see [the plan](https://a.example).\n\n", 8)
+	source := strings.Repeat("The *whole* class of 9A\nmeets at http://school.example/x, see [the "+
+		"plan](https://a.example).\n\n", 8)
 	b.SetBytes(int64(len(source)))
 	for b.Loop() {
 		if _, err := r.HTML(source); err != nil {

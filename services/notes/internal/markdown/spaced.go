@@ -22,14 +22,15 @@ type spacedRegister struct {
 
 // Register implements renderer.NodeRendererFuncRegisterer.
 func (s spacedRegister) Register(kind ast.NodeKind, render renderer.NodeRendererFunc) {
-	s.NodeRendererFuncRegisterer.Register(kind, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if entering && followsBlock(n) {
-			if err := w.WriteByte('\n'); err != nil {
-				return ast.WalkStop, err
+	s.NodeRendererFuncRegisterer.Register(kind,
+		func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if entering && followsBlock(n) {
+				if err := w.WriteByte('\n'); err != nil {
+					return ast.WalkStop, err
+				}
 			}
-		}
-		return render(w, source, n, entering)
-	})
+			return render(w, source, n, entering)
+		})
 }
 
 func followsBlock(n ast.Node) bool {

@@ -37,7 +37,8 @@ func TestDecisionsPart6_WhoSeesANote(t *testing.T) {
 		{owner, Visibility{Guest: true}, []string{"admin (guest)", "guest", "owner (pupil)"}},
 		{owner, Visibility{Staff: true}, []string{"admin (guest)", "owner (pupil)", "staff"}},
 		{owner, Visibility{Pupil: true}, []string{"admin (guest)", "owner (pupil)", "pupil"}},
-		{owner, Visibility{Guest: true, Staff: true, Pupil: true}, []string{"admin (guest)", "guest", "owner (pupil)", "pupil", "staff"}},
+		{owner, Visibility{Guest: true, Staff: true, Pupil: true},
+			[]string{"admin (guest)", "guest", "owner (pupil)", "pupil", "staff"}},
 		{0, Visibility{}, []string{"admin (guest)"}},
 		{0, Visibility{Staff: true}, []string{"admin (guest)", "staff"}},
 		{0, Visibility{Pupil: true}, []string{"admin (guest)", "owner (pupil)", "pupil"}},
@@ -79,14 +80,18 @@ func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
 		edit Edit
 		want Note
 	}{
-		"none":            {Edit{}, stored},
-		"no contents":     {Edit{Contents: new("")}, Note{ID: 1, EventID: 2, OwnerID: owner, Visible: Visibility{Guest: true, Pupil: true}}},
-		"hid from guests": {Edit{VisibleGuest: new(false)}, Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Pupil: true}}},
+		"none": {Edit{}, stored},
+		"no contents": {Edit{Contents: new("")},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Visible: Visibility{Guest: true, Pupil: true}}},
+		"hid from guests": {Edit{VisibleGuest: new(false)},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Pupil: true}}},
 		"shown to staff": {
 			Edit{VisibleStaff: new(true)},
-			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true, Staff: true, Pupil: true}},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a",
+				Visible: Visibility{Guest: true, Staff: true, Pupil: true}},
 		},
-		"hid from pupils": {Edit{VisiblePupil: new(false)}, Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true}}},
+		"hid from pupils": {Edit{VisiblePupil: new(false)},
+			Note{ID: 1, EventID: 2, OwnerID: owner, Contents: "a", Visible: Visibility{Guest: true}}},
 	} {
 		got := stored
 		if faults := c.edit.apply(&got); len(faults) > 0 {

@@ -12,7 +12,8 @@ func TestHardToBreak_Row02_TheLengthOfATextIsThatInJSON(t *testing.T) {
 		every[i] = byte(i)
 	}
 	for _, text := range []string{
-		"", "plain", `<a href="x">&</a>`, "é日\U0001f514", "\u2028\u2029\ufffd", string(every), strings.Repeat("<", 1000),
+		"", "plain", `<a href="x">&</a>`, "é日\U0001f514", "\u2028\u2029\ufffd", string(every),
+		strings.Repeat("<", 1000),
 	} {
 		encoded, err := json.Marshal(text)
 		if err != nil {

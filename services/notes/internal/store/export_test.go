@@ -21,7 +21,9 @@ func Queries() map[string]bson.D {
 		"old idempotency keys":          find("notes", keysBefore(time.Unix(5, 0))),
 		"notes of deleted events":       find("notes", ofEvents([]int64{3, 5, 8})),
 		"notes on a topic":              find("notes", onTopic(fact.Absences, ofEvents([]int64{3, 5, 8})[0])),
-		"notes of days on topics":       find("notes", writtenFor(fact.Absences, wiretime.Days{First: 20700, Last: 20706})),
-		"old marks":                     find("notes_deleted_events", markedBefore(time.Unix(5, 0)), bson.E{Key: "limit", Value: markBatch}),
+		"notes of days on topics": find("notes",
+			writtenFor(fact.Absences, wiretime.Days{First: 20700, Last: 20706})),
+		"old marks": find("notes_deleted_events", markedBefore(time.Unix(5, 0)),
+			bson.E{Key: "limit", Value: markBatch}),
 	}
 }

@@ -55,7 +55,8 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 	s, db := open(t)
 	n := insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
-	if _, err := s.Change(t.Context(), n.ID, func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil }); err != nil {
+	if _, err := s.Change(t.Context(), n.ID,
+		func(n *note.Note) error { *n = note.Note{ID: n.ID, OwnerID: 4, Contents: "b"}; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -67,21 +68,24 @@ func TestAnIdempotencyKeySurvivesChangesUntilItIsForgotten(t *testing.T) {
 		}
 		got, err := s.GetByIdempotencyKey(t.Context(), key("a").ID)
 		found := !errors.Is(err, record.ErrNotFound)
-		if (found && err != nil) || found != step.found || (found && (got.ID != n.ID || got.IdempotencyKey != key("a"))) {
+		if (found && err != nil) || found != step.found ||
+			(found && (got.ID != n.ID || got.IdempotencyKey != key("a"))) {
 			t.Errorf("before %v: %+v, %v, %v", step.before, got, found, err)
 		}
 	}
 	if got := load(t, s, n.ID); got.Version != 2 || got.Contents != "b" {
 		t.Errorf("forgetting changed the note: %+v", got)
 	}
-	left, err := db.Collection("notes").CountDocuments(t.Context(), bson.D{{Key: "ticket", Value: bson.D{{Key: "$exists", Value: true}}}})
+	left, err := db.Collection("notes").CountDocuments(t.Context(),
+		bson.D{{Key: "ticket", Value: bson.D{{Key: "$exists", Value: true}}}})
 	if err != nil || left != 0 {
 		t.Errorf("%d, %v", left, err)
 	}
 	insert(t, s, note.Note{EventID: 3, OwnerID: 4, IdempotencyKey: key("a")})
 }
 
-// TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten: the note changes after it was read and before it is replaced or removed.
+// TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten: the note changes after it was read and before it is
+// replaced or removed.
 func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 	s, events, _ := newService(t)
 	id := create(t, s, 101, "a")
@@ -98,7 +102,8 @@ func TestDecisionsPart1_IfMatch_AChangeInBetweenIsNotOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		events.asked = func() { // between the two
-			if _, err := s.Store.Change(t.Context(), id, func(n *note.Note) error { n.Contents = "theirs"; return nil }); err != nil {
+			if _, err := s.Store.Change(t.Context(), id,
+				func(n *note.Note) error { n.Contents = "theirs"; return nil }); err != nil {
 				t.Error(err)
 			}
 		}

@@ -67,7 +67,8 @@ func TestPrepare_IsSafeInManyReplicas(t *testing.T) {
 func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
 	s, _ := open(t)
 	for _, want := range []note.Note{
-		{EventID: 3, OwnerID: 4, Contents: "a\n🚌 \x00 $set", Visible: note.Visibility{Guest: true, Pupil: true}, HTML: "<p>a</p>\n", Markup: 1},
+		{EventID: 3, OwnerID: 4, Contents: "a\n🚌 \x00 $set", Visible: note.Visibility{Guest: true, Pupil: true},
+			HTML: "<p>a</p>\n", Markup: 1},
 		{EventID: 3, Visible: note.Visibility{Staff: true}},
 		{EventID: 1 << 62, OwnerID: 1 << 62, Contents: strings.Repeat("🚌", 65536), Key: "n1", ImportHash: "h"},
 	} {
@@ -121,7 +122,8 @@ func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
 	var wg sync.WaitGroup
 	for range writers {
 		wg.Go(func() {
-			if _, err := s.Change(t.Context(), n.ID, func(n *note.Note) error { n.Contents += "x"; return nil }); err != nil {
+			if _, err := s.Change(t.Context(), n.ID,
+				func(n *note.Note) error { n.Contents += "x"; return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -134,7 +136,8 @@ func TestUpdate_LosesNoConcurrentChange(t *testing.T) {
 	_, err := s.Change(t.Context(), 999, func(*note.Note) error { return nil })
 	wantMissing(t, err, 999)
 	refused := errors.New("refused")
-	if _, err := s.Change(t.Context(), n.ID, func(n *note.Note) error { n.Contents = ""; return refused }); !errors.Is(err, refused) {
+	if _, err := s.Change(t.Context(), n.ID,
+		func(n *note.Note) error { n.Contents = ""; return refused }); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
 	if got := load(t, s, n.ID).Contents; got != n.Contents {

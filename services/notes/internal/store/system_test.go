@@ -19,7 +19,8 @@ import (
 // keepNotes asks for notes on the topic of absences and returns the changes.
 func keepNotes(t testing.TB, s *service, dryRun bool, notes ...fact.SystemNote) []fact.NoteChange {
 	t.Helper()
-	changes, err := s.KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes, DryRun: dryRun})
+	changes, err := s.KeepSystemNotes(t.Context(),
+		fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes, DryRun: dryRun})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +44,9 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	s, _, _ := newService(t)
 	byHand := create(t, s, 102, "by hand")
 	want := note.Note{
-		EventID: 101, Version: 1, Contents: "*a*", HTML: "<p><em>a</em></p>\n", Markup: markdown.Version, Visible: note.Visibility{Staff: true},
-		Topic: fact.Absences, Day: 20700,
+		EventID: 101, Version: 1, Contents: "*a*", HTML: "<p><em>a</em></p>\n", Markup: markdown.Version,
+		Visible: note.Visibility{Staff: true},
+		Topic:   fact.Absences, Day: 20700,
 	}
 	for i, step := range []struct {
 		asked fact.SystemNote
@@ -54,10 +56,12 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 		{about(101, "*a*"), fact.NoteCreated, func() {}},
 		{about(101, "*a*"), fact.NoteUnchanged, func() {}},
 		{about(101, "b"), fact.NoteUpdated, func() { want.Contents, want.HTML, want.Version = "b", "<p>b</p>\n", 2 }},
-		{fact.SystemNote{EventID: 101, Day: 20701, Contents: "b"}, fact.NoteUpdated, func() { want.Day, want.Version = 20701, 3 }},
+		{fact.SystemNote{EventID: 101, Day: 20701, Contents: "b"}, fact.NoteUpdated,
+			func() { want.Day, want.Version = 20701, 3 }},
 	} {
 		for _, dryRun := range []bool{true, false} { // a dry run says the same, and leaves it to be done
-			if got := keepNotes(t, s, dryRun, about(102, ""), step.asked); !slices.Equal(got, []fact.NoteChange{fact.NoNote, step.want}) {
+			if got := keepNotes(t, s, dryRun, about(102, ""), step.asked); !slices.Equal(got,
+				[]fact.NoteChange{fact.NoNote, step.want}) {
 				t.Errorf("step %d: %q", i, got)
 			}
 		}
@@ -73,7 +77,8 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if notes, err := s.Store.List(t.Context(), 101); err != nil || slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
+	if notes, err := s.Store.List(t.Context(), 101); err != nil ||
+		slices.ContainsFunc(notes, func(n note.Note) bool { return n.Topic != "" || n.Contents != "" }) {
 		t.Errorf("%+v, %v", notes, err)
 	}
 	if got := keepNotes(t, s, false, about(101, "c")); got[0] != fact.NoteCreated {
@@ -88,7 +93,8 @@ func TestSystemNotes_ASystemNoteIsForStaff(t *testing.T) {
 	s, _, _ := newService(t)
 	keepNotes(t, s, false, about(101, "a"))
 	for kind, want := range map[principal.Kind]int{principal.Staff: 1, principal.Pupil: 0, principal.Guest: 0} {
-		shown, err := s.List(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{UserID: 9, Kind: kind}})
+		shown, err := s.List(t.Context(),
+			fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{UserID: 9, Kind: kind}})
 		if err != nil || len(shown) != want || (want == 1 && shown[0].Owner != nil) {
 			t.Errorf("%s: %+v, %v", kind, shown, err)
 		}
@@ -112,7 +118,9 @@ func TestSystemNotes_NotesAreFoundByTheDayThatTheyWereWrittenFor(t *testing.T) {
 			t.Errorf("%+v: %v, %v, want %v", days, got, err, want)
 		}
 	}
-	if got, err := s.Noted(t.Context(), fact.NotedQuestion{Topic: "another", Days: wiretime.Days{First: 0, Last: wiretime.LastDay}}); err != nil || len(got) > 0 {
+	if got, err := s.Noted(t.Context(),
+		fact.NotedQuestion{Topic: "another",
+			Days: wiretime.Days{First: 0, Last: wiretime.LastDay}}); err != nil || len(got) > 0 {
 		t.Errorf("on another topic: %v, %v", got, err)
 	}
 }
@@ -133,7 +141,8 @@ func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 					}
 					notes = append(notes, about(200+event, contents))
 				}
-				if _, err := s.KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes}); err != nil {
+				if _, err := s.KeepSystemNotes(t.Context(),
+					fact.SystemNotesQuestion{Topic: fact.Absences, Notes: notes}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -162,9 +171,11 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 		for range rapid.IntRange(1, 5).Draw(rt, "runs") {
 			var asked []fact.SystemNote
 			var want []fact.NoteChange
-			for _, event := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 4), 1, 5, rapid.ID[int64]).Draw(rt, "events") {
+			for _, event := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 4), 1, 5, rapid.ID[int64]).Draw(rt,
+				"events") {
 				n := fact.SystemNote{
-					EventID: base + event, Day: 20700, Contents: rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "contents"),
+					EventID: base + event, Day: 20700,
+					Contents: rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "contents"),
 				}
 				old, exists := model[n.EventID]
 				switch {
@@ -188,7 +199,8 @@ func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
 				rt.Fatalf("%+v: %q, want %q", asked, got, want)
 			}
 		}
-		stored, err := s.Store.FindOnTopic(t.Context(), fact.Absences, []int64{base, base + 1, base + 2, base + 3, base + 4})
+		stored, err := s.Store.FindOnTopic(t.Context(), fact.Absences,
+			[]int64{base, base + 1, base + 2, base + 3, base + 4})
 		if err != nil || len(stored) != len(model) {
 			rt.Fatalf("%+v, %v, want %+v", stored, err, model)
 		}

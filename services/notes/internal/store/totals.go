@@ -60,7 +60,8 @@ func (d *totalsDocument) add(r reservationDocument, limit note.Size) bool {
 
 // correct sets the total to what is stored and what may still come.
 func (d *totalsDocument) correct(stored note.Size) {
-	d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservationDocument) bool { return time.Since(r.At) > reservedFor })
+	d.Reserved = slices.DeleteFunc(d.Reserved,
+		func(r reservationDocument) bool { return time.Since(r.At) > reservedFor })
 	for _, r := range d.Reserved {
 		stored = stored.Plus(note.Size(r.Size))
 	}

@@ -30,7 +30,8 @@ func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mong
 	school := &school{records: map[string]int64{"e1": 101, "e2": 102, "u1": 1}}
 	for i := range two {
 		two[i] = note.New(note.Options{
-			Store: store.New(db, mongostore.NewIDs(db)), Events: school, Users: school, Markdown: markdown.NewRenderer(),
+			Store: store.New(db, mongostore.NewIDs(db)), Events: school, Users: school,
+			Markdown: markdown.NewRenderer(),
 		})
 	}
 	return two, stored, db
@@ -42,7 +43,8 @@ func tryCreate(t *testing.T, s *note.Service, contents string) bool {
 	created, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents})
 	if err != nil {
 		invalid, ok := errors.AsType[*record.InvalidError[form.Note]](err)
-		if !ok || fmt.Sprint(invalid.Faults) != tooMuch || invalid.Record.ID != nil || invalid.Record.Contents != contents {
+		if !ok || fmt.Sprint(invalid.Faults) != tooMuch || invalid.Record.ID != nil ||
+			invalid.Record.Contents != contents {
 			t.Errorf("%v", err)
 		}
 		return false
@@ -112,7 +114,8 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByte
 		t.Errorf("there was room for %d", room)
 	}
 	rest := 1<<20 - 20*length
-	if tryCreate(t, two[0], strings.Repeat("b", rest+1)) || !tryCreate(t, two[1], strings.Repeat("b", rest)) || tryCreate(t, two[0], "c") || !tryCreate(t, two[0], "") {
+	if tryCreate(t, two[0], strings.Repeat("b", rest+1)) || !tryCreate(t, two[1], strings.Repeat("b", rest)) ||
+		tryCreate(t, two[0], "c") || !tryCreate(t, two[0], "") {
 		t.Error("the last bytes")
 	}
 	notes, total := notesOf(t, s)
@@ -125,7 +128,8 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByte
 	}
 	last := notes[len(notes)-1].ID
 	invalid, ok := errors.AsType[*record.InvalidError[form.Note]](edit(last, "c"))
-	if !ok || fmt.Sprint(invalid.Faults) != tooMuch || *invalid.Record.ID != last || invalid.Record.Contents != "c" || load(t, s, last).Contents != "" {
+	if !ok || fmt.Sprint(invalid.Faults) != tooMuch || *invalid.Record.ID != last || invalid.Record.Contents != "c" ||
+		load(t, s, last).Contents != "" {
 		t.Errorf("a change that adds a byte: %+v", invalid)
 	}
 	for i, contents := range []string{strings.Repeat("d", length), "shorter"} {
@@ -147,7 +151,8 @@ func TestHardToBreak_Row02_ChangesInTwoReplicasStayWithinAMebibyte(t *testing.T)
 	var wg sync.WaitGroup
 	for i, n := range notes {
 		wg.Go(func() {
-			if _, err := two[i%2].Change(t.Context(), author, n.ID, note.Edit{Contents: &long}, record.Match{}); err == nil {
+			if _, err := two[i%2].Change(t.Context(), author, n.ID, note.Edit{Contents: &long},
+				record.Match{}); err == nil {
 				changed.Add(1)
 			} else if _, ok := errors.AsType[*record.InvalidError[form.Note]](err); !ok {
 				t.Error(err)
@@ -174,7 +179,8 @@ func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 	row := func(key, event, contents string) note.Row {
 		return note.Row{Key: key, Hash: contents, Event: event, Edit: note.Edit{Contents: &contents}}
 	}
-	outcomes, err := two[0].Import(t.Context(), []note.Row{row("1", "e1", "x"), row("2", "e2", "x"), row("3", "e1", "x"), row("4", "e1", "x")}, false)
+	outcomes, err := two[0].Import(t.Context(),
+		[]note.Row{row("1", "e1", "x"), row("2", "e2", "x"), row("3", "e1", "x"), row("4", "e1", "x")}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +214,8 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 		t.Helper()
 		size := bson.D{{Key: "notes", Value: 1}, {Key: "contents", Value: 0}, {Key: "shown", Value: 0}}
 		_, err := totals.UpdateByID(t.Context(), int64(101), bson.D{
-			{Key: "$push", Value: bson.D{{Key: "reserved", Value: bson.D{{Key: "token", Value: "t"}, {Key: "at", Value: at}, {Key: "size", Value: size}}}}},
+			{Key: "$push", Value: bson.D{{Key: "reserved",
+				Value: bson.D{{Key: "token", Value: "t"}, {Key: "at", Value: at}, {Key: "size", Value: size}}}}},
 			{Key: "$inc", Value: bson.D{{Key: "total.notes", Value: 1}, {Key: "version", Value: 1}}},
 		})
 		if err != nil {

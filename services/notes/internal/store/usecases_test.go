@@ -23,7 +23,8 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
 )
 
-// school stands for events or identity in the tests of the rules; the tests of the API have the real ones. It counts the questions.
+// school stands for events or identity in the tests of the rules; the tests of the API have the real ones. It
+// counts the questions.
 type school struct {
 	records   map[string]int64 // key → id
 	questions atomic.Int64
@@ -66,13 +67,15 @@ type service struct {
 	Store *store.Notes
 }
 
-// newService is the use cases on the real store. It has two events, e1 and e2 with the ids 101 and 102, and two users, u1 and u2 with 1 and 2.
+// newService is the use cases on the real store. It has two events, e1 and e2 with the ids 101 and 102, and two
+// users, u1 and u2 with 1 and 2.
 func newService(t *testing.T) (s *service, events, users *school) {
 	t.Helper()
 	notes, _ := open(t)
 	events = &school{records: map[string]int64{"e1": 101, "e2": 102}}
 	users = &school{records: map[string]int64{"u1": 1, "u2": 2}}
-	s = &service{note.New(note.Options{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}), notes}
+	s = &service{note.New(note.Options{Store: notes, Events: events, Users: users, Markdown: markdown.NewRenderer()}),
+		notes}
 	return s, events, users
 }
 
@@ -103,7 +106,8 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	s, _, _ := newService(t)
 	long, yes := strings.Repeat("a", note.MaxContents+1), true
 	_, err := s.Create(t.Context(), fact.NewNote{
-		EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes, Faults: problem.Fields{"visible_guest": {"is not true or false"}},
+		EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes,
+		Faults: problem.Fields{"visible_guest": {"is not true or false"}},
 	})
 	invalid, ok := errors.AsType[*record.InvalidError[form.Note]](err)
 	if !ok {
@@ -111,12 +115,14 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 	}
 	want := form.Note{
 		Contents: long, VisibleStaff: true, VisiblePupil: true, Owner: &form.User{ID: 1, Name: "u1", Valid: true},
-		Errors: problem.Fields{"contents": {"is too long (maximum is 65536 characters)"}, "visible_guest": {"is not true or false"}},
+		Errors: problem.Fields{"contents": {"is too long (maximum is 65536 characters)"},
+			"visible_guest": {"is not true or false"}},
 	}
 	if diff := cmp.Diff(want, invalid.Record); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := s.List(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
+	if left, err := s.List(t.Context(),
+		fact.NotesOfEventQuestion{EventID: 101, Viewer: fact.Viewer{Admin: true}}); err != nil || len(left) > 0 {
 		t.Errorf("stored: %+v, %v", left, err)
 	}
 }
@@ -129,7 +135,8 @@ func TestDecisionsPart6_ANoteWithoutItsEventIsMissing(t *testing.T) {
 	for _, viewer := range []fact.Viewer{author, {UserID: 2, Admin: true}} {
 		_, read := s.Get(t.Context(), viewer, id)
 		_, update := s.Change(t.Context(), viewer, id, note.Edit{}, record.Match{})
-		for call, err := range map[string]error{"read": read, "update": update, "delete": s.Delete(t.Context(), viewer, id, record.Match{})} {
+		for call, err := range map[string]error{"read": read, "update": update,
+			"delete": s.Delete(t.Context(), viewer, id, record.Match{})} {
 			if p := problem.As(err); p == nil || p.Detail() != missing {
 				t.Errorf("%s by %+v: %v", call, viewer, err)
 			}
@@ -146,7 +153,8 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 		if _, err := s.Get(t.Context(), author, id); !problem.Is(err, problem.Unavailable) {
 			t.Errorf("read without %s: %v", name, err)
 		}
-		if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); !problem.Is(err, problem.Unavailable) {
+		if _, err := s.Change(t.Context(), author, id, note.Edit{Contents: &text}, record.Match{}); !problem.Is(err,
+			problem.Unavailable) {
 			t.Errorf("update without %s: %v", name, err)
 		}
 		neighbour.away = nil
@@ -159,7 +167,8 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 
 func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
 	s, _, _ := newService(t)
-	n, err := s.Store.Insert(t.Context(), note.Note{EventID: 101, OwnerID: 1, Contents: "*a*", HTML: "<script>", Markup: markdown.Version - 1})
+	n, err := s.Store.Insert(t.Context(),
+		note.Note{EventID: 101, OwnerID: 1, Contents: "*a*", HTML: "<script>", Markup: markdown.Version - 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +178,8 @@ func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo: the note is stored after the message of the deletion was handled.
+// TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo: the note is stored after the message of the deletion
+// was handled.
 func TestDecisionsPart4_ANoteAddedWhileItsEventIsDeletedGoesToo(t *testing.T) {
 	s, _, _ := newService(t)
 	create(t, s, 101, "before")
@@ -216,8 +226,9 @@ func batch(t *testing.T, lines ...string) []note.Row {
 			t.Fatal(err)
 		}
 		rows[i] = note.Row{Key: o.Key, Hash: line, Event: o.Event, Owner: o.Owner, Edit: note.Edit{
-			Contents: o.Contents, VisibleGuest: o.VisibleGuest, VisibleStaff: o.VisibleStaff, VisiblePupil: o.VisiblePupil,
-			Faults: problem.Fields{},
+			Contents: o.Contents, VisibleGuest: o.VisibleGuest, VisibleStaff: o.VisibleStaff,
+			VisiblePupil: o.VisiblePupil,
+			Faults:       problem.Fields{},
 		}}
 	}
 	return rows
@@ -234,7 +245,8 @@ func importBatch(t *testing.T, s *service, rows []note.Row, dryRun bool) []recor
 
 func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	s, events, users := newService(t)
-	a, b, c := `{"key":"a","event":"e1","contents":"*A*","owner":"u1","visible_pupil":true}`, `{"key":"b","event":"e1","contents":"B","visible_staff":false}`, `{"key":"c","event":"e2","contents":""}`
+	a, b, c := `{"key":"a","event":"e1","contents":"*A*","owner":"u1","visible_pupil":true}`,
+		`{"key":"b","event":"e1","contents":"B","visible_staff":false}`, `{"key":"c","event":"e2","contents":""}`
 	first := importBatch(t, s, batch(t, a, b, c), false)
 	for _, o := range first {
 		if want := (record.Outcome{Result: record.Created, ID: o.ID}); !cmp.Equal(want, o) || o.ID == 0 {
@@ -245,8 +257,9 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 		t.Errorf("a batch asked events %d times and identity %d times", events.questions.Load(), users.questions.Load())
 	}
 	want := note.Note{
-		ID: first[0].ID, Version: 1, EventID: 101, OwnerID: 1, Contents: "*A*", Visible: note.Visibility{Staff: true, Pupil: true},
-		HTML: "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
+		ID: first[0].ID, Version: 1, EventID: 101, OwnerID: 1, Contents: "*A*",
+		Visible: note.Visibility{Staff: true, Pupil: true},
+		HTML:    "<p><em>A</em></p>\n", Markup: markdown.Version, Key: "a", ImportHash: a,
 	}
 	if got, err := s.Store.Get(t.Context(), first[0].ID); err != nil || !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got), err)
@@ -345,7 +358,8 @@ func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 	if n, err := s.Store.Get(t.Context(), id); err != nil || n.Contents != "A" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	if found, err := s.Store.FindByKeys(t.Context(), []string{"b", "c"}); err != nil || len(found) > 0 || events.questions.Load()+users.questions.Load() > 0 {
+	if found, err := s.Store.FindByKeys(t.Context(), []string{"b", "c"}); err != nil || len(found) > 0 ||
+		events.questions.Load()+users.questions.Load() > 0 {
 		t.Errorf("%+v, %v, %d questions", found, err, events.questions.Load()+users.questions.Load())
 	}
 }
@@ -353,7 +367,8 @@ func TestImport_ADryRunAnswersAndWritesNothing(t *testing.T) {
 func TestImport_ABatchWithoutItsNeighboursWritesNothing(t *testing.T) {
 	s, events, _ := newService(t)
 	events.away = problem.New(problem.Unavailable, "events is away")
-	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`), false); !problem.Is(err, problem.Unavailable) {
+	if results, err := s.Import(t.Context(), batch(t, `{"key":"a","event":"e1"}`), false); !problem.Is(err,
+		problem.Unavailable) {
 		t.Errorf("%+v, %v", results, err)
 	}
 	if found, err := s.Store.FindByKeys(t.Context(), []string{"a"}); err != nil || len(found) > 0 {
