@@ -47,6 +47,7 @@
 clients. */}}
 {{- define "belfry.requireProxies" -}}
 {{- if not .root.Values.trustedProxies -}}
-{{- fail (printf "%s: set trustedProxies, the networks of the pods that connect to Belfry, or all clients count as one" .of) -}}
+{{- $why := "set trustedProxies, the networks of the pods that connect to Belfry, or all clients count as one" -}}
+{{- fail (printf "%s: %s" .of $why) -}}
 {{- end -}}
 {{- end -}}

@@ -69,7 +69,7 @@ func (r Request) Kind() string { return strings.TrimPrefix(r.Type, KindPrefix) }
 // Taken reports whether the answer was a success.
 func (r Request) Taken() bool { return r.Code >= 200 && r.Code < 300 }
 
-// Stall, returned by behave, leaves a request without an answer until Behave is called again.
+// Stall leaves, when behave returns it, a request without an answer until Behave is called again.
 const Stall = 0
 
 // StartEndpoint starts an endpoint that answers 204 until Behave is called. Close ends it.

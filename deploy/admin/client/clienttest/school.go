@@ -125,8 +125,8 @@ func (s *School) login(w http.ResponseWriter, r *http.Request) {
 	s.logins++
 	id := fmt.Sprintf("session-%d", s.logins)
 	s.sessions[id] = true
-	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Value: id, Path: "/",
-		HttpOnly: true}) //nolint:gosec // no Secure: tests speak plain http
+	//nolint:gosec // no Secure: tests speak plain http
+	http.SetCookie(w, &http.Cookie{Name: "scheduling_session", Value: id, Path: "/", HttpOnly: true})
 	Answer(w, http.StatusOK, map[string]any{"status": "OK"})
 }
 
