@@ -1,9 +1,11 @@
 package mongostore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -60,6 +62,8 @@ type Copied struct {
 // Remove removes the copied items from their documents, and no others: an item that was added since stays. Tombstones
 // in which nothing is pending any more are deleted. The versions stay, so that no writer has to start over.
 func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
+	// In one order, so that two who remove never wait for each other: a server that ends deadlocks may take a second.
+	copied = slices.SortedFunc(slices.Values(copied), func(a, b Copied) int { return cmp.Compare(a.ID, b.ID) })
 	models := p.removal(copied)
 	for try, pause := 0, firstPause; ; try, pause = try+1, min(2*pause, longestPause) {
 		_, err := collection.BulkWrite(ctx, models)
