@@ -15,11 +15,10 @@ import (
 
 // adapters are the packages of the services that reach HTTP, a store or telemetry. All others are domain packages.
 var adapters = map[string]string{
-	"api":        "is HTTP",
-	"store":      "is MongoDB",
-	"attempts":   "counts in Redis",
-	"notice":     "sends mail and webhooks, reads the outbox and counts both; rules and sending share most types",
-	"noticetest": "is a mail server and a receiver of webhooks, for tests",
+	"api":      "is HTTP",
+	"store":    "is MongoDB",
+	"attempts": "counts in Redis",
+	"notice":   "sends mail and webhooks, reads the outbox and counts both; rules and sending share most types",
 }
 
 // shared are the packages that domain packages may import.

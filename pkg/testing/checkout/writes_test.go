@@ -1,0 +1,73 @@
+package checkout_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// unaudited are what the services' stores write without the journal, and why nobody has to hear of it. Everything
+// else is a journal.Collection, which enters each change in the audit (docs/style.md).
+var unaudited = map[string]string{
+	"elements s.settings": "made once, by the deployment itself",
+	"elements s.feeds":    "addresses of a user's own calendars",
+	"events n.settings":   "the night that was checked last",
+	"events settings":     "the zone that the periods are made for",
+	"events s.collection": "reservations: they end with the booking",
+	"events s.notices":    "copies of what the outbox has",
+	"events s.mails":      "copies of what the outbox has",
+	"events s.deliveries": "copies of what the outbox has",
+	"events collection":   "notices, mails and deliveries, by one function",
+	"notes s.marks":       "events that are known to be deleted",
+	"notes s.totals":      "counted from the notes",
+	"events s.categories": "a journal.Collection",
+	"events s.webhooks":   "a journal.Collection",
+	"notes s.notes":       "a journal.Collection",
+}
+
+// write is a call that writes to what its first or second group names.
+var write = regexp.MustCompile(`([\w.]+)\.(?:InsertOne|InsertMany|UpdateOne|UpdateMany|UpdateByID|ReplaceOne|DeleteOne|` +
+	`DeleteMany|FindOneAndUpdate|FindOneAndReplace|FindOneAndDelete|BulkWrite)\(\s*ctx` +
+	`|mongostore\.(?:Insert|InsertAll|Update)\(\s*ctx, ([\w.]+),`)
+
+func TestStoresWriteWithoutTheJournalOnlyWhatNobodyHasToHearOf(t *testing.T) {
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "services", "*", "internal", "store", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	found := map[string]bool{}
+	for _, file := range files {
+		path, err := filepath.Rel(filepath.Join(root, "services"), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		service, _, _ := strings.Cut(path, string(filepath.Separator))
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range write.FindAllStringSubmatch(string(text), -1) {
+			target := service + " " + call[1] + call[2]
+			found[target] = true
+			if unaudited[target] == "" {
+				t.Errorf("%s: %s is written without the journal: say why in this test, or use journal.Collection",
+					path, target)
+			}
+		}
+	}
+	for target := range unaudited {
+		if !found[target] {
+			t.Errorf("nothing writes %s any more", target)
+		}
+	}
+}
