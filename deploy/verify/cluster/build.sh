@@ -119,5 +119,5 @@ install_packages() {
 	apt-get update -qq
 	[ -e $policy ] || { printf '#!/bin/sh\nexit 101 # made by belfry cluster\n' >$policy && chmod +x $policy; }
 	apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-	grep -q 'made by belfry cluster' $policy && rm $policy
+	if grep -q 'made by belfry cluster' $policy; then rm $policy; fi # a container image's own stays
 }
