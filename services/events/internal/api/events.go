@@ -3,7 +3,6 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -39,23 +38,10 @@ func (h handlers) create(c *fiber.Ctx) error {
 // add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned
 // change of the event: five round trips in a row, and two more with an Idempotency-Key.
 func (h handlers) add(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
+	id, submission, err := readSubmission(c, readAdditions)
 	if err != nil {
 		return err
 	}
-	body, err := bodyWithElements(c)
-	if err != nil {
-		return err
-	}
-	faults := problem.Fields{}
-	submission, err := readAdditions(body, faults)
-	if err == nil {
-		err = problem.InvalidFields(faults)
-	}
-	if err != nil {
-		return err
-	}
-	submission.IdempotencyKey = web.IdempotencyKey(c)
 	if submission.Match, err = web.IfMatch(c, kind, id); err != nil {
 		return err
 	}

@@ -55,23 +55,10 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 // questions to elements at the same time, then one versioned change of the event: five round trips in a row, and
 // two more with an Idempotency-Key. See clash.Service.Book for what refusing clashes costs besides.
 func (h handlers) allocate(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
+	id, submission, err := readSubmission(c, readAllocation)
 	if err != nil {
 		return err
 	}
-	body, err := bodyWithElements(c)
-	if err != nil {
-		return err
-	}
-	faults := problem.Fields{}
-	submission, err := readAllocation(body, faults)
-	if err == nil {
-		err = problem.InvalidFields(faults)
-	}
-	if err != nil {
-		return err
-	}
-	submission.IdempotencyKey = web.IdempotencyKey(c)
 	v, failed, err := h.events.Allocate(c.UserContext(), web.Principal(c), id, submission)
 	if err != nil {
 		return err

@@ -119,13 +119,27 @@ func textOr(text *string) string {
 	return *text
 }
 
-// bodyWithElements reads a body that has to have elements.
-func bodyWithElements(c *fiber.Ctx) (web.Object, error) {
-	body, err := web.Body(c)
-	if err == nil && !body.Has("elements") {
-		err = problem.New(problem.Malformed, "elements is missing")
+// readSubmission reads a request that adds elements to the record whose id is in the path. Read knows the fields of
+// the route besides elements, which are never left out.
+func readSubmission(
+	c *fiber.Ctx, read func(web.Object, problem.Fields) (event.Submission, error),
+) (id int64, submission event.Submission, err error) {
+	if id, err = web.PathID(c, "id"); err != nil {
+		return 0, submission, err
 	}
-	return body, err
+	body, err := web.Body(c)
+	if err != nil {
+		return 0, submission, err
+	}
+	if !body.Has("elements") {
+		return 0, submission, problem.New(problem.Malformed, "elements is missing")
+	}
+	faults := problem.Fields{}
+	if submission, err = read(body, faults); err == nil {
+		err = problem.InvalidFields(faults)
+	}
+	submission.IdempotencyKey = web.IdempotencyKey(c)
+	return id, submission, err
 }
 
 // readAdditions reads elements and clashes.
