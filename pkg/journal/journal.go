@@ -6,6 +6,9 @@
 // reading only. The writes that need no entry and no message have names of their own: [Collection.Rewrite],
 // [Collection.Fence], [Collection.Forget], [Collection.Purge], [Collection.Acknowledge].
 //
+// Records that services keep in memory have marks besides (package directory): a write opens one before it is stored
+// and closes it before it is answered, and whoever reads a document whose mark may be open settles it first.
+//
 // A deleted record leaves a tombstone, which carries its last entry and messages. The methods that read records leave
 // tombstones out. mongostore.Pending says when a tombstone is deleted.
 package journal
@@ -18,8 +21,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -30,6 +35,7 @@ type Tail struct {
 	Deleted bool             `bson:"deleted,omitempty"` // a tombstone
 	Outbox  []outbox.Message `bson:"outbox,omitempty"`
 	Audit   []audit.Entry    `bson:"audit,omitempty"`
+	Stamp   *directory.Stamp `bson:"stamp,omitempty"` // of the mark of the last write
 }
 
 func (t *Tail) tail() *Tail { return t } //nolint:unused // it makes a document of what embeds a Tail
@@ -64,6 +70,20 @@ type Options[D, R any] struct {
 	// InTurn makes the writers of this process to one document write one after another: for documents that many
 	// change at once. See mongostore.WriterQueues.
 	InTurn bool
+	// Marks are those of the directory, when services keep the records in memory; the collection then reads with read
+	// concern majority. Nil: they don't. Keys returns what a record is about. A record that is changed by its id alone
+	// is about the same keys as the zero R with that id in the document.
+	Marks Marks
+	Keys  func(id int64, r R) []directory.Key
+}
+
+// Marks are implemented by *directory.Versions.
+type Marks interface {
+	Open(ctx context.Context, keys []directory.Key) (directory.Stamp, error)
+	Close(ctx context.Context, s directory.Stamp, keys []directory.Key) error
+	Cancel(ctx context.Context, s directory.Stamp) error
+	Closed(s *directory.Stamp) bool
+	Settle(ctx context.Context, documents []directory.Document) error
 }
 
 // Collection is the records of one collection. It is safe for concurrent use, by any number of processes.
@@ -80,6 +100,10 @@ type Collection[D, R any] struct {
 // New returns the records of a collection, which has the indexes outbox.Index, if there may be messages, and
 // auditlog.Index.
 func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
+	if o.Marks != nil {
+		// What is not yet on the majority may be taken back: it must not be kept in memory.
+		o.Collection = o.Collection.Clone(options.Collection().SetReadConcern(readconcern.Majority()))
+	}
 	c := &Collection[D, R]{
 		o:    o,
 		head: func(d *D) *mongostore.Head { return mongostore.HeadOf[D](P(d)) },
@@ -105,6 +129,9 @@ type reader struct{ mongostore.Reader }
 // Get returns the record with the id; record.ErrNotFound when there is none.
 func (c *Collection[D, R]) Get(ctx context.Context, id int64) (r R, err error) {
 	d, err := c.load(ctx, id)
+	if err == nil {
+		err = c.settle(ctx, &d)
+	}
 	if err == nil && c.tail(&d).Deleted {
 		err = record.ErrNotFound
 	}
@@ -120,6 +147,9 @@ func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D,
 	opts ...options.Lister[options.FindOptions]) ([]R, error) {
 	documents, err := mongostore.Find[D](ctx, c.o.Collection, filter, opts...)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.settleAll(ctx, documents); err != nil {
 		return nil, err
 	}
 	records := make([]R, 0, len(documents))
@@ -142,6 +172,9 @@ func (c *Collection[D, R]) First(ctx context.Context, filter bson.D,
 	}
 	if err != nil {
 		return r, fmt.Errorf("find in %s: %w", c.o.Collection.Name(), err)
+	}
+	if err := c.settle(ctx, &d); err != nil {
+		return r, err
 	}
 	return c.o.Record(&d), nil
 }

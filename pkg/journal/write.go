@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -23,14 +25,26 @@ func (c *Collection[D, R]) Insert(ctx context.Context, records []R) ([]mongo.Wri
 		return nil, err
 	}
 	documents, messages := make([]D, len(records)), false
+	var keys []directory.Key
 	for i, r := range records {
 		messages = c.create(ctx, &documents[i], r) || messages
+		keys = append(keys, c.keys(c.head(&documents[i]).ID, r)...)
+	}
+	m, err := c.mark(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range documents {
+		m.stamp(c.tail(&documents[i]))
 	}
 	refused, err := mongostore.InsertAll(ctx, c.o.Collection, documents)
-	if err == nil && messages {
+	if err != nil { // some may be stored, now or later: the mark stays
+		return nil, err
+	}
+	if messages {
 		c.nudge()
 	}
-	return refused, err
+	return refused, m.close(ctx, keys)
 }
 
 // InsertOne stores a new record, with the id that the caller set, and returns it as stored. mongostore.IsDuplicateKey
@@ -41,13 +55,20 @@ func (c *Collection[D, R]) InsertOne(ctx context.Context, r R) (stored R, err er
 	}
 	var d D
 	messages := c.create(ctx, &d, r)
+	keys := c.keys(c.head(&d).ID, r)
+	m, err := c.mark(ctx, keys)
+	if err != nil {
+		return stored, err
+	}
+	m.stamp(c.tail(&d))
 	if err := c.insert(ctx, &d); err != nil {
+		m.fail(ctx, err)
 		return stored, err
 	}
 	if messages {
 		c.nudge()
 	}
-	return c.o.Record(&d), nil
+	return c.o.Record(&d), m.close(ctx, keys)
 }
 
 // create makes the document of a new record, and says whether it has a message.
@@ -107,9 +128,14 @@ func (c *Collection[D, R]) write(ctx context.Context, id int64,
 		}
 		defer done()
 	}
-	messages := false
+	var none R
+	m, err := c.mark(ctx, c.keys(id, none))
+	if err != nil {
+		return r, err
+	}
+	messages, written, keys := false, false, []directory.Key(nil)
 	d, err := c.update(ctx, id, func(d *D) error {
-		messages = false
+		messages, written = false, false
 		if c.tail(d).Deleted {
 			return record.ErrNotFound
 		}
@@ -119,15 +145,27 @@ func (c *Collection[D, R]) write(ctx context.Context, id int64,
 			return err
 		}
 		messages = c.append(ctx, d, c.head(d).Version+1, before, after)
+		m.stamp(c.tail(d))
+		written, keys = true, append(c.keys(id, before), c.keys(id, after)...)
 		return nil
 	})
+	if !written {
+		m.cancel(ctx)
+		if c.head(&d).ID != 0 { // what is answered tells of the document that was read
+			err = cmp.Or(c.settle(ctx, &d), err)
+		}
+	}
 	if err != nil {
+		m.fail(ctx, err)
 		return r, err
 	}
 	if messages {
 		c.nudge()
 	}
-	return c.o.Record(&d), nil
+	if written {
+		err = m.close(ctx, keys)
+	}
+	return c.o.Record(&d), err
 }
 
 // Revision is a record as it is to be stored, if the stored one is still at the version at which it was read.
@@ -149,6 +187,14 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	if err != nil {
 		return false, err
 	}
+	var keys []directory.Key
+	for _, r := range revisions {
+		keys = append(keys, c.keys(r.ID, r.Record)...)
+	}
+	m, err := c.mark(ctx, keys)
+	if err != nil {
+		return false, err
+	}
 	messages := false
 	var models []mongo.WriteModel
 	for _, r := range revisions {
@@ -160,14 +206,16 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 		c.set(d, r.Record)
 		c.head(d).Version++
 		messages = c.append(ctx, d, c.head(d).Version, before, r.Record) || messages
+		m.stamp(c.tail(d))
 		models = append(models, mongo.NewReplaceOneModel().SetFilter(atVersion(r.ID, r.Version)).SetReplacement(d))
 	}
 	if len(models) == 0 {
+		m.cancel(ctx)
 		return false, nil
 	}
 	result, err := c.o.Collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	if mongostore.Conflicted(err) { // with another writer, or with who copies what is pending
-		return false, nil
+	if mongostore.Conflicted(err) { // with another writer, or with who copies what is pending; some may be stored
+		return false, m.close(ctx, keys)
 	}
 	if err != nil {
 		return false, fmt.Errorf("replace in %s: %w", c.o.Collection.Name(), err)
@@ -175,7 +223,7 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	if messages {
 		c.nudge()
 	}
-	return result.MatchedCount == int64(len(revisions)), nil
+	return result.MatchedCount == int64(len(revisions)), m.close(ctx, keys)
 }
 
 // documents reads the documents of the revisions, by id.

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
@@ -39,12 +40,14 @@ type Options struct {
 	Tracer     trace.TracerProvider
 	Meter      metric.MeterProvider
 	Propagator propagation.TextMapPropagator
+	Memory     *directory.Memory // of what neighbours answered about the directory; nil: they are always asked
 }
 
 // Transport carries the calls to all neighbours of a process. It is safe for concurrent use.
 type Transport struct {
 	client *http.Client
 	token  settings.Secret
+	memory *directory.Memory
 }
 
 // NewTransport returns a transport that keeps its connections and passes the trace on.
@@ -61,7 +64,7 @@ func NewTransport(o Options) *Transport {
 			otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string {
 				return r.Method + " " + r.URL.Path
 			}))},
-		token: o.Token,
+		token: o.Token, memory: o.Memory,
 	}
 }
 

@@ -2,7 +2,10 @@ package neighbour
 
 import (
 	"context"
+	"maps"
+	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 )
@@ -27,14 +30,33 @@ var (
 )
 
 // Elements asks the elements service.
-type Elements struct{ peer peer }
+type Elements struct {
+	peer peer
+	near *directory.Shelf[fact.Element]
+}
 
 // NewElements returns the client of the service whose internal listener is at base.
-func NewElements(t *Transport, base string) *Elements { return &Elements{peer{t, base, "elements"}} }
+func NewElements(t *Transport, base string) *Elements {
+	return &Elements{peer{t, base, "elements"}, directory.NewShelf(t.memory, "facts", directory.Element, bytesOfFact)}
+}
 
-// Facts returns those of the elements asked for that exist, current or not, in no order.
+// bytesOfFact is about what a fact takes in memory.
+func bytesOfFact(e fact.Element) int {
+	const fixed, perAdministrator = 120, 8
+	return fixed + len(e.Name) + len(e.Key) + perAdministrator*len(e.Administrators)
+}
+
+// Facts returns those of the elements asked for that exist, current or not, in no order. They are shared: nobody
+// changes them.
 func (e *Elements) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
-	return ask(ctx, e.peer, ElementFacts, q)
+	if len(q.IDs) == 0 || len(q.Keys) > 0 {
+		return ask(ctx, e.peer, ElementFacts, q)
+	}
+	found, err := e.near.Find(ctx, q.IDs, func(ctx context.Context, ids []int64) (map[int64]fact.Element, error) {
+		answer, err := ask(ctx, e.peer, ElementFacts, fact.ElementsQuestion{IDs: ids})
+		return byID(answer, func(e fact.Element) int64 { return e.ID }), err
+	})
+	return slices.Collect(maps.Values(found)), err
 }
 
 // Administered returns the elements that the user is an administrator of, current or not, in no order.

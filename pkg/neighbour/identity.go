@@ -2,7 +2,10 @@ package neighbour
 
 import (
 	"context"
+	"maps"
+	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
@@ -13,12 +16,39 @@ var UserFacts = Question[fact.UsersQuestion, []fact.User]{
 }
 
 // Identity asks the identity service.
-type Identity struct{ peer peer }
+type Identity struct {
+	peer peer
+	near *directory.Shelf[fact.User]
+}
 
 // NewIdentity returns the client of the service whose internal listener is at base.
-func NewIdentity(t *Transport, base string) *Identity { return &Identity{peer{t, base, "identity"}} }
+func NewIdentity(t *Transport, base string) *Identity {
+	return &Identity{peer{t, base, "identity"}, directory.NewShelf(t.memory, "users", directory.User, bytesOfUser)}
+}
+
+// bytesOfUser is about what the facts of a user take in memory.
+func bytesOfUser(u fact.User) int {
+	const fixed = 80
+	return fixed + len(u.Name) + len(u.Email) + len(u.Key)
+}
 
 // Users returns those of the users asked for that exist, active or not, in no order.
 func (i *Identity) Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
-	return ask(ctx, i.peer, UserFacts, q)
+	if len(q.IDs) == 0 || len(q.Keys) > 0 {
+		return ask(ctx, i.peer, UserFacts, q)
+	}
+	found, err := i.near.Find(ctx, q.IDs, func(ctx context.Context, ids []int64) (map[int64]fact.User, error) {
+		answer, err := ask(ctx, i.peer, UserFacts, fact.UsersQuestion{IDs: ids})
+		return byID(answer, func(u fact.User) int64 { return u.ID }), err
+	})
+	return slices.Collect(maps.Values(found)), err
+}
+
+// byID returns records by their ids.
+func byID[R any](records []R, id func(R) int64) map[int64]R {
+	byID := make(map[int64]R, len(records))
+	for _, r := range records {
+		byID[id(r)] = r
+	}
+	return byID
 }

@@ -16,6 +16,9 @@ import (
 // minToken is the least length of the shared token in bytes.
 const minToken = 32
 
+// maxDirectoryMemory is more than any school needs, in MiB.
+const maxDirectoryMemory = 4096
+
 // Config holds the settings of every service. Package telemetry reads the standard OTEL_ variables.
 type Config struct {
 	Listen         string        `envconfig:"BELFRY_LISTEN" default:":8080" desc:"address of the public listener"`
@@ -28,6 +31,8 @@ type Config struct {
 	Database    string       `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds the collections of all services"`
 	RedisURL    settings.URI `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis or Valkey; a secret"`
 	RedisPrefix string       `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"prefix of every Redis key of this deployment"`
+
+	DirectoryMemory int `envconfig:"BELFRY_DIRECTORY_MEMORY" default:"64" desc:"about how many MiB of elements, groups, categories and users a replica keeps in memory, each proved current at each use; 0: none"`
 
 	InternalToken settings.Secret `envconfig:"BELFRY_INTERNAL_TOKEN" required:"true" desc:"token by which the services authenticate to each other, at least 32 characters; a secret, the same for all services"`
 	IdentityURL   string          `envconfig:"BELFRY_IDENTITY_URL" default:"http://identity:8081" desc:"where identity listens for the other services"`
@@ -72,6 +77,9 @@ func (c *Config) Check() error {
 		if !web.CheckOrigin(origin) {
 			faults = append(faults, errors.New("BELFRY_ALLOWED_ORIGINS: not an origin, such as https://school.example"))
 		}
+	}
+	if c.DirectoryMemory < 0 || c.DirectoryMemory > maxDirectoryMemory {
+		faults = append(faults, fmt.Errorf("BELFRY_DIRECTORY_MEMORY: must be from 0 to %d", maxDirectoryMemory))
 	}
 	if c.DrainDelay < 0 {
 		faults = append(faults, errors.New("BELFRY_DRAIN_DELAY: must not be negative"))

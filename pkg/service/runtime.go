@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
@@ -28,6 +29,8 @@ type Runtime struct {
 	Redis    redis.UniversalClient
 	Sessions *session.Store
 	Cookies  web.Cookies
+	Versions *directory.Versions
+	Memory   *directory.Memory
 
 	Identity *neighbour.Identity
 	Elements *neighbour.Elements
@@ -48,13 +51,26 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), client.Disconnect(ctx))
 	}
+	versions := directory.New(directory.Options{Redis: cache, Prefix: cfg.RedisPrefix})
+	memory, err := directory.NewMemory(directory.MemoryOptions{
+		Versions: versions, Bytes: int64(cfg.DirectoryMemory) << 20, Meter: tel.Meter,
+	})
+	if err != nil {
+		return nil, errors.Join(err, cache.Close(), client.Disconnect(ctx))
+	}
+	asked := versions // with each session
+	if cfg.DirectoryMemory == 0 {
+		asked = nil
+	}
 	r := &Runtime{
 		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache,
-		Cookies: web.Cookies{Secure: cfg.SecureCookies},
-		Sessions: session.NewStore(cache,
-			session.Options{Prefix: cfg.RedisPrefix, Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute}),
+		Cookies:  web.Cookies{Secure: cfg.SecureCookies},
+		Versions: versions, Memory: memory,
+		Sessions: session.NewStore(cache, session.Options{
+			Prefix: cfg.RedisPrefix, Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute, Directory: asked,
+		}),
 		transport: neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer,
-			Meter: tel.Meter, Propagator: tel.Propagator}),
+			Meter: tel.Meter, Propagator: tel.Propagator, Memory: memory}),
 	}
 	r.IDs = mongostore.NewIDs(r.DB)
 	r.Identity = neighbour.NewIdentity(r.transport, cfg.IdentityURL)
@@ -105,7 +121,7 @@ func classify(err error) *problem.Error {
 	switch {
 	case errors.Is(err, mongostore.ErrConflict):
 		return problem.Wrap(problem.Conflict, err, "others kept changing the record")
-	case mongostore.Unavailable(err):
+	case mongostore.Unavailable(err), errors.Is(err, directory.ErrAway):
 		return problem.Wrap(problem.Unavailable, err, "")
 	}
 	return nil

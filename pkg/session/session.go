@@ -22,6 +22,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
@@ -107,6 +108,8 @@ type Options struct {
 	Prefix   string
 	Idle     time.Duration
 	Absolute time.Duration
+	// Directory is asked for the versions of the directory in the round trip of Load; nil: it is not.
+	Directory *directory.Versions
 }
 
 // Store is the sessions in Redis. It is safe for concurrent use by any number of processes. Errors other than ErrNone
@@ -134,7 +137,13 @@ return s[1]`)
 
 // Load returns the session of token and counts as its use. ErrNone when there is none.
 func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
-	data, err := load.Run(ctx, s.redis, []string{s.sessionKey(token.hash())}, s.o.Idle.Milliseconds()).Text()
+	run := func(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
+		return script.Run(ctx, s.redis, keys, args...)
+	}
+	if s.o.Directory != nil {
+		run = s.o.Directory.Run
+	}
+	data, err := run(ctx, load, []string{s.sessionKey(token.hash())}, s.o.Idle.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
 		return Record{}, ErrNone
 	}

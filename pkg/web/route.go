@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
@@ -92,6 +93,7 @@ func admitNeighbour(o Options) fiber.Handler {
 		}
 		c.Locals(neighbourKey, true)
 		actForNeighbour(c)
+		c.SetUserContext(directory.Begin(c.UserContext()))
 		return c.Next()
 	}
 }

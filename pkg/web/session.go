@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
@@ -56,6 +57,7 @@ func signIn(o Options, admin bool) fiber.Handler {
 		if !ok {
 			return problem.New(problem.AccessDenied, "")
 		}
+		c.SetUserContext(directory.Begin(c.UserContext()))
 		record, err := o.Sessions.Load(c.UserContext(), token)
 		switch {
 		case errors.Is(err, session.ErrNone):

@@ -10,6 +10,7 @@
   "BELFRY_SESSION_IDLE" $v.sessions.idle
   "BELFRY_SESSION_ABSOLUTE" $v.sessions.absolute
   "BELFRY_REQUEST_TIMEOUT" $v.requestTimeout
+  "BELFRY_DIRECTORY_MEMORY" (toString (int $v.directoryMemory))
   "BELFRY_DRAIN_DELAY" (printf "%ds" (int $v.shutdown.drainSeconds))
   "BELFRY_STOP_DEADLINE" (printf "%ds" (int $v.shutdown.stopSeconds)) -}}
 {{- range $name, $_ := $v.services -}}

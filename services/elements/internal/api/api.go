@@ -21,7 +21,7 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	stores := store.New(r.DB, r.IDs)
+	stores := store.New(store.Options{DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory})
 	elements := element.New(element.Options{
 		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds,
 		Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now,

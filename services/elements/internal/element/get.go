@@ -27,7 +27,12 @@ func (s *Service) GetWithCount(ctx context.Context, id int64) (e Element, member
 	if err != nil {
 		return e, 0, err
 	}
-	members, err = s.store.CountCurrent(ctx, all)
+	found, err := s.store.Find(ctx, all)
+	for _, m := range found {
+		if m.Current {
+			members++
+		}
+	}
 	return e, members, err
 }
 

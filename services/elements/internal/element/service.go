@@ -23,8 +23,6 @@ type Store interface {
 	ListByName(ctx context.Context, name string) ([]Element, error)
 	// ListByNeedle returns the first current elements that have the needle in their name, in order of name, then id.
 	ListByNeedle(ctx context.Context, needle Needle, limit int) ([]Element, error)
-	// CountCurrent counts those of the elements that are current.
-	CountCurrent(ctx context.Context, ids []int64) (int, error)
 
 	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.
 	Insert(ctx context.Context, elements []Element) (duplicates []int, err error)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -19,16 +21,32 @@ import (
 type Elements struct {
 	elements *journal.Collection[elementDocument, element.Element]
 	ids      *mongostore.IDs
+	near     *directory.Shelf[element.Element]
 }
 
-func newElements(db *mongo.Database, ids *mongostore.IDs) *Elements {
+func newElements(o Options) *Elements {
 	return &Elements{
 		elements: journal.New(journal.Options[elementDocument, element.Element]{
-			Collection: db.Collection("elements"),
+			Collection: o.DB.Collection("elements"),
 			Record:     (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
+			Marks: o.Marks, Keys: keysOfElement,
 		}),
-		ids: ids,
+		ids:  o.IDs,
+		near: directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
 	}
+}
+
+func keysOfElement(id int64, _ element.Element) []directory.Key {
+	return []directory.Key{{Kind: directory.Element, ID: id}}
+}
+
+// bytesOfElement is about what an element takes in memory.
+func bytesOfElement(e element.Element) int {
+	const fixed, perAdministrator, perImported = 400, 8, 32
+	d := e.Details
+	return fixed + len(e.Name) + len(e.Key) + len(e.UUID) + len(e.ImportHash) + len(d.Forename) + len(d.Surname) +
+		len(d.KnownAs) + len(d.Email) + len(d.Description) + len(d.ShortName) + len(d.TutorGroup) + len(d.HouseName) +
+		len(d.YearGroup) + perAdministrator*len(e.Administrators) + perImported*len(e.ImportedAdministrators)
 }
 
 var (
@@ -60,7 +78,18 @@ func (s *Elements) Find(ctx context.Context, ids []int64) ([]element.Element, er
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, bson.D{in("_id", ids)}, options.Find())
+	found, err := s.near.Find(ctx, ids, s.load)
+	return slices.Collect(maps.Values(found)), err
+}
+
+// load reads elements, by id.
+func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]element.Element, error) {
+	found, err := s.find(ctx, bson.D{in("_id", ids)}, options.Find())
+	byID := make(map[int64]element.Element, len(found))
+	for _, e := range found {
+		byID[e.ID] = e
+	}
+	return byID, err
 }
 
 // FindByKeys implements element.Store.
@@ -127,35 +156,30 @@ func (s *Elements) ListByNeedle(
 		return nil, fmt.Errorf("search elements: %w", err)
 	}
 	defer func() { err = errors.Join(err, cursor.Close(ctx)) }()
-	for len(hits) < limit && cursor.Next(ctx) {
+	var documents []elementDocument
+	for len(documents) < limit && cursor.Next(ctx) {
 		var d elementDocument
 		if err := cursor.Decode(&d); err != nil {
 			return nil, fmt.Errorf("search elements: %w", err)
 		}
 		if needle.In(d.Name) {
-			hits = append(hits, d.element())
+			documents = append(documents, d)
 		}
 	}
 	if err := cursor.Err(); err != nil {
 		return nil, fmt.Errorf("search elements: %w", err)
+	}
+	if err := s.elements.Settle(ctx, documents); err != nil {
+		return nil, err
+	}
+	for i := range documents {
+		hits = append(hits, documents[i].element())
 	}
 	return hits, nil
 }
 
 func byNeedle(needle element.Needle) bson.D {
 	return bson.D{{Key: "grams", Value: bson.D{{Key: "$all", Value: needle.Grams}}}}
-}
-
-// CountCurrent implements element.Store.
-func (s *Elements) CountCurrent(ctx context.Context, ids []int64) (int, error) {
-	if len(ids) == 0 {
-		return 0, nil
-	}
-	n, err := s.elements.Reader().CountDocuments(ctx, bson.D{in("_id", ids), {Key: "current", Value: true}})
-	if err != nil {
-		return 0, fmt.Errorf("count elements: %w", err)
-	}
-	return int(n), nil
 }
 
 // Insert implements element.Store. It sets the entity ids as well, which count up by type.

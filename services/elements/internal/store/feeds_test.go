@@ -21,7 +21,7 @@ func openFeeds(t *testing.T) *Feeds {
 	if err := Prepare(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return New(db, mongostore.NewIDs(db)).Feeds
+	return New(Options{DB: db, IDs: mongostore.NewIDs(db)}).Feeds
 }
 
 func TestFeeds_OneOfAUserAndAnElement(t *testing.T) {

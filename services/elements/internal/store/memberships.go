@@ -2,11 +2,12 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -17,16 +18,33 @@ import (
 type Memberships struct {
 	memberships *journal.Collection[membershipDocument, element.Membership]
 	ids         *mongostore.IDs
+	above       *directory.Shelf[[]element.Membership] // all memberships of a member
 }
 
-func newMemberships(db *mongo.Database, ids *mongostore.IDs) *Memberships {
+func newMemberships(o Options) *Memberships {
 	return &Memberships{
 		memberships: journal.New(journal.Options[membershipDocument, element.Membership]{
-			Collection: db.Collection("memberships"),
+			Collection: o.DB.Collection("memberships"),
 			Record:     (*membershipDocument).membership, Set: (*membershipDocument).set, Entry: membershipEntry,
+			Marks: o.Marks, Keys: keysOfMembership,
 		}),
-		ids: ids,
+		ids:   o.IDs,
+		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfMemberships),
 	}
+}
+
+func keysOfMembership(_ int64, m element.Membership) []directory.Key {
+	return []directory.Key{{Kind: directory.Element, ID: m.Group}, {Kind: directory.Element, ID: m.Member}}
+}
+
+// bytesOfMemberships is about what memberships take in memory.
+func bytesOfMemberships(memberships []element.Membership) int {
+	const each, perDays = 130, 8
+	bytes := each * len(memberships)
+	for _, m := range memberships {
+		bytes += perDays * len(m.Days)
+	}
+	return bytes
 }
 
 // Find implements element.MembershipStore.
@@ -55,7 +73,38 @@ func byPairs(groups, members []int64) bson.D {
 func (s *Memberships) FindByMembers(
 	ctx context.Context, members []int64, days wiretime.Days,
 ) ([]element.Membership, error) {
-	return s.memberships.Find(ctx, touching(days, in("member", members)))
+	if !s.above.Uses(ctx) {
+		return s.memberships.Find(ctx, touching(days, in("member", members)))
+	}
+	byMember, err := s.above.Find(ctx, members, s.loadAbove)
+	if err != nil {
+		return nil, err
+	}
+	var found []element.Membership
+	for _, memberships := range byMember {
+		for _, m := range memberships {
+			if slices.ContainsFunc(m.Days, func(d wiretime.Days) bool {
+				return d.First <= days.Last && d.Last >= days.First
+			}) {
+				found = append(found, m)
+			}
+		}
+	}
+	return found, nil
+}
+
+// loadAbove reads all memberships of members, by member.
+func (s *Memberships) loadAbove(ctx context.Context, members []int64) (map[int64][]element.Membership, error) {
+	found, err := s.memberships.Find(ctx, bson.D{in("member", members)})
+	byMember := make(map[int64][]element.Membership, len(members))
+	for _, member := range members {
+		byMember[member] = nil // those of no group are known, too
+	}
+	for _, m := range found {
+		m.Sources, m.ImportHash = nil, "" // are for imports alone
+		byMember[m.Member] = append(byMember[m.Member], m)
+	}
+	return byMember, err
 }
 
 // FindByGroups implements element.MembershipStore.

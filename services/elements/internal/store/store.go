@@ -11,6 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
@@ -22,11 +24,20 @@ type Store struct {
 	Audit       *auditlog.Log // of elements and memberships
 }
 
+// Options of New.
+type Options struct {
+	DB     *mongo.Database
+	IDs    *mongostore.IDs
+	Marks  journal.Marks     // of the directory
+	Memory *directory.Memory // nil: nothing is kept in memory
+}
+
 // New returns the stores in the database. Prepare must have run on it once.
-func New(db *mongo.Database, ids *mongostore.IDs) *Store {
+func New(o Options) *Store {
+	db := o.DB
 	return &Store{
-		Elements: newElements(db, ids), Memberships: newMemberships(db, ids), Feeds: newFeeds(db, ids),
-		Audit: auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships")),
+		Elements: newElements(o), Memberships: newMemberships(o), Feeds: newFeeds(db, o.IDs),
+		Audit: auditOf(db),
 	}
 }
 
@@ -58,7 +69,11 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
-		New(db, nil).Audit.Prepare(ctx))
+		auditOf(db).Prepare(ctx))
+}
+
+func auditOf(db *mongo.Database) *auditlog.Log {
+	return auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships"))
 }
 
 // in is the condition that a field has one of the values.

@@ -27,7 +27,7 @@ func open(t *testing.T) (*Store, *mongo.Database) {
 	if err := Prepare(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return New(db, mongostore.NewIDs(db)), db
+	return New(Options{DB: db, IDs: mongostore.NewIDs(db)}), db
 }
 
 func elementNamed(entityType, name string) element.Element {

@@ -65,7 +65,9 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Log:        r.Log,
 		Record:     notices.Record,
 	})
-	categoryStore := store.NewCategories(r.DB, r.IDs)
+	categoryStore := store.NewCategories(store.CategoriesOptions{
+		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
+	})
 	categories := category.New(category.Options{Store: categoryStore})
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
 	clashes := clash.New(clash.Options{

@@ -3,14 +3,18 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
@@ -18,36 +22,77 @@ import (
 type Categories struct {
 	categories *journal.Collection[categoryDocument, category.Category]
 	ids        *mongostore.IDs
+	near       *directory.Shelf[category.Category]
 }
 
 func categoriesCollection(db *mongo.Database) *mongo.Collection {
 	return db.Collection("event_categories")
 }
 
+// CategoriesOptions are those of NewCategories.
+type CategoriesOptions struct {
+	DB     *mongo.Database
+	IDs    *mongostore.IDs
+	Marks  journal.Marks     // of the directory
+	Memory *directory.Memory // nil: nothing is kept in memory
+}
+
 // NewCategories returns the store.
-func NewCategories(db *mongo.Database, ids *mongostore.IDs) *Categories {
-	return &Categories{journal.New(journal.Options[categoryDocument, category.Category]{
-		Collection: categoriesCollection(db),
-		Record:     (*categoryDocument).category,
-		Set:        (*categoryDocument).set,
-		Entry:      categoryEntry,
-	}), ids}
+func NewCategories(o CategoriesOptions) *Categories {
+	return &Categories{
+		categories: journal.New(journal.Options[categoryDocument, category.Category]{
+			Collection: categoriesCollection(o.DB),
+			Record:     (*categoryDocument).category,
+			Set:        (*categoryDocument).set,
+			Entry:      categoryEntry,
+			Marks:      o.Marks,
+			Keys: func(id int64, _ category.Category) []directory.Key {
+				return []directory.Key{{Kind: directory.Category, ID: id}}
+			},
+		}),
+		ids:  o.IDs,
+		near: directory.NewShelf(o.Memory, "categories", directory.Category, bytesOfCategory),
+	}
 }
 
-// Get implements category.Store. One document by its id.
+// bytesOfCategory is about what a category takes in memory.
+func bytesOfCategory(c category.Category) int {
+	const fixed = 100
+	return fixed + len(c.Name) + len(c.Key) + len(c.ImportHash)
+}
+
+// Get implements category.Store.
 func (s *Categories) Get(ctx context.Context, id int64) (category.Category, error) {
-	return s.categories.Get(ctx, id)
+	found, err := s.near.Find(ctx, []int64{id}, s.load)
+	if err != nil {
+		return category.Category{}, err
+	}
+	c, exists := found[id]
+	if !exists {
+		return c, record.ErrNotFound
+	}
+	return c, nil
 }
 
-// Find implements category.Store. Up to two reads, by an index each.
+// load reads categories, by id.
+func (s *Categories) load(ctx context.Context, ids []int64) (map[int64]category.Category, error) {
+	found, err := s.categories.Find(ctx, idsFilter(ids))
+	byID := make(map[int64]category.Category, len(found))
+	for _, c := range found {
+		byID[c.ID] = c
+	}
+	return byID, err
+}
+
+// Find implements category.Store.
 func (s *Categories) Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error) {
 	var found []category.Category
 	if len(ids) > 0 {
-		byID, err := s.categories.Find(ctx, idsFilter(ids))
+		byID, err := s.near.Find(ctx, ids, s.load)
 		if err != nil {
 			return nil, err
 		}
-		found = byID
+		found = slices.Collect(maps.Values(byID))
 	}
 	if len(keys) > 0 {
 		byKey, err := s.categories.Find(ctx, keysFilter(keys))

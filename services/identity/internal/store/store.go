@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -37,10 +38,14 @@ type Store struct {
 
 var _ user.Store = (*Store)(nil)
 
-// New returns the users in db.
-func New(db *mongo.Database, ids *mongostore.IDs) *Store {
+// New returns the users in db, with the marks of the directory.
+func New(db *mongo.Database, ids *mongostore.IDs, marks journal.Marks) *Store {
 	users := journal.New(journal.Options[document, user.User]{
 		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry, Messages: messages,
+		Marks: marks,
+		Keys: func(id int64, _ user.User) []directory.Key {
+			return []directory.Key{{Kind: directory.User, ID: id}}
+		},
 	})
 	return &Store{users: users, leases: db.Collection("user_leases"), ids: ids}
 }

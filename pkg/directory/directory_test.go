@@ -1,0 +1,254 @@
+package directory_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// replica is one of several processes that keep a shelf of texts in memory. Its loads are counted.
+type replica struct {
+	versions *directory.Versions
+	shelf    *directory.Shelf[string]
+	loads    int
+}
+
+func newReplica(t *testing.T, client redis.UniversalClient, prefix string, bytes int64) *replica {
+	t.Helper()
+	r := &replica{versions: directory.New(directory.Options{
+		Redis: client, Prefix: prefix, Patience: 300 * time.Millisecond,
+	})}
+	memory, err := directory.NewMemory(directory.MemoryOptions{
+		Versions: r.versions, Bytes: bytes, Meter: metricnoop.NewMeterProvider(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.shelf = directory.NewShelf(memory, "texts", directory.Element, func(text string) int { return len(text) })
+	return r
+}
+
+// get is a request that reads one text, which is in the store what source says.
+func (r *replica) get(t *testing.T, id int64, source string) string {
+	t.Helper()
+	found, err := r.shelf.Find(directory.Begin(t.Context()), []int64{id},
+		func(_ context.Context, ids []int64) (map[int64]string, error) {
+			r.loads++
+			return map[int64]string{ids[0]: source}, nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[id]
+}
+
+func element(id int64) []directory.Key { return []directory.Key{{Kind: directory.Element, ID: id}} }
+
+func TestShelf_AnswersFromMemoryUntilTheVersionMoves(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+	for range 3 {
+		if got := a.get(t, 1, "old"); got != "old" || a.loads != 1 {
+			t.Fatalf("%q after %d loads", got, a.loads)
+		}
+	}
+	a.get(t, 2, "other")
+	stamp, err := b.versions.Open(t.Context(), element(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.versions.Close(t.Context(), stamp, element(1)); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.get(t, 1, "new"); got != "new" {
+		t.Errorf("%q after the change was acknowledged", got)
+	}
+	if got := a.get(t, 2, "never read"); got != "other" {
+		t.Errorf("%q: the change of another element has emptied this one's shard", got)
+	}
+}
+
+func TestShelf_UsesNothingWithoutRequestOrAfterTheRequestBeganToWrite(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a := newReplica(t, client, prefix, 1<<20)
+	a.get(t, 1, "old")
+	load := func(context.Context, []int64) (map[int64]string, error) { return map[int64]string{1: "stored"}, nil }
+	found, err := a.shelf.Find(t.Context(), []int64{1}, load)
+	if err != nil || found[1] != "stored" {
+		t.Errorf("%q, %v without a request", found[1], err)
+	}
+	ctx := directory.Begin(t.Context())
+	if _, err := a.shelf.Find(ctx, []int64{1}, load); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.versions.Open(ctx, element(7)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err = a.shelf.Find(ctx, []int64{1}, load); err != nil || found[1] != "stored" {
+		t.Errorf("%q, %v after the request began to write", found[1], err)
+	}
+}
+
+func TestSettle_MovesOnceForADocumentWhoseMarkIsOpen(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+	writer := newReplica(t, client, prefix, 1<<20)
+	a.get(t, 1, "old")
+	stamp, err := writer.versions.Open(t.Context(), element(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := []directory.Document{{Name: "texts:1:2", Stamp: &stamp, Keys: element(1)}}
+	if b.versions.Closed(&stamp) {
+		t.Error("an open mark is taken for closed")
+	}
+	for range 2 {
+		if err := b.versions.Settle(t.Context(), slices.Clone(document)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := a.get(t, 1, "new"); got != "new" {
+		t.Errorf("%q after another replica has shown the new one", got)
+	}
+	if a.get(t, 1, "unread"); a.loads != 2 {
+		t.Errorf("%d loads: what was settled once is settled", a.loads)
+	}
+	if err := writer.versions.Settle(t.Context(), document); err != nil {
+		t.Fatal(err)
+	}
+	if a.get(t, 1, "unread"); a.loads != 2 {
+		t.Errorf("%d loads: what one replica settled, another settles again", a.loads)
+	}
+	if err := writer.versions.Close(t.Context(), stamp, element(1)); err != nil {
+		t.Fatal(err)
+	}
+	if b.get(t, 9, ""); !b.versions.Closed(&stamp) {
+		t.Error("a closed mark is not known to be closed after a look")
+	}
+}
+
+// TestMark_ThatRunsOutMovesTheVersionAndIsNeverTakenForClosed is about a writer that died, or sleeps.
+func TestMark_ThatRunsOutMovesTheVersionAndIsNeverTakenForClosed(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a, writer := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+	stamp, err := writer.versions.Open(t.Context(), element(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); a.get(t, 1, "old") == "old" && a.loads < 2; {
+		if time.Now().After(deadline) {
+			t.Fatal("the mark does not run out")
+		}
+	}
+	if a.versions.Closed(&stamp) {
+		t.Error("a mark that has run out is taken for closed: its writer may only be asleep")
+	}
+}
+
+func TestMemory_StaysWithinItsBound(t *testing.T) {
+	const bytes, text = 64 << 10, 1000
+	client, prefix := storetest.Redis(t)
+	a := newReplica(t, client, prefix, bytes)
+	value := string(make([]byte, text))
+	for id := range int64(1000) {
+		a.get(t, id, value)
+	}
+	kept := 0
+	for id := int64(999); id >= 0; id-- { // what was kept last is not driven out by what is loaded for this
+		before := a.loads
+		if a.get(t, id, value); a.loads == before {
+			kept++
+		}
+	}
+	if kept == 0 || kept > 2*bytes/text {
+		t.Errorf("%d of 1000 texts of %d bytes in %d bytes", kept, text, bytes)
+	}
+}
+
+func TestMemory_OfNoBytesKeepsNothing(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a := newReplica(t, client, prefix, 0)
+	if a.get(t, 1, "a"); a.get(t, 1, "b") != "b" {
+		t.Error("something is kept")
+	}
+}
+
+// TestRedis_ThatLostItsMemoryBeginsAnew: a replica that saw nothing of a change, or of what happened to Redis, uses
+// nothing from before.
+func TestRedis_ThatLostItsMemoryBeginsAnew(t *testing.T) {
+	change := func(t *testing.T, s *storetest.RedisServer) {
+		t.Helper()
+		writer := newReplica(t, s.Client(), "x:", 1<<20)
+		stamp, err := writer.versions.Open(t.Context(), element(1))
+		if err == nil {
+			err = writer.versions.Close(t.Context(), stamp, element(1))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, lose := range map[string]func(*testing.T, *storetest.RedisServer){
+		"flushed": func(t *testing.T, s *storetest.RedisServer) {
+			change(t, s)
+			if err := s.Client().FlushAll(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			for range 5 { // the new epoch is soon as long as the old one was
+				change(t, s)
+			}
+		},
+		"set back": func(t *testing.T, s *storetest.RedisServer) {
+			s.Save(t)
+			change(t, s)
+			s.SetBack(t)
+		},
+		"promoted from a replica that missed the last writes": func(t *testing.T, s *storetest.RedisServer) {
+			r := s.Replica(t)
+			r.CutOff(t)
+			change(t, s)
+			r.Promote(t, s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storetest.StartRedis(t)
+			client := redis.NewClient(s.Client().Options())
+			t.Cleanup(func() { _ = client.Close() })
+			a := newReplica(t, client, "x:", 1<<20)
+			change(t, s)
+			a.get(t, 1, "old")
+			lose(t, s)
+			got := ""
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+				if got = a.get(t, 1, "new"); got == "new" {
+					return
+				}
+				if a.versions.Look(t.Context()) != nil {
+					break // Redis answers
+				}
+			}
+			t.Errorf("%q after Redis was %s", got, name)
+		})
+	}
+}
+
+func TestWithoutRedis_NothingIsUsedFromMemory(t *testing.T) {
+	s := storetest.StartRedis(t)
+	client := redis.NewClient(s.Client().Options())
+	t.Cleanup(func() { _ = client.Close() })
+	a := newReplica(t, client, "x:", 1<<20)
+	a.get(t, 1, "old")
+	s.Stop(t)
+	if got := a.get(t, 1, "stored"); got != "stored" {
+		t.Errorf("%q from memory", got)
+	}
+	if _, err := a.versions.Open(t.Context(), element(1)); err == nil {
+		t.Error("a mark is open without Redis")
+	}
+}

@@ -1,0 +1,161 @@
+package directory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// keeps is how long an entry is kept at most. No promise rests on it: it bounds how long a server of the database that
+// answers what it should not could be heard.
+const keeps = time.Minute
+
+// overhead is about what an entry takes besides its value, in bytes.
+const overhead = 200
+
+// MemoryOptions are those of NewMemory.
+type MemoryOptions struct {
+	Versions *Versions
+	Bytes    int64 // about how much the entries may take; 0: nothing is kept
+	Meter    metric.MeterProvider
+}
+
+// Memory keeps what was read of the directory, within a bound. It is safe for concurrent use.
+type Memory struct {
+	versions *Versions
+	cache    *otter.Cache[place, entry] // nil: nothing is kept
+	lookups  metric.Int64Counter
+}
+
+// place is where an entry is: on which shelf, and what of.
+type place struct {
+	shelf string
+	id    int64
+}
+
+type entry struct {
+	read  *Moment
+	value any
+	bytes uint32
+}
+
+// NewMemory returns a memory that is empty.
+func NewMemory(o MemoryOptions) (*Memory, error) {
+	meter := o.Meter.Meter("github.com/belfry-schools/belfry/pkg/directory")
+	m := &Memory{versions: o.Versions}
+	var err error
+	m.lookups, err = meter.Int64Counter("belfry.directory.lookups", metric.WithDescription(
+		"Records looked up in memory, by shelf and outcome: hit, miss, or refused, when one was there that is not current"))
+	if err != nil {
+		return nil, fmt.Errorf("make the counter of lookups: %w", err)
+	}
+	if o.Bytes <= 0 {
+		return m, nil
+	}
+	m.cache, err = otter.New(&otter.Options[place, entry]{
+		MaximumWeight:    uint64(o.Bytes),
+		Weigher:          func(_ place, e entry) uint32 { return e.bytes },
+		ExpiryCalculator: otter.ExpiryWriting[place, entry](keeps),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the memory of the directory: %w", err)
+	}
+	_, err = meter.Int64ObservableGauge("belfry.directory.bytes", metric.WithUnit("By"),
+		metric.WithDescription("About what is kept of the directory in memory"),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			observer.Observe(int64(m.cache.WeightedSize()))
+			return nil
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("make the gauge of bytes: %w", err)
+	}
+	return m, nil
+}
+
+// Shelf is a part of a memory: values of one type, each of what is known of one key.
+type Shelf[V any] struct {
+	memory                *Memory
+	name                  string
+	kind                  Kind
+	bytes                 func(V) int
+	hits, misses, refused metric.MeasurementOption
+}
+
+// NewShelf returns the shelf of that name, which is the only one with it. Bytes says about what a value takes. A nil
+// memory keeps nothing.
+func NewShelf[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Shelf[V] {
+	outcome := func(text string) metric.MeasurementOption {
+		return metric.WithAttributeSet(attribute.NewSet(attribute.String("shelf", name), attribute.String("outcome", text)))
+	}
+	return &Shelf[V]{memory: m, name: name, kind: kind, bytes: bytes,
+		hits: outcome("hit"), misses: outcome("miss"), refused: outcome("refused")}
+}
+
+// Uses says whether values are used from memory in this context.
+func (s *Shelf[V]) Uses(ctx context.Context) bool { return s.moment(ctx) != nil }
+
+func (s *Shelf[V]) moment(ctx context.Context) *Moment {
+	if s.memory == nil || s.memory.cache == nil {
+		return nil
+	}
+	return s.memory.versions.now(ctx)
+}
+
+// Find returns the values of those ids that have one: from memory those that are current, and from load all others,
+// which are kept. The values are shared: nobody changes them. Load settles what it reads, as package journal does, or
+// asks who does so.
+func (s *Shelf[V]) Find(
+	ctx context.Context, ids []int64, load func(ctx context.Context, ids []int64) (map[int64]V, error),
+) (map[int64]V, error) {
+	now := s.moment(ctx)
+	if now == nil {
+		return load(ctx, ids)
+	}
+	found := make(map[int64]V, len(ids))
+	var missing []int64
+	var hits, refused int64
+	for _, id := range ids {
+		if _, twice := found[id]; twice {
+			continue
+		}
+		e, kept := s.memory.cache.GetIfPresent(place{s.name, id})
+		switch {
+		case kept && now.holds(e.read, Key{s.kind, id}):
+			value, _ := e.value.(V) // a shelf has values of one type
+			found[id] = value
+			hits++
+			continue
+		case kept:
+			refused++
+		}
+		missing = append(missing, id)
+	}
+	s.count(ctx, hits, int64(len(missing))-refused, refused)
+	if len(missing) == 0 {
+		return found, nil
+	}
+	loaded, err := load(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for id, value := range loaded {
+		found[id] = value
+		s.memory.cache.Set(place{s.name, id}, entry{now, value, uint32(overhead + s.bytes(value))})
+	}
+	return found, nil
+}
+
+func (s *Shelf[V]) count(ctx context.Context, hits, misses, refused int64) {
+	for _, c := range []struct {
+		n       int64
+		outcome metric.MeasurementOption
+	}{{hits, s.hits}, {misses, s.misses}, {refused, s.refused}} {
+		if c.n > 0 {
+			s.memory.lookups.Add(ctx, c.n, c.outcome)
+		}
+	}
+}

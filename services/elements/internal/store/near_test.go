@@ -1,0 +1,384 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// markTime is how long the marks of these tests stand.
+const markTime = 500 * time.Millisecond
+
+// The steps of a write at which a writer stops.
+const (
+	beforeMark  = "before its mark"
+	beforeWrite = "after its mark, before its write"
+	beforeClose = "after its write, before the version moves"
+	beforeReply = "after the version has moved, before its answer"
+)
+
+func TestMain(m *testing.M) {
+	if steps := os.Getenv("WRITER_STEPS"); steps != "" {
+		if err := rename(context.Background(), strings.Split(steps, "|")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// rename is the writer, a process of its own: it gives an element another name, and at each of the steps says that it
+// is there and waits for a line.
+func rename(ctx context.Context, steps []string) error {
+	mongoURI, redisURL, err := storetest.URIs()
+	if err != nil {
+		return err
+	}
+	client, err := mongostore.Connect(ctx, mongoURI, mongostore.Options{})
+	if err != nil {
+		return err
+	}
+	settings, err := redis.ParseURL(redisURL)
+	if err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(os.Getenv("WRITER_ELEMENT"), 10, 64)
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReader(os.Stdin)
+	stop := func(at string) {
+		for _, step := range steps {
+			if step == at {
+				fmt.Println(at)
+				_, _ = in.ReadString('\n')
+			}
+		}
+	}
+	versions := directory.New(directory.Options{
+		Redis: redis.NewClient(settings), Prefix: os.Getenv("WRITER_PREFIX"), Patience: markTime,
+	})
+	s := New(Options{DB: client.Database(os.Getenv("WRITER_DATABASE")), Marks: stopping{versions, stop}})
+	_, err = s.Elements.Change(ctx, id, func(e *element.Element) error {
+		e.Name = "new"
+		return nil
+	})
+	return err
+}
+
+// stopping are marks that call stop at each step.
+type stopping struct {
+	*directory.Versions
+	stop func(at string)
+}
+
+func (m stopping) Open(ctx context.Context, keys []directory.Key) (directory.Stamp, error) {
+	m.stop(beforeMark)
+	s, err := m.Versions.Open(ctx, keys)
+	m.stop(beforeWrite)
+	return s, err
+}
+
+func (m stopping) Close(ctx context.Context, s directory.Stamp, keys []directory.Key) error {
+	m.stop(beforeClose)
+	err := m.Versions.Close(ctx, s, keys)
+	m.stop(beforeReply)
+	return err
+}
+
+// writer is the other process.
+type writer struct {
+	command *exec.Cmd
+	in      io.Writer
+	out     *bufio.Reader
+}
+
+func startWriter(t *testing.T, db *mongo.Database, prefix string, id int64, steps ...string) *writer {
+	t.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), "WRITER_STEPS="+strings.Join(steps, "|"), "WRITER_DATABASE="+db.Name(),
+		"WRITER_PREFIX="+prefix, "WRITER_ELEMENT="+strconv.FormatInt(id, 10))
+	command.Stderr = os.Stderr
+	in, err := command.StdinPipe()
+	out, err2 := command.StdoutPipe()
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = command.Process.Kill() }) // most have ended by then
+	return &writer{command, in, bufio.NewReader(out)}
+}
+
+// await returns when the writer is at the step.
+func (w *writer) await(t *testing.T, step string) {
+	t.Helper()
+	line, err := w.out.ReadString('\n')
+	if err != nil || strings.TrimSpace(line) != step {
+		t.Fatalf("the writer says %q, %v, not %q", line, err, step)
+	}
+}
+
+func (w *writer) goOn(t *testing.T) {
+	t.Helper()
+	if _, err := fmt.Fprintln(w.in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *writer) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := w.command.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end returns when the write is acknowledged.
+func (w *writer) end(t *testing.T) {
+	t.Helper()
+	if err := w.command.Wait(); err != nil {
+		t.Fatalf("the writer: %v", err)
+	}
+}
+
+// near is an element, and two replicas with it in memory.
+type near struct {
+	db       *mongo.Database
+	client   *redis.Client
+	prefix   string
+	id       int64
+	replicas []*Store
+	seen     string // what was read last
+}
+
+func newNear(t *testing.T) *near {
+	t.Helper()
+	db := storetest.Mongo(t)
+	if err := Prepare(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	n := &near{db: db}
+	n.client, n.prefix = storetest.Redis(t)
+	n.replicas = []*Store{n.replica(t), n.replica(t)}
+	elements := []element.Element{{EntityType: form.Location, Name: "old", UUID: "u", Current: true}}
+	if refused, err := n.replicas[0].Elements.Insert(t.Context(), elements); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	n.id = elements[0].ID
+	n.read(t, "old")
+	return n
+}
+
+// replica is another replica, with nothing in memory yet.
+func (n *near) replica(t *testing.T) *Store {
+	t.Helper()
+	versions := directory.New(directory.Options{Redis: n.client, Prefix: n.prefix, Patience: markTime})
+	memory, err := directory.NewMemory(directory.MemoryOptions{
+		Versions: versions, Bytes: 1 << 20, Meter: metricnoop.NewMeterProvider(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Options{DB: n.db, IDs: mongostore.NewIDs(n.db), Marks: versions, Memory: memory})
+}
+
+// name is what a request to a replica answers.
+func (n *near) name(t *testing.T, s *Store) string {
+	t.Helper()
+	e, err := s.Elements.Get(directory.Begin(t.Context()), n.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.seen == "new" && e.Name == "old" {
+		t.Fatal("an answer is from before another one")
+	}
+	n.seen = e.Name
+	return e.Name
+}
+
+// read reads twice from each replica, so that it is in memory, and wants that name from all.
+func (n *near) read(t *testing.T, want string) {
+	t.Helper()
+	for range 2 {
+		for i, s := range n.replicas {
+			if got := n.name(t, s); got != want {
+				t.Fatalf("replica %d: %q, want %q", i, got, want)
+			}
+		}
+	}
+}
+
+// awaitEnd reads until the mark of a writer has run out, and returns what the replicas have then.
+func (n *near) awaitEnd(t *testing.T) string {
+	t.Helper()
+	for deadline := time.Now().Add(markTime + time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		for _, s := range n.replicas {
+			n.name(t, s)
+		}
+		ends, err := n.client.ZRangeWithScores(t.Context(), n.prefix+"directory:marks", 0, -1).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ends) == 0 || ends[0].Score == 0 {
+			name := n.name(t, n.replicas[0])
+			n.read(t, name)
+			return name
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the mark does not run out")
+		}
+	}
+}
+
+func TestDirectory_AWriterKilledAtAnyStepLeavesNoReplicaBehind(t *testing.T) {
+	for step, want := range map[string]string{
+		beforeMark: "old", beforeWrite: "old", beforeClose: "new", beforeReply: "new",
+	} {
+		t.Run(step, func(t *testing.T) {
+			n := newNear(t)
+			w := startWriter(t, n.db, n.prefix, n.id, step)
+			w.await(t, step)
+			w.signal(t, syscall.SIGKILL)
+			_ = w.command.Wait() // it was killed
+			if got := n.awaitEnd(t); got != want {
+				t.Errorf("%q at the end, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites: its write is stored when others have taken it for dead, and
+// have read the old name again. A replica that reads it first lets no other one answer from before.
+func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
+	n := newNear(t)
+	w := startWriter(t, n.db, n.prefix, n.id, beforeWrite, beforeClose)
+	w.await(t, beforeWrite)
+	w.signal(t, syscall.SIGSTOP)
+	w.goOn(t)
+	if got := n.awaitEnd(t); got != "old" {
+		t.Fatalf("%q while the writer sleeps", got)
+	}
+	w.signal(t, syscall.SIGCONT)
+	w.await(t, beforeClose)
+	if got := n.name(t, n.replica(t)); got != "new" { // it has nothing in memory
+		t.Fatalf("%q from the store", got)
+	}
+	n.read(t, "new")
+	w.goOn(t)
+	w.end(t)
+	n.read(t, "new")
+}
+
+func TestDirectory_AWriterAsleepPastTheEndOfItsMarkIsHeardOnceItAnswers(t *testing.T) {
+	n := newNear(t)
+	w := startWriter(t, n.db, n.prefix, n.id, beforeWrite)
+	w.await(t, beforeWrite)
+	w.signal(t, syscall.SIGSTOP)
+	w.goOn(t)
+	if got := n.awaitEnd(t); got != "old" {
+		t.Fatalf("%q while the writer sleeps", got)
+	}
+	w.signal(t, syscall.SIGCONT)
+	w.end(t)
+	n.read(t, "new")
+}
+
+// TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore: whatever way a change is seen first.
+func TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore(t *testing.T) {
+	for way, see := range map[string]func(context.Context, *Store, int64) error{
+		"by name": func(ctx context.Context, s *Store, _ int64) error {
+			found, err := s.Elements.ListByName(ctx, "new")
+			return want(err, len(found))
+		},
+		"by a part of the name": func(ctx context.Context, s *Store, _ int64) error {
+			found, err := s.Elements.ListByNeedle(ctx, element.NewNeedle("new"), 10)
+			return want(err, len(found))
+		},
+		"in a list": func(ctx context.Context, s *Store, _ int64) error {
+			found, err := s.Elements.List(ctx, element.Filter{Limit: 10})
+			return want(err, len(found))
+		},
+		"by a change that changes nothing": func(ctx context.Context, s *Store, id int64) error {
+			_, err := s.Elements.Change(ctx, id, func(*element.Element) error { return errors.New("refused") })
+			if err == nil || err.Error() != "refused" {
+				return fmt.Errorf("the change was not refused: %w", err)
+			}
+			return nil
+		},
+	} {
+		t.Run(way, func(t *testing.T) {
+			n := newNear(t)
+			w := startWriter(t, n.db, n.prefix, n.id, beforeClose)
+			w.await(t, beforeClose)
+			if err := see(t.Context(), n.replica(t), n.id); err != nil {
+				t.Fatal(err)
+			}
+			n.read(t, "new")
+		})
+	}
+}
+
+func want(err error, found int) error {
+	if err == nil && found != 1 {
+		err = fmt.Errorf("found %d", found)
+	}
+	return err
+}
+
+// TestDirectory_MembershipsAreAboutBothGroupAndMember: a new one is seen by all who had the member's groups in memory.
+func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
+	n := newNear(t)
+	days := wiretime.Days{First: 100, Last: 200}
+	groups := func() int {
+		most := 0
+		for range 2 {
+			for _, s := range n.replicas {
+				found, err := s.Memberships.FindByMembers(directory.Begin(t.Context()), []int64{n.id}, days)
+				if err != nil {
+					t.Fatal(err)
+				}
+				most = max(most, len(found))
+			}
+		}
+		return most
+	}
+	if got := groups(); got != 0 {
+		t.Fatalf("%d groups", got)
+	}
+	added := []element.Membership{{Group: 77, Member: n.id, Days: []wiretime.Days{{First: 150, Last: 300}}}}
+	if refused, err := n.replicas[1].Memberships.Insert(t.Context(), added); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	if got := groups(); got != 1 {
+		t.Errorf("%d groups after the membership was acknowledged", got)
+	}
+	added[0].Version, added[0].Days = 1, nil
+	if all, err := n.replicas[0].Memberships.Replace(t.Context(), added); err != nil || !all {
+		t.Fatal(all, err)
+	}
+	if got := groups(); got != 0 {
+		t.Errorf("%d groups after the membership ended", got)
+	}
+}
