@@ -14,7 +14,7 @@ import (
 // callsOf returns all that is counted, in the order of the table.
 func callsOf(t *testing.T, s *servicetest.System) []call {
 	t.Helper()
-	c := newCounted(t, s)
+	c := newBudgeted(t, s)
 	return slices.Concat(c.identityCalls(), c.elementsCalls(), c.elementAdministrationCalls(), c.eventsCalls(),
 		c.decisionCalls(), c.eventAdministrationCalls(), c.notesCalls())
 }
@@ -45,7 +45,7 @@ func keyed(c call) call {
 }
 
 // imports is an import of ten new records.
-func (c *counted) imports(kind string, of func(key string) record) call {
+func (c *budgeted) imports(kind string, of func(key string) record) call {
 	return call{route: "POST /api/admin/import/" + kind, counted: importedTen, request: func(n int) request {
 		return request{c.admin, "/api/admin/import/" + kind, ten(n, of),
 			[]string{"Content-Type", "application/x-ndjson"}}
@@ -61,11 +61,11 @@ func ndjson(r record) string {
 }
 
 // audit is a page of a service's audit.
-func (c *counted) audit(service string) call {
-	return read("GET /api/admin/audit/"+service, "10 entries", c.admin, "/api/admin/audit/"+service+"?limit=10")
+func (c *budgeted) audit(service string) call {
+	return read("GET /api/admin/audit/"+service, "10 entries, none to move", c.admin, "/api/admin/audit/"+service+"?limit=10")
 }
 
-func (c *counted) identityCalls() []call {
+func (c *budgeted) identityCalls() []call {
 	user := c.users["pupil"]
 	switching := record{"session": record{"user_id": user}}
 	create := write("POST /api/admin/users", "", c.admin, func(int) (string, any) { return "/api/admin/users", newUser() })
@@ -112,7 +112,7 @@ func (c *counted) identityCalls() []call {
 	}
 }
 
-func (c *counted) elementsCalls() []call {
+func (c *budgeted) elementsCalls() []call {
 	const commitments = "GET /api/elements/{id}/commitments"
 	day := at("/api/elements/%d/commitments?start_date="+schoolDay, c.pupil)
 	first := read(commitments, onDay+", first after a start", c.owner, day)
@@ -125,9 +125,9 @@ func (c *counted) elementsCalls() []call {
 		read("GET /api/elements/{id}", "a pupil", c.owner, at("/api/elements/%d", c.pupil)),
 		read(commitments, onDay, c.owner, day),
 		first,
-		read(commitments, "a pupil's week with staff and locations, 9 lessons", c.owner,
+		read(commitments, "a pupil's week with staff and locations: 9 lessons", c.owner,
 			at("/api/elements/%d/commitments?"+schoolWeek+"&include=staff,locations", c.pupil)),
-		read(commitments, "a pupil's year, "+inYear, c.owner,
+		read(commitments, "a pupil's year: "+inYear, c.owner,
 			at("/api/elements/%d/commitments?"+schoolYear, c.pupil)),
 		read("GET /api/elements/{id}/requests", "", c.owner,
 			at("/api/elements/%d/requests?start_date=2028-01-01&end_date=2028-01-31", c.minibuses)),
@@ -149,7 +149,7 @@ func (c *counted) elementsCalls() []call {
 	}
 }
 
-func (c *counted) elementAdministrationCalls() []call {
+func (c *budgeted) elementAdministrationCalls() []call {
 	const elements = "/api/admin/elements"
 	create := write("POST "+elements, "", c.admin, func(int) (string, any) { return elements, newLocation() })
 	members := func(n int) (string, any) {
@@ -194,7 +194,7 @@ func (c *counted) elementAdministrationCalls() []call {
 	return append(calls, c.elementImportCalls()...)
 }
 
-func (c *counted) elementImportCalls() []call {
+func (c *budgeted) elementImportCalls() []call {
 	named := func(key string) record { return record{"key": key, "name": key} }
 	locations := func(n int) {
 		lines := ten(n, named)
@@ -226,7 +226,7 @@ func (c *counted) elementImportCalls() []call {
 	}
 }
 
-func (c *counted) eventsCalls() []call {
+func (c *budgeted) eventsCalls() []call {
 	four := []int64{c.set, c.teacher, c.room, c.minibuses}
 	create := func(counted, clashes string) call {
 		return write("POST /api/events", counted, c.owner, func(int) (string, any) {
@@ -274,7 +274,7 @@ func (c *counted) eventsCalls() []call {
 	}
 }
 
-func (c *counted) decisionCalls() []call {
+func (c *budgeted) decisionCalls() []call {
 	allocate := func(counted, clashes string) call {
 		return write("POST /api/requests/{id}/allocations", counted, c.driver, func(n int) (string, any) {
 			body := record{"elements": c.buses[:2]}
@@ -308,7 +308,7 @@ func (c *counted) decisionCalls() []call {
 	}
 }
 
-func (c *counted) eventAdministrationCalls() []call {
+func (c *budgeted) eventAdministrationCalls() []call {
 	const categories, webhooks = "/api/admin/eventcategories", "/api/admin/webhooks"
 	category := write("POST "+categories, "", c.admin, func(int) (string, any) {
 		return categories, record{"eventcategory": record{"name": uuid.NewString()}}
@@ -353,7 +353,7 @@ func (c *counted) eventAdministrationCalls() []call {
 	}
 }
 
-func (c *counted) notesCalls() []call {
+func (c *budgeted) notesCalls() []call {
 	var calls []call
 	for _, path := range []string{"/api/notes/", "/notes/"} {
 		change := func(int) (string, any) { return at(path+"%d", c.note), noteOf(uuid.NewString()) }

@@ -12,8 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// counted is what the counted requests are about. Its fields are ids, as they stand in answers.
-type counted struct {
+// budgeted is the school that the counted requests are about. Its fields are ids, as they stand in answers.
+type budgeted struct {
 	t                             *testing.T
 	system                        *servicetest.System
 	teacher, colleague, room, set int64
@@ -24,6 +24,7 @@ type counted struct {
 	users                         map[string]int64
 	uuids                         map[string]string
 	hook                          string // where webhooks go
+	trips                         int    // how many events were made, each on a day of its own
 
 	admin, owner, keeper, driver *servicetest.Client
 }
@@ -34,14 +35,14 @@ const (
 	schoolWeek  = "start_date=2026-09-07&end_date=2026-09-13"
 	schoolYear  = "start_date=2026-09-07&end_date=2027-07-31"
 	inYear      = "204 lessons"
-	onDay       = "a pupil's day, 5 lessons, two levels of groups"
+	onDay       = "a pupil's day: 5 lessons, two levels of groups"
 	importedTen = "10 new records"
 )
 
 type record = map[string]any
 
-// newCounted loads a small school. A pupil is in a set and in a form, and the form is in a year.
-func newCounted(t *testing.T, s *servicetest.System) *counted {
+// newBudgeted loads a small school. A pupil is in a set and in a form, and the form is in a year.
+func newBudgeted(t *testing.T, s *servicetest.System) *budgeted {
 	t.Helper()
 	admin := s.Admin(t)
 	staff := admin.Import(t, "staff", record{"key": "1", "initials": "ABC", "forename": "Anna", "surname": "Bell"},
@@ -55,7 +56,7 @@ func newCounted(t *testing.T, s *servicetest.System) *counted {
 	categories := admin.Import(t, "eventcategories",
 		record{"key": "lesson", "name": "Lesson", "busy": true, "timetable": true, "clash_check": true},
 		record{"key": "trip", "name": "Trip", "busy": true})
-	c := &counted{t: t, system: s, admin: admin, teacher: staff["1"], colleague: staff["2"], room: rooms["1"],
+	c := &budgeted{t: t, system: s, admin: admin, teacher: staff["1"], colleague: staff["2"], room: rooms["1"],
 		set: groups["set"], pupil: pupils["1"], minibuses: groups["buses"], calendar: properties["1"],
 		lesson: categories["lesson"], trip: categories["trip"], uuids: map[string]string{},
 		hook: receivers.NewEndpoint(t).URL}
@@ -80,7 +81,7 @@ func membership(group, member string) record {
 		"spans": []record{{"first_day": nil, "last_day": nil}}}
 }
 
-func (c *counted) addUsers() {
+func (c *budgeted) addUsers() {
 	c.t.Helper()
 	var users []record
 	for name, more := range map[string]record{
@@ -102,7 +103,7 @@ func (c *counted) addUsers() {
 	c.owner, c.keeper, c.driver = c.login("owner"), c.login("keeper"), c.login("driver")
 }
 
-func (c *counted) addLessons() {
+func (c *budgeted) addLessons() {
 	c.t.Helper()
 	first, err := time.Parse(time.DateOnly, schoolDay)
 	if err != nil {
@@ -131,7 +132,7 @@ func (c *counted) addLessons() {
 }
 
 // login returns a new client of that user.
-func (c *counted) login(user string) *servicetest.Client {
+func (c *budgeted) login(user string) *servicetest.Client {
 	c.t.Helper()
 	return c.system.Login(c.t, c.uuids[user])
 }
@@ -139,13 +140,10 @@ func (c *counted) login(user string) *servicetest.Client {
 // at is a path with ids in it.
 func at(format string, ids ...any) string { return fmt.Sprintf(format, ids...) }
 
-// trips is how many events were booked, each on a day of its own.
-var trips int
-
 // newEvent is the body of a new event, on a day on which there is no other.
-func (c *counted) newEvent(clashes string, elements ...int64) record {
-	trips++
-	day := time.Date(2028, 1, trips, 9, 0, 0, 0, time.UTC).Format(time.DateOnly)
+func (c *budgeted) newEvent(clashes string, elements ...int64) record {
+	c.trips++
+	day := time.Date(2028, 1, c.trips, 9, 0, 0, 0, time.UTC).Format(time.DateOnly)
 	body := record{"event": record{"body": "Trip", "event_category_id": c.trip, "starts_at_text": day + " 09:00",
 		"ends_at_text": day + " 17:00"}, "elements": elements}
 	if clashes != "" {
@@ -155,25 +153,25 @@ func (c *counted) newEvent(clashes string, elements ...int64) record {
 }
 
 // book has the owner make an event.
-func (c *counted) book(clashes string, elements ...int64) int64 {
+func (c *budgeted) book(clashes string, elements ...int64) int64 {
 	c.t.Helper()
 	return c.owner.Post(c.t, "/api/events", c.newEvent(clashes, elements...)).Must(c.t, 200).Int(c.t, "event.id")
 }
 
 // commit returns a new commitment of the calendar, which nobody has decided.
-func (c *counted) commit() int64 {
+func (c *budgeted) commit() int64 {
 	c.t.Helper()
 	return c.owner.Get(c.t, at("/api/events/%d", c.book("", c.calendar))).Int(c.t, "event.commitments.0.id")
 }
 
 // ask returns a new request for two minibuses.
-func (c *counted) ask() int64 {
+func (c *budgeted) ask() int64 {
 	c.t.Helper()
 	event := c.book("", c.minibuses, c.minibuses)
 	return c.owner.Get(c.t, at("/api/events/%d", event)).Int(c.t, "event.requests.0.id")
 }
 
-func (c *counted) addNote(event int64) int64 {
+func (c *budgeted) addNote(event int64) int64 {
 	c.t.Helper()
 	return c.owner.Post(c.t, at("/api/events/%d/notes", event), noteOf("Bring *boots*.")).Must(c.t, 200).
 		Int(c.t, "note.id")
@@ -181,24 +179,24 @@ func (c *counted) addNote(event int64) int64 {
 
 func noteOf(contents string) record { return record{"note": record{"contents": contents}} }
 
-// make makes a record of the administrator's and returns its id.
-func (c *counted) make(path string, body any, id string) int64 {
+// add has the administrator make a record and returns its id.
+func (c *budgeted) add(path string, body any, id string) int64 {
 	c.t.Helper()
 	return c.admin.Post(c.t, path, body).Must(c.t, 201).Int(c.t, id)
 }
 
-func (c *counted) newLocation() int64 {
+func (c *budgeted) newLocation() int64 {
 	c.t.Helper()
-	return c.make("/api/admin/elements", newLocation(), "element.id")
+	return c.add("/api/admin/elements", newLocation(), "element.id")
 }
 
 func newLocation() record {
 	return record{"element": record{"entity_type": "Location", "name": uuid.NewString()}}
 }
 
-func (c *counted) newUser() int64 {
+func (c *budgeted) newUser() int64 {
 	c.t.Helper()
-	return c.make("/api/admin/users", newUser(), "user.id")
+	return c.add("/api/admin/users", newUser(), "user.id")
 }
 
 func newUser() record {
@@ -206,9 +204,9 @@ func newUser() record {
 	return record{"user": record{"name": name, "email": name + "@school.example", "permissions": record{"can_api": true}}}
 }
 
-func (c *counted) newWebhook() int64 {
+func (c *budgeted) newWebhook() int64 {
 	c.t.Helper()
-	return c.make("/api/admin/webhooks", record{"webhook": record{"url": c.hook}}, "webhook.id")
+	return c.add("/api/admin/webhooks", record{"webhook": record{"url": c.hook}}, "webhook.id")
 }
 
 // ten are the lines of ten new records of an import.

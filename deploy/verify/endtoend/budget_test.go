@@ -1,6 +1,8 @@
 package endtoend_test
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -114,14 +116,12 @@ func stopAll(t *testing.T, s *servicetest.System) {
 	}
 }
 
-// sent is how many requests were sent, which makes their traces unique.
-var sent int
-
 // send sends the n-th request of a call, which has to succeed, and returns its trace.
 func send(t *testing.T, c call, n int) (trace string) {
 	t.Helper()
-	sent++
-	trace = fmt.Sprintf("%032x", sent)
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails, says its documentation
+	trace = hex.EncodeToString(id)
 	r := c.request(n)
 	method, _, _ := strings.Cut(c.route, " ")
 	headers := append([]string{"traceparent", "00-" + trace + "-" + clientSpan + "-01"}, r.headers...)
