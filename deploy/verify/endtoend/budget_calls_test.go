@@ -62,13 +62,16 @@ func ndjson(r record) string {
 
 // audit is a page of a service's audit.
 func (c *budgeted) audit(service string) call {
-	return read("GET /api/admin/audit/"+service, "10 entries, none to move", c.admin, "/api/admin/audit/"+service+"?limit=10")
+	path := "/api/admin/audit/" + service
+	return read("GET "+path, "10 entries, none to move", c.admin, path+"?limit=10")
 }
 
 func (c *budgeted) identityCalls() []call {
 	user := c.users["pupil"]
 	switching := record{"session": record{"user_id": user}}
-	create := write("POST /api/admin/users", "", c.admin, func(int) (string, any) { return "/api/admin/users", newUser() })
+	create := write("POST /api/admin/users", "", c.admin, func(int) (string, any) {
+		return "/api/admin/users", newUser()
+	})
 	return []call{
 		{route: "GET /api/login", counted: "the right uuid", request: func(int) request {
 			return request{as: c.system.Client(c.t), path: "/api/login?uuid=" + c.uuids["pupil"]}
@@ -152,7 +155,7 @@ func (c *budgeted) elementsCalls() []call {
 func (c *budgeted) elementAdministrationCalls() []call {
 	const elements = "/api/admin/elements"
 	create := write("POST "+elements, "", c.admin, func(int) (string, any) { return elements, newLocation() })
-	members := func(n int) (string, any) {
+	members := func(int) (string, any) {
 		return at(elements+"/%d/members", c.set), record{"members": []record{{"element_id": c.newLocation()}}}
 	}
 	addMembers := write("POST "+elements+"/{id}/members", "one", c.admin, members)
@@ -175,7 +178,7 @@ func (c *budgeted) elementAdministrationCalls() []call {
 			at(elements+"/%d/members?nested=true", c.minibuses)),
 		addMembers,
 		keyed(addMembers),
-		write("DELETE "+elements+"/{id}/members/{member}", "", c.admin, func(n int) (string, any) {
+		write("DELETE "+elements+"/{id}/members/{member}", "", c.admin, func(int) (string, any) {
 			member := c.newLocation()
 			c.admin.Post(c.t, at(elements+"/%d/members", c.set),
 				record{"members": []record{{"element_id": member}}}).Must(c.t, 201)
@@ -276,7 +279,7 @@ func (c *budgeted) eventsCalls() []call {
 
 func (c *budgeted) decisionCalls() []call {
 	allocate := func(counted, clashes string) call {
-		return write("POST /api/requests/{id}/allocations", counted, c.driver, func(n int) (string, any) {
+		return write("POST /api/requests/{id}/allocations", counted, c.driver, func(int) (string, any) {
 			body := record{"elements": c.buses[:2]}
 			if clashes != "" {
 				body["clashes"] = clashes

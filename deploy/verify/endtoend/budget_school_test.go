@@ -201,7 +201,8 @@ func (c *budgeted) newUser() int64 {
 
 func newUser() record {
 	name := uuid.NewString()
-	return record{"user": record{"name": name, "email": name + "@school.example", "permissions": record{"can_api": true}}}
+	return record{"user": record{"name": name, "email": name + "@school.example",
+		"permissions": record{"can_api": true}}}
 }
 
 func (c *budgeted) newWebhook() int64 {

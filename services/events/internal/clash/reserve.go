@@ -36,7 +36,7 @@ type Reservations interface {
 
 const (
 	// patience is how long a reservation may stand in a booking's way before its event is fenced. A booking that is
-	// at work takes a fraction of it; one that is just slow starts over.
+	// just slow starts over.
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
 	releaseTime = 2 * time.Second
