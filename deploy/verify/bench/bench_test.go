@@ -72,8 +72,9 @@ func TestReport_SaysHowItComparesWithAnotherRun(t *testing.T) {
 	second := report{options: o, school: &school{}, before: before,
 		results: []result{measured("event", 1, 150), measured("event", 16, 200), measured("login", 1, 1)}}
 	for i, want := range []string{"1.50", "0.50", ""} {
-		if got := second.ofBefore(second.results[i]); got != want {
-			t.Errorf("%s with %d clients: got %q, want %q", second.results[i].call, second.results[i].clients, got, want)
+		r := second.results[i]
+		if got := second.ofBefore(r); got != want {
+			t.Errorf("%s with %d clients: got %q, want %q", r.call, r.clients, got, want)
 		}
 	}
 	if text := second.markdown(); !strings.Contains(text, "of before") {
