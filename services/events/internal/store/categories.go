@@ -104,7 +104,7 @@ func (s *Categories) Find(ctx context.Context, ids []int64, keys []string) ([]ca
 	return found, nil
 }
 
-// FindNamed implements category.Store. One read, by an index.
+// FindNamed implements category.Store, by the index of names.
 func (s *Categories) FindNamed(ctx context.Context, names []string) ([]category.Category, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -129,7 +129,7 @@ func (s *Categories) Insert(ctx context.Context, c category.Category) (int64, er
 	return id, takenBy(err)
 }
 
-// Change implements category.Store: two round trips when no other writer comes between.
+// Change implements category.Store.
 func (s *Categories) Change(
 	ctx context.Context, id int64, change func(*category.Category) error,
 ) (category.Category, error) {
