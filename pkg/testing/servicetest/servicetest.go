@@ -252,6 +252,14 @@ func (s *System) Replica(service string, i int) string {
 	return "http://" + s.replicas[service][i].public
 }
 
+// Forget makes all replicas use nothing of the directory that they have in memory: the versions in Redis begin anew.
+func (s *System) Forget(t testing.TB) {
+	t.Helper()
+	if err := s.Redis.Del(t.Context(), s.Prefix+"directory:state").Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // PID returns the process id of one replica of a service.
 func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
 

@@ -27,6 +27,7 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 		t.Run(service, func(t *testing.T) {
 			before := count(t)
 			system.Kill(t, service)
+			system.Forget(t) // otherwise they are not needed
 			for _, r := range requests {
 				if a := owner.Do(t, r[0].(string), r[1].(string), r[2]); a.Code != 503 ||
 					!strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {

@@ -39,6 +39,7 @@ func TestDecisionsPart1_WithoutItsNeighboursANoteIsUnavailable(t *testing.T) {
 	id := s.newNote(t, map[string]any{"contents": "a"})
 	for _, neighbour := range []string{"events", "identity"} {
 		system.Stop(t, neighbour)
+		system.Forget(t) // otherwise identity is not needed
 		a := s.clients["author"].Get(t, paths(id)[0])
 		system.Restart(t, neighbour)
 		a.Want(t, 503, fmt.Sprintf(`{"status":"Service unavailable","message":"%s is away"}`, neighbour))
