@@ -8,7 +8,7 @@ type rowIDs struct {
 	event int64
 }
 
-// takeIDs takes the ids for all rows with at most three round trips; a dry run counts from 1.
+// takeIDs takes the ids for all rows; a dry run counts from 1.
 func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, error) {
 	commitments, requests := 0, 0
 	needs := make(map[int][2]int, len(changed))

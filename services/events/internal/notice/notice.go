@@ -117,8 +117,7 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Record stores notices of an event, given in their order; while no channel is on it stores none. One round trip to see
-// what is on, and one for each notice.
+// Record stores notices of an event, given in their order; while no channel is on it stores none.
 func (s *Service) Record(ctx context.Context, notices []Notice) error {
 	if len(notices) == 0 {
 		return nil
