@@ -32,7 +32,7 @@ for _, text in ipairs(ARGV) do
   local command = cjson.decode(text)
   local name = table.remove(command, 1)
   local answer = redis.pcall(unpack(command))
-  if type(answer) == 'table' and answer.err and string.find(answer.err, 'NOPERM', 1, true) then
+  if type(answer) == 'table' and answer.err and string.find(answer.err, 'ACL failure', 1, true) then
     table.insert(denied, name)
     if #denied == 1 and name == 'set' then break end
   end

@@ -20,6 +20,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 // The passwords of Redis in these tests: of its administrator, of the user of docs/operate.md, and of sentinels.
@@ -294,7 +295,7 @@ func startCluster(t *testing.T, a *authority) (nodes []*redisNode, address strin
 		a.secure(t, n)
 		n.protect(t)
 		n.settings = append(n.settings, "cluster-enabled yes", "cluster-node-timeout 5000",
-			"tls-cluster yes", "cluster-port "+bus[i].port())
+			"tls-cluster yes", "cluster-port "+bus[i].port(), "cluster-announce-ip "+n.host())
 		n.start(t)
 		n.do(t, fmt.Sprintf("cluster addslotsrange %d %d", i*16384/3, (i+1)*16384/3-1))
 		n.do(t, fmt.Sprintf("cluster set-config-epoch %d", i+1))
@@ -340,9 +341,13 @@ func TestHardToBreak_RedisCluster_EverythingRunsOverTLSWithTheDocumentedRights(t
 // refused runs the migration of a service with that Redis and returns what it says when it does not start.
 func refused(t *testing.T, binary, address string, variables ...string) string {
 	t.Helper()
+	mongoURI, _, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	command := exec.Command(binary, "migrate")
-	command.Env = append(append(os.Environ(), "REDIS_URL="+address, "BELFRY_INTERNAL_TOKEN="+strings.Repeat("t", 32)),
-		variables...)
+	command.Env = append(append(os.Environ(), "MONGODB_URI="+mongoURI, "MONGODB_DATABASE="+storetest.Mongo(t).Name(),
+		"REDIS_URL="+address, "BELFRY_INTERNAL_TOKEN="+strings.Repeat("t", 32)), variables...)
 	said := failing(t, command)
 	for _, secret := range []string{adminPassword, userPassword, sentinelPassword, "127.0.0.1", "goroutine"} {
 		if strings.Contains(said, secret) {
