@@ -78,8 +78,9 @@ func Connect(ctx context.Context, o Options) (redis.UniversalClient, error) {
 	return client, nil
 }
 
-// open makes the client. It opens no connection. A call ends with the deadline of its context. The certificate of
-// each node must name the host that the node is reached at; the library takes that of the URL for all.
+// open makes the client. It opens no connection. A call ends with the deadline of its context. The library's name and
+// version are not sent, which would need a right of its own. The certificate of each node must name the host that the
+// node is reached at; the library takes that of the URL for all.
 func open(address string, mode Mode) (redis.UniversalClient, error) {
 	malformed := fmt.Errorf("not an address that BELFRY_REDIS_MODE=%s takes", mode) // the library's errors repeat it
 	switch mode {
@@ -94,7 +95,7 @@ func open(address string, mode Mode) (redis.UniversalClient, error) {
 		if o.RouteByLatency || o.RouteRandomly || o.ReplicaOnly {
 			return nil, errors.New("a replica is never read: it may not yet know that a session has ended")
 		}
-		o.ContextTimeoutEnabled = true
+		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
 		ownNames(o.TLSConfig)
 		return redis.NewFailoverClient(o), nil
 	case Cluster:
@@ -108,7 +109,7 @@ func open(address string, mode Mode) (redis.UniversalClient, error) {
 		if o.RouteByLatency || o.RouteRandomly || o.ReadOnly {
 			return nil, errors.New("a replica is never read: it may not yet know that a session has ended")
 		}
-		o.ContextTimeoutEnabled = true
+		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
 		o.DisableRoutingPolicies = true // each of our commands is for one key; without the right to COMMAND each asks for it
 		ownNames(o.TLSConfig)
 		return redis.NewClusterClient(o), nil
@@ -117,7 +118,7 @@ func open(address string, mode Mode) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, malformed
 		}
-		o.ContextTimeoutEnabled = true
+		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
 		return redis.NewClient(o), nil
 	}
 }
