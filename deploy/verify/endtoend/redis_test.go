@@ -100,8 +100,8 @@ func useRedis(t *testing.T, s *servicetest.System) {
 	c.Get(t, "/sessions/1/whoami").WantCode(t, 401)
 
 	head := uuid.NewString()
-	admin.Import(t, "users", map[string]any{"key": head, "name": "Head", "email": head + "@school.example", "uuid": head,
-		"kind": "staff", "admin": true, "can_api": true})
+	admin.Import(t, "users", map[string]any{"key": head, "name": "Head", "email": head + "@school.example",
+		"uuid": head, "kind": "staff", "admin": true, "can_api": true})
 	deleteEventWithNote(t, s, s.Login(t, head))
 	admin.Get(t, "/api/logout").WantCode(t, 200)
 	admin.Get(t, "/sessions/1/whoami").WantCode(t, 401)
@@ -201,7 +201,8 @@ func startSentinels(t *testing.T) (servers []*redisNode, address string) {
 	}
 	for _, n := range nodes[3:] {
 		n.settings = []string{"requirepass " + sentinelPassword, "sentinel sentinel-pass " + sentinelPassword,
-			"sentinel monitor belfry 127.0.0.1 " + servers[0].port() + " 2", "sentinel auth-pass belfry " + adminPassword,
+			"sentinel monitor belfry 127.0.0.1 " + servers[0].port() + " 2",
+			"sentinel auth-pass belfry " + adminPassword,
 			"sentinel down-after-milliseconds belfry 2000", "sentinel failover-timeout belfry 5000"}
 		n.options.Password = sentinelPassword
 		n.start(t, "--sentinel")

@@ -180,7 +180,8 @@ func (a *authority) secure(t *testing.T, n *redisNode) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "redis"},
-		NotBefore: a.certificate.NotBefore, NotAfter: a.certificate.NotAfter, IPAddresses: []net.IP{net.ParseIP(n.host())}}
+		NotBefore: a.certificate.NotBefore, NotAfter: a.certificate.NotAfter,
+		IPAddresses: []net.IP{net.ParseIP(n.host())}}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
 		t.Fatal(err)
