@@ -110,7 +110,7 @@ func open(address string, mode Mode) (redis.UniversalClient, error) {
 			return nil, errors.New("a replica is never read: it may not yet know that a session has ended")
 		}
 		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-		o.DisableRoutingPolicies = true // each command is for one key's node; without the right to COMMAND, each asks for it
+		o.DisableRoutingPolicies = true // they need COMMAND's answer, and none of our commands needs them
 		ownNames(o.TLSConfig)
 		return redis.NewClusterClient(o), nil
 	default:

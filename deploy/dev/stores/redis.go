@@ -24,14 +24,10 @@ type RedisServer struct {
 
 // FindRedisServer installs Debian's redis-server when there is none on the PATH. out gets a line per step.
 func FindRedisServer(ctx context.Context, out io.Writer) (RedisServer, error) {
-	return findRedisServer(ctx, &speaker{out: out})
-}
-
-func findRedisServer(ctx context.Context, say *speaker) (RedisServer, error) {
 	if path, err := exec.LookPath("redis-server"); err == nil {
 		return RedisServer{path: path}, nil
 	}
-	root, err := debianRoot(ctx, say)
+	root, err := debianRoot(ctx, &speaker{out: out})
 	return RedisServer{root: root}, err
 }
 
@@ -69,7 +65,7 @@ func redisStore(ctx context.Context, at site) (store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return store{}, err
 	}
-	server, err := findRedisServer(ctx, at.say)
+	server, err := FindRedisServer(ctx, at.say)
 	if err != nil {
 		return store{}, err
 	}
