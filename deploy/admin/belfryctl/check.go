@@ -215,7 +215,7 @@ func (k *check) reads(ctx context.Context, path, part, field string) error {
 
 func (k *check) deleteEvent(ctx context.Context) error {
 	err := k.c.Delete(ctx, k.event, nil)
-	if err == nil || missing(err) {
+	if err == nil || client.Missing(err) {
 		k.event = ""
 		return nil
 	}
@@ -225,7 +225,7 @@ func (k *check) deleteEvent(ctx context.Context) error {
 func (k *check) misses(ctx context.Context, path, part string) error {
 	_, err := k.c.Get(ctx, path, part)
 	switch {
-	case missing(err):
+	case client.Missing(err):
 		return nil
 	case err == nil:
 		return fmt.Errorf("GET %s: it is still there", path)
