@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -183,5 +184,67 @@ func TestAdministration_AuditTellsOfTheFirstAdministratorThatTheSystemMadeIt(t *
 	}
 	if oldest.Action != "create" || oldest.Record != record || oldest.UserID != nil || oldest.From != "" {
 		t.Errorf("%+v", oldest)
+	}
+}
+
+func TestHardToBreak_Row16_EachChangeOfRightsByImportHasAnEntryOfItsOwn(t *testing.T) {
+	admin, key := system.Admin(t), fmt.Sprint("rights", sequence.Add(1))
+	row := func(name string, more map[string]any) map[string]any {
+		all := map[string]any{"key": key, "name": name, "email": "r@school.example"}
+		maps.Copy(all, more)
+		return all
+	}
+	const uuid = "the-uuid-of-an-imported-user"
+	id := admin.Import(t, "users", row("A", map[string]any{"can_api": true}))[key]
+	for _, next := range []map[string]any{
+		row("B", map[string]any{"can_api": true}), // a name is no right
+		row("B", map[string]any{"can_api": true, "can_su": true}),
+		row("B", map[string]any{"can_api": true, "can_su": true}), // unchanged
+		row("C", map[string]any{"kind": "pupil", "can_api": true, "uuid": uuid}),
+		row("C", map[string]any{"kind": "pupil", "can_api": true, "uuid": uuid, "active": false}),
+	} {
+		admin.Import(t, "users", next)
+	}
+	record := fmt.Sprintf("User:%d", id)
+	want := []string{
+		"deactivate " + record + ": active true → false",
+		"update " + record + ": kind staff → pupil, permissions can_api,can_su → can_api, uuid →",
+		"update " + record + ": permissions can_api → can_api,can_su",
+		"create " + record + ": kind → staff, active → true, permissions → can_api, uuid →",
+	}
+	if diff := cmp.Diff(want, admin.AuditTexts(t, "identity", "record="+record)); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(admin.Get(t, "/api/admin/audit/identity?limit=1000").Body, uuid) {
+		t.Error("the audit holds a uuid")
+	}
+}
+
+func TestHardToBreak_Row16_AFailedLoginLogsItsAddressAndNeverTheUUID(t *testing.T) {
+	const wrong = "a-wrong-uuid-of-the-test"
+	address := freshAddress()
+	for range 11 { // the last is refused
+		login(t, replica(t, 0), wrong, from(address)...)
+	}
+	want := map[string]int{`"code":401`: 10, `"code":429`: 1}
+	got := map[string]int{}
+	for line := range strings.Lines(system.Logs()) {
+		if !strings.Contains(line, `"msg":"a login failed"`) || !strings.Contains(line, `"from":"`+address+`"`) {
+			continue
+		}
+		if !strings.Contains(line, `"request":"`) || !strings.Contains(line, `"level":"WARN"`) {
+			t.Error(line)
+		}
+		for code := range want {
+			if strings.Contains(line, code) {
+				got[code]++
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(system.Logs(), wrong) {
+		t.Error("the uuid is in the log")
 	}
 }
