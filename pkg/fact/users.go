@@ -14,7 +14,6 @@ type User struct {
 
 	Kind       principal.Kind `json:"kind"`
 	ElementID  int64          `json:"element_id,omitempty"`  // the element that it is; 0: none
-	Version    int64          `json:"version"`               // of its record
 	FeedsSince int64          `json:"feeds_since,omitempty"` // feeds that it made at an older version have ended
 }
 

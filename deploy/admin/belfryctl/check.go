@@ -136,8 +136,8 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 		}
 	}
 	if len(k.Unattended) > 0 && !k.quiet {
-		fmt.Fprintf(k.s.out, "NOTE    nobody decides on %d elements: they are controlled, and none of their administrators "+
-			"can log in. See belfryctl elements list --unattended --current\n", len(k.Unattended))
+		fmt.Fprintf(k.s.out, "NOTE    nobody decides on %d elements: they are controlled, and none of their "+
+			"administrators can log in. See belfryctl elements list --unattended --current\n", len(k.Unattended))
 	}
 	return true
 }

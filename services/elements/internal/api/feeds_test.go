@@ -230,12 +230,13 @@ func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 	things := []int64{s.group(t, "set"), s.add(t, "locations", "hall", fields{"name": "Hall"}),
 		s.add(t, "properties", "term", fields{"name": "Term"})}
 	everything := append([]int64{ann, bob, tutor}, things...)
+	isAnn := fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"}
 	for name, c := range map[string]struct {
 		more fields
 		may  []int64
 	}{
 		"guest":         {fields{"kind": "guest"}, nil},
-		"pupil":         {fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"}, append([]int64{ann}, things...)},
+		"pupil":         {isAnn, append([]int64{ann}, things...)},
 		"pupil of none": {fields{"kind": "pupil"}, things},
 		"staff":         {fields{"kind": "staff", "element": "Staff:" + s.mark + "TT"}, everything},
 		"script":        {fields{"kind": "staff"}, everything},

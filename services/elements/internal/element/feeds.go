@@ -23,12 +23,13 @@ type Feed struct {
 	ElementID int64
 	TokenHash string // SHA-256 of the token, in hexadecimal; the token itself is stored nowhere
 	Created   time.Time
-	// UserVersion is that of the user's record when the token was made; 0: a release before this field made it.
+	// UserVersion is that of the user's record in the session that made the token; 0: a release before this field made
+	// it. It is not asked of identity: a session that is about to end must not make a feed that lives on.
 	UserVersion int64
 }
 
-// mayHaveFeed says whether a user of that kind, who is the element own or none, may have feeds of e (decisions, part 3):
-// a guest has none, a pupil those of itself and of elements that are no persons, staff any.
+// mayHaveFeed says whether a user of that kind, who is the element own or none, may have feeds of e (decisions, part
+// 3): a guest has none, a pupil those of itself and of elements that are no persons, staff any.
 func mayHaveFeed(kind principal.Kind, own int64, e Element) bool {
 	switch kind {
 	case principal.Staff:
@@ -58,14 +59,10 @@ func (s *Service) CreateFeed(
 	if p.Switched() || !mayHaveFeed(p.Kind, p.ElementID, e) {
 		return Feed{}, e, "", problem.New(problem.Forbidden, "")
 	}
-	u, err := s.user(ctx, p.UserID)
-	if err != nil {
-		return Feed{}, e, "", err
-	}
 	token = strings.ToLower(rand.Text() + rand.Text())
 	feed, err = s.feeds.Put(ctx, Feed{
 		UserID: p.UserID, ElementID: elementID, TokenHash: hashOf(token), Created: s.now().UTC().Truncate(time.Second),
-		UserVersion: u.Version,
+		UserVersion: p.Version,
 	})
 	return feed, e, token, err
 }

@@ -106,8 +106,8 @@ func membershipValues(m element.Membership) []audit.Value {
 	}
 }
 
-// feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it ends.
-// Of the address it has only that it changed.
+// feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
+// ends. Of the address it has only that it changed.
 func feedEntry(ctx context.Context, before, after element.Feed) audit.Entry {
 	feed, action := after, audit.Update
 	var was, is []audit.Value

@@ -26,7 +26,8 @@ const (
 )
 
 // Feeds implements element.FeedStore, by the collections feeds and element_settings. Each change of a feed pushes its
-// entry for the audit into the document in the same write, as a journal.Collection does; that needs ids that are numbers.
+// entry for the audit into the document in the same write. A journal.Collection does so too, but needs ids that are
+// numbers.
 type Feeds struct {
 	feeds    *mongo.Collection
 	settings *mongo.Collection
