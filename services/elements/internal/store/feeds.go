@@ -43,8 +43,8 @@ var feedIndexes = []mongostore.Index{
 	auditlog.Index(),
 }
 
-// feedDocument is a feed as it is stored. Its own id is made of the user and the element. So a pair has one feed, and
-// two writers who make it at once meet in one document, which costs servers less than a unique index does.
+// feedDocument is a feed as it is stored. Its own id is made of the user and the element. So a pair has one feed
+// without a unique index, and two writers who make it at once meet in one document.
 type feedDocument struct {
 	ID          string        `bson:"_id"`
 	Version     int64         `bson:"version,omitempty"` // absent until this release changes it
