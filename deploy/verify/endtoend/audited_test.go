@@ -13,9 +13,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// fields is an object in JSON.
-type fields = map[string]any
-
 // untold are the writes that leave no entry in the audit, and why.
 var untold = map[string]string{
 	"GET /api/logout":                    "it ends one's own session; it must work without MongoDB",
@@ -122,36 +119,36 @@ func TestHardToBreak_Row16_EveryWriteTells(t *testing.T) {
 func (w *writer) imports(admin *servicetest.Client) {
 	for _, row := range []struct {
 		kind   string
-		record fields
+		record record
 	}{
-		{"staff", fields{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"}},
-		{"pupils", fields{"key": "1", "forename": "Kip", "surname": "Cole"}},
-		{"locations", fields{"key": "1", "name": "Hall"}},
-		{"groups", fields{"key": "1", "name": "Choir"}},
-		{"properties", fields{"key": "1", "name": "Term"}},
-		{"services", fields{"key": "1", "name": "Catering"}},
-		{"subjects", fields{"key": "1", "name": "Music"}},
-		{"users", fields{"key": "1", "name": "Una", "email": "una@school.example", "can_api": true}},
-		{"memberships", fields{"key": "Group:1/Pupil:1", "group": "1", "member": "Pupil:1",
-			"spans": []any{fields{"first_day": nil, "last_day": nil}}}},
-		{"administrators", fields{"key": "Property:1/1", "element": "Property:1", "user": "1"}},
-		{"eventcategories", fields{"key": "1", "name": "Lesson", "busy": true, "clash_check": true}},
-		{"events", fields{"key": "1", "body": "Choir", "category": "1", "starts_at": "2026-11-25 09:00",
+		{"staff", record{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"}},
+		{"pupils", record{"key": "1", "forename": "Kip", "surname": "Cole"}},
+		{"locations", record{"key": "1", "name": "Hall"}},
+		{"groups", record{"key": "1", "name": "Choir"}},
+		{"properties", record{"key": "1", "name": "Term"}},
+		{"services", record{"key": "1", "name": "Catering"}},
+		{"subjects", record{"key": "1", "name": "Music"}},
+		{"users", record{"key": "1", "name": "Una", "email": "una@school.example", "can_api": true}},
+		{"memberships", record{"key": "Group:1/Pupil:1", "group": "1", "member": "Pupil:1",
+			"spans": []any{record{"first_day": nil, "last_day": nil}}}},
+		{"administrators", record{"key": "Property:1/1", "element": "Property:1", "user": "1"}},
+		{"eventcategories", record{"key": "1", "name": "Lesson", "busy": true, "clash_check": true}},
+		{"events", record{"key": "1", "body": "Choir", "category": "1", "starts_at": "2026-11-25 09:00",
 			"ends_at": "2026-11-25 10:00", "elements": []any{"Group:1"}}},
-		{"notes", fields{"key": "1", "event": "1", "contents": "Bring music"}},
+		{"notes", record{"key": "1", "event": "1", "contents": "Bring music"}},
 	} {
 		w.call(admin, "POST /api/admin/import/"+row.kind, row.record)
 	}
 }
 
 func (w *writer) elements(admin *servicetest.Client) {
-	element := func(entityType string, more fields) int64 {
+	element := func(entityType string, more record) int64 {
 		more["entity_type"], more["name"] = entityType, entityType+" of the test"
-		return w.call(admin, "POST /api/admin/elements", fields{"element": more}).Int(w.t, "element.id")
+		return w.call(admin, "POST /api/admin/elements", record{"element": more}).Int(w.t, "element.id")
 	}
-	group, room := element("Group", fields{}), element("Location", fields{})
-	w.call(admin, "PATCH /api/admin/elements/{id}", fields{"element": fields{"short_name": "R"}}, room)
-	w.call(admin, "POST /api/admin/elements/{id}/members", fields{"members": []fields{{"element_id": room}}}, group)
+	group, room := element("Group", record{}), element("Location", record{})
+	w.call(admin, "PATCH /api/admin/elements/{id}", record{"element": record{"short_name": "R"}}, room)
+	w.call(admin, "POST /api/admin/elements/{id}/members", record{"members": []record{{"element_id": room}}}, group)
 	w.call(admin, "DELETE /api/admin/elements/{id}/members/{member}", nil, group, room)
 	me := admin.Get(w.t, "/sessions/1/whoami").Int(w.t, "user_id")
 	w.call(admin, "PUT /api/admin/elements/{id}/administrators/{user}", nil, room, me)
@@ -166,48 +163,48 @@ func (w *writer) events(s *servicetest.System, admin *servicetest.Client) {
 	t := w.t
 	t.Helper()
 	const uuid = "a-booker-of-the-test"
-	admin.Import(t, "users", fields{"key": "b", "name": "Bea", "email": "b@school.example", "uuid": uuid,
+	admin.Import(t, "users", record{"key": "b", "name": "Bea", "email": "b@school.example", "uuid": uuid,
 		"can_api": true, "can_add_events": true, "can_add_notes": true})
-	hall := admin.Import(t, "locations", fields{"key": "2", "name": "Great hall"})["2"]
-	pool := admin.Import(t, "groups", fields{"key": "2", "name": "Minibuses", "resource": true})["2"]
-	bus := admin.Import(t, "services", fields{"key": "2", "name": "Minibus"})["2"]
-	admin.Import(t, "memberships", fields{"key": "Group:2/Service:2", "group": "2", "member": "Service:2",
-		"spans": []any{fields{"first_day": nil, "last_day": nil}}})
+	hall := admin.Import(t, "locations", record{"key": "2", "name": "Great hall"})["2"]
+	pool := admin.Import(t, "groups", record{"key": "2", "name": "Minibuses", "resource": true})["2"]
+	bus := admin.Import(t, "services", record{"key": "2", "name": "Minibus"})["2"]
+	admin.Import(t, "memberships", record{"key": "Group:2/Service:2", "group": "2", "member": "Service:2",
+		"spans": []any{record{"first_day": nil, "last_day": nil}}})
 	me := admin.Get(t, "/sessions/1/whoami").Int(t, "user_id")
 	for _, element := range []int64{hall, pool} {
 		admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", element, me), nil).Must(t, http.StatusOK)
 	}
-	category := w.call(admin, "POST /api/admin/eventcategories", fields{"eventcategory": fields{"name": "Trip"}}).
+	category := w.call(admin, "POST /api/admin/eventcategories", record{"eventcategory": record{"name": "Trip"}}).
 		Int(t, "eventcategory.id")
-	w.call(admin, "PATCH /api/admin/eventcategories/{id}", fields{"eventcategory": fields{"busy": true}}, category)
+	w.call(admin, "PATCH /api/admin/eventcategories/{id}", record{"eventcategory": record{"busy": true}}, category)
 
 	booker := s.Login(t, uuid)
-	event := w.call(booker, "POST /api/events", fields{"event": fields{"body": "Trip", "event_category_id": category,
+	event := w.call(booker, "POST /api/events", record{"event": record{"body": "Trip", "event_category_id": category,
 		"starts_at": "2026-11-25 09:30", "ends_at": "2026-11-25 11:00"}, "elements": []string{fmt.Sprint(hall)}}).
 		Int(t, "event.id")
-	w.call(booker, "PATCH /api/events/{id}", fields{"event": fields{"body": "A trip"}}, event)
-	w.call(booker, "PUT /api/events/{id}", fields{"event": fields{"body": "The trip"}}, event)
+	w.call(booker, "PATCH /api/events/{id}", record{"event": record{"body": "A trip"}}, event)
+	w.call(booker, "PUT /api/events/{id}", record{"event": record{"body": "The trip"}}, event)
 	pupil := admin.Get(t, "/api/admin/elements?key=Pupil:1").Int(t, "elements.0.id")
-	w.call(booker, "POST /api/events/{id}/add", fields{"elements": []string{fmt.Sprint(pool), fmt.Sprint(pupil)}},
+	w.call(booker, "POST /api/events/{id}/add", record{"elements": []string{fmt.Sprint(pool), fmt.Sprint(pupil)}},
 		event)
-	w.call(admin, "POST /api/admin/clashes", fields{"start_date": "2026-11-25", "end_date": "2026-11-25"})
+	w.call(admin, "POST /api/admin/clashes", record{"start_date": "2026-11-25", "end_date": "2026-11-25"})
 
 	whole := admin.Get(t, fmt.Sprintf("/api/events/%d", event))
 	commitment, request := whole.Int(t, "event.commitments.0.id"), whole.Int(t, "event.requests.0.id")
-	w.call(admin, "PATCH /api/commitments/{id}", fields{"commitment": fields{"status": "confirmed"}}, commitment)
+	w.call(admin, "PATCH /api/commitments/{id}", record{"commitment": record{"status": "confirmed"}}, commitment)
 	w.call(admin, "DELETE /api/commitments/{id}", nil, commitment)
-	w.call(admin, "POST /api/requests/{id}/allocations", fields{"elements": []int64{bus}}, request)
-	w.call(admin, "PATCH /api/requests/{id}", fields{"request": fields{"quantity": 2}}, request)
+	w.call(admin, "POST /api/requests/{id}/allocations", record{"elements": []int64{bus}}, request)
+	w.call(admin, "PATCH /api/requests/{id}", record{"request": record{"quantity": 2}}, request)
 	w.call(admin, "DELETE /api/requests/{id}", nil, request)
 
 	note := func() int64 {
-		return w.call(booker, "POST /api/events/{id}/notes", fields{"note": fields{"contents": "x"}}, event).
+		return w.call(booker, "POST /api/events/{id}/notes", record{"note": record{"contents": "x"}}, event).
 			Int(t, "note.id")
 	}
 	for _, prefix := range []string{"/api/notes", "/notes"} {
 		id := note()
-		w.call(booker, "PUT "+prefix+"/{id}", fields{"note": fields{"contents": "y"}}, id)
-		w.call(booker, "PATCH "+prefix+"/{id}", fields{"note": fields{"contents": "z"}}, id)
+		w.call(booker, "PUT "+prefix+"/{id}", record{"note": record{"contents": "y"}}, id)
+		w.call(booker, "PATCH "+prefix+"/{id}", record{"note": record{"contents": "z"}}, id)
 		w.call(booker, "DELETE "+prefix+"/{id}", nil, id)
 	}
 	w.call(booker, "DELETE /api/events/{id}", nil, event)
@@ -215,8 +212,8 @@ func (w *writer) events(s *servicetest.System, admin *servicetest.Client) {
 
 func (w *writer) webhooks(admin *servicetest.Client) {
 	id := w.call(admin, "POST /api/admin/webhooks",
-		fields{"webhook": fields{"url": "https://receiver.invalid/belfry"}}).Int(w.t, "webhook.id")
-	w.call(admin, "PATCH /api/admin/webhooks/{id}", fields{"webhook": fields{"active": false}}, id)
+		record{"webhook": record{"url": "https://receiver.invalid/belfry"}}).Int(w.t, "webhook.id")
+	w.call(admin, "PATCH /api/admin/webhooks/{id}", record{"webhook": record{"active": false}}, id)
 	w.call(admin, "POST /api/admin/webhooks/{id}/secret", nil, id)
 	w.call(admin, "POST /api/admin/webhooks/{id}/test", nil, id)
 	w.call(admin, "DELETE /api/admin/webhooks/{id}", nil, id)
@@ -226,13 +223,13 @@ func (w *writer) users(s *servicetest.System, admin *servicetest.Client) {
 	t := w.t
 	t.Helper()
 	const uuid = "a-user-of-the-test"
-	made := w.call(admin, "POST /api/admin/users", fields{"user": fields{"name": "Vic", "email": "v@school.example",
-		"uuid": uuid, "permissions": fields{"can_api": true}}}).Int(t, "user.id")
-	w.call(admin, "PATCH /api/admin/users/{id}", fields{"user": fields{"permissions": fields{"can_su": true}}}, made)
+	made := w.call(admin, "POST /api/admin/users", record{"user": record{"name": "Vic", "email": "v@school.example",
+		"uuid": uuid, "permissions": record{"can_api": true}}}).Int(t, "user.id")
+	w.call(admin, "PATCH /api/admin/users/{id}", record{"user": record{"permissions": record{"can_su": true}}}, made)
 	vic := s.Client(t)
 	w.sent("GET /api/login", vic.Get(t, "/api/login?uuid="+url.QueryEscape(uuid)))
 	una := admin.Get(t, "/api/users?email=una@school.example").Int(t, "users.0.id")
-	w.call(vic, "PUT /api/sessions/{session}", fields{"session": fields{"user_id": una}}, 1)
+	w.call(vic, "PUT /api/sessions/{session}", record{"session": record{"user_id": una}}, 1)
 	w.call(vic, "PUT /api/sessions/{session}/revert", nil, 1)
 	w.call(vic, "GET /api/logout", nil)
 	w.call(admin, "DELETE /api/admin/users/{id}/sessions", nil, made)
