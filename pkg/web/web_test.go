@@ -84,7 +84,8 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 // serveOptions runs routes on a real listener, with telemetry that goes nowhere, and returns its address.
 func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 	t.Helper()
-	o.Name, o.Propagator = "test", propagation.TraceContext{}
+	o.Name = "test"
+	o.Propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 	o.Tracer, o.Meter = tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
