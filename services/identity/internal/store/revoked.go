@@ -37,7 +37,7 @@ func endedIndexes() []mongostore.Index {
 	return []mongostore.Index{{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}}}
 }
 
-// MarkEnded implements user.Store. One round trip.
+// MarkEnded implements user.Store.
 func (s *Store) MarkEnded(ctx context.Context, userID int64, hash string) error {
 	at := now()
 	last := bson.D{
@@ -64,7 +64,7 @@ func endedSince(t time.Time) bson.D {
 	return bson.D{{Key: "at", Value: bson.D{{Key: "$gte", Value: t}}}}
 }
 
-// ListRevoked implements user.Store. Two reads, by an index each.
+// ListRevoked implements user.Store.
 func (s *Store) ListRevoked(ctx context.Context, since time.Time) (users []user.User, ended []string, err error) {
 	users, err = s.users.Find(ctx, changedSince(since))
 	if err != nil {

@@ -32,7 +32,7 @@ func ofEventsAbove(id int64) bson.D {
 // byEvent is the order of the index of an event's notes.
 var byEvent = bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}
 
-// ListEvents implements note.Store. One read of an index.
+// ListEvents implements note.Store.
 func (s *Notes) ListEvents(ctx context.Context, after int64) ([]int64, error) {
 	fields := bson.D{{Key: "_id", Value: 0}, {Key: "event_id", Value: 1}}
 	notes, err := mongostore.Find[noteOfEvent](ctx, s.notes.Reader(), ofEventsAbove(after),
