@@ -289,6 +289,22 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	insert(t, s, again)
 }
 
+func TestHardToBreak_Row08_EventsThatAreDeletedOrWereNeverStoredDoNotLive(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1), lesson(2), lesson(3))
+	if err := s.Delete(t.Context(), 2, func(*event.Event) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fence(t.Context(), 4); err != nil { // for ever
+		t.Fatal(err)
+	}
+	living, err := s.FindLiving(t.Context(), []int64{1, 2, 3, 4, 5})
+	slices.Sort(living)
+	if err != nil || !slices.Equal(living, []int64{1, 3}) {
+		t.Errorf("%v live, %v; want 1 and 3", living, err)
+	}
+}
+
 func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1))
