@@ -7,7 +7,7 @@ MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone \
-	fuzz clean
+	fuzz bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ standalone: ## build each module on its own, as somebody who lifts one out would
 
 fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 	@.ci/fuzz
+
+bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-runs 5 -against FILE.csv", …)
+	@.ci/setup bench && go run ./deploy/verify/bench $(ARGS)
 
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin

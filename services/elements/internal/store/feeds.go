@@ -34,8 +34,8 @@ var feedIndexes = []mongostore.Index{
 	{Name: "token_hash", Keys: bson.D{{Key: "token_hash", Value: 1}}},
 }
 
-// feedDocument is a feed as it is stored. Its own id is made of the user and the element. So a pair has one feed, and
-// two writers who make it at once meet in one document, which costs servers less than a unique index does.
+// feedDocument is a feed as it is stored. Its own id is made of the user and the element. So a pair has one feed
+// without a unique index, and two writers who make it at once meet in one document.
 type feedDocument struct {
 	ID        string    `bson:"_id"`
 	FeedID    int64     `bson:"feed_id"`

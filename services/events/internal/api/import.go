@@ -14,8 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// importCategories is POST /api/admin/import/eventcategories. The session, two reads, and two round trips each new
-// or changed category.
+// importCategories is POST /api/admin/import/eventcategories.
 func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]category.Row, len(batch.Records))
 	for i, r := range batch.Records {
@@ -24,8 +23,7 @@ func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record
 	return h.categories.Import(c.UserContext(), rows, batch.DryRun)
 }
 
-// importEvents is POST /api/admin/import/events. The session, one read of the events, elements, users and
-// categories at the same time, one write of all new events, and two round trips each changed one.
+// importEvents is POST /api/admin/import/events.
 func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
 	rows := make([]event.Row, len(batch.Records))
 	for i, r := range batch.Records {

@@ -9,9 +9,8 @@ import (
 )
 
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
-// another version. It reads the event, fetches the facts of its elements and of those submitted in one call, then
-// reads and replaces it; clash.Service.Book says what clashes cost besides. A request with an idempotency key adds
-// once however often it comes; Conflict when the key is another request's.
+// another version. A request with an idempotency key adds once however often it comes; Conflict when the key is another
+// request's.
 func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {

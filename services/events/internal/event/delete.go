@@ -14,7 +14,7 @@ import (
 )
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
-// Missing; Forbidden without edit rights on it, PreconditionFailed at another version. One read and one write.
+// Missing; Forbidden without edit rights on it, PreconditionFailed at another version.
 func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
 	err := s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
@@ -25,9 +25,9 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, m
 	return record.Missing(err, Record, id)
 }
 
-// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract
-// 4.2 rule 12 and 7.2), not NotFound as everywhere else. Two reads and one write; elements is asked only when
-// neither the event's owner nor its organiser acts.
+// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract 4.2
+// rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when neither the event's owner nor its
+// organiser acts.
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
 	err := s.deleteCommitment(ctx, p, id)
 	if errors.Is(err, record.ErrNotFound) {
@@ -58,7 +58,8 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	return err
 }
 
-// DeleteRequest takes a request off its event, with its allocations. Missing. Round trips as for DeleteCommitment.
+// DeleteRequest takes a request off its event, with its allocations. Missing. Elements is asked as for
+// DeleteCommitment.
 func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
 	return record.Missing(s.deleteRequest(ctx, p, id), RequestRecord, id)
 }

@@ -44,14 +44,11 @@ type batch struct {
 	outcomes   []record.Outcome
 }
 
-// Import makes the events what the rows say, with p as the one who adds their elements. A row says all
-// of its event: elements that it does not name are taken off. Commitments whose elements stay keep their ids and
-// statuses; a re-timed event follows the re-approval rule. A row that did not change since its last import is left
-// alone. Each outcome stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and
-// a reference that is not found is then no fault.
-//
-// However many rows: one read of the events, then elements, users and categories asked for at the same time, one
-// write of all new events; two round trips each changed one.
+// Import makes the events what the rows say, with p as the one who adds their elements. A row says all of its event:
+// elements that it does not name are taken off. Commitments whose elements stay keep their ids and statuses; a re-timed
+// event follows the re-approval rule. A row that did not change since its last import is left alone. Each outcome
+// stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and a reference that is not
+// found is then no fault.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
@@ -324,7 +321,7 @@ type rowIDs struct {
 	event int64
 }
 
-// takeIDs takes the ids for all rows with at most three round trips; a dry run counts from 1.
+// takeIDs takes the ids for all rows; a dry run counts from 1.
 func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, error) {
 	commitments, requests := 0, 0
 	needs := make(map[int][2]int, len(changed))

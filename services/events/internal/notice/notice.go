@@ -119,9 +119,8 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Record is given the messages of an event's outbox in their order, and stores those that are notices; while no
-// channel is on it stores none. It is the outbox relay's recorder. One round trip to see what is on, and one for
-// each notice.
+// Record is given the messages of an event's outbox in their order, and stores those that are notices; while no channel
+// is on it stores none. It is the outbox relay's recorder.
 func (s *Service) Record(ctx context.Context, messages []outbox.Message) error {
 	asked, on := false, false
 	for _, m := range messages {

@@ -124,7 +124,7 @@ func addNew(ctx context.Context, collection *mongo.Collection, document any) err
 	return nil
 }
 
-// AddNotice implements notice.Store. One round trip.
+// AddNotice implements notice.Store.
 func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
 	text, err := json.Marshal(n.Notice)
 	if err != nil {
@@ -149,7 +149,7 @@ func toSpreadFilter() bson.D {
 	return bson.D{waiting(), {Key: "event_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
 }
 
-// EventsToSpread implements notice.Store: one read of an index that holds only what waits.
+// EventsToSpread implements notice.Store, by an index that holds only what waits.
 func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
 	documents, err := mongostore.Find[noticeDocument](
 		ctx,
@@ -191,7 +191,7 @@ func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice,
 	return notices, nil
 }
 
-// Spread implements notice.Store. One round trip.
+// Spread implements notice.Store.
 func (s *Notices) Spread(ctx context.Context, id string) error {
 	spread := bson.D{{Key: "$unset", Value: bson.D{{Key: "waiting", Value: ""}, {Key: "detail", Value: ""}}}}
 	if _, err := s.notices.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, spread); err != nil {
