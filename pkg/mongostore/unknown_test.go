@@ -139,8 +139,8 @@ func TestHardToBreak_Row09_WhatAReleaseDoesNotKnowStaysWhereItWas(t *testing.T) 
 			func(d *older) {
 				d.Items = []olderItem{{ID: 3}, {ID: 2, State: "c"}, {ID: 1, State: "a"}}
 			},
-			document("items", items(part("id", int64(3)), part("id", int64(2), "state", "c", "new", part("x", int32(1))),
-				a)),
+			document("items", items(part("id", int64(3)),
+				part("id", int64(2), "state", "c", "new", part("x", int32(1))), a)),
 		},
 		"in the items that are left": {
 			document("items", items(a, b)), func(d *older) { d.Items = d.Items[1:] }, document("items", items(b)),
@@ -192,7 +192,8 @@ func TestHardToBreak_Row09_ItemsAgreeWithASlowModel(t *testing.T) {
 		got := replacement(t, document("items", list), func(d *older) {
 			d.Items = nil
 			for _, id := range after {
-				d.Items = append(d.Items, olderItem{id, rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "new state")})
+				state := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "new state")
+				d.Items = append(d.Items, olderItem{id, state})
 			}
 		})
 		var seen []int64

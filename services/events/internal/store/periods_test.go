@@ -219,8 +219,9 @@ func sizable(elements int, waiting bool, days int) event.Event {
 		}
 	}
 	for i := range 50 {
+		at := starts.Add(time.Duration(i) * time.Hour)
 		e.IdempotencyRecords = append(e.IdempotencyRecords,
-			event.IdempotencyRecord{Key: idempotency.Key{ID: fmt.Sprint(i)}, At: starts.Add(time.Duration(i) * time.Hour)})
+			event.IdempotencyRecord{Key: idempotency.Key{ID: fmt.Sprint(i)}, At: at})
 	}
 	return e
 }

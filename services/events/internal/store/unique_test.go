@@ -27,13 +27,13 @@ func TestHardToBreak_Row20_NoTwoCommitmentsOrRequestsGetOneID(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.Change(t.Context(), 1, func(e *event.Event) error { take(e); return nil })
-			if err == nil {
+			if _, err := s.Change(t.Context(), 1, func(e *event.Event) error { take(e); return nil }); err == nil {
 				t.Error("an event was changed to have it")
 			}
 			fresh := lesson(3)
 			take(&fresh)
-			if taken, err := s.Insert(t.Context(), []event.Event{fresh}); err == nil || errors.Is(err, event.ErrFenced) {
+			taken, err := s.Insert(t.Context(), []event.Event{fresh})
+			if err == nil || errors.Is(err, event.ErrFenced) {
 				t.Errorf("an event was stored with it: %v, %v", taken, err)
 			}
 		})
@@ -58,10 +58,11 @@ func TestHardToBreak_Row20_DuplicatesOfBeforeAreToldAndMended(t *testing.T) {
 	allocated := lesson(5)
 	allocated.Commitments[2].RequestID = allocated.Requests[0].ID
 	insert(t, s, allocated)
+	// Commitments 10 of event 1, and 40 of event 4 itself, are there twice, and request 3 of event 3.
 	for id, set := range map[int64]bson.D{
-		2: {{Key: "commitments.1.id", Value: int64(10)}},                                                 // of event 1
-		4: {{Key: "commitments.3.id", Value: int64(40)}},                                                 // twice in event 4
-		5: {{Key: "requests.0.id", Value: int64(3)}, {Key: "commitments.2.request_id", Value: int64(3)}}, // of event 3
+		2: {{Key: "commitments.1.id", Value: int64(10)}},
+		4: {{Key: "commitments.3.id", Value: int64(40)}},
+		5: {{Key: "requests.0.id", Value: int64(3)}, {Key: "commitments.2.request_id", Value: int64(3)}},
 	} {
 		if _, err := events.UpdateByID(t.Context(), id, bson.D{{Key: "$set", Value: set}}); err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestHardToBreak_Row20_DuplicatesOfBeforeAreToldAndMended(t *testing.T) {
 		}
 		requests = append(requests, e.Requests[0].ID)
 		if e.ID == 5 && e.Commitments[2].RequestID != e.Requests[0].ID {
-			t.Errorf("what was allocated is of request %d, which is %d now", e.Commitments[2].RequestID, e.Requests[0].ID)
+			t.Errorf("what was allocated is of request %d, not of %d", e.Commitments[2].RequestID, e.Requests[0].ID)
 		}
 	}
 	if !slices.Contains(commitments[:4], 10) || commitments[12] != 40 || requests[2] != 3 {

@@ -159,17 +159,20 @@ func writes(ctx context.Context, db *mongo.Database, s *Events, notices *Notices
 		},
 		"rekey": func() error { return s.rekey(ctx, "Europe/London") },
 		"change a category": func() error {
-			_, err := NewCategories(db, s.ids).Change(ctx, 1, func(c *category.Category) error { c.Name += "!"; return nil })
+			rename := func(c *category.Category) error { c.Name += "!"; return nil }
+			_, err := NewCategories(db, s.ids).Change(ctx, 1, rename)
 			return err
 		},
 		"reserve": func() error {
-			later := clash.Reservation{Token: "b", EventID: 2, Starts: now().AddDate(0, 0, 1), Ends: now().AddDate(0, 0, 2)}
+			tomorrow := now().AddDate(0, 0, 1)
+			later := clash.Reservation{Token: "b", EventID: 2, Starts: tomorrow, Ends: tomorrow.Add(time.Hour)}
 			_, err := NewReservations(db).Insert(ctx, 5, later)
 			return err
 		},
 		"release": func() error { return NewReservations(db).Delete(ctx, 5, "none") },
 		"change a webhook": func() error {
-			_, err := notices.ChangeWebhook(ctx, webhook, func(w *notice.Webhook) error { w.Active = !w.Active; return nil })
+			pause := func(w *notice.Webhook) error { w.Active = !w.Active; return nil }
+			_, err := notices.ChangeWebhook(ctx, webhook, pause)
 			return err
 		},
 		"keep a delivery": func() error { return notices.KeepDelivery(ctx, notice.Delivery{ID: 1, Attempts: 2}) },
