@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -92,13 +93,7 @@ func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = app.Listener(listener) }()
-	t.Cleanup(func() { _ = app.Shutdown() })
-	return "http://" + listener.Addr().String()
+	return "http://" + servicetest.Listen(t, app)
 }
 
 var errAway = errors.New("dial mongodb://u:secret@db")

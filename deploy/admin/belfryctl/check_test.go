@@ -15,6 +15,7 @@ import (
 
 // The check calls the real services themselves, as within a cluster: over plain http, although cookies are Secure.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	table, err := routes.Find()
 	if err != nil {

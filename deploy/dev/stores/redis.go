@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -17,12 +15,8 @@ import (
 
 // redisStore sets up the redis-server on the PATH, else the one of the Debian root folder.
 func redisStore(ctx context.Context, at site) (store, error) {
-	port, err := at.port("STORES_REDIS_PORT")
+	port, folder, err := at.place("STORES_REDIS_PORT", "redis")
 	if err != nil {
-		return store{}, err
-	}
-	folder := filepath.Join(at.dir, "redis")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return store{}, err
 	}
 	address := "redis://" + local(port) + "/0"

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -73,7 +74,7 @@ func TestHardToBreak_Row20_DuplicatesOfBeforeAreToldAndMended(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	defer slog.SetDefault(before)
 	for range 2 {
-		if err := Prepare(t.Context(), db, london(t)); err != nil {
+		if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +107,7 @@ func TestHardToBreak_Row20_DuplicatesOfBeforeAreToldAndMended(t *testing.T) {
 			t.Errorf("still there twice: %v", ids)
 		}
 	}
-	next, err := NewEvents(db, mongostore.NewIDs(db), london(t), nil).NewCommitmentIDs(t.Context(), 1)
+	next, err := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), nil).NewCommitmentIDs(t.Context(), 1)
 	if err != nil || slices.Contains(commitments, next[0]) || next[0] <= slices.Max(commitments[:len(commitments)]) {
 		t.Errorf("the next commitment gets %v, %v", next, err)
 	}

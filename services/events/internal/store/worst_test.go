@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -26,7 +27,7 @@ func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
 	t.Helper()
 	var reaches []fact.Reach
 	for element := range int64(13) {
-		day := []wiretime.Days{days(t, "2026-09-07", "2026-09-07")}
+		day := []wiretime.Days{timetest.Days(t, "2026-09-07", "2026-09-07")}
 		reaches = append(reaches, fact.Reach{ElementID: element + 1, Days: day})
 	}
 	filter := touchingFilter(reachKeys(reaches))
