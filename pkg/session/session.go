@@ -89,6 +89,7 @@ type Record struct {
 func (r Record) Principal() principal.Principal {
 	p := principal.Principal{
 		UserID:      r.User.UserID,
+		Version:     r.User.Version,
 		Kind:        r.User.Kind,
 		ElementID:   r.User.ElementID,
 		Permissions: r.User.Permissions.Implied(),

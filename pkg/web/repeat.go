@@ -22,8 +22,8 @@ const (
 	keepTimeout = time.Second
 )
 
-// repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones
-// get its answer again. Only successes are remembered. Two round trips more, none without a key.
+// repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get
+// its answer again. Only successes are remembered.
 func repeatable(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		key, err := readKey(c)

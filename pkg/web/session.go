@@ -48,8 +48,7 @@ func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) {
 	return session.ParseToken(c.Cookies(k.Name()))
 }
 
-// signIn loads the session, one round trip, and lets only those pass who may use the API (contract 5.8), and admins
-// where asked.
+// signIn loads the session, and lets only those pass who may use the API (contract 5.8), and admins where asked.
 func signIn(o Options, admin bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		token, ok := o.Cookies.Token(c)

@@ -5,6 +5,7 @@
   "BELFRY_LOG_LEVEL" $v.logLevel
   "BELFRY_TIMEZONE" $v.timeZone
   "MONGODB_DATABASE" $v.mongodb.database
+  "BELFRY_REDIS_MODE" $v.redis.mode
   "BELFRY_REDIS_PREFIX" $v.redis.prefix
   "BELFRY_SECURE_COOKIES" (toString $v.secureCookies)
   "BELFRY_SESSION_IDLE" $v.sessions.idle

@@ -30,6 +30,8 @@ type collect struct {
 
 type span struct {
 	service, name, trace, parent, id string
+	scope                            string // the instrumentation that made it
+	kind                             tracepb.Span_SpanKind
 }
 
 func (c *collect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -58,16 +60,16 @@ func (c *collect) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		for _, scope := range resource.ScopeSpans {
 			for _, s := range scope.Spans {
-				c.spans = append(c.spans, newSpan(service, s))
+				c.spans = append(c.spans, newSpan(service, scope.Scope.GetName(), s))
 			}
 		}
 	}
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-func newSpan(service string, s *tracepb.Span) span {
+func newSpan(service, scope string, s *tracepb.Span) span {
 	return span{service, s.Name, hex.EncodeToString(s.TraceId), hex.EncodeToString(s.ParentSpanId),
-		hex.EncodeToString(s.SpanId)}
+		hex.EncodeToString(s.SpanId), scope, s.Kind}
 }
 
 // trace returns the spans of one trace.
@@ -84,6 +86,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 	s := servicetest.Start(t, servicetest.Options{Env: map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint.URL, "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
 		"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BLRP_SCHEDULE_DELAY": "50", "OTEL_METRIC_EXPORT_INTERVAL": "200",
+		"BELFRY_TRUSTED_PROXIES": "127.0.0.0/8", // nobody else chooses the trace
 	}})
 	admin := s.Admin(t)
 	const secretUUID = "11111111-2222-4333-8444-555555555555"

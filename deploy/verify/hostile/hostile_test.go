@@ -24,7 +24,8 @@ func TestHardToBreak_NoRequestMadeFromTheDocumentIsAFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{t: t, document: d, known: &known{ids: map[string][]int64{}, texts: map[string][]string{}, ours: map[int64]bool{}},
+	k := &known{ids: map[string][]int64{}, texts: map[string][]string{}, ours: map[int64]bool{}}
+	r := &run{t: t, document: d, known: k,
 		codes: map[int]int{}, seen: map[string]map[int]int{}, checks: map[string]int{}}
 	t.Logf("-seed %d", *seed)
 	furnish(t, r.known)

@@ -15,7 +15,7 @@ import (
 // else is a journal.Collection, which enters each change in the audit (docs/style.md).
 var unaudited = map[string]string{
 	"elements s.settings": "made once, by the deployment itself",
-	"elements s.feeds":    "addresses of a user's own calendars",
+	"elements s.feeds":    "their ids are texts; the entry is pushed in the same update",
 	"events n.settings":   "the night that was checked last",
 	"events settings":     "the zone that the periods are made for",
 	"events s.collection": "reservations: they end with the booking",

@@ -56,8 +56,8 @@ func propagate(reached map[int64][]wiretime.Days, memberships map[int64][]Member
 	return distinctIDs(grown)
 }
 
-// prefetch reads all memberships above the elements, by one call of up for each level of nesting, and returns a lookup
-// that answers for these elements from memory.
+// prefetch reads all memberships above the elements, level by level, and returns a lookup that answers for these
+// elements from memory.
 func prefetch(ctx context.Context, up lookup, ids []int64) (lookup, error) {
 	memberships := map[int64][]Membership{} // by member
 	for next := ids; len(next) > 0; {

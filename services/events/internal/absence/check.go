@@ -31,9 +31,8 @@ const (
 	onlyNoted  scope = true  // those that have a note already
 )
 
-// check looks at the events that start on the days, and at those whose note was written when they did, wherever
-// they are now, and makes their notes what they should be; a dry run writes none. One question to notes, one read
-// of all categories and one of the events, and for the events of each week what find and keep take.
+// check looks at the events that start on the days, and at those whose note was written when they did, wherever they
+// are now, and makes their notes what they should be; a dry run writes none.
 func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
 	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {
@@ -144,8 +143,8 @@ const (
 	contentsAtOnce = 512 << 10
 )
 
-// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the
-// report what became of them. One question to notes for each 1,000 events or half a megabyte of contents.
+// keep makes the notes of all the events what the absences ask for, none where there are none, and counts in the report
+// what became of them.
 func (s *Service) keep(ctx context.Context, absences []Absence, events []placed, report *Report, dryRun bool) error {
 	absent := make(map[int64]*Absence, len(absences))
 	for i := range absences {

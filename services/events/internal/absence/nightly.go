@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return loop.Run(ctx)
 }
 
-// catchUp does the check that was due, unless it is done. One read when it is.
+// catchUp does the check that was due, unless it is done.
 func (s *Service) catchUp(ctx context.Context, due time.Time) error {
 	if done, err := s.Nights.Done(ctx); err != nil || !done.Before(due) {
 		return err

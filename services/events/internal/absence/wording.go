@@ -91,7 +91,7 @@ func plain(text string, most int) string {
 	return escaped.String()
 }
 
-// locate fetches where the other events of the absences are. One question to elements.
+// locate fetches where the other events of the absences are.
 func (s *Service) locate(ctx context.Context, absences []Absence) error {
 	var ids []int64
 	for _, a := range absences {

@@ -13,8 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
-// pageOfCategories is GET /api/admin/eventcategories. The session and one read of as many documents as it returns,
-// and one.
+// pageOfCategories is GET /api/admin/eventcategories.
 func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
@@ -35,7 +34,7 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "eventcategories", Value: shown}, web.Next(next))
 }
 
-// createCategory is POST /api/admin/eventcategories. The session and one write.
+// createCategory is POST /api/admin/eventcategories.
 func (h handlers) createCategory(c *fiber.Ctx) error {
 	o, err := web.Wrapped(c, "eventcategory")
 	if err != nil {
@@ -48,7 +47,7 @@ func (h handlers) createCategory(c *fiber.Ctx) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "eventcategory", Value: detail(category)})
 }
 
-// changeCategory is PATCH /api/admin/eventcategories/<id>. The session and one versioned change: three round trips.
+// changeCategory is PATCH /api/admin/eventcategories/<id>.
 func (h handlers) changeCategory(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "eventcategory")
 	if err != nil {
@@ -80,8 +79,7 @@ type absenceHandlers struct {
 	shape    shape
 }
 
-// check is POST /api/admin/clashes. The session; then for each day one question to notes, two reads and, where
-// events start, what absence.Service.find and keep take; and one write for the audit.
+// check is POST /api/admin/clashes.
 func (h absenceHandlers) check(c *fiber.Ctx) error {
 	days, dryRun, err := h.read(c)
 	if err != nil {

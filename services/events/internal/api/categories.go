@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// listCategories is GET /api/eventcategories. The session and one read of all categories.
+// listCategories is GET /api/eventcategories: all of them.
 func (h handlers) listCategories(c *fiber.Ctx) error {
 	categories, err := h.categories.List(c.UserContext(), web.Principal(c))
 	if err != nil {
@@ -19,7 +19,7 @@ func (h handlers) listCategories(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
 }
 
-// readCategory is GET /api/eventcategories/<id>. The session and one document.
+// readCategory is GET /api/eventcategories/<id>.
 func (h handlers) readCategory(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

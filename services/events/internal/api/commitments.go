@@ -11,8 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// decidable is GET /api/commitments (decisions, part 5): those that the caller may decide, by status. The session,
-// one question to elements, one read of as many events as it returns commitments at most.
+// decidable is GET /api/commitments (decisions, part 5): those that the caller may decide, by status.
 func (h handlers) decidable(c *fiber.Ctx) error {
 	statuses, err := readStatuses(c)
 	if err != nil {
@@ -33,8 +32,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "commitments", Value: shown}, nextPlace(next))
 }
 
-// decide is PATCH /api/commitments/<id> (decisions, part 5). The session, one document by an index, one question to
-// elements, one versioned change.
+// decide is PATCH /api/commitments/<id> (decisions, part 5).
 func (h handlers) decide(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "commitment")
 	if err != nil {
@@ -56,8 +54,7 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
 }
 
-// removeCommitment is DELETE /api/commitments/<id>. The session, one document by an index, one versioned change of
-// it; elements is asked when the right to it may come from there.
+// removeCommitment is DELETE /api/commitments/<id>.
 func (h handlers) removeCommitment(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

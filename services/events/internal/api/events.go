@@ -10,9 +10,7 @@ import (
 // kind is that of events in entity tags.
 const kind = "event"
 
-// create is POST /api/events. The session, then category and elements at the same time, then one write: three round
-// trips in a row, and three more with an Idempotency-Key. See clash.Service.Book for what clashes cost besides;
-// so for add.
+// create is POST /api/events.
 func (h handlers) create(c *fiber.Ctx) error {
 	body, err := web.Body(c)
 	if err != nil {
@@ -35,8 +33,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	return web.Answer(c, fiber.StatusOK, "Created", h.addedTo(v, failed)...)
 }
 
-// add is POST /api/events/<id>/add. The session, the event, its elements with those submitted, then one versioned
-// change of the event: five round trips in a row, and two more with an Idempotency-Key.
+// add is POST /api/events/<id>/add.
 func (h handlers) add(c *fiber.Ctx) error {
 	id, submission, err := readSubmission(c, readAdditions)
 	if err != nil {
@@ -64,7 +61,7 @@ func (h handlers) addedTo(v event.View, failed []event.Failure) []web.Field {
 	return fields
 }
 
-// read is GET /api/events/<id>. The session, one document, then elements and users at the same time.
+// read is GET /api/events/<id>.
 func (h handlers) read(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -84,8 +81,7 @@ func (h handlers) show(c *fiber.Ctx, v event.View) error {
 	)
 }
 
-// change is PATCH and PUT /api/events/<id>. The session, the event, then elements, users and category at the same
-// time, then one versioned change of the event: five round trips in a row.
+// change is PATCH and PUT /api/events/<id>.
 func (h handlers) change(c *fiber.Ctx) error {
 	change, err := web.PathChange(c, kind)
 	if err != nil {
@@ -98,7 +94,7 @@ func (h handlers) change(c *fiber.Ctx) error {
 	return h.show(c, v)
 }
 
-// remove is DELETE /api/events/<id>. The session and one versioned change: three round trips.
+// remove is DELETE /api/events/<id>.
 func (h handlers) remove(c *fiber.Ctx) error {
 	id, match, err := web.PathMatch(c, kind)
 	if err != nil {

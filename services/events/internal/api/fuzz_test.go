@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -126,17 +127,7 @@ func FuzzReadFields(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := web.ParseObject(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := readFields(again); !reflect.DeepEqual(got, fields) {
-			t.Fatalf("%s, written as %s: %+v, before %+v", raw, text, got, fields)
-		}
+		servicetest.ReadsBack(t, written, readFields, fields)
 	})
 }
 

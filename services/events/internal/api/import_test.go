@@ -14,14 +14,7 @@ import (
 func row(key string, more ...any) map[string]any {
 	r := map[string]any{"key": key, "body": "Maths", "category": "lesson", "starts_at": "2027-01-11 09:00",
 		"ends_at": "2027-01-11 10:00"}
-	for i := 0; i+1 < len(more); i += 2 {
-		if more[i+1] == nil {
-			delete(r, more[i].(string))
-		} else {
-			r[more[i].(string)] = more[i+1]
-		}
-	}
-	return r
+	return servicetest.With(r, more...)
 }
 
 func importEvents(t *testing.T, admin *servicetest.Client, rows ...map[string]any) servicetest.Answer {

@@ -7,7 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// commitments answers neighbour.Commitments: one read of about as many documents as it returns.
+// commitments answers neighbour.Commitments.
 func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error) {
 	found, err := h.events.CommitmentsIn(ctx, q.Reaches)
 	if err != nil {
@@ -28,7 +28,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 	return facts, nil
 }
 
-// requests answers neighbour.Requests: one read of about as many documents as it returns.
+// requests answers neighbour.Requests.
 func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error) {
 	found, err := h.events.RequestsIn(ctx, q.ElementID, q.Days)
 	if err != nil {
@@ -48,7 +48,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form
 	return shown, nil
 }
 
-// summaries answers neighbour.Summaries: up to two reads of as many documents as it returns.
+// summaries answers neighbour.Summaries.
 func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error) {
 	events, err := h.events.Find(ctx, q.IDs, q.Keys)
 	if err != nil {
@@ -61,7 +61,7 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 	return facts, nil
 }
 
-// busy answers neighbour.Busy: one read of about as many events as it returns spans, and one of their categories.
+// busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
 	found, err := h.clashes.Busy(ctx, q.Reaches)
 	if err != nil {
@@ -74,7 +74,7 @@ func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, e
 	return facts, nil
 }
 
-// calendar answers neighbour.Calendar: one read of about as many events as it returns, and one of their categories.
+// calendar answers neighbour.Calendar.
 func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error) {
 	found, err := h.events.Calendar(ctx, q.Reaches)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// notes is GET /api/events/<id>/notes. The session, one document, one question to notes.
+// notes is GET /api/events/<id>/notes.
 func (h handlers) notes(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -25,8 +25,7 @@ func (h handlers) notes(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "notes", Value: notes})
 }
 
-// addNote is POST /api/events/<id>/notes. The session, one document, one call of notes; two round trips more with
-// an Idempotency-Key.
+// addNote is POST /api/events/<id>/notes.
 func (h handlers) addNote(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "note")
 	if err != nil {

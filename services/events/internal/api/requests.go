@@ -9,8 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to. Round trips as for
-// decidable.
+// outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to.
 func (h handlers) outstanding(c *fiber.Ctx) error {
 	if status := c.Query("status"); status != "" && status != "outstanding" {
 		return problem.New(problem.Malformed, "status is none of a request")
@@ -32,7 +31,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "requests", Value: shown}, nextPlace(next))
 }
 
-// changeQuantity is PATCH /api/requests/<id> (decisions, part 5). Round trips as for decide.
+// changeQuantity is PATCH /api/requests/<id> (decisions, part 5).
 func (h handlers) changeQuantity(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "request")
 	if err != nil {
@@ -51,9 +50,7 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "request", Value: request(v)})
 }
 
-// allocate is POST /api/requests/<id>/allocations (decisions, part 5). The session, one document by an index, two
-// questions to elements at the same time, then one versioned change of the event: five round trips in a row, and
-// two more with an Idempotency-Key. See clash.Service.Book for what refusing clashes costs besides.
+// allocate is POST /api/requests/<id>/allocations (decisions, part 5).
 func (h handlers) allocate(c *fiber.Ctx) error {
 	id, submission, err := readSubmission(c, readAllocation)
 	if err != nil {
@@ -66,7 +63,7 @@ func (h handlers) allocate(c *fiber.Ctx) error {
 	return web.OK(c, h.addedTo(v, failed)...)
 }
 
-// removeRequest is DELETE /api/requests/<id> (decisions, part 5). Round trips as for removeCommitment.
+// removeRequest is DELETE /api/requests/<id> (decisions, part 5).
 func (h handlers) removeRequest(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

@@ -29,7 +29,7 @@ func (h webhookHandlers) routes() []web.Route {
 	}
 }
 
-// list is GET /api/admin/webhooks: all of them, at most 100. The session and one read.
+// list is GET /api/admin/webhooks: all of them, at most 100.
 func (h webhookHandlers) list(c *fiber.Ctx) error {
 	all, err := h.notices.ListWebhooks(c.UserContext())
 	if err != nil {
@@ -42,7 +42,7 @@ func (h webhookHandlers) list(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "webhooks", Value: shown}, web.Next(0))
 }
 
-// create is POST /api/admin/webhooks. The session, a look-up of the endpoint's host, one read and one write.
+// create is POST /api/admin/webhooks. The endpoint's host is looked up.
 func (h webhookHandlers) create(c *fiber.Ctx) error {
 	o, err := web.Wrapped(c, "webhook")
 	if err != nil {
@@ -62,8 +62,7 @@ func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "webhook", Value: shown})
 }
 
-// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day. The
-// session and one versioned change.
+// renewSecret is POST /api/admin/webhooks/<id>/secret: a new one, while the one before signs along for a day.
 func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -76,7 +75,7 @@ func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
 	return h.showSecret(c, w)
 }
 
-// read is GET /api/admin/webhooks/<id>. The session and one document.
+// read is GET /api/admin/webhooks/<id>.
 func (h webhookHandlers) read(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -89,8 +88,7 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
 }
 
-// change is PATCH /api/admin/webhooks/<id>. The session, a look-up of the endpoint's host when it changes, and one
-// versioned change.
+// change is PATCH /api/admin/webhooks/<id>. The endpoint's host is looked up when it changes.
 func (h webhookHandlers) change(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "webhook")
 	if err != nil {
@@ -103,7 +101,7 @@ func (h webhookHandlers) change(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "webhook", Value: h.shape(w)})
 }
 
-// remove is DELETE /api/admin/webhooks/<id>. The session and two writes.
+// remove is DELETE /api/admin/webhooks/<id>.
 func (h webhookHandlers) remove(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {
@@ -116,13 +114,8 @@ func (h webhookHandlers) remove(c *fiber.Ctx) error {
 }
 
 // deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.
-// The session, one document and as many as it returns, and one.
 func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	before, limit, err := web.Page(c)
+	id, before, limit, err := web.PathPage(c)
 	if err != nil {
 		return err
 	}
@@ -141,8 +134,7 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "deliveries", Value: shown}, web.Next(next))
 }
 
-// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once. The session, one document and
-// one write.
+// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.
 func (h webhookHandlers) test(c *fiber.Ctx) error {
 	id, err := web.PathID(c, "id")
 	if err != nil {

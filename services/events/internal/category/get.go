@@ -26,8 +26,8 @@ func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Categ
 	return s.store.Find(ctx, ids, keys)
 }
 
-// Busy says which of the categories are busy: their events take up the elements committed. An id may be given more
-// than once. One read.
+// Busy says which of the categories are busy: their events take up the elements committed. An id may be given more than
+// once.
 func (s *Service) Busy(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	slices.Sort(ids)
 	categories, err := s.store.Find(ctx, slices.Compact(ids), nil)

@@ -16,8 +16,8 @@ type Row struct {
 }
 
 // Import makes the categories what the rows say; optional fields that a row lacks take their defaults. Each outcome
-// stands at its row's index. A row that is not right, or whose name another category has, fails alone. A dry run
-// writes nothing. However many rows: two reads; then two round trips each row that is new or changed.
+// stands at its row's index. A row that is not right, or whose name another category has, fails alone. A dry run writes
+// nothing.
 func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record.Outcome, error) {
 	byKey, owners, err := s.find(ctx, rows)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Book calls write for an addition, and does about clashes what the addition asks for. Write gets the elements that
-// it must refuse, and returns the event as it is stored with the commitments that were added.
+// Book calls write for an addition, and does about clashes what the addition asks for. Write gets the elements that it
+// must refuse, and returns the event as it is stored with the commitments that were added.
 //
-// When clashes are refused, the elements are reserved until write has returned; while it is not known whether the
-// event may still be stored, the reservations stay, and whoever finds one in the way fences the event. When clashes
-// are reported, they are looked for after the write: of two who add at once, at least one hears of the other.
+// When clashes are refused, the elements are reserved until write has returned; while it is not known whether the event
+// may still be stored, the reservations stay, and whoever finds one in the way fences the event. When clashes are
+// reported, they are looked for after the write: of two who add at once, at least one hears of the other.
 //
-// An event that takes no time, or of a category that is not busy, clashes with nothing. One question to elements,
-// and one read of the category unless it is given.
+// An event that takes no time, or of a category that is not busy, clashes with nothing. The category is read unless it
+// is given.
 func (s *Service) Book(
 	ctx context.Context, a event.Addition, write event.WriteAddition,
 ) (event.Event, []event.Clash, error) {

@@ -9,9 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an
-// event that lasts, in a busy category; in the order of commitments. One read of events and one of their
-// categories.
+// Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event
+// that lasts, in a busy category; in the order of commitments.
 func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error) {
 	events, err := s.o.Events.FindTouching(ctx, reaches)
 	if err != nil {

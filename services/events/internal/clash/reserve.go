@@ -36,7 +36,7 @@ type Reservations interface {
 
 const (
 	// patience is how long a reservation may stand in a booking's way before its event is fenced. A booking that is
-	// at work takes a fraction of it; one that is just slow starts over.
+	// just slow starts over.
 	patience = 3 * time.Second
 	// releaseTime bounds the release of reservations, which goes on when the request's deadline has passed.
 	releaseTime = 2 * time.Second
@@ -55,8 +55,7 @@ type booking struct {
 
 // reserve reserves those of the elements that are free while e goes on, and returns the others as booked. Until
 // release, no other booking gets a reserved element for that time, and all that were written before are visible.
-// Elements must be in rising order of id. One read of events, then for each element two round trips, more while
-// another booking is at it, and one read of events.
+// Elements must be in rising order of id.
 func (s *Service) reserve(
 	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
 ) (*booking, map[int64]bool, error) {
@@ -131,8 +130,8 @@ func (b *booking) fence(ctx context.Context, elementID int64, standing Reservati
 	return b.o.Reservations.Delete(ctx, elementID, standing.Token)
 }
 
-// release removes the reservations, also after the request's deadline. One that could not be removed is fenced by
-// the next booking that finds it in the way, so that a failure costs only time.
+// release removes the reservations, also after the request's deadline. One that could not be removed is fenced by the
+// next booking that finds it in the way.
 func (b *booking) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()

@@ -9,16 +9,21 @@ import (
 )
 
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
-// another version. It reads the event, fetches the facts of its elements and of those submitted in one call, then
-// reads and replaces it; clash.Service.Book says what clashes cost besides. A request with an idempotency key adds
-// once however often it comes; Conflict when the key is another request's.
+// another version. A request with an idempotency key adds once however often it comes; Conflict when the key is another
+// request's.
 func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
+	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.addOnce(ctx, p, id, submission) })
+	return v, failures, record.Missing(err, Record, id)
+}
+
+// untilCurrent tries until what was found out about an event still holds when the event is written.
+func untilCurrent(try func() (View, []Failure, error)) (View, []Failure, error) {
 	for {
-		v, failures, err := s.addOnce(ctx, p, id, submission)
+		v, failures, err := try()
 		if !errors.Is(err, ErrOutdated) {
-			return v, failures, record.Missing(err, Record, id)
+			return v, failures, err
 		}
 	}
 }

@@ -2,7 +2,6 @@ package event
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,22 +15,16 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing;
-// Forbidden to all but the administrators of its group. It reads the event, asks elements at the same time for all
-// that the event and the submission name and for the groups that hold the submission on the event's days, then
-// reads and replaces the event: however many allocate at once, each decision is made on the event as it is then.
-// When the event was moved to other days meanwhile, it starts over. An element that a busy event holds at that time
-// is a failure, unless the submission ignores clashes; clash.Service.Book says what that costs besides. A request
-// with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
+// Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
+// to all but the administrators of its group. However many allocate at once, each decision is made on the event as it
+// is then; when the event was moved to other days meanwhile, Allocate starts over. Unless the submission ignores
+// clashes, the elements are reserved while that is decided, and one that a busy event holds at that time is a failure.
+// A request with an idempotency key allocates once however often it comes; Conflict when the key is another request's.
 func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
-	for {
-		v, failures, err := s.allocateOnce(ctx, p, id, submission)
-		if !errors.Is(err, ErrOutdated) {
-			return v, failures, record.Missing(err, RequestRecord, id)
-		}
-	}
+	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.allocateOnce(ctx, p, id, submission) })
+	return v, failures, record.Missing(err, RequestRecord, id)
 }
 
 // allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done

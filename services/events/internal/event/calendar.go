@@ -18,8 +18,8 @@ type CalendarEntry struct {
 // firm says whether the element is sure to be at the event.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
-// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in
-// order of start, end and id. One read of events and one of their categories.
+// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in order of
+// start, end and id.
 func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]CalendarEntry, error) {
 	days := daysOf(reaches)
 	found, err := s.store.FindTouching(ctx, reaches)

@@ -8,9 +8,8 @@ import (
 )
 
 // Change changes the basic fields given (contract 4.2 rule 10). Missing; Forbidden without edit rights, and for a
-// privileged category without privileged; PreconditionFailed at another version; Invalid when the fields are not
-// right. When the event is re-timed, its decided commitments to controlled elements return to requested. It reads
-// the event, asks for elements, owner and category at the same time, then reads and replaces the event.
+// privileged category without privileged; PreconditionFailed at another version; Invalid when the fields are not right.
+// When the event is re-timed, its decided commitments to controlled elements return to requested.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match,
 ) (View, error) {

@@ -26,9 +26,8 @@ type Decision struct {
 	Faults problem.Fields // of fields that could not be read
 }
 
-// Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part
-// 5). Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
-// Two reads, one question to elements, one write.
+// Decide moves a commitment to another status by an administrator of its element, and nobody else (decisions, part 5).
+// Missing; Conflict when the status can't become that one, Invalid when it is none or a field is unreadable.
 func (s *Service) Decide(
 	ctx context.Context, p principal.Principal, id int64, d Decision,
 ) (CommitmentView, error) {

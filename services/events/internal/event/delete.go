@@ -14,7 +14,7 @@ import (
 )
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
-// Missing; Forbidden without edit rights on it, PreconditionFailed at another version. One read and one write.
+// Missing; Forbidden without edit rights on it, PreconditionFailed at another version.
 func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
 	err := s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
@@ -25,9 +25,9 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, m
 	return record.Missing(err, Record, id)
 }
 
-// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract
-// 4.2 rule 12 and 7.2), not NotFound as everywhere else. Two reads and one write; elements is asked only when
-// neither the event's owner nor its organiser acts.
+// DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract 4.2
+// rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when neither the event's owner nor its
+// organiser acts.
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
 	err := s.deleteCommitment(ctx, p, id)
 	if errors.Is(err, record.ErrNotFound) {
@@ -41,24 +41,17 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	if err != nil {
 		return err
 	}
-	elements, err := s.factsToDelete(ctx, p, &e, e.concerned(id)...)
-	if err != nil {
-		return err
-	}
-	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event) error {
 		if e.Commitment(id) == nil {
 			return record.ErrNotFound
-		}
-		if !mayRemove(p, e, elements...) {
-			return forbidden()
 		}
 		e.removeCommitment(id)
 		return nil
 	})
-	return err
 }
 
-// DeleteRequest takes a request off its event, with its allocations. Missing. Round trips as for DeleteCommitment.
+// DeleteRequest takes a request off its event, with its allocations. Missing. Elements is asked as for
+// DeleteCommitment.
 func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id int64) error {
 	return record.Missing(s.deleteRequest(ctx, p, id), RequestRecord, id)
 }
@@ -68,18 +61,31 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 	if err != nil {
 		return err
 	}
-	elements, err := s.factsToDelete(ctx, p, &e, e.Request(id).ElementID)
+	return s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event) error {
+		if e.Request(id) == nil {
+			return record.ErrNotFound
+		}
+		e.removeRequest(id)
+		return nil
+	})
+}
+
+// takeOff removes something from an event that was read. Forbidden without edit rights on it or administration of one of
+// the elements; remove returns record.ErrNotFound when another was first.
+func (s *Service) takeOff(
+	ctx context.Context, p principal.Principal, read Event, elementIDs []int64, remove func(*Event) error,
+) error {
+	elements, err := s.factsToDelete(ctx, p, &read, elementIDs...)
 	if err != nil {
 		return err
 	}
-	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
-		if e.Request(id) == nil {
-			return record.ErrNotFound
+	_, err = s.store.Change(ctx, read.ID, func(e *Event) error {
+		if err := remove(e); err != nil {
+			return err
 		}
 		if !mayRemove(p, e, elements...) {
 			return forbidden()
 		}
-		e.removeRequest(id)
 		return nil
 	})
 	return err

@@ -6,7 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Get returns an event for showing. Missing. One read, then elements and owner asked for at the same time.
+// Get returns an event for showing, with its owner and its elements. Missing.
 func (s *Service) Get(ctx context.Context, id int64) (View, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {

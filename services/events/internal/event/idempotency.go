@@ -70,7 +70,7 @@ func (e *Event) repeated(submission Submission) (failures []Failure, done bool, 
 	return failures, true, nil
 }
 
-// findCreated finds the event that a create with that key has made already: one read, and what replay costs.
+// findCreated finds the event that a create with that key has made already, and shows it as replay does.
 func (s *Service) findCreated(
 	ctx context.Context, submission Submission,
 ) (_ View, failures []Failure, found bool, err error) {
@@ -92,7 +92,7 @@ func (s *Service) findCreated(
 }
 
 // replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
-// added. One question to elements; two more and two reads when clashes are asked for.
+// added, when they are asked for.
 func (s *Service) replay(ctx context.Context, e Event, submission Submission, failures []Failure) (View, error) {
 	l := newLookup()
 	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {

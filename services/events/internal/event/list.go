@@ -16,7 +16,7 @@ type Placed[T any] struct {
 }
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
-// CommitmentsTo does. One read of about as many events as it returns.
+// CommitmentsTo does.
 func (s *Service) CommitmentsIn(ctx context.Context, reaches []fact.Reach) ([]Placed[Commitment], error) {
 	events, err := s.store.FindTouching(ctx, reaches)
 	return CommitmentsTo(reaches, events, s.zone), err

@@ -22,9 +22,8 @@ func (p Place) after(q Place) bool {
 	return cmp.Or(p.Starts.Compare(q.Starts), cmp.Compare(p.EventID, q.EventID), cmp.Compare(p.ItemID, q.ItemID)) > 0
 }
 
-// ListDecidable returns a page of the commitments of those statuses that p may decide, those of the oldest event
-// first, after a place, and the place that the next page comes after (decisions, part 5). One question to elements,
-// then one read of as many events as it returns at most.
+// ListDecidable returns a page of the commitments of those statuses that p may decide, those of the oldest event first,
+// after a place, and the place that the next page comes after (decisions, part 5).
 func (s *Service) ListDecidable(
 	ctx context.Context, p principal.Principal, statuses []Status, after Place, limit int,
 ) ([]CommitmentView, Place, error) {

@@ -50,8 +50,8 @@ func (l *lookup) notAsked(elements []int64) []int64 {
 	return missing
 }
 
-// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. One round
-// trip, none when there is nothing to ask.
+// fetch asks for those of the elements that were not asked for, and for the users, both at the same time. A neighbour
+// from whom nothing is wanted is not asked.
 func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users ...int64) error {
 	var facts []fact.Element
 	var people []fact.User

@@ -9,7 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Notes returns the notes of an event that p may see. Missing. One read, then one question to notes.
+// Notes returns the notes of an event that p may see. Missing.
 func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) ([]form.Note, error) {
 	if _, err := s.store.Get(ctx, id); err != nil {
 		return nil, record.Missing(err, Record, id)
@@ -18,7 +18,7 @@ func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) ([
 }
 
 // AddNote makes a note on any event, owned by p (contract 4.3 rule 1). Missing; Forbidden without can_add_notes. An
-// invalid note comes back with its errors. One read, then one call of notes.
+// invalid note comes back with its errors.
 func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.NewNote) (form.Note, error) {
 	if !p.Permissions.CanAddNotes {
 		return form.Note{}, forbidden()

@@ -33,8 +33,8 @@ func (s *Service) spread(ctx context.Context) error {
 	}
 }
 
-// spreadOne adds what is to be sent of a notice, and only then says that it is spread. A question to elements, one
-// to identity when there is mail, and four round trips to the store.
+// spreadOne adds what is to be sent of a notice, and only then says that it is spread. Identity is asked only when
+// there is mail.
 func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	elements, err := s.elementsOf(ctx, n)
 	if err != nil {

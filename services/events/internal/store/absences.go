@@ -47,7 +47,7 @@ type nightDocument struct {
 
 const nightID = "absences"
 
-// Done implements absence.Nights. One document by its id.
+// Done implements absence.Nights.
 func (n Nights) Done(ctx context.Context) (time.Time, error) {
 	var d nightDocument
 	err := n.settings.FindOne(ctx, bson.D{{Key: "_id", Value: nightID}}).Decode(&d)
@@ -57,7 +57,7 @@ func (n Nights) Done(ctx context.Context) (time.Time, error) {
 	return d.Done, nil
 }
 
-// SetDone implements absence.Nights. One round trip.
+// SetDone implements absence.Nights.
 func (n Nights) SetDone(ctx context.Context, at time.Time) error {
 	_, err := n.settings.ReplaceOne(
 		ctx, bson.D{{Key: "_id", Value: nightID}}, nightDocument{nightID, at}, options.Replace().SetUpsert(true),

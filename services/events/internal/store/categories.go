@@ -34,12 +34,12 @@ func NewCategories(db *mongo.Database, ids *mongostore.IDs) *Categories {
 	}), ids}
 }
 
-// Get implements category.Store. One document by its id.
+// Get implements category.Store.
 func (s *Categories) Get(ctx context.Context, id int64) (category.Category, error) {
 	return s.categories.Get(ctx, id)
 }
 
-// Find implements category.Store. Up to two reads, by an index each.
+// Find implements category.Store, by the index of ids and by that of keys.
 func (s *Categories) Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error) {
 	var found []category.Category
 	if len(ids) > 0 {
@@ -59,7 +59,7 @@ func (s *Categories) Find(ctx context.Context, ids []int64, keys []string) ([]ca
 	return found, nil
 }
 
-// FindNamed implements category.Store. One read, by an index.
+// FindNamed implements category.Store, by the index of names.
 func (s *Categories) FindNamed(ctx context.Context, names []string) ([]category.Category, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -84,7 +84,7 @@ func (s *Categories) Insert(ctx context.Context, c category.Category) (int64, er
 	return id, takenBy(err)
 }
 
-// Change implements category.Store: two round trips when no other writer comes between.
+// Change implements category.Store.
 func (s *Categories) Change(
 	ctx context.Context, id int64, change func(*category.Category) error,
 ) (category.Category, error) {

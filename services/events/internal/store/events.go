@@ -28,8 +28,7 @@ const (
 	categoryIDs   = "event_categories"
 )
 
-// fewIDs is up to how many ids are taken one by one from the process's block, which costs a round trip only now and
-// then.
+// fewIDs is up to how many ids are taken one by one from the process's block; more are taken at once.
 const fewIDs = 20
 
 // Events is the collection of events. It implements event.Store.
@@ -59,17 +58,17 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 	}), ids, zone}
 }
 
-// Get implements event.Store. One document by its id.
+// Get implements event.Store.
 func (s *Events) Get(ctx context.Context, id int64) (event.Event, error) {
 	return s.events.Get(ctx, id)
 }
 
-// GetByCommitment implements event.Store. One document by an index.
+// GetByCommitment implements event.Store, by an index.
 func (s *Events) GetByCommitment(ctx context.Context, id int64) (event.Event, error) {
 	return s.events.First(ctx, commitmentFilter(id))
 }
 
-// GetByRequest implements event.Store. One document by an index.
+// GetByRequest implements event.Store, by an index.
 func (s *Events) GetByRequest(ctx context.Context, id int64) (event.Event, error) {
 	return s.events.First(ctx, requestFilter(id))
 }
@@ -78,7 +77,7 @@ func commitmentFilter(id int64) bson.D { return bson.D{{Key: "commitments.id", V
 
 func requestFilter(id int64) bson.D { return bson.D{{Key: "requests.id", Value: id}} }
 
-// Find implements event.Store. As many documents as it returns, by an index each.
+// Find implements event.Store, by the index of ids and by that of keys.
 func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error) {
 	var found []event.Event
 	if len(ids) > 0 {
@@ -107,7 +106,6 @@ func keysFilter(keys []string) bson.D {
 }
 
 // FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
-// One read of one index.
 func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
@@ -188,7 +186,7 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 	return taken, nil
 }
 
-// Insert implements event.Store: one round trip; what the server gives up is tried again.
+// Insert implements event.Store. What the server gives up is tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
 	refused, err := s.events.Insert(ctx, events)
 	if err != nil {
@@ -204,7 +202,7 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 	return taken, nil
 }
 
-// Change implements event.Store: two round trips when no other writer comes between.
+// Change implements event.Store.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
 	return s.events.Change(ctx, id, func(e *event.Event) error {
 		e.Actor = actor(ctx)
@@ -223,8 +221,7 @@ func actor(ctx context.Context) int64 {
 // now is the time, as finely as it is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Fence implements event.Store: two round trips when no other writer comes between. Where there is no event, a
-// tombstone takes the id.
+// Fence implements event.Store. Where there is no event, a tombstone takes the id.
 func (s *Events) Fence(ctx context.Context, id int64) error {
 	for {
 		err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
@@ -244,7 +241,7 @@ func (s *Events) Fence(ctx context.Context, id int64) error {
 	}
 }
 
-// Delete implements event.Store: two round trips when no other writer comes between.
+// Delete implements event.Store.
 func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) error) error {
 	return s.events.Delete(ctx, id, func(e *event.Event) error {
 		e.Actor = actor(ctx)

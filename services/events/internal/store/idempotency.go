@@ -13,7 +13,7 @@ import (
 // idempotencyIndex is the name of the index that lets an idempotency key make one event.
 const idempotencyIndex = "receipt_key"
 
-// GetByIdempotencyKey implements event.Store. One document by an index.
+// GetByIdempotencyKey implements event.Store, by an index.
 func (s *Events) GetByIdempotencyKey(ctx context.Context, keyID string) (event.Event, error) {
 	return s.events.First(ctx, idempotencyKeyFilter(keyID))
 }
@@ -26,8 +26,7 @@ func idempotencyRecordsFilter(before time.Time) bson.D {
 	return mongostore.WhereExists("receipts.at", "$lt", before)
 }
 
-// ForgetIdempotencyRecords implements event.Store. A change that is under way may bring some back until the next
-// time. One round trip.
+// ForgetIdempotencyRecords implements event.Store. A change that is under way may bring some back until the next time.
 func (s *Events) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
 	old := bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}}
 	return s.events.Forget(

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,7 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
-// AddItems implements notice.Store. One round trip for each.
+// AddItems implements notice.Store.
 func (s *Notices) AddItems(ctx context.Context, items []notice.Item) error {
 	for _, i := range items {
 		d := itemDocument{
@@ -41,7 +40,7 @@ func dueItemsFilter(now time.Time) bson.D {
 	return bson.D{waiting(), {Key: "due_at", Value: bson.D{{Key: "$lte", Value: now}}}}
 }
 
-// Readers implements notice.Store: one read of an index that holds only what waits.
+// Readers implements notice.Store, by an index that holds only what waits.
 func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int64, error) {
 	documents, err := mongostore.Find[itemDocument](
 		ctx,
@@ -55,13 +54,7 @@ func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int6
 	if err != nil {
 		return nil, err
 	}
-	var users []int64
-	for _, d := range documents {
-		if !slices.Contains(users, d.UserID) {
-			users = append(users, d.UserID)
-		}
-	}
-	return users, nil
+	return distinct(documents, func(d itemDocument) int64 { return d.UserID }), nil
 }
 
 func itemsFilter(userID int64) bson.D {
@@ -77,8 +70,7 @@ func fresh(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "mail", Value: bson.D{{Key: "$exists", Value: false}}})
 }
 
-// NextMail implements notice.Store. One read for a mail that was begun; two and a write for a new one, whose id is
-// that of its first item.
+// NextMail implements notice.Store. A mail that was begun comes first; the id of a new one is that of its first item.
 func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]notice.Item, error) {
 	items, err := s.items(ctx, begun(itemsFilter(userID)), limit)
 	if err != nil || len(items) > 0 {
@@ -130,8 +122,7 @@ func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice
 	return items, nil
 }
 
-// Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one. One
-// round trip.
+// Postpone implements notice.Store: all that waits for the user, for a later mail follows the earlier one.
 func (s *Notices) Postpone(ctx context.Context, userID int64, until time.Time) error {
 	filter := append(itemsFilter(userID), bson.E{Key: "due_at", Value: bson.D{{Key: "$lt", Value: until}}})
 	if _, err := s.mails.UpdateMany(
@@ -142,7 +133,7 @@ func (s *Notices) Postpone(ctx context.Context, userID int64, until time.Time) e
 	return nil
 }
 
-// EndMail implements notice.Store. One round trip.
+// EndMail implements notice.Store.
 func (s *Notices) EndMail(ctx context.Context, userID int64, mail, fault string) error {
 	change := bson.D{{Key: "$unset", Value: bson.D{{Key: "waiting", Value: ""}}}}
 	if fault != "" {

@@ -23,7 +23,7 @@ const (
 	// maxDays is how many days an event may touch to be found by days.
 	maxDays        = 42
 	monthsOfDecade = 120
-	// mostOfMonth is how many days of a month make it cheaper to read the month.
+	// mostOfMonth is from how many of its days on a whole month is asked for.
 	mostOfMonth = 15
 
 	firstDay wiretime.Day = 0     // 1970-01-01

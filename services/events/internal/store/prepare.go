@@ -80,10 +80,10 @@ type zoneDocument struct {
 
 const zoneID = "zone"
 
-// prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a
-// lease, the others wait for it. An all-day event keeps its days: it moves to their midnights in the new zone. It
-// takes two round trips an event, which only a deployment that changes its zone has to wait for; it must do so in
-// all replicas at once, for the old ones write periods of the old zone.
+// prepareZone gives every event the periods of the zone when they were made for another. One pod works, under a lease,
+// the others wait for it. An all-day event keeps its days: it moves to their midnights in the new zone. Each event is
+// changed by itself, which only a deployment that changes its zone has to wait for; it must do so in all replicas at
+// once, for the old ones write periods of the old zone.
 func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	settings := db.Collection("event_settings")
 	made, err := zoneOf(ctx, settings)
@@ -141,7 +141,7 @@ func (s *Events) rekey(ctx context.Context, made string) error {
 	})
 }
 
-// rewrite changes the documents of all events that match the filter, each by itself. It takes two round trips an event.
+// rewrite changes the documents of all events that match the filter, each by itself.
 func (s *Events) rewrite(ctx context.Context, filter bson.D, change func(*eventDocument)) error {
 	cursor, err := s.events.Reader().Find(ctx, filter, options.Find().SetProjection(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {

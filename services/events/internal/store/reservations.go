@@ -35,8 +35,7 @@ type reservationDocument struct {
 	Ends    time.Time `bson:"ends"`
 }
 
-// Insert implements clash.Reservations: two round trips when no other writer comes between, one when another
-// reservation stands.
+// Insert implements clash.Reservations.
 func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Reservation) (*clash.Reservation, error) {
 	for {
 		var standing *clash.Reservation
@@ -69,7 +68,7 @@ func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Rese
 	}
 }
 
-// Delete implements clash.Reservations: two round trips when no other writer comes between.
+// Delete implements clash.Reservations.
 func (s *Reservations) Delete(ctx context.Context, elementID int64, token string) error {
 	_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
 		before := len(d.Reservations)

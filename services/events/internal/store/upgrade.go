@@ -37,9 +37,8 @@ func (s *Events) upgrade(ctx context.Context) error {
 	return s.rewrite(ctx, older(), func(d *eventDocument) { d.set(d.event(), s.zone) })
 }
 
-// KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on
-// writing after the migration, until the rollout ends: they drop what they don't know. One read of an empty index
-// every ten seconds.
+// KeepUpgraded returns what upgrades, until its context ends, the events that pods of the release before go on writing
+// after the migration, until the rollout ends: they drop what they don't know. It looks for them every ten seconds.
 func (s *Events) KeepUpgraded(log *slog.Logger) func(context.Context) error {
 	loop := background.New(background.Options{
 		Name: "the upgrade of events that the release before wrote", Log: log, Every: upgradeInterval,

@@ -13,8 +13,8 @@ import (
 // perState makes room for the numbers of statuses in a state: element·10 + number.
 const perState = 10
 
-// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has
-// the most by far, have no state and cost the index nothing.
+// stateNumbers are those of the statuses that a decision may leave. Commitments of another, of which a school has the
+// most by far, have no state and are not in the index.
 func stateNumbers() map[event.Status]int64 {
 	return map[event.Status]int64{event.Requested: 1, event.Noted: 2, event.Rejected: 3, event.Confirmed: 4}
 }

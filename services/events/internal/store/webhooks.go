@@ -114,12 +114,17 @@ func (s *Notices) ListWebhooks(ctx context.Context) ([]notice.Webhook, error) {
 	return s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 }
 
-// GetWebhook implements notice.WebhookStore. One document by its id.
+// GetWebhook implements notice.WebhookStore.
 func (s *Notices) GetWebhook(ctx context.Context, id int64) (notice.Webhook, error) {
 	return s.webhooks.Get(ctx, id)
 }
 
-// InsertWebhook implements notice.WebhookStore. One write.
+// AloneWithWebhooks implements notice.WebhookStore.
+func (s *Notices) AloneWithWebhooks(ctx context.Context, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, s.leases, "webhooks", work)
+}
+
+// InsertWebhook implements notice.WebhookStore.
 func (s *Notices) InsertWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
 	id, err := s.ids.Next(ctx, webhookIDs)
 	if err != nil {
@@ -130,7 +135,7 @@ func (s *Notices) InsertWebhook(ctx context.Context, w notice.Webhook) (int64, e
 	return id, err
 }
 
-// ChangeWebhook implements notice.WebhookStore: two round trips when no other writer comes between.
+// ChangeWebhook implements notice.WebhookStore.
 func (s *Notices) ChangeWebhook(
 	ctx context.Context, id int64, change func(*notice.Webhook) error,
 ) (notice.Webhook, error) {
@@ -138,7 +143,7 @@ func (s *Notices) ChangeWebhook(
 }
 
 // DeleteWebhook implements notice.WebhookStore. Its deliveries go after it: of an interrupted removal only they are
-// left, which nobody sees and Forget removes. Three round trips.
+// left, which nobody sees and Forget removes.
 func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	if err := s.webhooks.Delete(ctx, id, func(*notice.Webhook) error { return nil }); err != nil {
 		return err
@@ -149,8 +154,7 @@ func (s *Notices) DeleteWebhook(ctx context.Context, id int64) error {
 	return nil
 }
 
-// AddDeliveries implements notice.Store. One round trip for the ids, which rise from one addition to the next over
-// all processes, and one for each.
+// AddDeliveries implements notice.Store. Their ids rise from one addition to the next over all processes.
 func (s *Notices) AddDeliveries(ctx context.Context, deliveries []notice.Delivery) ([]notice.Delivery, error) {
 	if len(deliveries) == 0 {
 		return nil, nil
@@ -181,8 +185,8 @@ func earlierFilter(d notice.Delivery) bson.D {
 		{Key: "position", Value: bson.D{{Key: "$lt", Value: d.Position}}}}
 }
 
-// NextDelivery implements notice.Store. Two reads, by an index each, when no delivery has to wait for another; for
-// each that has, a write that puts it off until the other may be tried.
+// NextDelivery implements notice.Store. A delivery that has to wait for another is put off until the other may be
+// tried.
 func (s *Notices) NextDelivery(
 	ctx context.Context, webhookID int64, now time.Time, tests bool,
 ) (notice.Delivery, bool, error) {
@@ -223,7 +227,7 @@ func (s *Notices) delivery(ctx context.Context, filter bson.D, by string) (notic
 	return notice.Delivery(d), true, nil
 }
 
-// KeepDelivery implements notice.Store. One round trip.
+// KeepDelivery implements notice.Store.
 func (s *Notices) KeepDelivery(ctx context.Context, d notice.Delivery) error {
 	return s.setDelivery(
 		ctx,

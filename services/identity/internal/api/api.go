@@ -69,6 +69,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
+		log: r.Log,
 	}
 
 	// A user's sessions are refreshed before a change is answered. When that fails, the message that the change

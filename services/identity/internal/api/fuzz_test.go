@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/importer"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -48,17 +49,7 @@ func FuzzReadEdit(f *testing.F) {
 		if e.Permissions != nil {
 			written["permissions"] = e.Permissions
 		}
-		text, err := json.Marshal(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := web.ParseObject(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := readEdit(again); !reflect.DeepEqual(got, e) {
-			t.Fatalf("%s, written as %s: %+v, before %+v", raw, text, got, e)
-		}
+		servicetest.ReadsBack(t, written, readEdit, e)
 	})
 }
 

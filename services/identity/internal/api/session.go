@@ -53,6 +53,10 @@ func (h handlers) login(c *fiber.Ctx) error {
 	address := web.ClientAddress(c, h.trusted)
 	return h.begin(c, h.sessions.Create, func(ctx context.Context) (user.Actors, error) {
 		u, err := h.users.Login(ctx, uuid, address)
+		if problem.Is(err, problem.AccessDenied) || problem.Is(err, problem.TooManyRequests) {
+			h.log.WarnContext(ctx, "a login failed", "from", address, "code", problem.As(err).Kind.Code(),
+				"request", web.RequestID(c))
+		}
 		return user.Actors{Effective: u}, err
 	})
 }

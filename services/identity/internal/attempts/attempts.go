@@ -86,14 +86,14 @@ end
 return 0`)
 )
 
-// Wait returns how long logins from address are refused because of its own failures; 0 when they are not. The
-// failures of its network do not count here. It counts nothing. One round trip.
+// Wait returns how long logins from address are refused because of its own failures; 0 when they are not. The failures
+// of its network do not count here. It counts nothing.
 func (k *Counter) Wait(ctx context.Context, address string) (time.Duration, error) {
 	return k.run(ctx, look, k.sets(address)[:1])
 }
 
-// Fail counts a failed login from address and returns 0, or counts nothing and returns how long to wait until one
-// more may fail there. Of many at once, over all replicas, exactly as many are counted as fit. One round trip.
+// Fail counts a failed login from address and returns 0, or counts nothing and returns how long to wait until one more
+// may fail there. Of many at once, over all replicas, exactly as many are counted as fit.
 func (k *Counter) Fail(ctx context.Context, address string) (time.Duration, error) {
 	return k.run(ctx, fail, k.sets(address), rand.Text())
 }

@@ -27,6 +27,7 @@ type document struct {
 
 	UUIDHash      string `bson:"uuid_hash"`
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
+	FeedsSince    int64  `bson:"feeds_since,omitempty"`
 
 	journal.Tail `bson:",inline"`
 }
@@ -48,7 +49,7 @@ func (d *document) user() user.User {
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
 		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active,
 		Permissions: principal.Permissions(d.Permissions),
-		UUIDHash:    d.UUIDHash, SessionsSince: d.SessionsSince,
+		UUIDHash:    d.UUIDHash, SessionsSince: d.SessionsSince, FeedsSince: d.FeedsSince,
 	}
 }
 
@@ -58,5 +59,5 @@ func (d *document) set(u user.User) {
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
 	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, permissions(u.Permissions)
-	d.UUIDHash, d.SessionsSince = u.UUIDHash, u.SessionsSince
+	d.UUIDHash, d.SessionsSince, d.FeedsSince = u.UUIDHash, u.SessionsSince, u.FeedsSince
 }

@@ -112,6 +112,9 @@ func (s *Service) write(
 		if err := edit(u); err != nil {
 			return err
 		}
+		if before.Active && !u.Active || before.UUIDHash != u.UUIDHash {
+			u.FeedsSince = u.Version + 1
+		}
 		pending = !u.SameInSessions(before)
 		if *u == before {
 			return record.ErrUnchanged

@@ -30,7 +30,7 @@ type Renderer struct {
 	wall     *bluemonday.Policy
 }
 
-// NewRenderer returns a renderer. Making one costs much more than using it: a process needs one.
+// NewRenderer returns a renderer. A process needs one.
 func NewRenderer() *Renderer { return newRenderer(newParser()) }
 
 func newRenderer(p parser.Parser) *Renderer {

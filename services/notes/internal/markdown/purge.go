@@ -15,8 +15,7 @@ import (
 var languageClass = regexp.MustCompile(`^language-\S+$`)
 
 // purge removes from a parsed document what must not be shown: raw HTML, and links and images whose scheme is not
-// allowed, of which the text stays. A paragraph of which nothing is left goes too. Linear in the size of the
-// document.
+// allowed, of which the text stays. A paragraph of which nothing is left goes too.
 type purge struct{}
 
 // Transform implements parser.ASTTransformer.

@@ -68,8 +68,8 @@ func (d *totalsDocument) correct(stored note.Size) {
 	d.Total = sizeDocument(stored)
 }
 
-// Within implements note.Store. Four round trips besides those of write, none when nothing is asked for; two more, and
-// the event's notes, when there is no room or the event had no notes before.
+// Within implements note.Store. The event's notes are read only when there is no room, or when the event had no notes
+// before.
 func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size, write func() error) error {
 	if size == (note.Size{}) {
 		return write()

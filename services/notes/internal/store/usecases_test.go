@@ -79,15 +79,18 @@ func newService(t *testing.T) (s *service, events, users *school) {
 	return s, events, users
 }
 
-var author = fact.Viewer{UserID: 1, Kind: principal.Staff}
+var (
+	author     = fact.Viewer{UserID: 1, Kind: principal.Staff}
+	authorFact = &fact.User{User: form.User{ID: 1, Name: "u1", Valid: true}, Key: "u1"}
+)
 
 func create(t *testing.T, s *service, eventID int64, contents string) int64 {
 	t.Helper()
 	n, err := s.Create(t.Context(), fact.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
-	if err != nil || n.ID == nil {
+	if err != nil || n.ID == 0 {
 		t.Fatalf("create: %+v, %v", n, err)
 	}
-	return *n.ID
+	return n.ID
 }
 
 func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
@@ -96,8 +99,14 @@ func TestPart4_3_Rule01_CreateTakesTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := form.Note{ID: n.ID, VisibleStaff: true, Owner: &form.User{ID: 1, Name: "u1", Valid: true}, Valid: true}
-	if diff := cmp.Diff(want, n); diff != "" || n.ID == nil {
+	want := note.View{
+		Note: note.Note{
+			ID: n.ID, Version: 1, EventID: 101, OwnerID: 1, Visible: note.Visibility{Staff: true},
+			Markup: markdown.Version,
+		},
+		Owner: authorFact,
+	}
+	if diff := cmp.Diff(want, n); diff != "" || n.ID == 0 {
 		t.Error(diff)
 	}
 }
@@ -109,16 +118,24 @@ func TestPart4_3_Rule01_AnInvalidNoteIsNotMade(t *testing.T) {
 		EventID: 101, AuthorID: 1, Contents: &long, VisiblePupil: &yes,
 		Faults: problem.Fields{"visible_guest": {"is not true or false"}},
 	})
-	invalid, ok := errors.AsType[*record.InvalidError[form.Note]](err)
+	invalid, ok := errors.AsType[*record.InvalidError[note.View]](err)
 	if !ok {
 		t.Fatal(err)
 	}
-	want := form.Note{
-		Contents: long, VisibleStaff: true, VisiblePupil: true, Owner: &form.User{ID: 1, Name: "u1", Valid: true},
-		Errors: problem.Fields{"contents": {"is too long (maximum is 65536 characters)"},
-			"visible_guest": {"is not true or false"}},
+	want := note.View{
+		Note: note.Note{
+			EventID: 101, OwnerID: 1, Contents: long, Visible: note.Visibility{Staff: true, Pupil: true},
+		},
+		Owner: authorFact,
 	}
 	if diff := cmp.Diff(want, invalid.Record); diff != "" {
+		t.Error(diff)
+	}
+	faults := problem.Fields{
+		"contents":      {"is too long (maximum is 65536 characters)"},
+		"visible_guest": {"is not true or false"},
+	}
+	if diff := cmp.Diff(faults, invalid.Faults); diff != "" {
 		t.Error(diff)
 	}
 	if left, err := s.List(t.Context(),
@@ -173,7 +190,7 @@ func TestHTMLOfAnotherReleaseIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown, err := s.Get(t.Context(), author, n.ID)
-	if err != nil || shown.FormattedContents != "<p><em>a</em></p>\n" {
+	if err != nil || shown.HTML != "<p><em>a</em></p>\n" {
 		t.Errorf("%+v, %v", shown, err)
 	}
 }

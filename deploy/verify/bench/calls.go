@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/belfry-schools/belfry/deploy/admin/demo"
+)
+
+// samples is how many different requests a call has: enough that no one record is all that is read.
+const samples = 400
+
+// parts are what names are searched by: each is in hundreds of names of a school.
+var parts = []string{"an", "ar", "el", "en", "er", "in", "le", "on", "ma", "th"}
+
+// request is one request of a call.
+type request struct {
+	method, path, body string
+	reads              floorRead // what the floor reads in its place
+}
+
+// call is a kind of request that is measured.
+type call struct {
+	name     string
+	requests []request
+}
+
+// calls returns what is measured. The requests are the same in each run of a school of one size.
+func (s *school) calls(ctx context.Context) ([]call, error) {
+	dice := rand.New(rand.NewPCG(s.options.seed, 1))
+	at := map[string][]element{}
+	for _, kind := range []string{"Pupil", "Staff", "Location", "Group"} {
+		listed, err := s.client.CurrentElements(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range listed {
+			at[kind] = append(at[kind], element{e.ID, e.Name})
+		}
+		if len(at[kind]) == 0 {
+			return nil, fmt.Errorf("the school has no %s", kind)
+		}
+	}
+	p := picker{s, dice, at}
+	return p.calls(ctx)
+}
+
+// element is what the requests need of one.
+type element struct {
+	id   int64
+	name string
+}
+
+// picker picks records at random, from one seed.
+type picker struct {
+	school *school
+	dice   *rand.Rand
+	at     map[string][]element
+}
+
+// one returns any element of a type.
+func (p picker) one(kind string) element { return p.at[kind][p.dice.IntN(len(p.at[kind]))] }
+
+// weekday returns a day of lessons in the last school year.
+func (p picker) weekday() time.Time {
+	day := time.Date(demo.DefaultLastYear, time.September, 14, 0, 0, 0, 0, time.UTC).AddDate(0, 0, p.dice.IntN(30))
+	for day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day
+}
+
+func (p picker) calls(ctx context.Context) ([]call, error) {
+	get := func(name string, n int, make func() request) call {
+		c := call{name: name}
+		for range n {
+			r := make()
+			r.method = http.MethodGet
+			c.requests = append(c.requests, r)
+		}
+		return c
+	}
+	calls := []call{
+		get("whoami", 1, func() request { return request{path: "/sessions/1/whoami"} }),
+		get("element", samples, func() request {
+			e := p.one("Pupil")
+			return request{path: elementPath(e.id), reads: floorRead{elements: []int64{e.id}}}
+		}),
+		get("by name", samples, func() request {
+			e := p.one("Pupil")
+			return request{path: "/api/elements?name=" + url.QueryEscape(e.name),
+				reads: floorRead{elements: []int64{e.id}}}
+		}),
+		get("name like", samples, func() request {
+			return request{path: "/api/elements?namelike=" + parts[p.dice.IntN(len(parts))]}
+		}),
+		get("a pupil's day", samples, func() request { return p.timetable("Pupil", 0, "") }),
+		get("a pupil's week with staff and locations", samples,
+			func() request { return p.timetable("Pupil", 6, "&include=staff,locations") }),
+		get("a pupil's year", 40, func() request { return p.year() }),
+		get("free or busy of a teacher's day", samples, func() request {
+			day := p.weekday().Format(time.DateOnly)
+			return request{path: elementPath(p.one("Staff").id) + "/freebusy?start_date=" + day + "&end_date=" + day}
+		}),
+		get("calendar of a teacher", 40, func() request {
+			return request{path: elementPath(p.one("Staff").id) + "/calendar.ics"}
+		}),
+	}
+	more, err := p.eventCalls(ctx, calls[4])
+	if err != nil {
+		return nil, err
+	}
+	calls = append(calls, more...)
+	calls = append(calls, get("login", 1, func() request { return request{path: "/api/login?uuid=" + p.school.admin} }))
+	for i := range calls {
+		if err := p.school.learn(ctx, &calls[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", calls[i].name, err)
+		}
+	}
+	return calls, nil
+}
+
+// timetable asks for the commitments of an element on a day and so many more.
+func (p picker) timetable(kind string, more int, also string) request {
+	day := p.weekday()
+	return request{path: fmt.Sprintf("%s/commitments?start_date=%s&end_date=%s%s", elementPath(p.one(kind).id),
+		day.Format(time.DateOnly), day.AddDate(0, 0, more).Format(time.DateOnly), also)}
+}
+
+// year asks for all commitments of a pupil in the last school year.
+func (p picker) year() request {
+	return request{path: fmt.Sprintf("%s/commitments?start_date=%d-09-01&end_date=%d-08-31",
+		elementPath(p.one("Pupil").id), demo.DefaultLastYear, demo.DefaultLastYear+1)}
+}
+
+// eventCalls returns the calls about events: those of the days, and new ones in a year without lessons.
+func (p picker) eventCalls(ctx context.Context, days call) ([]call, error) {
+	var ids []int64
+	for _, r := range days.requests {
+		found, err := p.school.eventsIn(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, found...)
+		if len(ids) >= samples {
+			break
+		}
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("no day has an event")
+	}
+	event, notes := call{name: "event"}, call{name: "notes of an event"}
+	for _, id := range ids {
+		path := "/api/events/" + strconv.FormatInt(id, 10)
+		event.requests = append(event.requests,
+			request{method: http.MethodGet, path: path, reads: floorRead{events: []int64{id}}})
+		notes.requests = append(notes.requests, request{method: http.MethodGet, path: path + "/notes"})
+	}
+	var category int64
+	for record, err := range p.school.client.List(ctx, "/api/admin/eventcategories", "eventcategories", nil) {
+		if err != nil {
+			return nil, err
+		}
+		if record["current"] != false && record["privileged"] != true {
+			category = record.ID("id")
+			break
+		}
+	}
+	create := call{name: "create an event with four elements"}
+	for range samples {
+		starts := time.Date(demo.DefaultLastYear+3, time.January, 1, 8, 0, 0, 0, time.UTC).
+			Add(time.Duration(p.dice.IntN(365*24)) * time.Hour)
+		body, err := json.Marshal(map[string]any{
+			"elements": []int64{p.one("Staff").id, p.one("Location").id, p.one("Pupil").id, p.one("Pupil").id},
+			"event": map[string]any{
+				"body": "Rehearsal", "eventcategory_id": category,
+				"starts_at": starts.Format(time.RFC3339), "ends_at": starts.Add(time.Hour).Format(time.RFC3339),
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		create.requests = append(create.requests,
+			request{method: http.MethodPost, path: "/api/events", body: string(body), reads: floorRead{writes: true}})
+	}
+	return []call{event, notes, create}, nil
+}
+
+func elementPath(id int64) string { return "/api/elements/" + strconv.FormatInt(id, 10) }
+
+// learn makes the requests of a call that only reads once, which warms up, fails when one is refused, and tells the
+// floor what to read.
+func (s *school) learn(ctx context.Context, c *call) error {
+	for i := range c.requests {
+		r := &c.requests[i]
+		if r.method != http.MethodGet || c.name == "login" {
+			continue
+		}
+		body, err := s.get(ctx, r.path)
+		if err != nil {
+			return err
+		}
+		if !r.reads.any() {
+			r.reads = readIDs(body)
+		}
+	}
+	return nil
+}
+
+// eventsIn returns the ids of the events of a listing of commitments, and none of another answer.
+func (s *school) eventsIn(ctx context.Context, r request) ([]int64, error) {
+	body, err := s.get(ctx, r.path)
+	if err != nil {
+		return nil, err
+	}
+	return readIDs(body).events, nil
+}
+
+// readIDs returns what an answer shows: elements, or the events of commitments. A calendar is no JSON, and has
+// neither.
+func readIDs(body []byte) floorRead {
+	var answer struct {
+		Elements    []struct{ ID int64 }
+		Commitments []struct{ Event struct{ ID int64 } }
+	}
+	var reads floorRead
+	if json.Unmarshal(body, &answer) == nil {
+		for _, e := range answer.Elements {
+			reads.elements = append(reads.elements, e.ID)
+		}
+		for _, c := range answer.Commitments {
+			reads.events = append(reads.events, c.Event.ID)
+		}
+	}
+	return reads
+}
+
+// get returns the body of an answer of 200, or of 404 to a search.
+func (s *school) get(ctx context.Context, path string) ([]byte, error) {
+	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	asked.Header.Set("Cookie", s.cookie)
+	answer, err := http.DefaultClient.Do(asked)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s was answered with %d", path, answer.StatusCode)
+	}
+	return body, err
+}

@@ -1,0 +1,375 @@
+package endtoend_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// callsOf returns all that is counted, in the order of the table.
+func callsOf(t *testing.T, s *servicetest.System) []call {
+	t.Helper()
+	c := newBudgeted(t, s)
+	return slices.Concat(c.identityCalls(), c.elementsCalls(), c.elementAdministrationCalls(), c.eventsCalls(),
+		c.decisionCalls(), c.eventAdministrationCalls(), c.notesCalls())
+}
+
+// read is a call that changes nothing.
+func read(route, counted string, as *servicetest.Client, path string) call {
+	return call{route: route, counted: counted, request: func(int) request { return request{as: as, path: path} }}
+}
+
+// write is a call whose path and body are made for each request.
+func write(route, counted string, as *servicetest.Client, of func(n int) (path string, body any)) call {
+	return call{route: route, counted: counted, request: func(n int) request {
+		path, body := of(n)
+		return request{as: as, path: path, body: body}
+	}}
+}
+
+// keyed is the same call with an Idempotency-Key.
+func keyed(c call) call {
+	of := c.request
+	c.counted = "with an Idempotency-Key"
+	c.request = func(n int) request {
+		r := of(n)
+		r.headers = []string{"Idempotency-Key", uuid.NewString()}
+		return r
+	}
+	return c
+}
+
+// imports is an import of ten new records.
+func (c *budgeted) imports(kind string, of func(key string) record) call {
+	return call{route: "POST /api/admin/import/" + kind, counted: importedTen, request: func(n int) request {
+		return request{c.admin, "/api/admin/import/" + kind, ten(n, of),
+			[]string{"Content-Type", "application/x-ndjson"}}
+	}}
+}
+
+func ndjson(r record) string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // no record of these tests holds what JSON has not
+	}
+	return string(text) + "\n"
+}
+
+// audit is a page of a service's audit.
+func (c *budgeted) audit(service string) call {
+	path := "/api/admin/audit/" + service
+	return read("GET "+path, "10 entries, none to move", c.admin, path+"?limit=10")
+}
+
+func (c *budgeted) identityCalls() []call {
+	user := c.users["pupil"]
+	switching := record{"session": record{"user_id": user}}
+	create := write("POST /api/admin/users", "", c.admin, func(int) (string, any) {
+		return "/api/admin/users", newUser()
+	})
+	return []call{
+		{route: "GET /api/login", counted: "the right uuid", request: func(int) request {
+			return request{as: c.system.Client(c.t), path: "/api/login?uuid=" + c.uuids["pupil"]}
+		}},
+		{route: "GET /api/logout", request: func(int) request {
+			return request{as: c.login("pupil"), path: "/api/logout"}
+		}},
+		read("GET /api/users", "", c.login("secretary"), "/api/users?email=owner@school.example"),
+		{route: "PUT /api/sessions/{session}", request: func(int) request {
+			return request{as: c.login("secretary"), path: "/api/sessions/1", body: switching}
+		}},
+		{route: "PUT /api/sessions/{session}/revert", request: func(int) request {
+			as := c.login("secretary")
+			as.Put(c.t, "/api/sessions/1", switching).Must(c.t, 200)
+			return request{as: as, path: "/api/sessions/1/revert"}
+		}},
+		read("GET /api/sessions/{session}/whoami", "", c.owner, "/api/sessions/1/whoami"),
+		read("GET /sessions/{session}/whoami", "", c.owner, "/sessions/1/whoami"),
+		read("GET /api/admin/users", "a page", c.admin, "/api/admin/users"),
+		create,
+		keyed(create),
+		read("GET /api/admin/users/{id}", "", c.admin, at("/api/admin/users/%d", user)),
+		write("PATCH /api/admin/users/{id}", "another name", c.admin, func(int) (string, any) {
+			return at("/api/admin/users/%d", user), record{"user": record{"name": uuid.NewString()}}
+		}),
+		write("DELETE /api/admin/users/{id}", "", c.admin, func(int) (string, any) {
+			return at("/api/admin/users/%d", c.newUser()), nil
+		}),
+		write("POST /api/admin/users/{id}/uuid", "", c.admin, func(int) (string, any) {
+			return at("/api/admin/users/%d/uuid", c.newUser()), nil
+		}),
+		write("DELETE /api/admin/users/{id}/sessions", "", c.admin, func(int) (string, any) {
+			return at("/api/admin/users/%d/sessions", user), nil
+		}),
+		c.imports("users", func(key string) record {
+			return record{"key": key, "name": key, "email": key + "@school.example"}
+		}),
+		c.audit("identity"),
+		read("GET /healthz", "", c.system.Client(c.t), "/healthz"),
+		read("GET /api/openapi.json", "", c.system.Client(c.t), "/api/openapi.json"),
+		read("GET /api/docs", "", c.system.Client(c.t), "/api/docs"),
+	}
+}
+
+func (c *budgeted) elementsCalls() []call {
+	const commitments = "GET /api/elements/{id}/commitments"
+	day := at("/api/elements/%d/commitments?start_date="+schoolDay, c.pupil)
+	first := read(commitments, onDay+", first after a start", c.owner, day)
+	first.first = true
+	feed := c.owner.Post(c.t, at("/api/elements/%d/feeds", c.pupil), nil).Must(c.t, 200)
+	feeds := "/api/elements/%d/feeds"
+	return []call{
+		read("GET /api/elements", "by name", c.owner, "/api/elements?name=Room%201"),
+		read("GET /api/elements", "by a part of the name", c.owner, "/api/elements?namelike=mini"),
+		read("GET /api/elements/{id}", "a pupil", c.owner, at("/api/elements/%d", c.pupil)),
+		read(commitments, onDay, c.owner, day),
+		first,
+		read(commitments, "a pupil's week with staff and locations: 9 lessons", c.owner,
+			at("/api/elements/%d/commitments?"+schoolWeek+"&include=staff,locations", c.pupil)),
+		read(commitments, "a pupil's year: "+inYear, c.owner,
+			at("/api/elements/%d/commitments?"+schoolYear, c.pupil)),
+		read("GET /api/elements/{id}/requests", "", c.owner,
+			at("/api/elements/%d/requests?start_date=2028-01-01&end_date=2028-01-31", c.minibuses)),
+		read("GET /api/elements/{id}/freebusy", "a pupil's week", c.owner,
+			at("/api/elements/%d/freebusy?"+schoolWeek, c.pupil)),
+		read("GET /api/freebusy", "a pupil and a teacher, a week", c.owner,
+			at("/api/freebusy?elements=%d,%d&"+schoolWeek, c.pupil, c.teacher)),
+		read("GET /api/elements/{id}/calendar.ics", "a pupil", c.owner, at("/api/elements/%d/calendar.ics", c.pupil)),
+		read("GET /ical/{file}", "a pupil", c.system.Client(c.t), feed.Text(c.t, "feed.path")),
+		read("GET /api/elements/{id}/feeds", "", c.owner, at(feeds, c.pupil)),
+		write("POST /api/elements/{id}/feeds", "", c.owner, func(int) (string, any) {
+			return at(feeds, c.newLocation()), nil
+		}),
+		write("DELETE /api/elements/{id}/feeds/{feed}", "", c.owner, func(int) (string, any) {
+			location := c.newLocation()
+			made := c.owner.Post(c.t, at(feeds, location), nil).Must(c.t, 200)
+			return at(feeds+"/%d", location, made.Int(c.t, "feed.id")), nil
+		}),
+	}
+}
+
+func (c *budgeted) elementAdministrationCalls() []call {
+	const elements = "/api/admin/elements"
+	create := write("POST "+elements, "", c.admin, func(int) (string, any) { return elements, newLocation() })
+	members := func(int) (string, any) {
+		return at(elements+"/%d/members", c.set), record{"members": []record{{"element_id": c.newLocation()}}}
+	}
+	addMembers := write("POST "+elements+"/{id}/members", "one", c.admin, members)
+	administrator := func(location int64) string {
+		return at(elements+"/%d/administrators/%d", location, c.users["keeper"])
+	}
+	calls := []call{
+		read("GET "+elements, "a page", c.admin, elements+"?limit=10"),
+		create,
+		keyed(create),
+		read("GET "+elements+"/{id}", "", c.admin, at(elements+"/%d", c.room)),
+		write("PATCH "+elements+"/{id}", "another name", c.admin, func(int) (string, any) {
+			return at(elements+"/%d", c.newLocation()), record{"element": record{"name": uuid.NewString()}}
+		}),
+		write("DELETE "+elements+"/{id}", "", c.admin, func(int) (string, any) {
+			return at(elements+"/%d", c.newLocation()), nil
+		}),
+		read("GET "+elements+"/{id}/members", "8 members", c.admin, at(elements+"/%d/members", c.minibuses)),
+		read("GET "+elements+"/{id}/members", "8 members, nested", c.admin,
+			at(elements+"/%d/members?nested=true", c.minibuses)),
+		addMembers,
+		keyed(addMembers),
+		write("DELETE "+elements+"/{id}/members/{member}", "", c.admin, func(int) (string, any) {
+			member := c.newLocation()
+			c.admin.Post(c.t, at(elements+"/%d/members", c.set),
+				record{"members": []record{{"element_id": member}}}).Must(c.t, 201)
+			return at(elements+"/%d/members/%d", c.set, member), nil
+		}),
+		read("GET "+elements+"/{id}/administrators", "one", c.admin, at(elements+"/%d/administrators", c.calendar)),
+		write("PUT "+elements+"/{id}/administrators/{user}", "", c.admin, func(int) (string, any) {
+			return administrator(c.newLocation()), nil
+		}),
+		write("DELETE "+elements+"/{id}/administrators/{user}", "", c.admin, func(int) (string, any) {
+			path := administrator(c.newLocation())
+			c.admin.Put(c.t, path, nil).Must(c.t, 200)
+			return path, nil
+		}),
+	}
+	return append(calls, c.elementImportCalls()...)
+}
+
+func (c *budgeted) elementImportCalls() []call {
+	named := func(key string) record { return record{"key": key, "name": key} }
+	locations := func(n int) {
+		lines := ten(n, named)
+		c.admin.Do(c.t, "POST", "/api/admin/import/locations", lines, "Content-Type", "application/x-ndjson").
+			Must(c.t, 200)
+	}
+	// after is an import of what refers to ten locations, which are made before.
+	after := func(kind string, of func(key string) record) call {
+		into := c.imports(kind, of)
+		made := into.request
+		into.request = func(n int) request { locations(1000 + n); return made(1000 + n) }
+		return into
+	}
+	return []call{
+		c.imports("staff", func(key string) record {
+			return record{"key": key, "initials": "X", "forename": "Ann", "surname": key}
+		}),
+		c.imports("pupils", func(key string) record { return record{"key": key, "forename": "Ann", "surname": key} }),
+		c.imports("locations", named),
+		c.imports("groups", named),
+		c.imports("properties", named),
+		c.imports("services", named),
+		c.imports("subjects", named),
+		after("memberships", func(key string) record { return membership("set", "Location:"+key) }),
+		after("administrators", func(key string) record {
+			return record{"key": "Location:" + key + "/keeper", "element": "Location:" + key, "user": "keeper"}
+		}),
+		c.audit("elements"),
+	}
+}
+
+func (c *budgeted) eventsCalls() []call {
+	four := []int64{c.set, c.teacher, c.room, c.minibuses}
+	create := func(counted, clashes string) call {
+		return write("POST /api/events", counted, c.owner, func(int) (string, any) {
+			return "/api/events", c.newEvent(clashes, four...)
+		})
+	}
+	add := func(counted, clashes string) call {
+		return write("POST /api/events/{id}/add", counted, c.owner, func(int) (string, any) {
+			body := record{"elements": []int64{c.teacher, c.room}}
+			if clashes != "" {
+				body["clashes"] = clashes
+			}
+			return at("/api/events/%d/add", c.book("")), body
+		})
+	}
+	change := func(n int) (string, any) {
+		return at("/api/events/%d", c.event), record{"event": record{"body": fmt.Sprint("Trip ", n)}}
+	}
+	note := write("POST /api/events/{id}/notes", "an event with notes", c.owner, func(int) (string, any) {
+		return at("/api/events/%d/notes", c.event), noteOf("Bring *boots*.")
+	})
+	first := read("GET /api/events/{id}", "5 elements, first after a start", c.owner, at("/api/events/%d", c.event))
+	first.first = true
+	return []call{
+		create("4 elements", ""),
+		keyed(create("", "")),
+		create("4 elements, clashes reported", "report"),
+		create("4 elements, clashes refused", "refuse"),
+		read("GET /api/events/{id}", "5 elements", c.owner, at("/api/events/%d", c.event)),
+		first,
+		write("PATCH /api/events/{id}", "5 elements, another body", c.owner, change),
+		write("PUT /api/events/{id}", "5 elements, another body", c.owner, change),
+		write("DELETE /api/events/{id}", "", c.owner, func(int) (string, any) {
+			return at("/api/events/%d", c.book("", four...)), nil
+		}),
+		add("2 elements", ""),
+		keyed(add("", "")),
+		add("2 elements, clashes refused", "refuse"),
+		read("GET /api/events/{id}/notes", "3 notes or more", c.owner, at("/api/events/%d/notes", c.event)),
+		note,
+		keyed(note),
+		write("POST /api/events/{id}/notes", "an event without notes", c.owner, func(int) (string, any) {
+			return at("/api/events/%d/notes", c.book("")), noteOf("Bring *boots*.")
+		}),
+	}
+}
+
+func (c *budgeted) decisionCalls() []call {
+	allocate := func(counted, clashes string) call {
+		return write("POST /api/requests/{id}/allocations", counted, c.driver, func(int) (string, any) {
+			body := record{"elements": c.buses[:2]}
+			if clashes != "" {
+				body["clashes"] = clashes
+			}
+			return at("/api/requests/%d/allocations", c.ask()), body
+		})
+	}
+	return []call{
+		read("GET /api/commitments", "", c.keeper, "/api/commitments?limit=10"),
+		write("PATCH /api/commitments/{id}", "", c.keeper, func(int) (string, any) {
+			return at("/api/commitments/%d", c.commit()), record{"commitment": record{"status": "confirmed"}}
+		}),
+		write("DELETE /api/commitments/{id}", "by the owner", c.owner, func(int) (string, any) {
+			return at("/api/commitments/%d", c.commit()), nil
+		}),
+		write("DELETE /api/commitments/{id}", "by the element's administrator", c.keeper, func(int) (string, any) {
+			return at("/api/commitments/%d", c.commit()), nil
+		}),
+		read("GET /api/requests", "", c.driver, "/api/requests?limit=10"),
+		write("PATCH /api/requests/{id}", "by the group's administrator", c.driver, func(int) (string, any) {
+			return at("/api/requests/%d", c.ask()), record{"request": record{"quantity": 3}}
+		}),
+		write("DELETE /api/requests/{id}", "by the owner", c.owner, func(int) (string, any) {
+			return at("/api/requests/%d", c.ask()), nil
+		}),
+		allocate("2 items", ""),
+		allocate("2 items, clashes ignored", "ignore"),
+		keyed(allocate("", "")),
+	}
+}
+
+func (c *budgeted) eventAdministrationCalls() []call {
+	const categories, webhooks = "/api/admin/eventcategories", "/api/admin/webhooks"
+	category := write("POST "+categories, "", c.admin, func(int) (string, any) {
+		return categories, record{"eventcategory": record{"name": uuid.NewString()}}
+	})
+	hook := c.newWebhook()
+	return []call{
+		read("GET /api/eventcategories", "", c.owner, "/api/eventcategories"),
+		read("GET /api/eventcategories/{id}", "", c.owner, at("/api/eventcategories/%d", c.lesson)),
+		read("GET "+categories, "a page", c.admin, categories),
+		category,
+		keyed(category),
+		write("PATCH "+categories+"/{id}", "", c.admin, func(n int) (string, any) {
+			return at(categories+"/%d", c.trip), record{"eventcategory": record{"pecking_order": 100 + n}}
+		}),
+		c.imports("eventcategories", func(key string) record { return record{"key": key, "name": key} }),
+		c.imports("events", func(key string) record {
+			return record{"key": key, "body": key, "category": "trip", "starts_at": "2029-01-11 09:00",
+				"ends_at": "2029-01-11 10:00", "owner": "owner", "elements": []string{"Group:set", "Staff:1"}}
+		}),
+		write("POST /api/admin/clashes", "a day of 5 lessons, nobody elsewhere", c.admin, func(int) (string, any) {
+			return "/api/admin/clashes", record{"start_date": schoolDay, "end_date": schoolDay}
+		}),
+		read("GET "+webhooks, "", c.admin, webhooks),
+		write("POST "+webhooks, "", c.admin, func(int) (string, any) {
+			return webhooks, record{"webhook": record{"url": c.hook}}
+		}),
+		read("GET "+webhooks+"/{id}", "", c.admin, at(webhooks+"/%d", hook)),
+		write("PATCH "+webhooks+"/{id}", "", c.admin, func(n int) (string, any) {
+			return at(webhooks+"/%d", hook), record{"webhook": record{"active": n%2 == 0}}
+		}),
+		write("DELETE "+webhooks+"/{id}", "", c.admin, func(int) (string, any) {
+			return at(webhooks+"/%d", c.newWebhook()), nil
+		}),
+		read("GET "+webhooks+"/{id}/deliveries", "", c.admin, at(webhooks+"/%d/deliveries", hook)),
+		write("POST "+webhooks+"/{id}/secret", "", c.admin, func(int) (string, any) {
+			return at(webhooks+"/%d/secret", hook), nil
+		}),
+		write("POST "+webhooks+"/{id}/test", "", c.admin, func(int) (string, any) {
+			return at(webhooks+"/%d/test", hook), nil
+		}),
+		c.audit("events"),
+	}
+}
+
+func (c *budgeted) notesCalls() []call {
+	var calls []call
+	for _, path := range []string{"/api/notes/", "/notes/"} {
+		change := func(int) (string, any) { return at(path+"%d", c.note), noteOf(uuid.NewString()) }
+		calls = append(calls,
+			read("GET "+path+"{id}", "", c.owner, at(path+"%d", c.note)),
+			write("PUT "+path+"{id}", "", c.owner, change),
+			write("PATCH "+path+"{id}", "", c.owner, change),
+			write("DELETE "+path+"{id}", "", c.owner, func(int) (string, any) {
+				return at(path+"%d", c.addNote(c.event)), nil
+			}))
+	}
+	return append(calls, c.imports("notes", func(key string) record {
+		return record{"key": key, "event": schoolDay + " 9", "contents": key, "owner": "owner"}
+	}), c.audit("notes"))
+}
