@@ -4,7 +4,7 @@
 //
 // A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and exposes it for
 // reading only. The writes that need no entry and no message have names of their own: [Collection.Rewrite],
-// [Collection.Fence], [Collection.Forget], [Collection.Purge], [Collection.Acknowledge].
+// [Collection.Fence], [Collection.Forget], [Collection.Purge].
 //
 // Records that services keep in memory have marks besides (package directory): a write opens one before it is stored
 // and closes it before it is answered, and whoever reads a document whose mark may be open settles it first.

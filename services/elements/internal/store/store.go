@@ -21,7 +21,7 @@ type Store struct {
 	Elements    *Elements
 	Memberships *Memberships
 	Feeds       *Feeds
-	Audit       *auditlog.Log // of elements and memberships
+	Audit       *auditlog.Log // of elements, memberships and feeds
 }
 
 // Options of New.
@@ -73,7 +73,7 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 }
 
 func auditOf(db *mongo.Database) *auditlog.Log {
-	return auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships"))
+	return auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships"), db.Collection("feeds"))
 }
 
 // in is the condition that a field has one of the values.

@@ -132,6 +132,7 @@ func (n *notified) subjects(address string) []string {
 }
 
 func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
+	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
 	id := e.Event.ID
@@ -217,6 +218,9 @@ func (n *notified) checkAdministration(t *testing.T) {
 	if a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{}}); a.Code != 422 ||
 		!strings.Contains(a.Body, `"errors":{"url":["can't be blank"]}`) {
 		t.Errorf("without url: %d %s", a.Code, a.Body)
+	}
+	for _, field := range []string{"url", "kinds", "active"} { // null counts as not given
+		change(field, nil).Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
 	}
 	if a := change("active", false); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
 		t.Errorf("%d %s", a.Code, a.Body)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -23,6 +22,7 @@ const spreadEvents = 100
 // Notices are the collections notices, notice_mails, webhooks and webhook_deliveries. It implements notice.Store.
 type Notices struct {
 	notices, mails, deliveries *mongo.Collection // not audited: they follow from what is
+	leases                     *mongo.Collection
 	webhooks                   *journal.Collection[webhookDocument, notice.Webhook]
 	ids                        *mongostore.IDs
 }
@@ -33,6 +33,7 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 		notices:    db.Collection("notices"),
 		mails:      db.Collection("notice_mails"),
 		deliveries: db.Collection("webhook_deliveries"),
+		leases:     leases(db),
 		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
 			Collection: webhooksCollection(db),
@@ -45,8 +46,10 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 
 // LeadNotices runs work while no other process does.
 func LeadNotices(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
-	return mongostore.WithLease(ctx, db.Collection("notice_leases"), "lead", work)
+	return mongostore.WithLease(ctx, leases(db), "lead", work)
 }
+
+func leases(db *mongo.Database) *mongo.Collection { return db.Collection("notice_leases") }
 
 // noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so
 // that a repeat is known.
@@ -126,10 +129,6 @@ func addNew(ctx context.Context, collection *mongo.Collection, document any) err
 
 // AddNotice implements notice.Store.
 func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
-	text, err := json.Marshal(n.Notice)
-	if err != nil {
-		return fmt.Errorf("encode a notice: %w", err)
-	}
 	return addNew(
 		ctx,
 		s.notices,
@@ -139,7 +138,7 @@ func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
 			Position: n.Position,
 			At:       n.At,
 			Waiting:  true,
-			Detail:   string(text),
+			Detail:   encodeNotice(n.Notice),
 		},
 	)
 }
@@ -160,13 +159,18 @@ func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var events []int64
+	return distinct(documents, func(d noticeDocument) int64 { return d.EventID }), nil
+}
+
+// distinct returns the ids of documents, each where it comes first.
+func distinct[D any](documents []D, id func(D) int64) []int64 {
+	var ids []int64
 	for _, d := range documents {
-		if !slices.Contains(events, d.EventID) {
-			events = append(events, d.EventID)
+		if !slices.Contains(ids, id(d)) {
+			ids = append(ids, id(d))
 		}
 	}
-	return events, nil
+	return ids
 }
 
 func ofEventFilter(eventID int64) bson.D {
@@ -183,10 +187,11 @@ func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice,
 	}
 	notices := make([]notice.Notice, len(documents))
 	for i, d := range documents {
-		notices[i] = notice.Notice{ID: d.ID, At: d.At}
-		if err := json.Unmarshal([]byte(d.Detail), &notices[i].Notice); err != nil {
+		n, err := decodeNotice(d.Detail)
+		if err != nil {
 			return nil, fmt.Errorf("decode notice %s: %w", d.ID, err)
 		}
+		notices[i] = notice.Notice{ID: d.ID, At: d.At, Notice: n}
 	}
 	return notices, nil
 }
