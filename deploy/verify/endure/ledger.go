@@ -194,17 +194,21 @@ type shown struct {
 	ID          int64
 	Body        string
 	StartsAt    time.Time `json:"starts_at"`
-	Commitments []struct {
-		ID      int64
-		Status  string
-		Element struct{ ID int64 }
-	}
-	Requests []struct {
-		ID           int64
-		Quantity     int
-		NumAllocated int `json:"num_allocated"`
-		Element      struct{ ID int64 }
-	}
+	Commitments []shownCommitment
+	Requests    []shownRequest
+}
+
+type shownCommitment struct {
+	ID      int64
+	Status  string
+	Element struct{ ID int64 }
+}
+
+type shownRequest struct {
+	ID           int64
+	Quantity     int
+	NumAllocated int `json:"num_allocated"`
+	Element      struct{ ID int64 }
 }
 
 // eventOf reads an answer of create, add or allocate. Nothing may have failed.

@@ -43,7 +43,7 @@ type trial struct {
 func newTrial(s *system, l *ledger, o arguments, say *teller) *trial {
 	dice := rand.New(rand.NewPCG(o.seed, 1<<32))
 	return &trial{system: s, ledger: l, dice: dice, say: say, rounds: 2 * o.replicas,
-		probes: &writer{ledger: l, dice: dice}}
+		probes: &writer{ledger: l, hasty: true, dice: rand.New(rand.NewPCG(o.seed, 1<<33))}}
 }
 
 // run breaks something, mends it, waits until writes are answered again, and so on until the time has come. All
@@ -62,9 +62,7 @@ func (t *trial) run(ctx context.Context, end time.Time) {
 	var deck []fault
 	for time.Now().Before(end) && ctx.Err() == nil {
 		if len(deck) < 2 {
-			fresh := t.faults()
-			t.dice.Shuffle(len(fresh), func(i, k int) { fresh[i], fresh[k] = fresh[k], fresh[i] })
-			deck = append(deck, fresh...)
+			deck = append(deck, t.shuffled()...)
 		}
 		n := 1
 		if t.dice.IntN(5) == 0 {
@@ -76,6 +74,13 @@ func (t *trial) run(ctx context.Context, end time.Time) {
 		deck = deck[n:]
 		sleep(ctx, time.Second+time.Duration(t.dice.IntN(2000))*time.Millisecond)
 	}
+}
+
+// shuffled returns one fault of each kind, in an order that the dice decide.
+func (t *trial) shuffled() []fault {
+	all := t.faults()
+	t.dice.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+	return all
 }
 
 // suffer lets faults happen one after the other, ends them, and waits until Belfry is back. false: it is not.
@@ -118,13 +123,12 @@ func (t *trial) await(ctx context.Context, after string) bool {
 		sleep(ctx, look)
 	}
 	answered := time.Now()
-	since, streak := answered, 0 // since when each probe was answered
+	since, streak := answered, 0 // when the first probe was answered of those after which all were
 	for streak < t.rounds {
-		asked := time.Now()
 		switch t.probe(ctx) {
 		case true:
 			if streak == 0 {
-				since = asked
+				since = time.Now()
 			}
 			streak++
 		case false:
@@ -147,7 +151,6 @@ func (t *trial) await(ctx context.Context, after string) bool {
 
 // probe makes one write to each service that has any, and reports whether all were acknowledged at the first try.
 func (t *trial) probe(ctx context.Context) bool {
-	t.probes.hasty = true
 	b := t.probes.create(ctx)
 	if b.stands != done {
 		return false
