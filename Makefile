@@ -63,7 +63,7 @@ fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-runs 5 -against FILE.csv", …)
 	@.ci/setup bench && go run ./deploy/verify/bench $(ARGS)
 
-endure: setup ## write while parts are killed, paused, cut off and set back, then compare (ENDURE=30m, ARGS="-seed 7", …)
+endure: setup ## write for ENDURE (default 30m) while parts are killed, paused and cut off, then compare (ARGS)
 	@go run ./deploy/verify/endure -duration $(or $(ENDURE),30m) $(ARGS)
 
 clean: stores-down ## remove all data of this checkout

@@ -44,7 +44,9 @@ func newCaller(address, uuid string) *caller {
 
 // send sends a request. When there is no session, it signs in and sends it again: a 401 has done nothing. The error
 // says that there was no answer.
-func (c *caller) send(ctx context.Context, method, path string, body any, headers ...string) (servicetest.Answer, error) {
+func (c *caller) send(
+	ctx context.Context, method, path string, body any, headers ...string,
+) (servicetest.Answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	for try := 0; ; try++ {

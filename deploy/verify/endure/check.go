@@ -31,12 +31,13 @@ type check struct {
 
 	mu       sync.Mutex
 	standing map[int64]*booking  // what is there, by id
-	elements map[int64][]int64   // the events of each element by their records, as the ledger and the records say
-	days     map[int64]int       // the day of each event
+	elements map[int64][]int64   // the events of each element, as their records say
+	days     map[int64]int       // of each event, counted from the first
 	settled  time.Duration       // until nothing was left over
 	found    int                 // events
 	distinct map[string]struct{} // ids of notices
 	repeats  int                 // of notices
+	reserved int                 // reservations that were left
 }
 
 func newCheck(s *system, l *ledger) *check {
@@ -61,7 +62,7 @@ func (c *check) run(ctx context.Context) error {
 	if err := c.compareMemberships(ctx); err != nil {
 		return err
 	}
-	if err := c.compareNotices(ctx); err != nil {
+	if err := errors.Join(c.compareNotices(), c.compareReservations(ctx)); err != nil {
 		return err
 	}
 	for _, r := range c.endpoint.Got() {
@@ -134,11 +135,38 @@ func (c *check) left(ctx context.Context) (map[string]int, error) {
 	}
 	waiting := bson.D{{Key: "waiting", Value: true}}
 	faults = append(faults, count("notices", "notices", waiting), count("deliveries", "webhook_deliveries", waiting))
+	undelivered, err := c.undelivered(ctx)
+	if undelivered > 0 {
+		left["messages in Redis"] = undelivered
+	}
+	faults = append(faults, err)
 	orphans, err := c.orphans(ctx)
 	if orphans > 0 {
 		left["notes of events that are gone"] = orphans
 	}
 	return left, errors.Join(append(faults, err)...)
+}
+
+// undelivered counts messages in Redis that a group of consumers has not read or not finished.
+func (c *check) undelivered(ctx context.Context) (int, error) {
+	streams, err := c.redis.Keys(ctx, "belfry:*").Result()
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, stream := range streams {
+		if kind, err := c.redis.Type(ctx, stream).Result(); err != nil || kind != "stream" {
+			continue // what is no stream, or has expired
+		}
+		groups, err := c.redis.XInfoGroups(ctx, stream).Result()
+		if err != nil {
+			return 0, err
+		}
+		for _, g := range groups {
+			total += int(g.Pending + max(0, g.Lag)) // a lag below 0 is one that Redis cannot say
+		}
+	}
+	return total, nil
 }
 
 // orphans counts notes whose event is gone.

@@ -20,6 +20,9 @@ const (
 	writers = 24
 	// againAfter is the pause before a write without an answer is repeated.
 	againAfter = 300 * time.Millisecond
+	// lateAfter is how long an answer may take, a new login included, before the run fails. A request's deadline is far
+	// less, but the process that has it may be paused, and the machine busy.
+	lateAfter = 45 * time.Second
 	// openEvents is how many events a writer goes on to change.
 	openEvents = 40
 )
@@ -161,7 +164,11 @@ func (w *writer) attempt(ctx context.Context, as *caller, kind, method, path str
 	for try := 0; ; try++ {
 		began := time.Now()
 		a, err := as.send(ctx, method, path, body, "Idempotency-Key", key)
-		w.counts.answer(kind, a, err, time.Since(began))
+		took := time.Since(began)
+		w.counts.answer(kind, a, err, took)
+		if took > lateAfter {
+			w.complaints.add("%s %s took %s", method, path, took.Round(time.Second))
+		}
 		switch {
 		case err == nil && (a.Code == http.StatusOK || a.Code == http.StatusCreated),
 			err == nil && accept != nil && accept(a, try > 0):

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -55,7 +54,7 @@ type received struct {
 
 // compareNotices compares what the webhook was told with what happened: each notice once, but for repeats with the
 // same id, and those of an event in order.
-func (c *check) compareNotices(context.Context) error {
+func (c *check) compareNotices() error {
 	got := map[int64]*received{}
 	for place, r := range c.endpoint.Taken() {
 		if _, repeated := c.distinct[r.ID]; repeated {
@@ -105,7 +104,7 @@ func (c *check) compareNoticesOf(b *booking, of *received) {
 			c.complaints.add("event %d: %d notices %s, at least %d happened", b.id, of.byKind[kind], kind, w.least)
 		}
 	}
-	before := -1
+	before := 0
 	for _, kind := range []string{toldRequested, toldDecided, toldDeleted} {
 		place, told := of.first[kind]
 		if !told {

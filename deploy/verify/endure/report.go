@@ -48,8 +48,9 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 		return err
 	}
 	fmt.Fprintf(&text, "\n%d acknowledged writes in %s, %.1f a second; %d events of %d stand, %d notices, %d of them "+
-		"sent again; nothing left over after %s\n", all.done, o.duration, float64(all.done)/o.duration.Seconds(), c.found,
-		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second))
+		"sent again; settled after %s, %d reservations left\n",
+		all.done, o.duration, float64(all.done)/o.duration.Seconds(), c.found,
+		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved)
 	if t.replicaSet {
 		fmt.Fprintln(&text, "the primary was stepped down every", stepDownEvery)
 	}
