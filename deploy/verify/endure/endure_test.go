@@ -7,16 +7,19 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 // newBooking returns an event of the ledger as it is acknowledged, and as it is shown.
 func newBooking() (*booking, shown) {
 	b := &booking{
 		id: 7, title: "Lesson 1", stands: done, base: []int64{1, 2, 3}, calendar: 3, wantsBuses: true,
-		titles: map[string]verdict{"Lesson 1": done, "Lesson 2": unknown},
-		added:  map[int64]verdict{4: done, 5: unknown}, allocated: map[int64]verdict{8: done}, notes: map[string]verdict{},
-		decided: "confirmed", decision: done,
+		titles:    map[string]verdict{"Lesson 1": done, "Lesson 2": unknown},
+		added:     map[int64]verdict{4: done, 5: unknown},
+		allocated: map[int64]verdict{8: done}, notes: map[string]verdict{}, decided: "confirmed", decision: done,
 	}
 	e := shown{ID: 7, Body: "Lesson 1"}
 	for i, element := range []int64{1, 2, 3, 4, 8} {
@@ -151,5 +154,28 @@ func TestNoTwoEventsTakeOneMinute(t *testing.T) {
 			t.Fatalf("slot %d: %v", slot, starts)
 		}
 		seen[starts] = true
+	}
+}
+
+// TestWhatIsLeftOverIsFoundInTheStore: notes of an event that is gone, deleted or never there, and reservations.
+func TestWhatIsLeftOverIsFoundInTheStore(t *testing.T) {
+	db := storetest.Mongo(t)
+	insert := func(collection string, documents ...any) {
+		if _, err := db.Collection(collection).InsertMany(t.Context(), documents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert("events", bson.M{"_id": 1}, bson.M{"_id": 2, "deleted": true})
+	insert("notes", bson.M{"_id": 1, "event_id": 1}, bson.M{"_id": 2, "event_id": 2}, bson.M{"_id": 3, "event_id": 3})
+	insert("claims", bson.M{"_id": 7, "claims": bson.A{bson.M{"event_id": 1, "starts": firstDay, "ends": firstDay}}},
+		bson.M{"_id": 8, "claims": bson.A{}})
+	c := newCheck(&system{db: db}, &ledger{})
+	if n, err := c.orphans(t.Context()); err != nil || n != 2 {
+		t.Errorf("%d notes without an event, %v; want 2", n, err)
+	}
+	left, err := c.reservations(t.Context())
+	want := reservation{ElementID: 7, EventID: 1, Starts: firstDay, Ends: firstDay}
+	if err != nil || !slices.Equal(left, []reservation{want}) {
+		t.Errorf("%+v, %v; want %+v", left, err, want)
 	}
 }
