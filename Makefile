@@ -6,8 +6,8 @@ SERVICES := $(shell cat pkg/service/names/names.txt)
 MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test stores stores-down standalone \
-	fuzz bench endure clean
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test fresh stores stores-down \
+	standalone fuzz bench endure clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -15,11 +15,11 @@ help: ## list the commands
 run: setup ## start the stores, all services and a demo school on http://127.0.0.1:8080
 	@go build -o .local/bin/local ./deploy/dev/local && exec .local/bin/local
 
-test: setup-tests ## run every test that needs no cluster, with the race detector
-	@.ci/test
+test: setup-tests ## run every test that needs no cluster, with the race detector (TESTFLAGS for go test)
+	@.ci/test $(TESTFLAGS)
 
 test-fast: setup-tests ## run every test without the race detector
-	@RACE= .ci/test
+	@RACE= .ci/test $(TESTFLAGS)
 
 lint: ## check style, common faults and dead code in every module
 	@.ci/lint
@@ -45,6 +45,9 @@ images: setup ## build the container images into .local/images, without Docker (
 
 cluster-test: setup ## prove the chart on a real Kubernetes on this machine (root; half an hour the first time)
 	@deploy/verify/cluster/cluster check
+
+fresh: ## prove make run and make test on a minimal Debian 12 made on this machine (root, an hour)
+	@deploy/verify/fresh/fresh check
 
 stores: setup ## start the stores in the background, for tests run by hand
 	@go run ./deploy/dev/stores/cmd/stores up

@@ -70,7 +70,9 @@ const (
 
 // Record names a record by its type and id.
 type Record struct {
-	Type string // Event, Commitment, Request, Note, Element, Membership, User, EventCategory, Webhook, Import, Absences
+	// Type is Event, Commitment, Request, Note, Element, Membership, Feed, User, EventCategory, Webhook, Import or
+	// Absences.
+	Type string
 	ID   string // digits; of an import, text; of absences, the first day
 }
 
@@ -103,7 +105,8 @@ type Change struct {
 }
 
 // New returns the entry for an action of the context's actor, to be stored in the record's document. The entry is
-// found by the records besides, too. It returns none within an import, whose batch has an entry as a whole.
+// found by the records besides, too. It returns none within an import, whose batch has an entry as a whole; what gives
+// or takes rights has one even then, by Make.
 func New(ctx context.Context, action Action, record Record, changes []Change, besides ...Record) []Entry {
 	if InBatch(ctx) {
 		return nil

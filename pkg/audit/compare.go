@@ -95,6 +95,11 @@ func shown(v Value) *string {
 	return &text
 }
 
+// Only returns the changes of those fields.
+func Only(changes []Change, fields ...string) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return !slices.Contains(fields, c.Field) })
+}
+
 // Has says whether one of the changes is of that field.
 func Has(changes []Change, field string) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.Field == field })

@@ -11,7 +11,14 @@ type User struct {
 	Key    string `json:"key,omitempty"` // of the import; empty when the user was made by hand
 	Active bool   `json:"active"`
 	CanAPI bool   `json:"can_api"` // it may use the API as long as it is active
+
+	Kind       principal.Kind `json:"kind"`
+	ElementID  int64          `json:"element_id,omitempty"`  // the element that it is; 0: none
+	FeedsSince int64          `json:"feeds_since,omitempty"` // feeds that it made at an older version have ended
 }
+
+// MayLogIn says whether the user can use the API by itself.
+func (u User) MayLogIn() bool { return u.Active && u.CanAPI }
 
 // UsersQuestion asks for users by id and by import key.
 type UsersQuestion struct {

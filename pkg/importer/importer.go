@@ -100,6 +100,15 @@ func hashOf(line []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// Rows returns what read makes of the records of a batch.
+func Rows[R any](b Batch, read func(Record) R) []R {
+	rows := make([]R, len(b.Records))
+	for i, r := range b.Records {
+		rows[i] = read(r)
+	}
+	return rows
+}
+
 // Handler imports a batch and returns the outcomes of the records in their order.
 type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 

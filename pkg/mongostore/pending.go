@@ -53,7 +53,7 @@ func NonePending(but ...Pending) bson.D {
 
 // Copied are the items of one document that were copied, by their ids, and the document as it was read with them.
 type Copied struct {
-	ID      int64
+	ID      any // a number, or of some collections a text
 	Version int64
 	Deleted bool
 	Items   []string
@@ -63,7 +63,8 @@ type Copied struct {
 // in which nothing is pending any more are deleted. The versions stay, so that no writer has to start over.
 func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
 	// In one order, so that two who remove never wait for each other: a server that ends deadlocks may take a second.
-	copied = slices.SortedFunc(slices.Values(copied), func(a, b Copied) int { return cmp.Compare(a.ID, b.ID) })
+	order := func(a, b Copied) int { return cmp.Compare(fmt.Sprint(a.ID), fmt.Sprint(b.ID)) }
+	copied = slices.SortedFunc(slices.Values(copied), order)
 	models := p.removal(copied)
 	for try, pause := 0, firstPause; ; try, pause = try+1, min(2*pause, longestPause) {
 		_, err := collection.BulkWrite(ctx, models)

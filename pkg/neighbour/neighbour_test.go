@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -51,13 +52,7 @@ func owner(t *testing.T, answer facts) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = app.Listener(listener) }()
-	t.Cleanup(func() { _ = app.Shutdown() })
-	return "http://" + listener.Addr().String()
+	return "http://" + servicetest.Listen(t, app)
 }
 
 func TestFacts_AreAskedForInOneQuestion(t *testing.T) {

@@ -57,6 +57,7 @@ func acknowledged(t *testing.T, client redis.UniversalClient, stream string) {
 }
 
 func TestConsumer_GetsWhatWasPublishedBeforeAndAfterItStarted(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	sent := NewMessage(t.Context(), "early", 7)
@@ -74,6 +75,7 @@ func TestConsumer_GetsWhatWasPublishedBeforeAndAfterItStarted(t *testing.T) {
 }
 
 func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	var b inbox
@@ -92,6 +94,7 @@ func TestConsumer_ARestartGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	var notes, mail inbox
@@ -115,6 +118,7 @@ func TestConsumer_ReplicasShareTheMessagesAndGroupsDoNot(t *testing.T) {
 }
 
 func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	left := handlerTries + 1 // more than the tries in a row
@@ -139,6 +143,7 @@ func TestConsumer_AFailureIsTriedAgainAtOnceAndThenLater(t *testing.T) {
 
 // A process may die after reading a message, before or after handling it. Then another process gets the message.
 func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	publish(t, client, stream, NewMessage(t.Context(), "made", 1))
@@ -159,12 +164,14 @@ func TestConsumer_TakesOverWhatADeadProcessHadRead(t *testing.T) {
 
 // The previous release skips an entry whose payload is not JSON, and during an upgrade both releases run.
 func TestMessage_IsReadableForTheReleaseBefore(t *testing.T) {
+	t.Parallel()
 	if got := NewMessage(t.Context(), "made", 1).values()["payload"]; got != "null" {
 		t.Errorf("the payload is %v", got)
 	}
 }
 
 func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	good := NewMessage(t.Context(), "good", 1)
@@ -202,6 +209,7 @@ func TestConsumer_AnUnreadableMessageHoldsNobodyUp(t *testing.T) {
 }
 
 func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
+	t.Parallel()
 	_, redisURL, err := storetest.URIs()
 	if err != nil {
 		t.Fatal(err)
@@ -244,6 +252,7 @@ func TestConsumer_RedisAwayOrEmptiedDelaysOnlyAndLogsOnce(t *testing.T) {
 }
 
 func TestConsumer_TheSpanLinksToTheRequestThatWroteTheMessage(t *testing.T) {
+	t.Parallel()
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
 	spans := tracetest.NewSpanRecorder()
@@ -275,6 +284,7 @@ func TestConsumer_TheSpanLinksToTheRequestThatWroteTheMessage(t *testing.T) {
 
 // The whole way, with a relay and a consumer that are stopped and started at random moments.
 func TestOutbox_NothingIsLostWhileProcessesComeAndGo(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")

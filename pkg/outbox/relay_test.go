@@ -36,6 +36,7 @@ func emptied(t *testing.T, collection *mongo.Collection) {
 }
 
 func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -62,6 +63,7 @@ func TestRelay_PublishesInOrderThenEmptiesTheOutboxAndKeepsTheDocument(t *testin
 
 // While Record fails, a message is neither published nor removed from its document. Detail is not published.
 func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -105,6 +107,7 @@ func TestRelay_RecordsBeforeItPublishesAndKeepsTheDetail(t *testing.T) {
 }
 
 func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -127,6 +130,7 @@ func TestRelay_DeletesATombstoneAfterItsLastMessage(t *testing.T) {
 }
 
 func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -149,6 +153,7 @@ func TestRelay_ANudgeIsFasterThanTheNextLook(t *testing.T) {
 // A process may die between publishing a message and removing it. Then the message is delivered twice, and not
 // lost.
 func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -170,6 +175,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 }
 
 func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	relay := NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: Stream(prefix, "records"),
@@ -200,6 +206,7 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 }
 
 func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -237,6 +244,7 @@ func TestRelay_SeveralReplicasLoseNothing(t *testing.T) {
 }
 
 func TestRelay_MoreThanOneBatch(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	client, prefix := storetest.Redis(t)
 	stream := Stream(prefix, "records")
@@ -258,6 +266,7 @@ func TestRelay_MoreThanOneBatch(t *testing.T) {
 }
 
 func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
+	t.Parallel()
 	mongoURI, redisURL, err := storetest.URIs()
 	if err != nil {
 		t.Fatal(err)
@@ -324,6 +333,7 @@ func TestRelay_AStoreThatIsAwayDelaysAndLosesNothingAndLogsOnce(t *testing.T) {
 }
 
 func TestIndex_LookingForMessagesReadsOnlyDocumentsThatHaveSome(t *testing.T) {
+	t.Parallel()
 	collection := records(t)
 	documents := make([]any, 2000)
 	for i := range documents {

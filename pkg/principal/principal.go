@@ -51,6 +51,7 @@ func (p Permissions) Implied() Permissions {
 // Principal is who acts in a request.
 type Principal struct {
 	UserID      int64       // the effective user
+	Version     int64       // of the effective user's record, as the session knows it
 	OriginalID  int64       // the user who switched; 0 when not switched
 	Kind        Kind        // of the effective user
 	ElementID   int64       // the element that the effective user is; 0 when none

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -24,10 +25,11 @@ type Config struct {
 	LogLevel       slog.Level    `envconfig:"BELFRY_LOG_LEVEL" default:"INFO" desc:"lowest level that is logged: DEBUG, INFO, WARN or ERROR"`
 	Zone           wiretime.Zone `envconfig:"BELFRY_TIMEZONE" default:"Europe/London" desc:"IANA name of the zone of days, local times and offsets; the same for all services"`
 
-	MongoURI    settings.URI `envconfig:"MONGODB_URI" required:"true" desc:"connection string of MongoDB 7 or newer; a secret"`
-	Database    string       `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds the collections of all services"`
-	RedisURL    settings.URI `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis or Valkey; a secret"`
-	RedisPrefix string       `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"prefix of every Redis key of this deployment"`
+	MongoURI    settings.URI    `envconfig:"MONGODB_URI" required:"true" desc:"connection string of MongoDB 7 or newer; a secret"`
+	Database    string          `envconfig:"MONGODB_DATABASE" default:"belfry" desc:"database that holds the collections of all services"`
+	RedisURL    settings.URI    `envconfig:"REDIS_URL" required:"true" desc:"URL of Redis or Valkey; a secret"`
+	RedisMode   redisstore.Mode `envconfig:"BELFRY_REDIS_MODE" default:"server" desc:"how Redis is run: server, sentinel or cluster; REDIS_URL has the form for it, see docs/operate.md"`
+	RedisPrefix string          `envconfig:"BELFRY_REDIS_PREFIX" default:"belfry:" desc:"prefix of every Redis key of this deployment"`
 
 	InternalToken settings.Secret `envconfig:"BELFRY_INTERNAL_TOKEN" required:"true" desc:"token by which the services authenticate to each other, at least 32 characters; a secret, the same for all services"`
 	IdentityURL   string          `envconfig:"BELFRY_IDENTITY_URL" default:"http://identity:8081" desc:"where identity listens for the other services"`
@@ -38,7 +40,7 @@ type Config struct {
 	SecureCookies   bool           `envconfig:"BELFRY_SECURE_COOKIES" default:"true" desc:"send the session cookie over TLS only, as __Host-scheduling_session; false: as scheduling_session"`
 	SessionIdle     time.Duration  `envconfig:"BELFRY_SESSION_IDLE" default:"2h" desc:"how long an unused session lives"`
 	SessionAbsolute time.Duration  `envconfig:"BELFRY_SESSION_ABSOLUTE" default:"12h" desc:"how long any session lives"`
-	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For is trusted"`
+	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For and trace context are trusted"`
 	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
 	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
@@ -72,6 +74,9 @@ func (c *Config) Check() error {
 		if !web.CheckOrigin(origin) {
 			faults = append(faults, errors.New("BELFRY_ALLOWED_ORIGINS: not an origin, such as https://school.example"))
 		}
+	}
+	if !c.RedisMode.Valid() {
+		faults = append(faults, errors.New("BELFRY_REDIS_MODE: must be server, sentinel or cluster"))
 	}
 	if c.DrainDelay < 0 {
 		faults = append(faults, errors.New("BELFRY_DRAIN_DELAY: must not be negative"))

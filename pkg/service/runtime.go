@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
-	"github.com/redis/go-redis/extra/redisotel/v9"
 	"github.com/redis/go-redis/v9"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/service/telemetry"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -26,6 +25,7 @@ type Runtime struct {
 	DB       *mongo.Database
 	IDs      *mongostore.IDs
 	Redis    redis.UniversalClient
+	Keys     redisstore.Keys
 	Sessions *session.Store
 	Cookies  web.Cookies
 
@@ -44,15 +44,17 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	if err != nil {
 		return nil, fmt.Errorf("MONGODB_URI: %w", err)
 	}
-	cache, err := connectRedis(ctx, cfg, tel)
+	keys := redisstore.Keys{Prefix: cfg.RedisPrefix, Mode: cfg.RedisMode}
+	cache, err := redisstore.Connect(ctx, redisstore.Options{URL: cfg.RedisURL.Reveal(), Keys: keys, Log: tel.Log,
+		Tracer: tel.Tracer, Meter: tel.Meter})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("REDIS_URL: %w", err), client.Disconnect(ctx))
 	}
 	r := &Runtime{
-		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache,
+		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache, Keys: keys,
 		Cookies: web.Cookies{Secure: cfg.SecureCookies},
 		Sessions: session.NewStore(cache,
-			session.Options{Prefix: cfg.RedisPrefix, Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute}),
+			session.Options{Prefix: keys.Together("sessions"), Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute}),
 		transport: neighbour.NewTransport(neighbour.Options{Token: cfg.InternalToken, Tracer: tel.Tracer,
 			Meter: tel.Meter, Propagator: tel.Propagator}),
 	}
@@ -62,36 +64,6 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	r.Events = neighbour.NewEvents(r.transport, cfg.EventsURL)
 	r.Notes = neighbour.NewNotes(r.transport, cfg.NotesURL)
 	return r, nil
-}
-
-// connectRedis connects to Redis. Spans leave the commands out, since these hold hashes of session ids and e-mail
-// addresses.
-func connectRedis(ctx context.Context, cfg Config, tel *telemetry.Telemetry) (redis.UniversalClient, error) {
-	options, err := redis.ParseURL(cfg.RedisURL.Reveal())
-	if err != nil {
-		return nil, errors.New("not a redis:// address") // the library's error repeats it, password and all
-	}
-	redis.SetLogger(redisLog{tel.Log}) // the library has one logger for the process
-	client := redis.NewClient(options)
-	err = errors.Join(
-		redisotel.InstrumentTracing(client, redisotel.WithTracerProvider(tel.Tracer), redisotel.WithDBStatement(false),
-			redisotel.WithCallerEnabled(false)),
-		redisotel.InstrumentMetrics(client, redisotel.WithMeterProvider(tel.Meter)))
-	if err != nil {
-		return nil, errors.Join(err, client.Close())
-	}
-	if err := client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(errors.New("no answer: is the address right, and is Redis running?"), client.Close())
-	}
-	return client, nil
-}
-
-// redisLog logs the messages of the Redis client about its pool. They are debug messages, since the calls concerned
-// return errors.
-type redisLog struct{ log *slog.Logger }
-
-func (l redisLog) Printf(ctx context.Context, format string, v ...any) {
-	l.log.DebugContext(ctx, "redis client", "says", fmt.Sprintf(format, v...))
 }
 
 // close closes the connections, those to neighbours first.
@@ -116,7 +88,7 @@ func (r *Runtime) webOptions(name string) web.Options {
 	return web.Options{
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
 		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
-		Answers: answers.New(answers.Options{Redis: r.Redis, Prefix: r.RedisPrefix, Secret: r.InternalToken}),
+		Answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
 		Classify: classify,
 	}

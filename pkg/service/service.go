@@ -108,7 +108,7 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	if err != nil {
 		return err
 	}
-	public, err := web.New(r.webOptions(spec.Name), surface.Public)
+	public, err := web.New(r.webOptions(spec.Name), append(surface.Public, web.Healthz()))
 	if err != nil {
 		return err
 	}

@@ -77,10 +77,13 @@ func TestDecisionsPart2_ANewSessionEndsTheOldOne(t *testing.T) {
 	if _, err := s.Load(t.Context(), fresh); err != nil {
 		t.Error(err)
 	}
-	if err := s.End(t.Context(), fresh); err != nil {
-		t.Error(err)
+	if user, err := s.End(t.Context(), fresh); user != 1 || err != nil {
+		t.Errorf("ended a session of user %d, %v", user, err)
 	}
 	wantNone(t, s, fresh, "the ended session")
+	if user, err := s.End(t.Context(), fresh); user != 0 || err != nil {
+		t.Errorf("ended it again, of user %d, %v", user, err)
+	}
 }
 
 func TestDecisionsPart2_IdleAndAbsoluteEnd(t *testing.T) {
@@ -109,12 +112,19 @@ func TestDecisionsPart2_IdleAndAbsoluteEnd(t *testing.T) {
 	wantNone(t, s, unused, "a session that nobody used")
 }
 
+// ownAndSwitched returns a session of user 1, and one in which that user, as original, acts as user 2.
+func ownAndSwitched(t *testing.T, s *session.Store) (own, switched session.Token, original session.Subject) {
+	t.Helper()
+	own = create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	original = subject(1, 1)
+	original.Permissions.CanSU = true
+	switched = create(t, s, session.Record{User: subject(2, 1), Original: &original}, session.Token{})
+	return own, switched, original
+}
+
 func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
-	own := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
-	original := subject(1, 1)
-	original.Permissions.CanSU = true
-	switched := create(t, s, session.Record{User: subject(2, 1), Original: &original}, session.Token{})
+	own, switched, _ := ownAndSwitched(t, s)
 	other := create(t, s, session.Record{User: subject(3, 1)}, session.Token{})
 
 	lesser := subject(1, 2)
@@ -211,10 +221,7 @@ func TestPart5_7_OfManyRotationsOfOneSessionOneSucceeds(t *testing.T) {
 
 func TestSessionsOlderThanSinceEnd_AndARepeatSparesNewerOnes(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
-	own := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
-	original := subject(1, 1)
-	original.Permissions.CanSU = true
-	switched := create(t, s, session.Record{User: subject(2, 1), Original: &original}, session.Token{})
+	own, switched, original := ownAndSwitched(t, s)
 	changed := original
 	changed.Version, changed.Since = 2, 2
 	if touched, err := s.Refresh(t.Context(), changed); err != nil || touched != 2 {

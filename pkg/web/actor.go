@@ -15,9 +15,8 @@ import (
 // Act makes p the one who acts in a request's context, from the client's address. A session does so by itself; a login
 // calls it for whom it has let in.
 func Act(c *fiber.Ctx, p principal.Principal, trusted []netip.Prefix) {
-	request, _ := c.Locals(requestIDKey).(string)
 	c.SetUserContext(audit.WithActor(c.UserContext(), audit.Actor{
-		User: p.UserID, Original: p.OriginalID, From: ClientAddress(c, trusted), Request: request,
+		User: p.UserID, Original: p.OriginalID, From: ClientAddress(c, trusted), Request: RequestID(c),
 	}))
 }
 

@@ -14,11 +14,10 @@ import (
 // address ends the search: what stands before it may be the client's own invention, so the proxy that vouches for it is
 // taken for the client. A port or zone does not belong to the address.
 func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
-	address, _ := netip.AddrFromSlice(c.Context().RemoteIP())
-	address = address.Unmap()
+	address := peerAddress(c)
 	hops := string(bytes.Join(c.Request().Header.PeekAll(fiber.HeaderXForwardedFor), []byte(",")))
 	for _, hop := range slices.Backward(strings.Split(hops, ",")) {
-		if !slices.ContainsFunc(trusted, func(n netip.Prefix) bool { return n.Contains(address) }) {
+		if !isTrusted(address, trusted) {
 			break
 		}
 		hop = strings.Trim(hop, " \t")
@@ -32,6 +31,17 @@ func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 		address = parsed
 	}
 	return address.String()
+}
+
+// peerAddress returns the address at the other end of the connection.
+func peerAddress(c *fiber.Ctx) netip.Addr {
+	address, _ := netip.AddrFromSlice(c.Context().RemoteIP())
+	return address.Unmap()
+}
+
+// isTrusted says whether the address is that of a trusted proxy.
+func isTrusted(address netip.Addr, trusted []netip.Prefix) bool {
+	return slices.ContainsFunc(trusted, func(n netip.Prefix) bool { return n.Contains(address) })
 }
 
 // parseHop reads an address as proxies write it: with or without a port, IPv6 with or without brackets.

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -32,19 +33,15 @@ func TestShutdown_FinishesRequestsAndIsNotHeldUpByUnusedConnections(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = app.Listener(listener) }()
-	reserve, err := net.Dial("tcp", listener.Addr().String())
+	address := servicetest.Listen(t, app)
+	reserve, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = reserve.Close() }()
 	answered := make(chan string, 1)
 	go func() {
-		answer, err := http.Get("http://" + listener.Addr().String() + "/slow")
+		answer, err := http.Get("http://" + address + "/slow")
 		if err != nil {
 			answered <- err.Error()
 			return

@@ -40,6 +40,12 @@ func identifyRequest(c *fiber.Ctx) error {
 	return c.Next()
 }
 
+// RequestID returns the id of the request, as the logs and the audit have it.
+func RequestID(c *fiber.Ctx) string {
+	id, _ := c.Locals(requestIDKey).(string)
+	return id
+}
+
 // logAccess writes one line a request: never the path or the query, which may hold secrets, but the route's template.
 func logAccess(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {

@@ -31,7 +31,10 @@ func observe(o Options) (fiber.Handler, error) {
 	return func(c *fiber.Ctx) error {
 		begun := time.Now()
 		method := c.Method()
-		outer := o.Propagator.Extract(c.UserContext(), carrier{c})
+		outer := c.UserContext()
+		if o.believesTrace(c) {
+			outer = o.Propagator.Extract(outer, carrier{c})
+		}
 		ctx, span := tracer.Start(outer, method, trace.WithSpanKind(trace.SpanKindServer),
 			trace.WithAttributes(attribute.String("http.request.method", method),
 				attribute.String("belfry.listener", o.Name)))
@@ -55,6 +58,12 @@ func observe(o Options) (fiber.Handler, error) {
 		c.SetUserContext(ctx) // the access log wants the span, whose context limitTime has ended by now
 		return err
 	}, nil
+}
+
+// believesTrace says whether the request's trace context is taken over: that of a trusted proxy, or of another service.
+// Anybody else could choose the ids by which the logs of a request are found, and have every request sampled, or none.
+func (o Options) believesTrace(c *fiber.Ctx) bool {
+	return isTrusted(peerAddress(c), o.TrustedProxies) || o.isNeighbour(c)
 }
 
 // carrier reads trace context from the request's headers.

@@ -49,6 +49,15 @@ func PathMatch(c *fiber.Ctx, kind string) (int64, record.Match, error) {
 	return id, match, err
 }
 
+// PathPage returns the id in the path and which part of a list is asked for. Errors are those of PathID and Page.
+func PathPage(c *fiber.Ctx) (id, after int64, limit int, err error) {
+	if id, err = PathID(c, "id"); err != nil {
+		return 0, 0, 0, err
+	}
+	after, limit, err = Page(c)
+	return id, after, limit, err
+}
+
 // RefuseInvalid answers a record.InvalidError of T with 422 and the record, below that name, in the form that shape
 // gives it with its faults. It returns any other error.
 func RefuseInvalid[T, F any](c *fiber.Ctx, name string, err error, shape func(T, problem.Fields) F) error {

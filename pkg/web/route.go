@@ -42,6 +42,14 @@ type Route struct {
 	ActsOnGet bool
 }
 
+// Healthz is a route of every service's public listener, for load balancers that can't ask at another port. It says
+// that the process serves, and nothing of the stores.
+func Healthz() Route {
+	return Route{Method: fiber.MethodGet, Path: "/healthz", Access: Anyone, Handler: func(c *fiber.Ctx) error {
+		return OK(c)
+	}}
+}
+
 // register adds r to the app. A GET route serves HEAD too.
 func register(app *fiber.App, o Options, in *intake, r Route) {
 	if r.Body == "" {
@@ -85,13 +93,18 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 
 // admitNeighbour lets requests with the shared token pass. A wrong token and none have the same answer.
 func admitNeighbour(o Options) fiber.Handler {
-	want := []byte("Bearer " + o.Token.Reveal())
 	return func(c *fiber.Ctx) error {
-		if !o.Token.Set() || subtle.ConstantTimeCompare(c.Request().Header.Peek(fiber.HeaderAuthorization), want) != 1 {
+		if !o.isNeighbour(c) {
 			return problem.New(problem.AccessDenied, "")
 		}
 		c.Locals(neighbourKey, true)
 		actForNeighbour(c)
 		return c.Next()
 	}
+}
+
+// isNeighbour says whether the request has the shared token.
+func (o Options) isNeighbour(c *fiber.Ctx) bool {
+	want := []byte("Bearer " + o.Token.Reveal())
+	return o.Token.Set() && subtle.ConstantTimeCompare(c.Request().Header.Peek(fiber.HeaderAuthorization), want) == 1
 }

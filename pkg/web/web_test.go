@@ -25,6 +25,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -83,7 +84,8 @@ func serveWith(t *testing.T, s sessions, memory *answers.Store, routes ...web.Ro
 // serveOptions runs routes on a real listener, with telemetry that goes nowhere, and returns its address.
 func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 	t.Helper()
-	o.Name, o.Propagator = "test", propagation.TraceContext{}
+	o.Name = "test"
+	o.Propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 	o.Tracer, o.Meter = tracenoop.NewTracerProvider(), metricnoop.NewMeterProvider()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -92,13 +94,7 @@ func serveOptions(t *testing.T, o web.Options, routes ...web.Route) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = app.Listener(listener) }()
-	t.Cleanup(func() { _ = app.Shutdown() })
-	return "http://" + listener.Addr().String()
+	return "http://" + servicetest.Listen(t, app)
 }
 
 var errAway = errors.New("dial mongodb://u:secret@db")

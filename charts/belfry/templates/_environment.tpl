@@ -5,6 +5,7 @@
   "BELFRY_LOG_LEVEL" $v.logLevel
   "BELFRY_TIMEZONE" $v.timeZone
   "MONGODB_DATABASE" $v.mongodb.database
+  "BELFRY_REDIS_MODE" $v.redis.mode
   "BELFRY_REDIS_PREFIX" $v.redis.prefix
   "BELFRY_SECURE_COOKIES" (toString $v.secureCookies)
   "BELFRY_SESSION_IDLE" $v.sessions.idle
@@ -49,6 +50,7 @@
 {{- with $v.mail.username }}{{ $_ := set $env "BELFRY_SMTP_USERNAME" . }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .name "notes" }}{{ $_ := set $env "BELFRY_ORPHANED_NOTES_EVERY" $v.orphanedNotes.every }}{{ end -}}
 {{- mergeOverwrite $env (deepCopy .service.extraEnv) | toYaml -}}
 {{- end -}}
 

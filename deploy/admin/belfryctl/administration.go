@@ -61,8 +61,8 @@ func (j job) userID(text string) (int64, error) {
 	var ids []string
 	var found int64
 	for user, err := range j.c.List(j.ctx, "/api/users", "users", url.Values{"email": {text}}) {
-		if missing(err) {
-			break
+		if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == 404 && !failed.Foreign {
+			break // nobody has it
 		}
 		if err != nil {
 			return 0, err
@@ -96,12 +96,6 @@ func (j job) elementID(text string) (int64, error) {
 func idOf(text string) (int64, bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0
-}
-
-// missing says whether the API answered that there is no such record.
-func missing(err error) bool {
-	failed := (*client.Error)(nil)
-	return errors.As(err, &failed) && failed.Code == 404
 }
 
 // column is a column of a printed table.

@@ -72,6 +72,7 @@ func wantOut(t *testing.T, out, want string) {
 
 // A school is set up, changed and inspected with belfryctl alone.
 func TestAdministration_ASchoolIsRunByTheCommandAlone(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
 	t.Run("users", o.users)
 	t.Run("elements", o.elements)
@@ -132,7 +133,7 @@ func (o office) users(t *testing.T) {
 
 func (o office) elements(t *testing.T) {
 	code, _, errs := belfryctl(t, o.env, "import",
-		folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
+		clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
 	if code != exitOK {
 		t.Fatal(errs)
 	}
@@ -160,7 +161,7 @@ func (o office) elements(t *testing.T) {
 }
 
 func (o office) members(t *testing.T) {
-	code, _, errs := belfryctl(t, o.env, "import", folder(t, map[string]string{
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
 		"groups.csv": "key,name\n9A,9A\nY9,Year 9\n", "pupils.csv": "key,forename,surname\n1,Ann,Aa\n2,Ben,Bb\n",
 		"memberships.csv": "group,member\nY9,Group:9A\n",
 	}))

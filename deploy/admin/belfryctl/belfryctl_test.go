@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -29,17 +28,6 @@ func belfryctl(t *testing.T, env map[string]string, args ...string) (code int, o
 }
 
 func login() map[string]string { return map[string]string{"BELFRY_UUID": clienttest.UUID} }
-
-func folder(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 var small = map[string]string{
 	"subjects.csv":        "key,name\nMa,Mathematics\nEn,English\n",
@@ -73,7 +61,7 @@ func TestUsageIsExitCode2(t *testing.T) {
 
 func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
 	school := clienttest.NewSchool(t)
-	dir := folder(t, small)
+	dir := clienttest.Folder(t, small)
 	want := `             kind  created  updated  unchanged
          subjects        2        0          0
   eventcategories        1        0          0
@@ -96,13 +84,13 @@ func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
 
 func TestImportReadsTheLoginFromAFile(t *testing.T) {
 	school := clienttest.NewSchool(t)
-	file := filepath.Join(folder(t, map[string]string{"uuid": clienttest.UUID + "\n", "empty": ""}), "uuid")
-	code, _, errs := belfryctl(t, nil, "import", folder(t, small), "--url", school.URL, "--uuid-file", file)
+	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": clienttest.UUID + "\n", "empty": ""}), "uuid")
+	code, _, errs := belfryctl(t, nil, "import", clienttest.Folder(t, small), "--url", school.URL, "--uuid-file", file)
 	if code != exitOK {
 		t.Errorf("%d %q", code, errs)
 	}
 	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
-		code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--uuid-file", bad)
+		code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--uuid-file", bad)
 		if code != exitFailure ||
 			!strings.Contains(errs, "reading the login") {
 			t.Errorf("%s: %d %q", bad, code, errs)
@@ -119,7 +107,7 @@ func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
 	for i := range 1500 {
 		fmt.Fprintf(&subjects, "%d,\n", i)
 	}
-	dir := folder(t, map[string]string{"subjects.csv": subjects.String()})
+	dir := clienttest.Folder(t, map[string]string{"subjects.csv": subjects.String()})
 	code, out, errs := belfryctl(t, login(), "import", dir, "--url", school.URL)
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
 	if code != exitFaults || out != "" || calls.Load() != 0 {
@@ -144,7 +132,7 @@ func TestJSONOutcome(t *testing.T) {
 		delete(fields, "seconds")
 		return fields
 	}
-	_, out, _ := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--json", "--dry-run")
+	_, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--json", "--dry-run")
 	tally := func(kind string, created float64) any {
 		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
 			"retired": 0.0}
@@ -157,7 +145,7 @@ func TestJSONOutcome(t *testing.T) {
 	if n := school.Count("subjects"); n != 0 {
 		t.Errorf("the dry run wrote %d records", n)
 	}
-	code, out, _ := belfryctl(t, login(), "import", folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
+	code, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
 		"--url", school.URL, "--json")
 	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
 		"kinds": []any{}, "first_refused": []any{},
@@ -176,7 +164,7 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 		}
 		return nil
 	}
-	code, out, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL, "--prune")
+	code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--prune")
 	want := `             kind  created  updated  unchanged  refused  no longer current
          subjects        1        0          0        1                  0
 `
@@ -191,10 +179,10 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 
 func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
 	school := clienttest.NewSchool(t)
-	if code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL); code != exitOK {
+	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL); code != exitOK {
 		t.Fatal(errs)
 	}
-	fewer := folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
+	fewer := clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
 	_, out, _ := belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune", "--dry-run")
 	if !strings.Contains(out, "subjects        0        0          1                  1\n") ||
 		!strings.Contains(out, "Dry run: nothing was written.") || school.Count("subjects") != 2 {
@@ -216,7 +204,7 @@ func TestWaitingIsExplained(t *testing.T) {
 		clienttest.Answer(w, http.StatusServiceUnavailable, map[string]any{"status": "Service unavailable"})
 		return true
 	}
-	code, _, errs := belfryctl(t, login(), "import", folder(t, small), "--url", school.URL)
+	code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
 	want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2)
 	if code != exitOK || errs != want {
 		t.Errorf("%d %q", code, errs)
@@ -234,7 +222,7 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	s := surroundings{out: &out, err: &errs, env: func(name string) string { return login()[name] }}
-	code := run(ctx, []string{"import", folder(t, small), "--url", school.URL}, s)
+	code := run(ctx, []string{"import", clienttest.Folder(t, small), "--url", school.URL}, s)
 	if code != exitFailure ||
 		errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
 		t.Errorf("%d %q", code, errs.String())
@@ -245,7 +233,7 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 func TestNoOutputHoldsAUUID(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	const wrong, users = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01"
-	file := filepath.Join(folder(t, map[string]string{"uuid": wrong}), "uuid")
+	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": wrong}), "uuid")
 	twice := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n2,B,b@b.example," +
 		users + "\n3,C,c@b.example," + users + "x\n"}
 	once := map[string]string{"users.csv": "key,name,email,uuid\n1,A,a@b.example," + users + "\n"}
@@ -257,15 +245,15 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 		args []string
 		code int
 	}{
-		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", school.URL},
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", clienttest.Folder(t, once), "--url", school.URL},
 			exitFailure},
-		{nil, []string{"import", folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
-		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", folder(t, once), "--url", "http://127.0.0.1:1"},
+		{nil, []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
+		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", clienttest.Folder(t, once), "--url", "http://127.0.0.1:1"},
 			exitFailure},
-		{login(), []string{"import", folder(t, twice), "--url", school.URL}, exitFaults},
-		{login(), []string{"import", folder(t, twice), "--url", school.URL, "--json"}, exitFaults},
-		{login(), []string{"import", folder(t, once), "--url", school.URL}, exitRefused},
-		{login(), []string{"import", folder(t, once), "--url", school.URL, "--json"}, exitRefused},
+		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL}, exitFaults},
+		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL, "--json"}, exitFaults},
+		{login(), []string{"import", clienttest.Folder(t, once), "--url", school.URL}, exitRefused},
+		{login(), []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--json"}, exitRefused},
 	} {
 		code, out, errs := belfryctl(t, c.env, c.args...)
 		if code != c.code {

@@ -42,7 +42,9 @@ func checkCommand(s surroundings) *cobra.Command {
 		Short: "Check that a deployment works, from a login to a note",
 		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step ` +
 			`went. All four services and both
-stores take part. It stops at the first step that fails, with exit code 1.
+stores take part. It stops at the first step that fails, with exit code 1. At the end it tells of how many elements ` +
+			`nobody decides; that is no
+fault of the deployment.
 
 What it made is deleted, also when a step fails; the audit keeps that it was there. The event ` +
 			`is on ` + checkDay + ` and commits nobody. In a deployment
@@ -72,7 +74,7 @@ prefix of it.`,
 		if err != nil {
 			return err
 		}
-		k := &check{c: c, s: s, quiet: asJSON, Steps: []step{}}
+		k := &check{c: c, s: s, quiet: asJSON, Steps: []step{}, Unattended: []int64{}}
 		k.OK = k.run(command.Context(), uuid)
 		if asJSON {
 			if err := printJSON(s.out, k); err != nil {
@@ -91,6 +93,8 @@ prefix of it.`,
 type check struct {
 	OK    bool   `json:"ok"`
 	Steps []step `json:"steps"`
+	// Unattended are the ids of the current elements that nobody decides on. They are no fault of the deployment.
+	Unattended []int64 `json:"unattended"`
 
 	c     *client.Client
 	s     surroundings
@@ -117,6 +121,7 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 		{"log in", func() error { return k.c.Login(ctx, uuid) }},
 		{"ask who that is", func() error { return k.whoAmI(ctx) }},
 		{"list elements", func() error { _, err := k.c.Empty(ctx); return err }},
+		{"look who decides", func() error { return k.findUnattended(ctx) }},
 		{"choose a category", func() (err error) { category, err = k.category(ctx); return err }},
 		{"create an event", func() error { return k.createEvent(ctx, category) }},
 		{"read the event", func() error { return k.reads(ctx, k.event, "event", "body") }},
@@ -130,7 +135,23 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 			return false
 		}
 	}
+	if len(k.Unattended) > 0 && !k.quiet {
+		fmt.Fprintf(k.s.out, "NOTE    nobody decides on %d elements: they are controlled, and none of their "+
+			"administrators can log in. See belfryctl elements list --unattended --current\n", len(k.Unattended))
+	}
 	return true
+}
+
+// findUnattended lists the current elements that are controlled, while none of their administrators can log in.
+func (k *check) findUnattended(ctx context.Context) error {
+	query := url.Values{"unattended": {"true"}, "current": {"true"}}
+	for e, err := range k.c.List(ctx, elementPath, "elements", query) {
+		if err != nil {
+			return err
+		}
+		k.Unattended = append(k.Unattended, e.ID("id"))
+	}
+	return nil
 }
 
 // step runs one step and prints its result.
@@ -215,7 +236,7 @@ func (k *check) reads(ctx context.Context, path, part, field string) error {
 
 func (k *check) deleteEvent(ctx context.Context) error {
 	err := k.c.Delete(ctx, k.event, nil)
-	if err == nil || missing(err) {
+	if err == nil || client.Missing(err) {
 		k.event = ""
 		return nil
 	}
@@ -225,7 +246,7 @@ func (k *check) deleteEvent(ctx context.Context) error {
 func (k *check) misses(ctx context.Context, path, part string) error {
 	_, err := k.c.Get(ctx, path, part)
 	switch {
-	case missing(err):
+	case client.Missing(err):
 		return nil
 	case err == nil:
 		return fmt.Errorf("GET %s: it is still there", path)

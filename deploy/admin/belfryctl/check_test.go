@@ -15,6 +15,7 @@ import (
 
 // The check calls the real services themselves, as within a cluster: over plain http, although cookies are Secure.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	system := servicetest.Start(t, servicetest.Options{Env: map[string]string{"BELFRY_SECURE_COOKIES": "true"}})
 	table, err := routes.Find()
 	if err != nil {
@@ -47,7 +48,8 @@ func TestCheck(t *testing.T) {
 
 	for range 2 { // the first adds the category that the second finds
 		code, out, errs := belfryctl(t, env, args...)
-		if code != exitOK || errs != "" || strings.Count(out, "ok      ") != 11 || strings.Contains(out, "FAILED") {
+		if code != exitOK || errs != "" || strings.Count(out, "ok      ") != 12 || strings.Contains(out, "FAILED") ||
+			strings.Contains(out, "NOTE") {
 			t.Fatalf("%d\n%s%s", code, out, errs)
 		}
 		left("a check that passed")
@@ -56,7 +58,12 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%d categories, %v", n, err)
 	}
 
-	if code, out, _ := belfryctl(t, env, "check", "--url", system.URL); code != exitOK {
+	admin := system.Admin(t)
+	una := admin.Import(t, "users", map[string]any{"key": "u", "name": "Una", "email": "u@school.example"})["u"]
+	hall := admin.Import(t, "locations", map[string]any{"key": "h", "name": "Hall"})["h"]
+	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, una), nil).Must(t, 200)
+	if code, out, _ := belfryctl(t, env, "check", "--url", system.URL); code != exitOK ||
+		!strings.Contains(out, "NOTE    nobody decides on 1 elements") {
 		t.Errorf("by the front door: %d %s", code, out)
 	}
 	left("a check by the front door")

@@ -13,6 +13,7 @@ import (
 
 // The command with the real services: it finds clashes, prints them, writes notes, and then finds nothing new.
 func TestClashes_OfAWeek(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
 	admin := o.system.Admin(t)
 	categories := admin.Import(t, "eventcategories",

@@ -27,15 +27,18 @@ func elementsCommand(s surroundings) *cobra.Command {
 
 func listElements(s surroundings) *cobra.Command {
 	var entityType string
-	var current bool
+	var current, unattended bool
 	command := &cobra.Command{
 		Use: "list", Short: "List the elements, by id",
 		Example: "  belfryctl elements list --type Location --current\n" +
-			"  belfryctl elements list --type Property --json",
+			"  belfryctl elements list --type Property --json\n" +
+			"  belfryctl elements list --unattended --current",
 		Args: cobra.NoArgs,
 	}
 	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
 	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
+	command.Flags().BoolVar(&unattended, "unattended", false,
+		"only those that nobody decides on: controlled, and none of their administrators can log in")
 	complete(command, "type", entityTypes...)
 	return administrative(s, command, func(j job) error {
 		query := url.Values{}
@@ -44,6 +47,9 @@ func listElements(s surroundings) *cobra.Command {
 		}
 		if j.given("current") {
 			query.Set("current", boolText(current))
+		}
+		if unattended {
+			query.Set("unattended", "true")
 		}
 		elements, err := collect(j.c.List(j.ctx, elementPath, "elements", query))
 		if err != nil {

@@ -91,6 +91,7 @@ func (o office) books(t *testing.T, group string, days ...string) func(t *testin
 // A roster is loaded, loaded again, changed by a delta and pruned by the next bulk. The days of a pupil's events
 // follow.
 func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
 	bulk, delta := testRoster("1.1-bulk"), testRoster("1.1-delta")
 	o.wantImport(t, bulk, []string{"staff 3/0/0", "pupils 2/0/0", "groups 5/0/0", "memberships 12/0/0"}, "--dry-run")
@@ -137,7 +138,7 @@ func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 		o.wantImport(t, bulk, []string{"staff 0/0/3", "pupils 0/0/2", "groups 0/0/5", "memberships 0/0/12"}, "--prune")
 	})
 	t.Run("a bundle beside it is neither pruned nor prunes", func(t *testing.T) {
-		own := folder(t, map[string]string{"staff.csv": "key,initials,forename,surname\n1,HGO,Own,Staff\n",
+		own := clienttest.Folder(t, map[string]string{"staff.csv": "key,initials,forename,surname\n1,HGO,Own,Staff\n",
 			"groups.csv": "key,name\n9A,Own\n"})
 		for range 2 {
 			o.does(t, "import", own, "--prune")
@@ -158,7 +159,7 @@ func TestOneRoster_FaultsAreExitCode3AndNothingIsAsked(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	asked := false
 	school.Before = func(http.ResponseWriter, *http.Request) bool { asked = true; return false }
-	dir := folder(t,
+	dir := clienttest.Folder(t,
 		map[string]string{
 			"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.users,bulk\n"})
 	code, out, errs := belfryctl(t, login(), "import", "--format", "oneroster", dir, "--url", school.URL)
@@ -209,8 +210,9 @@ func elmwood(pupils int) map[string]string {
 
 // An import that is interrupted between two batches is completed by the same command, with the same result.
 func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
-	dir := folder(t, elmwood(200))
+	dir := clienttest.Folder(t, elmwood(200))
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	system, err := url.Parse(o.system.URL)
@@ -252,8 +254,9 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 // A school of a thousand pupils has 40 teachers, 480 classes and 12,480 enrollments. The limit is for busy machines
 // and the race detector.
 func TestOneRoster_AThousandPupilsLoadInSeconds(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t)
-	dir := folder(t, elmwood(1000))
+	dir := clienttest.Folder(t, elmwood(1000))
 	for _, want := range [][]string{
 		{"staff 40/0/0", "pupils 1000/0/0", "groups 481/0/0", "memberships 13520/0/0"},
 		{"staff 0/0/40", "pupils 0/0/1000", "groups 0/0/481", "memberships 0/0/13520"},

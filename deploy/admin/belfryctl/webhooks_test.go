@@ -14,6 +14,7 @@ import (
 
 // The commands with the real services and a real endpoint.
 func TestWebhooks(t *testing.T) {
+	t.Parallel()
 	system := servicetest.Start(t,
 		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 	endpoint := receivers.NewEndpoint(t)

@@ -12,8 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // school is a bundle without faults that uses every file.
@@ -50,30 +51,10 @@ func with(files map[string]string) map[string]string {
 	return all
 }
 
-func folder(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
-
-func london(t *testing.T) wiretime.Zone {
-	t.Helper()
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
 // faultsOf opens a bundle and lists its faults as printed.
 func faultsOf(t *testing.T, files map[string]string) []string {
 	t.Helper()
-	_, err := bundle.Open(folder(t, files), london(t))
+	_, err := bundle.Open(clienttest.Folder(t, files), timetest.London(t))
 	if err == nil {
 		return nil
 	}
@@ -92,7 +73,7 @@ func faultsOf(t *testing.T, files map[string]string) []string {
 }
 
 func TestOpenAcceptsTheWholeSchool(t *testing.T) {
-	b, err := bundle.Open(folder(t, school), london(t))
+	b, err := bundle.Open(clienttest.Folder(t, school), timetest.London(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +99,7 @@ func TestOpenAcceptsTheWholeSchool(t *testing.T) {
 }
 
 func TestRowsAreTheRecordsOfTheImportCalls(t *testing.T) {
-	b, err := bundle.Open(folder(t, school), london(t))
+	b, err := bundle.Open(clienttest.Folder(t, school), timetest.London(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +363,7 @@ func TestFaultsAreAllCountedButNotAllKept(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&text, "%d,\n", i)
 	}
-	_, err := bundle.Open(folder(t, map[string]string{"subjects.csv": text.String()}), london(t))
+	_, err := bundle.Open(clienttest.Folder(t, map[string]string{"subjects.csv": text.String()}), timetest.London(t))
 	var faults *csvfile.FaultsError
 	if !errors.As(err, &faults) || faults.Total != 5000 || len(faults.First) != 1000 {
 		t.Fatalf("got %v", err)
@@ -390,11 +371,11 @@ func TestFaultsAreAllCountedButNotAllKept(t *testing.T) {
 }
 
 func TestOpenSaysWhatCannotBeRead(t *testing.T) {
-	_, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), london(t))
+	_, err := bundle.Open(filepath.Join(t.TempDir(), "nowhere"), timetest.London(t))
 	if err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("missing folder: %v", err)
 	}
-	_, err = bundle.Open(t.TempDir(), london(t))
+	_, err = bundle.Open(t.TempDir(), timetest.London(t))
 	if err == nil || !strings.Contains(err.Error(), "holds no file of a bundle") {
 		t.Errorf("empty folder: %v", err)
 	}
@@ -402,14 +383,14 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "staff.csv"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bundle.Open(dir, london(t)); err == nil || !strings.Contains(err.Error(), "staff.csv") {
+	if _, err := bundle.Open(dir, timetest.London(t)); err == nil || !strings.Contains(err.Error(), "staff.csv") {
 		t.Errorf("folder in place of a file: %v", err)
 	}
 }
 
 func TestRowsNoticesAFileThatWentWrongSince(t *testing.T) {
-	dir := folder(t, school)
-	b, err := bundle.Open(dir, london(t))
+	dir := clienttest.Folder(t, school)
+	b, err := bundle.Open(dir, timetest.London(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,12 +415,9 @@ func TestRowsNoticesAFileThatWentWrongSince(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte(school["events.csv"]))
 	f.Add([]byte("\ufeff\"key\",body\n\"\n"))
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		f.Fatal(err)
-	}
+	zone := timetest.London(f)
 	f.Fuzz(func(t *testing.T, events []byte) {
-		dir := folder(t, with(map[string]string{"events.csv": string(events)}))
+		dir := clienttest.Folder(t, with(map[string]string{"events.csv": string(events)}))
 		b, err := bundle.Open(dir, zone)
 		if err != nil {
 			return

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -87,12 +86,12 @@ func (c *Client) Empty(ctx context.Context) (bool, error) {
 	return len(answer.Elements) == 0, err
 }
 
-// Retire makes an element no longer current; its history stays. It is no error when the element does not exist any
+// Retire makes an element no longer current; its history stays. It is no error when Belfry has no such element any
 // more. Requires the admin permission.
 func (c *Client) Retire(ctx context.Context, id int64) error {
 	err := c.call(ctx, request{method: http.MethodDelete, path: "/api/admin/elements/" + strconv.FormatInt(id, 10)},
 		nil)
-	if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusNotFound {
+	if Missing(err) {
 		return nil
 	}
 	return err

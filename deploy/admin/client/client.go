@@ -198,11 +198,13 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return &networkError{fmt.Errorf("%s %s: reading the answer: %w", r.method, r.path, c.withoutURL(err))}
 	}
-	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
-		return c.failure(r, res, text)
+	good := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated
+	e, enveloped := envelopeOf(text)
+	if !good || !enveloped {
+		return c.failure(r, res, text, e)
 	}
 	if answer == nil {
-		answer = &struct{}{}
+		return nil
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		return fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
@@ -219,13 +221,23 @@ func (c *Client) withoutURL(err error) error {
 	return err
 }
 
+// envelope is what answers of Belfry have: all of them a status.
+type envelope struct{ Status, Message, Exception string }
+
+// envelopeOf returns the envelope of an answer, the zero one for an answer that is not Belfry's.
+func envelopeOf(text []byte) (e envelope, found bool) {
+	if json.Unmarshal(text, &e) != nil || e.Status == "" {
+		return envelope{}, false
+	}
+	return e, true
+}
+
 // failure returns the error of an answer, without the uuid, in case a proxy repeats the address.
-func (c *Client) failure(r request, res *http.Response, text []byte) error {
+func (c *Client) failure(r request, res *http.Response, text []byte, e envelope) error {
 	failed := &Error{Method: r.method, Path: r.path, Code: res.StatusCode, Status: http.StatusText(res.StatusCode),
-		after: retryAfter(res)}
-	var envelope struct{ Status, Message string }
-	if json.Unmarshal(text, &envelope) == nil && envelope.Status != "" {
-		failed.Status, failed.Message = envelope.Status, envelope.Message
+		Message: "the answer is not Belfry's", Foreign: true, after: retryAfter(res)}
+	if e.Status != "" {
+		failed.Status, failed.Message, failed.Exception, failed.Foreign = e.Status, e.Message, e.Exception, false
 	}
 	if res.StatusCode == http.StatusUnprocessableEntity {
 		failed.Fields = fieldErrors(text)

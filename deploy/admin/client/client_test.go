@@ -264,21 +264,101 @@ func TestServiceThatStaysAwayIsGivenUp(t *testing.T) {
 }
 
 func TestNothingIsTriedAgainThatCannotSucceed(t *testing.T) {
-	for code, want := range map[int]string{
-		http.StatusForbidden:           "POST /api/admin/import/subjects: 403 Forbidden",
-		http.StatusInternalServerError: "POST /api/admin/import/subjects: 500 Internal Server Error",
+	const call = "POST /api/admin/import/subjects: "
+	for want, answer := range map[string]func(http.ResponseWriter){
+		call + "403 Forbidden": func(w http.ResponseWriter) {
+			clienttest.Answer(w, 403, map[string]any{"status": "Forbidden"})
+		},
+		call + "500 Internal server error": func(w http.ResponseWriter) {
+			clienttest.Answer(w, 500, map[string]any{"status": "Internal server error"})
+		},
+		call + "404 Not found": func(w http.ResponseWriter) {
+			clienttest.Answer(w, 404, map[string]any{"status": "Not found"})
+		},
+		call + "403 Forbidden: the answer is not Belfry's":                foreign(403, "who are you?"),
+		call + "413 Request Entity Too Large: the answer is not Belfry's": foreign(413, "<h1>413</h1>"),
 	} {
 		school := clienttest.NewSchool(t)
 		c := signedIn(t, school)
 		calls := 0
 		school.Before = func(w http.ResponseWriter, _ *http.Request) bool {
 			calls++
-			w.WriteHeader(code)
+			answer(w)
 			return true
 		}
 		_, err := c.Load(t.Context(), open(t, subjects(1)), client.LoadOptions{})
 		if err == nil || err.Error() != want || calls != 1 {
 			t.Errorf("after %d calls: %v", calls, err)
+		}
+	}
+}
+
+// foreign answers as a proxy does, in its own words.
+func foreign(code int, text string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.WriteHeader(code)
+		fmt.Fprint(w, text)
+	}
+}
+
+// TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys has the answers that proxies give while no service is ready.
+func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
+	for name, treat := range map[string]func(http.ResponseWriter){
+		"Traefik":          foreign(404, "404 page not found\n"),
+		"Google's":         foreign(404, "default backend - 404"),
+		"nginx":            foreign(503, "<html><h1>503 Service Temporarily Unavailable</h1></html>"),
+		"a fault":          foreign(500, ""),
+		"a page":           foreign(200, "<html>We are back soon</html>"),
+		"another's status": foreign(404, `{"timestamp":"2026-11-22T02:50:00Z","status":404,"error":"Not Found"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			school := clienttest.NewSchool(t)
+			c := signedIn(t, school)
+			school.Before = firstTimes(6, treat)
+			if _, err := c.Load(t.Context(), open(t, subjects(10)), client.LoadOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if n := school.Count("subjects"); n != 10 {
+				t.Errorf("%d of 10 loaded", n)
+			}
+
+			// Only Belfry knows that an element is no more.
+			var calls atomic.Int32
+			school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method != http.MethodDelete || calls.Add(1) > 3 {
+					return false
+				}
+				treat(w)
+				return true
+			}
+			_, err := c.Load(t.Context(), open(t, subjects(9)), client.LoadOptions{Prune: true})
+			if n := school.Count("subjects"); err != nil || n != 9 {
+				t.Errorf("%d subjects are current after one was retired: %v", n, err)
+			}
+			if err := c.Retire(t.Context(), 99999); err != nil {
+				t.Errorf("an element that is no more: %v", err)
+			}
+		})
+	}
+}
+
+// A record is not created twice: only a proxy's 404 says that no service has heard of it.
+func TestHardToBreak_Row14_ACreationIsSentAgainOnlyWhenNoServiceHasHeardOfIt(t *testing.T) {
+	for code, again := range map[int]bool{404: true, 500: false, 502: false, 503: false, 504: false, 200: false} {
+		school := clienttest.NewSchool(t)
+		c := signedIn(t, school)
+		var calls atomic.Int32
+		school.Before = func(w http.ResponseWriter, _ *http.Request) bool {
+			if calls.Add(1) == 1 {
+				foreign(code, "no")(w)
+			} else {
+				clienttest.Answer(w, 201, map[string]any{"status": "Created", "thing": map[string]any{"id": 1}})
+			}
+			return true
+		}
+		_, err := c.Create(t.Context(), "/api/admin/things", "thing", map[string]any{})
+		if again != (err == nil) || again != (calls.Load() == 2) {
+			t.Errorf("after %d: %d calls, %v", code, calls.Load(), err)
 		}
 	}
 }

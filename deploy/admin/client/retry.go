@@ -20,12 +20,14 @@ import (
 // try comes about a minute after the first failure.
 const tries = 17
 
-// Error is an answer of the API other than success.
+// Error is an answer other than success.
 type Error struct {
 	Method, Path string // without the query
 	Code         int    // HTTP
 	Status       string // the envelope's status, such as "Access denied"
 	Message      string // the envelope's message, may be empty
+	Exception    string // the envelope's exception: RecordNotFound, or empty
+	Foreign      bool   // the answer has no envelope: a proxy gave it, and not Belfry
 	// Fields says what is wrong with an invalid record (422), by field.
 	Fields map[string][]string
 
@@ -59,14 +61,23 @@ type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }
 
+// Missing says whether err is Belfry's answer that there is no such record. A 404 of a proxy, or of a service that does
+// not have the path, says nothing of a record.
+func Missing(err error) bool {
+	failed := (*Error)(nil)
+	return errors.As(err, &failed) && failed.Code == http.StatusNotFound && failed.Exception == "RecordNotFound"
+}
+
 // untouched says whether a call that failed cannot have changed anything: it reached nobody, or was refused for now.
+// A proxy that has no service for a path, because none is ready, answers 404.
 func untouched(err error) bool {
 	var network *net.OpError
 	if errors.As(err, &network) {
 		return network.Op == "dial"
 	}
 	failed := (*Error)(nil)
-	return errors.As(err, &failed) && failed.Code == http.StatusTooManyRequests
+	return errors.As(err, &failed) && (failed.Code == http.StatusTooManyRequests ||
+		failed.Code == http.StatusNotFound && failed.Foreign)
 }
 
 // persist calls try until it succeeds, fails for good, or has failed 17 times. A call may be made twice: a login
@@ -126,7 +137,9 @@ func cause(err error) error {
 }
 
 // passing says whether the same call may succeed later: nobody listens, the connection broke, a service or the way to
-// it is away, or there are too many calls. A host name that does not exist and an invalid certificate do not pass.
+// it is away, or there are too many calls. A proxy whose services are away answers in its own words: 404, any 5xx, or a
+// page in place of the envelope. A host name that does not exist and an invalid certificate do not pass, nor does what
+// a proxy decides: a redirect, a login of its own, a body that is too large for it.
 func passing(err error) bool {
 	if done := (*final)(nil); errors.As(err, &done) {
 		return false
@@ -137,7 +150,8 @@ func passing(err error) bool {
 			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
 		}
-		return false
+		return failed.Foreign && (failed.Code == http.StatusOK || failed.Code == http.StatusNotFound ||
+			failed.Code >= http.StatusInternalServerError)
 	}
 	var (
 		network     *networkError

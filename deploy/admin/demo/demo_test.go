@@ -21,7 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 func generate(t *testing.T, o demo.Options) (string, demo.Summary) {
@@ -108,10 +108,7 @@ func TestSizesAreThoseOfARealSchool(t *testing.T) {
 }
 
 func TestEveryBundlePassesTheChecker(t *testing.T) {
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := timetest.London(t)
 	for _, o := range []demo.Options{options(10, 1, 1), options(37, 3, 7), options(150, 1, 1<<63), options(400, 2, 0),
 		{Pupils: 30, Years: 20, Seed: 3, LastYear: 2009}, {Pupils: 30, Years: 20, Seed: 3, LastYear: 2090},
 		options(2000, 1, 5)} {

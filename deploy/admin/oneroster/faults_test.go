@@ -11,6 +11,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
 	"github.com/belfry-schools/belfry/deploy/admin/oneroster"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // folder is a folder of the testdata with some files replaced, or removed where the text is empty.
@@ -187,7 +188,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := oneroster.Open(folder(t, c.of, c.files), london(t))
+			_, err := oneroster.Open(folder(t, c.of, c.files), timetest.London(t))
 			if err == nil {
 				t.Fatal("no fault")
 			}
@@ -217,7 +218,7 @@ func TestOpenTakesWhatExportersWrite(t *testing.T) {
 		"other files of OneRoster": {"1.1-bulk", map[string]string{"results.csv": "not read"}},
 		"other files":              {"1.1-bulk", map[string]string{"README.txt": "not ours"}},
 	} {
-		if _, err := oneroster.Open(folder(t, c.of, c.files), london(t)); err != nil {
+		if _, err := oneroster.Open(folder(t, c.of, c.files), timetest.London(t)); err != nil {
 			t.Errorf("%s: %q", name, faultsOf(err))
 		}
 	}
@@ -234,7 +235,7 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := oneroster.Open(dir, london(t)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := oneroster.Open(dir, timetest.London(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -242,7 +243,7 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "users.csv"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := oneroster.Open(dir, london(t))
+	_, err := oneroster.Open(dir, timetest.London(t))
 	if err == nil || !strings.Contains(err.Error(), "reading the roster: ") ||
 		!strings.Contains(err.Error(), "users.csv") {
 		t.Errorf("folder in place of a file: %v", err)
@@ -259,7 +260,7 @@ func TestDeltaRefersToWhatIsInBelfry(t *testing.T) {
 			"active,2026-11-20,e3,c1,u8,student,,\nactive,2026-11-20,e4,c1,u4,parent,,\n" +
 			"tobedeleted,2026-11-20,e5,c7,u8,student,,\n",
 	})
-	opened, err := oneroster.Open(dir, london(t))
+	opened, err := oneroster.Open(dir, timetest.London(t))
 	if err != nil {
 		t.Fatal(faultsOf(err))
 	}
@@ -282,7 +283,7 @@ func TestDeltaRefersToWhatIsInBelfry(t *testing.T) {
 func FuzzRoster(f *testing.F) {
 	files := []string{"users.csv", "enrollments.csv", "orgs.csv", "classes.csv", "academicSessions.csv", "courses.csv",
 		"manifest.csv"}
-	dir, zone := folder(f, "1.1-bulk", nil), london(f) // once: tries are in turn, each in place of one file
+	dir, zone := folder(f, "1.1-bulk", nil), timetest.London(f) // once: tries are in turn, each in place of one file
 	good := map[string][]byte{}
 	for i, name := range files {
 		text, err := os.ReadFile(filepath.Join(dir, name))

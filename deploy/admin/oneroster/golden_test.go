@@ -17,7 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/oneroster"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -110,21 +110,12 @@ func text(t testing.TB, record any) []byte {
 	return line
 }
 
-func london(t testing.TB) wiretime.Zone {
-	t.Helper()
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
 const today = "2026-11-21"
 
 // roster opens and resolves a folder that has no fault.
 func roster(t testing.TB, dir string, b *belfry, prune bool) *oneroster.Roster {
 	t.Helper()
-	folder, err := oneroster.Open(dir, london(t))
+	folder, err := oneroster.Open(dir, timetest.London(t))
 	if err != nil {
 		t.Fatalf("%s: %v", dir, faultsOf(err))
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -27,12 +25,8 @@ func mongodStore(_ context.Context, at site) (store, error) {
 	if err != nil {
 		return store{}, err
 	}
-	port, err := at.port("STORES_MONGO_PORT")
+	port, folder, err := at.place("STORES_MONGO_PORT", "mongod")
 	if err != nil {
-		return store{}, err
-	}
-	folder := filepath.Join(at.dir, "mongod")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return store{}, err
 	}
 	uri := "mongodb://" + local(port) + "/?directConnection=true"

@@ -51,6 +51,15 @@ func removeRecord(dir string) error {
 // must not take the store's port.
 const firstPort, lastPort = 20000, 32000
 
+// place returns the port and the folder of a store's data, which it makes.
+func (at site) place(variable, name string) (port int, folder string, err error) {
+	if port, err = at.port(variable); err != nil {
+		return 0, "", err
+	}
+	folder = filepath.Join(at.dir, name)
+	return port, folder, os.MkdirAll(folder, 0o700)
+}
+
 // port returns the port to listen on: the one in the environment variable, else the one of the last run if it is
 // free, else a free one, which is stored for the next run.
 func (at site) port(variable string) (int, error) {

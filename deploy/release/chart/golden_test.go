@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -115,6 +117,24 @@ func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
 	}
 	if said, err := kubeconform(strings.Replace(string(text), "members: 3", "replicas: 3", 1)); err == nil {
 		t.Errorf("an unknown field passes:\n%s", said)
+	}
+}
+
+// The examples name a patch of MongoDB without the holes that deploy/release/examples/README.md lists.
+func TestHardToBreak_Row22_TheExamplesOfMongoDBHaveNoKnownHoles(t *testing.T) {
+	version := regexp.MustCompile(`(?:image: mongo:|version: )8\.0\.(\d+)\b`)
+	for _, example := range [][]string{{"deploy", "release", "examples", "mongodb.yaml"}, {"tilt", "stores.yaml"}} {
+		text, err := os.ReadFile(filepath.Join(append([]string{root}, example...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := version.FindStringSubmatch(string(text))
+		if found == nil {
+			t.Fatalf("%v names no patch of MongoDB 8.0", example)
+		}
+		if patch, err := strconv.Atoi(found[1]); err != nil || patch < 32 {
+			t.Errorf("%v: %s, want 8.0.32 or newer", example, found[0])
+		}
 	}
 }
 

@@ -22,38 +22,7 @@ func decode[V any](t *testing.T, a servicetest.Answer) V {
 }
 
 // booked is the part of the answers of create, add and get that tests use.
-type booked struct {
-	Event struct {
-		ID          int64
-		Body        string
-		StartsAt    string `json:"starts_at"`
-		EndsAt      string `json:"ends_at"`
-		AllDay      bool   `json:"all_day"`
-		Commitments []struct {
-			ID      int64
-			Status  string
-			Element struct{ ID int64 }
-		}
-		Requests []struct {
-			ID           int64
-			Quantity     int
-			NumAllocated int `json:"num_allocated"`
-			Element      struct{ ID int64 }
-		}
-		Owner, Organiser *struct{ ID int64 }
-	}
-	Failures []struct {
-		Index     int
-		ElementID string `json:"element_id"`
-		ItemType  string `json:"item_type"`
-		Item      struct {
-			ID     *int64
-			Status string
-			Valid  *bool
-			Errors map[string][]string
-		}
-	}
-}
+type booked struct{ servicetest.Booking }
 
 // elements returns the ids of the committed elements, in their order.
 func (b booked) elements() []int64 {

@@ -110,6 +110,7 @@ func (c *budgeted) identityCalls() []call {
 			return record{"key": key, "name": key, "email": key + "@school.example"}
 		}),
 		c.audit("identity"),
+		read("GET /healthz", "", c.system.Client(c.t), "/healthz"),
 		read("GET /api/openapi.json", "", c.system.Client(c.t), "/api/openapi.json"),
 		read("GET /api/docs", "", c.system.Client(c.t), "/api/docs"),
 	}

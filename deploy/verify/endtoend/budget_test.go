@@ -71,6 +71,7 @@ func TestBudget_EveryPublicRouteAsksStoresAndNeighboursAsOftenAsTheTableSays(t *
 		"OTEL_BSP_MAX_QUEUE_SIZE":            "100000",                 // no span is dropped
 		"OTEL_BSP_SCHEDULE_DELAY":            "100",
 		"BELFRY_WEBHOOK_NETWORKS":            "127.0.0.0/8",
+		"BELFRY_TRUSTED_PROXIES":             "127.0.0.0/8", // nobody else chooses a request's trace
 	}})
 	calls := callsOf(t, s)
 	traces := map[string][]string{} // of each call

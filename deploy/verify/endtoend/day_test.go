@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -115,11 +116,9 @@ func line(starts, body, through string) string {
 }
 
 func TestEverybodysDayIsComplete(t *testing.T) {
+	t.Parallel()
 	system := servicetest.Start(t, servicetest.Options{})
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := timetest.London(t)
 	dir := filepath.Join(t.TempDir(), "school")
 	if _, err := demo.Generate(dir, demo.Options{Pupils: 60, Years: 1, Seed: 3, LastYear: 2026}); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // killPause lets the system recover before the next process is killed: this tests recovery, not a permanent outage.
@@ -29,12 +29,10 @@ const killPause = 4 * time.Second
 var victims = []string{"bin/events", "postgres", "bin/elements", "redis-server", "bin/identity", "engine", "bin/notes"}
 
 func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	// a batch takes long while its stores recover on a busy machine
 	run := startLocal(t, "DEMO=0", "BELFRY_REQUEST_TIMEOUT=25s")
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := timetest.London(t)
 	dir := filepath.Join(t.TempDir(), "school")
 	o := demo.Options{Pupils: 400, Years: 1, Seed: 7, LastYear: demo.DefaultLastYear}
 	if _, err := demo.Generate(dir, o); err != nil {

@@ -51,6 +51,7 @@ func walk(t *testing.T) []step {
 }
 
 func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
+	t.Parallel()
 	steps := walk(t)
 	if len(steps) < 8 {
 		t.Fatalf("only %d steps: the README's blocks are not found", len(steps))

@@ -78,6 +78,7 @@ func free(t *testing.T) string {
 }
 
 func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
+	t.Parallel()
 	d := startEmpty(t)
 	var printed bytes.Buffer
 	summary, err := walkthrough.Run(t.Context(), d.options, &printed)
@@ -101,6 +102,7 @@ func TestSchool_FromAnEmptyDeploymentToARunningSchool(t *testing.T) {
 // TestADifferenceEndsTheWalk walks through proxies that each break one thing: at the beginning, in the middle or
 // near the end of the walk.
 func TestADifferenceEndsTheWalk(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change   func(r *http.Response, body string) string
 		expected string // how the difference begins
@@ -146,6 +148,7 @@ func TestADifferenceEndsTheWalk(t *testing.T) {
 
 // A deployment that sends no notices fails the walk.
 func TestANoticeThatDoesNotComeIsADifference(t *testing.T) {
+	t.Parallel()
 	d := startEmpty(t)
 	// its mail goes elsewhere
 	d.options.MailListen, d.options.Patience, d.options.Documented = "127.0.0.1:0", 3*time.Second, false

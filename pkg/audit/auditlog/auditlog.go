@@ -116,7 +116,7 @@ func (l *Log) Move(ctx context.Context) error {
 
 // source is the part of a document that moveFrom reads.
 type source struct {
-	ID      int64         `bson:"_id"`
+	ID      any           `bson:"_id"`
 	Version int64         `bson:"version"`
 	Deleted bool          `bson:"deleted"`
 	Audit   []audit.Entry `bson:"audit"`

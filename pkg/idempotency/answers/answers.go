@@ -6,8 +6,8 @@
 // The answers kept for a user take a mebibyte of Redis at most; the oldest go first. A retry of a request whose
 // answer is gone is decided by what the records say, as when Redis was lost.
 //
-// Keys, all below the store's prefix: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>, the list of a
-// user's answers, the oldest first; answers:<user>:bytes, what they take.
+// Keys, in a cluster all those of a user on one node: answer:<ID of the idempotency.Key>, a JSON text; answers:<user>,
+// the list of a user's answers, the oldest first; answers:<user>:bytes, what they take.
 package answers
 
 import (
@@ -26,6 +26,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
@@ -48,19 +49,19 @@ type Answer struct {
 // return Unavailable when Redis cannot be reached.
 type Store struct {
 	redis  redis.UniversalClient
-	prefix string
+	keys   redisstore.Keys
 	secret settings.Secret
 }
 
 // Options of New. All are required.
 type Options struct {
 	Redis  redis.UniversalClient
-	Prefix string          // of the keys in Redis
+	Keys   redisstore.Keys // of the deployment
 	Secret settings.Secret // encrypts the answers: the same in every process
 }
 
 // New returns the store of the answers in that Redis.
-func New(o Options) *Store { return &Store{o.Redis, o.Prefix, o.Secret} }
+func New(o Options) *Store { return &Store{o.Redis, o.Keys, o.Secret} }
 
 // entry is what Redis holds: a lock, or an answer.
 type entry struct {
@@ -76,7 +77,10 @@ type Lock struct {
 	text string
 }
 
-func (s *Store) name(k idempotency.Key) string { return s.prefix + "answer:" + k.ID }
+// prefix is that of all keys of a user.
+func (s *Store) prefix(user int64) string { return s.keys.Together(fmt.Sprintf("answers:%d", user)) }
+
+func (s *Store) name(user int64, k idempotency.Key) string { return s.prefix(user) + "answer:" + k.ID }
 
 // begin returns the entry, or takes the lock when there is none. KEYS: the entry; ARGV: the lock, its lifetime in
 // ms.
@@ -94,7 +98,7 @@ func (s *Store) Begin(
 	if err != nil {
 		return nil, Lock{}, fmt.Errorf("encode a lock: %w", err)
 	}
-	text, err := begin.Run(ctx, s.redis, []string{s.name(k)}, lock, hold.Milliseconds()).Text()
+	text, err := begin.Run(ctx, s.redis, []string{s.name(user, k)}, lock, hold.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
 		return nil, Lock{user, k, string(lock)}, nil
 	}
@@ -158,15 +162,15 @@ func (s *Store) Keep(ctx context.Context, l Lock, a Answer) error {
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)
 	}
-	list := fmt.Sprintf("%sanswers:%d", s.prefix, l.user)
-	keys := []string{s.name(l.key), list, list + ":bytes"}
+	list := fmt.Sprintf("%sanswers:%d", s.prefix(l.user), l.user)
+	keys := []string{s.name(l.user, l.key), list, list + ":bytes"}
 	lifetime := idempotency.Lifetime.Milliseconds()
 	return unavailable(keep.Run(ctx, s.redis, keys, l.text, string(kept), lifetime, overhead, maxKept).Err())
 }
 
 // Release releases the lock without an answer: the next try is a first one.
 func (s *Store) Release(ctx context.Context, l Lock) error {
-	return unavailable(release.Run(ctx, s.redis, []string{s.name(l.key)}, l.text).Err())
+	return unavailable(release.Run(ctx, s.redis, []string{s.name(l.user, l.key)}, l.text).Err())
 }
 
 // unavailable makes an error of Redis the problem that clients see.

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -21,7 +22,8 @@ const hold = time.Minute
 func open(t *testing.T) (*answers.Store, *redis.Client, string) {
 	t.Helper()
 	client, prefix := storetest.Redis(t)
-	s := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("the-secret")})
+	s := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix},
+		Secret: settings.NewSecret("the-secret")})
 	return s, client, prefix
 }
 
@@ -116,7 +118,8 @@ func TestAnAnswerOfBeforeAChangeOfTheSecretIsDoneButLost(t *testing.T) {
 	if err := s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200}); err != nil {
 		t.Fatal(err)
 	}
-	other := answers.New(answers.Options{Redis: client, Prefix: prefix, Secret: settings.NewSecret("another")})
+	other := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix},
+		Secret: settings.NewSecret("another")})
 	if _, _, err := other.Begin(t.Context(), 1, k, hold); !problem.Is(err, problem.Conflict) {
 		t.Error(err)
 	}

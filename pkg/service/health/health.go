@@ -1,11 +1,11 @@
-// Package health serves /livez, /readyz, /startupz and /metrics, on a port of its own. Liveness never calls a
-// store, so that an unavailable store does not restart the process. Readiness calls the stores, at most every two
-// seconds; the gauge belfry.store.up has the result for each store.
+// Package health serves /livez, /readyz, /startupz and /metrics, on a port of its own. No probe calls a store: what a
+// process can't mend by a restart, or by another taking its place, is no matter of probes. With a store away all
+// processes would be unready at once, and a proxy would answer in the place of Belfry. The gauge belfry.store.up tells
+// of each store whether it answers; collecting it asks them, at most every two seconds.
 package health
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -25,7 +25,7 @@ const (
 	readHeaderTimeout = 5 * time.Second
 )
 
-// Check tests whether a store answers. Probes show its name; its error is only logged.
+// Check tests whether a store answers. The gauge shows its name; its error is only logged.
 type Check struct {
 	Name string
 	Test func(ctx context.Context) error
@@ -34,7 +34,7 @@ type Check struct {
 // Options of NewServer.
 type Options struct {
 	Log     *slog.Logger
-	Ready   func() bool // whether the process wants traffic
+	Ready   func() bool // whether the process wants traffic: it has started, and does not stop
 	Checks  []Check
 	Meter   metric.MeterProvider
 	Metrics http.Handler
@@ -47,38 +47,25 @@ func NewServer(o Options) (*http.Server, error) {
 	if err := checks.measure(); err != nil {
 		return nil, err
 	}
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, "OK", nil) })
-	mux.HandleFunc("GET /startupz", func(w http.ResponseWriter, _ *http.Request) { answer(w, o.Ready(), nil) })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if !o.Ready() {
-			answer(w, false, nil)
-			return
-		}
-		away := checks.away(r.Context())
-		answer(w, len(away) == 0, away)
-	})
+	ready := func(w http.ResponseWriter, _ *http.Request) { answer(w, o.Ready()) }
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { answer(w, true) })
+	mux.HandleFunc("GET /startupz", ready)
+	mux.HandleFunc("GET /readyz", ready)
 	mux.Handle("GET /metrics", o.Metrics)
 	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}, nil
 }
 
-func answer(w http.ResponseWriter, good bool, away []string) {
-	if good {
-		write(w, http.StatusOK, "OK", nil)
-		return
+func answer(w http.ResponseWriter, good bool) {
+	code, status := http.StatusOK, "OK"
+	if !good {
+		code, status = http.StatusServiceUnavailable, "Service unavailable"
 	}
-	write(w, http.StatusServiceUnavailable, "Service unavailable", away)
-}
-
-func write(w http.ResponseWriter, code int, status string, away []string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(struct { // an error means that the prober has gone
-		Status string   `json:"status"`
-		Away   []string `json:"away,omitempty"`
-	}{status, away})
+	_, _ = fmt.Fprintf(w, "{\"status\":%q}\n", status) // an error means that the prober has gone
 }
 
-// checker caches which stores are unavailable for checkMemory, so that many probes share one check.
+// checker caches which stores are unavailable for checkMemory, so that many collections share one check.
 type checker struct {
 	o       Options
 	mu      sync.Mutex
@@ -114,15 +101,28 @@ func (k *checker) away(ctx context.Context) []string {
 	if time.Since(k.checked) < checkMemory {
 		return k.names
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), checkTimeout)
-	defer cancel()
 	k.names = nil
-	for _, c := range k.o.Checks {
-		if err := c.Test(ctx); err != nil {
-			k.o.Log.WarnContext(ctx, "a store does not answer", "store", c.Name, "error", err.Error())
-			k.names = append(k.names, c.Name)
+	for i, err := range k.test(context.WithoutCancel(ctx)) {
+		if err != nil {
+			k.o.Log.WarnContext(ctx, "a store does not answer", "store", k.o.Checks[i].Name, "error", err.Error())
+			k.names = append(k.names, k.o.Checks[i].Name)
 		}
 	}
 	k.checked = time.Now()
 	return k.names
+}
+
+// test runs the checks at the same time: one that is slow takes nothing from the others' time.
+func (k *checker) test(ctx context.Context) []error {
+	faults := make([]error, len(k.o.Checks))
+	var wg sync.WaitGroup
+	for i, c := range k.o.Checks {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+			defer cancel()
+			faults[i] = c.Test(ctx)
+		})
+	}
+	wg.Wait()
+	return faults
 }

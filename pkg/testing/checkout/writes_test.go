@@ -15,7 +15,7 @@ import (
 // else is a journal.Collection, which enters each change in the audit (docs/style.md).
 var unaudited = map[string]string{
 	"elements s.settings": "made once, by the deployment itself",
-	"elements s.feeds":    "addresses of a user's own calendars",
+	"elements s.feeds":    "their ids are texts; the entry is pushed in the same update",
 	"events n.settings":   "the night that was checked last",
 	"events settings":     "the zone that the periods are made for",
 	"events s.collection": "reservations: they end with the booking",
@@ -23,7 +23,7 @@ var unaudited = map[string]string{
 	"events s.mails":      "copies of what the outbox has",
 	"events s.deliveries": "copies of what the outbox has",
 	"events collection":   "notices, mails and deliveries, by one function",
-	"notes s.marks":       "events that are known to be deleted",
+	"identity s.ended":    "ids of sessions that have ended",
 	"notes s.totals":      "counted from the notes",
 	"events s.categories": "a journal.Collection",
 	"events s.webhooks":   "a journal.Collection",

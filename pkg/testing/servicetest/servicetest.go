@@ -258,8 +258,15 @@ func (s *System) PID(service string, i int) int { return s.replicas[service][i].
 // Metrics returns the metrics of one replica of a service, in the format of Prometheus.
 func (s *System) Metrics(t testing.TB, service string, i int) string {
 	t.Helper()
+	_, text := s.Probe(t, service, i, "/metrics")
+	return text
+}
+
+// Probe returns what a path of a replica's health listener answers.
+func (s *System) Probe(t testing.TB, service string, i int, path string) (code int, body string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		"http://"+s.replicas[service][i].health+"/metrics", nil)
+		"http://"+s.replicas[service][i].health+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +278,7 @@ func (s *System) Metrics(t testing.TB, service string, i int) string {
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return string(text)
+	return answer.StatusCode, string(text)
 }
 
 // Logs returns the output of all services so far.

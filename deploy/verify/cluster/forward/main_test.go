@@ -19,6 +19,18 @@ func local(t *testing.T) net.Listener {
 	return listener
 }
 
+// connect opens a connection until the test ends.
+func connect(t *testing.T, to net.Listener) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", to.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	return conn
+}
+
 // The store answers only after the end of the request, so each direction must close separately.
 func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
 	store, front := local(t), local(t)
@@ -33,12 +45,7 @@ func TestBothDirectionsPassAndEndOnTheirOwn(t *testing.T) {
 	}()
 	go func() { _ = serve(front, store.Addr().String()) }()
 
-	conn, err := net.Dial("tcp", front.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	conn := connect(t, front)
 	question := strings.Repeat("ping ", 100_000)
 	if _, err := io.WriteString(conn, question); err != nil {
 		t.Fatal(err)
@@ -56,12 +63,7 @@ func TestAStoreThatIsAwayClosesTheConnection(t *testing.T) {
 	away, front := local(t), local(t)
 	_ = away.Close()
 	go func() { _ = serve(front, away.Addr().String()) }()
-	conn, err := net.Dial("tcp", front.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	conn := connect(t, front)
 	if n, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Errorf("%d bytes came from nowhere", n)
 	}

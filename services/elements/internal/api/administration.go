@@ -11,7 +11,7 @@ import (
 // kind is the kind of elements in entity tags.
 const kind = "element"
 
-// list answers GET /api/admin/elements. The query may choose by entity_type, current and key.
+// list answers GET /api/admin/elements. The query may choose by entity_type, current, key and unattended.
 func (h handlers) list(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
@@ -21,19 +21,32 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if _, exists := element.TypeOf(f.EntityType); f.EntityType != "" && !exists {
 		return problem.New(problem.Malformed, "entity_type is not an entity type")
 	}
-	switch text := c.Query("current"); text {
-	case "":
-	case "true", "false":
-		current := text == "true"
-		f.Current = &current
-	default:
-		return problem.New(problem.Malformed, "current is not true or false")
+	if f.Current, err = queryBool(c, "current"); err != nil {
+		return err
 	}
+	unattended, err := queryBool(c, "unattended")
+	if err != nil {
+		return err
+	}
+	f.Unattended = unattended != nil && *unattended
 	found, next, err := h.elements.List(c.UserContext(), f)
 	if err != nil {
 		return err
 	}
 	return web.OK(c, web.Field{Name: "elements", Value: adminFormsOf(found)}, web.Next(next))
+}
+
+// queryBool reads true or false from the query; nil when it is empty.
+func queryBool(c *fiber.Ctx, name string) (*bool, error) {
+	switch text := c.Query(name); text {
+	case "":
+		return nil, nil
+	case "true", "false":
+		is := text == "true"
+		return &is, nil
+	default:
+		return nil, problem.New(problem.Malformed, "%s is not true or false", name)
+	}
 }
 
 // create answers POST /api/admin/elements.

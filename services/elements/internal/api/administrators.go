@@ -8,11 +8,7 @@ import (
 
 // administrators answers GET /api/admin/elements/ID/administrators.
 func (h handlers) administrators(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	after, limit, err := web.Page(c)
+	id, after, limit, err := web.PathPage(c)
 	if err != nil {
 		return err
 	}

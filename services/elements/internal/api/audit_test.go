@@ -80,3 +80,20 @@ func TestAdministration_AuditSurvivesAnImportRightAfterAChangeByHand(t *testing.
 		t.Errorf("%d changes by hand of 5: %v", len(lines), lines)
 	}
 }
+
+func TestHardToBreak_Row16_AdministratorsByImportHaveEntriesOfTheirOwn(t *testing.T) {
+	s := newSchool(t)
+	una := s.add(t, "users", "una", fields{"name": "Una", "email": "una@school.example"})
+	vic := s.add(t, "users", "vic", fields{"name": "Vic", "email": "vic@school.example"})
+	hall := s.add(t, "locations", "hall", fields{"name": "Hall"})
+	row := func(user string) fields {
+		return fields{"key": "Location:" + s.mark + "hall/" + s.mark + user, "element": "Location:" + s.mark + "hall",
+			"user": s.mark + user}
+	}
+	s.Import(t, "administrators", row("una"), row("vic"))
+	s.Import(t, "administrators", row("una"), row("vic"))       // unchanged
+	s.add(t, "locations", "hall", fields{"name": "Great hall"}) // a name is no right
+	s.wantAudit(t, path("record=Element:%d", hall),
+		path("update Element:%d: administrators → %d,%d", hall, una, vic))
+	s.wantAudit(t, path("record=User:%d", vic), path("update Element:%d: administrators → %d,%d", hall, una, vic))
+}

@@ -2,8 +2,10 @@ package api_test
 
 import (
 	"bytes"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -209,6 +211,153 @@ func TestCalendar_AFeedDiesWithItsUsersRight(t *testing.T) {
 		}
 		if a := system.Client(t).Get(t, address); a.Code != http.StatusNotFound || a.Body != `{"status":"Not found"}` {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+	}
+}
+
+// person is user with more fields, and with its uuid.
+func (s *school) person(t *testing.T, key string, more fields) (id int64, uuid string) {
+	t.Helper()
+	all := fields{"name": key, "email": strings.ToLower(s.mark+key) + "@school.example", "can_api": true}
+	maps.Copy(all, more)
+	id = s.add(t, "users", key, all)
+	return id, s.Post(t, path("/api/admin/users/%d/uuid", id), nil).Text(t, "uuid")
+}
+
+func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
+	s := newSchool(t)
+	ann, bob, tutor := s.pupil(t, "Ann"), s.pupil(t, "Bob"), s.staff(t, "TT")
+	things := []int64{s.group(t, "set"), s.add(t, "locations", "hall", fields{"name": "Hall"}),
+		s.add(t, "properties", "term", fields{"name": "Term"})}
+	everything := append([]int64{ann, bob, tutor}, things...)
+	isAnn := fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"}
+	for name, c := range map[string]struct {
+		more fields
+		may  []int64
+	}{
+		"guest":         {fields{"kind": "guest"}, nil},
+		"pupil":         {isAnn, append([]int64{ann}, things...)},
+		"pupil of none": {fields{"kind": "pupil"}, things},
+		"staff":         {fields{"kind": "staff", "element": "Staff:" + s.mark + "TT"}, everything},
+		"script":        {fields{"kind": "staff"}, everything},
+	} {
+		_, uuid := s.person(t, strings.ReplaceAll(name, " ", ""), c.more)
+		client := system.Login(t, uuid)
+		for _, element := range everything {
+			want := http.StatusForbidden
+			if slices.Contains(c.may, element) {
+				want = http.StatusOK
+			}
+			if a := client.Post(t, path("/api/elements/%d/feeds", element), nil); a.Code != want {
+				t.Errorf("%s, element %d: %d %s, want %d", name, element, a.Code, a.Body, want)
+			}
+		}
+	}
+}
+
+func TestHardToBreak_Row12_NoFeedWhileSwitched(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	target, _ := s.person(t, "target", nil)
+	su, uuid := s.person(t, "su", fields{"can_su": true})
+	client := system.Login(t, uuid)
+	list := path("/api/elements/%d/feeds", ann)
+	client.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": target}}).Must(t, http.StatusOK)
+	client.Post(t, list, nil).Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
+	client.Put(t, "/api/sessions/1/revert", nil).Must(t, http.StatusOK)
+	id, _ := newFeed(t, client, ann)
+	if lines := s.Audit(t, "elements", path("record=Feed:%d", id)); len(lines) != 1 || *lines[0].UserID != su {
+		t.Errorf("%+v", lines)
+	}
+}
+
+func TestHardToBreak_Row12_AFeedEndsWithItsUserForGood(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	public := system.Client(t)
+	address := func(id int64) string { return path("/api/admin/users/%d", id) }
+	active := func(t *testing.T, id int64, active bool) {
+		s.Patch(t, address(id), fields{"user": fields{"active": active}}).Must(t, http.StatusOK)
+	}
+	imported := func(key string, more fields) {
+		all := fields{"name": key, "email": "x@school.example", "can_api": true}
+		maps.Copy(all, more)
+		s.add(t, "users", key, all)
+	}
+	for name, c := range map[string]struct {
+		end  func(t *testing.T, id int64, key string)
+		ends bool
+	}{
+		"deactivated": {func(t *testing.T, id int64, _ string) { active(t, id, false); active(t, id, true) }, true},
+		"deleted": {func(t *testing.T, id int64, _ string) {
+			s.Delete(t, address(id)).Must(t, http.StatusOK)
+			active(t, id, true)
+		}, true},
+		"another uuid": {func(t *testing.T, id int64, _ string) {
+			s.Post(t, address(id)+"/uuid", nil).Must(t, http.StatusCreated)
+		}, true},
+		"another uuid by import": {func(_ *testing.T, _ int64, key string) {
+			imported(key, fields{"uuid": "another-uuid-" + s.mark})
+		}, true},
+		"deactivated by import": {func(_ *testing.T, _ int64, key string) {
+			imported(key, fields{"active": false})
+			imported(key, fields{"active": true})
+		}, true},
+		"another name":    {func(_ *testing.T, _ int64, key string) { imported(key, fields{"name": "other"}) }, false},
+		"sessions ended":  {func(t *testing.T, id int64, _ string) { s.Delete(t, address(id)+"/sessions") }, false},
+		"a guest by now":  {func(_ *testing.T, _ int64, key string) { imported(key, fields{"kind": "guest"}) }, true},
+		"nothing happens": {func(*testing.T, int64, string) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := strings.ReplaceAll(name, " ", "")
+			id, uuid := s.person(t, key, nil)
+			_, feed := newFeed(t, system.Login(t, uuid), ann)
+			public.Get(t, feed).WantCode(t, http.StatusOK)
+			c.end(t, id, key)
+			want := http.StatusOK
+			if c.ends {
+				want = http.StatusNotFound
+			}
+			public.Get(t, feed).WantCode(t, want)
+			if name == "a guest by now" {
+				return
+			}
+			client := system.Login(t, s.Post(t, address(id)+"/uuid", nil).Text(t, "uuid")) // which ends any feed
+			list := path("/api/elements/%d/feeds", ann)
+			client.Get(t, list).Want(t, http.StatusOK, `{"status":"OK","feeds":[]}`)
+			_, again := newFeed(t, client, ann)
+			public.Get(t, again).WantCode(t, http.StatusOK)
+			public.Get(t, feed).WantCode(t, http.StatusNotFound)
+		})
+	}
+}
+
+func TestHardToBreak_Row12_MakingRenewingAndEndingAFeedIsInTheAudit(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	user, uuid := s.person(t, "una", nil)
+	client := system.Login(t, uuid)
+	id, first := newFeed(t, client, ann)
+	_, second := newFeed(t, client, ann)
+	client.Delete(t, path("/api/elements/%d/feeds/%d", ann, id)).Must(t, http.StatusOK)
+	client.Delete(t, path("/api/elements/%d/feeds/%d", ann, id)).Must(t, http.StatusNotFound) // has no entry
+	after, _ := newFeed(t, client, ann)
+	record := path("Feed:%d", id)
+	made := path("user → %d, element → %d, address →", user, ann)
+	s.wantAudit(t, "record="+record,
+		path("delete %s: user %d →, element %d →", record, user, ann),
+		path("update %s: address →", record),
+		path("create %s: %s", record, made))
+	s.wantAudit(t, path("record=Element:%d&user=%d", ann, user),
+		path("create Feed:%d: %s", after, made), path("delete %s: …", record), path("update %s: …", record),
+		path("create %s: …", record))
+	if after == id {
+		t.Errorf("the feed %d has ended and is there again", id)
+	}
+	all := s.Get(t, "/api/admin/audit/elements?limit=1000").Body
+	for _, address := range []string{first, second} {
+		if token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics"); strings.Contains(all, token) {
+			t.Error("the audit holds a token")
 		}
 	}
 }

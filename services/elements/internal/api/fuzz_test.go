@@ -2,11 +2,12 @@ package api
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -60,10 +61,7 @@ func dayByTheBook(t *testing.T, raw json.RawMessage, open wiretime.Day) (wiretim
 	if !isText || err != nil || at.Year() < 1 || at.Format(time.DateOnly) != text {
 		return open, false
 	}
-	day, err := wiretime.ParseDay(at.Format(time.DateOnly))
-	if err != nil {
-		t.Fatal(err)
-	}
+	day := timetest.Day(t, at.Format(time.DateOnly))
 	return day, true
 }
 
@@ -95,16 +93,6 @@ func FuzzReadDraft(f *testing.F) {
 		for name, text := range d.Texts {
 			written[name] = text
 		}
-		text, err := json.Marshal(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := web.ParseObject(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := readDraft(again); !reflect.DeepEqual(got, d) {
-			t.Fatalf("%s, written as %s: %+v, before %+v", raw, text, got, d)
-		}
+		servicetest.ReadsBack(t, written, readDraft, d)
 	})
 }

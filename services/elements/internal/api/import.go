@@ -19,38 +19,45 @@ import (
 // importElements imports one type of element.
 func (h handlers) importElements(t element.Type) importer.Handler {
 	return func(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-		rows := make([]element.Row, len(batch.Records))
-		for i, r := range batch.Records {
-			rows[i] = element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
-		}
-		return h.elements.ImportElements(c.UserContext(), t, rows, batch.DryRun)
+		return h.elements.ImportElements(c.UserContext(), t, importer.Rows(batch, readRow), batch.DryRun)
 	}
+}
+
+func readRow(r importer.Record) element.Row {
+	return element.Row{Key: r.Key, Hash: r.Hash, Draft: readDraft(r.Fields)}
 }
 
 // importMemberships imports memberships.
 func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	rows := make([]element.MembershipRow, len(batch.Records))
-	for i, r := range batch.Records {
-		faults := problem.Fields{}
-		rows[i] = element.MembershipRow{Key: r.Key, Hash: r.Hash, Faults: faults}
-		rows[i].Group = reference(r.Fields, "group", faults)
-		rows[i].Member = reference(r.Fields, "member", faults)
-		rows[i].Days = readSourcedDays(r.Fields, faults)
-		rows[i].Changes = readChanges(r.Fields, faults)
+	return h.elements.ImportMemberships(c.UserContext(), importer.Rows(batch, readMembershipRow), batch.DryRun)
+}
+
+func readMembershipRow(r importer.Record) element.MembershipRow {
+	faults := problem.Fields{}
+	return element.MembershipRow{
+		Key:     r.Key,
+		Hash:    r.Hash,
+		Group:   reference(r.Fields, "group", faults),
+		Member:  reference(r.Fields, "member", faults),
+		Days:    readSourcedDays(r.Fields, faults),
+		Changes: readChanges(r.Fields, faults),
+		Faults:  faults,
 	}
-	return h.elements.ImportMemberships(c.UserContext(), rows, batch.DryRun)
 }
 
 // importAdministrators imports administrators.
 func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	rows := make([]element.AdministratorRow, len(batch.Records))
-	for i, r := range batch.Records {
-		faults := problem.Fields{}
-		rows[i] = element.AdministratorRow{Key: r.Key, Faults: faults}
-		rows[i].Element = reference(r.Fields, "element", faults)
-		rows[i].User = reference(r.Fields, "user", faults)
+	return h.elements.ImportAdministrators(c.UserContext(), importer.Rows(batch, readAdministratorRow), batch.DryRun)
+}
+
+func readAdministratorRow(r importer.Record) element.AdministratorRow {
+	faults := problem.Fields{}
+	return element.AdministratorRow{
+		Key:     r.Key,
+		Element: reference(r.Fields, "element", faults),
+		User:    reference(r.Fields, "user", faults),
+		Faults:  faults,
 	}
-	return h.elements.ImportAdministrators(c.UserContext(), rows, batch.DryRun)
 }
 
 // reference reads a key that is required.

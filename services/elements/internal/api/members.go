@@ -18,11 +18,7 @@ const membersMethods = "GET, HEAD, POST"
 // members answers GET /api/admin/elements/ID/members: the group's own members with their days, those of the day that on
 // gives; with nested=true, the people and things that are in the group on that day, or today.
 func (h handlers) members(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	after, limit, err := web.Page(c)
+	id, after, limit, err := web.PathPage(c)
 	if err != nil {
 		return err
 	}

@@ -4,19 +4,12 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-func TestPublicPathsAreInTheServicesRows(t *testing.T) {
-	table, err := routes.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range (handlers{}).public() {
-		if service, ok := table.Service(r.Path); !ok || service != "elements" {
-			t.Errorf("%s %s goes to %q", r.Method, r.Path, service)
-		}
-	}
+func TestEveryPublicPathLiesInTheServicesRows(t *testing.T) {
+	h := handlers{}
+	servicetest.RoutedTo(t, "elements", h.public(), h.internal())
 }
 
 func TestOpenAPI_ListsExactlyWhatIsServed(t *testing.T) {

@@ -11,19 +11,10 @@ import (
 	"unicode/utf8"
 
 	ics "github.com/arran4/golang-ical"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/emersion/go-ical"
 	"pgregory.net/rapid"
-
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
-
-func zone(t interface{ Fatal(...any) }, name string) wiretime.Zone {
-	z, err := wiretime.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
-}
 
 func at(text string) time.Time {
 	parsed, err := time.Parse(time.RFC3339, text)
@@ -34,7 +25,7 @@ func at(text string) time.Time {
 }
 
 func TestRFC5545_AFeedToTheLetter(t *testing.T) {
-	z := zone(t, "Europe/London")
+	z := timetest.Zone(t, "Europe/London")
 	got := string(Encode(Calendar{
 		Name: "R1; big, room", Zone: z, From: at("2026-01-10T00:00:00Z"), To: at("2026-12-01T00:00:00Z"),
 		Events: []Event{
@@ -141,7 +132,7 @@ func TestRFC5545_3_1_LinesFoldAt75OctetsAndCutNoCharacter(t *testing.T) {
 func drawCalendar(t *rapid.T) Calendar {
 	c := Calendar{
 		Name: drawText(t, "name"), From: at("2026-01-10T00:00:00Z"), To: at("2028-01-10T00:00:00Z"),
-		Zone: zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe",
+		Zone: timetest.Zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe",
 			"Asia/Tokyo", "UTC"}).Draw(t, "zone")),
 	}
 	for n := range rapid.IntRange(0, 6).Draw(t, "events") {
@@ -307,7 +298,7 @@ func TestRFC5545_DebiansLibrariesReadIt(t *testing.T) {
 		"import icalendar, vobject").CombinedOutput(); err != nil {
 		t.Fatalf("python3-icalendar and python3-vobject are needed (.ci/setup tests installs them): %v\n%s", err, out)
 	}
-	z := zone(t, "Europe/London")
+	z := timetest.Zone(t, "Europe/London")
 	summary := strings.Repeat("Ünïcode; 漢字, \"quoted\" \\ ", 8)
 	starts := at("2026-07-01T08:00:00Z")
 	text := Encode(Calendar{Name: "A", Zone: z, From: at("2026-01-10T00:00:00Z"), To: at("2028-01-10T00:00:00Z"),

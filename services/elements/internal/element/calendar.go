@@ -18,7 +18,7 @@ import (
 const calendarDays = 366
 
 // CalendarByToken returns the calendar of the feed with that token, as Calendar does. A NotFound problem, whatever the
-// reason, when there is no such feed or its user may not use the API.
+// reason, when there is no such feed or it does not work for its user.
 func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, error) {
 	f, err := s.feeds.GetByToken(ctx, hashOf(token))
 	if errors.Is(err, record.ErrNotFound) {
@@ -27,14 +27,18 @@ func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{f.UserID}})
+	e, err := s.Get(ctx, f.ElementID)
 	if err != nil {
 		return nil, err
 	}
-	if len(users) == 0 || !users[0].Active || !users[0].CanAPI {
+	u, err := s.user(ctx, f.UserID)
+	if err != nil {
+		return nil, err
+	}
+	if !f.worksFor(u, e) {
 		return nil, problem.New(problem.NotFound, "")
 	}
-	return s.Calendar(ctx, f.ElementID)
+	return s.calendarOf(ctx, e)
 }
 
 // Calendar returns an element's calendar as iCalendar text, from 366 days before today to 366 days after. Its events
@@ -45,13 +49,17 @@ func (s *Service) Calendar(ctx context.Context, id int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.calendarOf(ctx, e)
+}
+
+func (s *Service) calendarOf(ctx context.Context, e Element) ([]byte, error) {
 	namespace, err := s.feeds.Namespace(ctx)
 	if err != nil {
 		return nil, err
 	}
 	today := s.today()
 	days := wiretime.Days{First: today.AddDays(-calendarDays), Last: today.AddDays(calendarDays)}
-	reaches, err := s.reaches(ctx, []int64{id}, days)
+	reaches, err := s.reaches(ctx, []int64{e.ID}, days)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -17,16 +18,10 @@ import (
 // is reached on the minute's day.
 func TestFreeBusy_BusyAndFreeTimesAreThoseOfTheMinuteByMinuteModelAcrossClockChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		zone, err := wiretime.LoadZone(rapid.SampledFrom([]string{"Europe/London", "America/New_York",
+		zone := timetest.Zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York",
 			"Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
+		origin := timetest.Day(t, rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
 			"2026-10-31", "2026-04-04", "2026-04-23", "2026-10-29"}).Draw(t, "around"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		days := wiretime.Days{First: origin, Last: origin + wiretime.Day(rapid.IntRange(0, 3).Draw(t, "days"))}
 		from, to := zone.Bounds(days)
 		taken := map[int64][]Interval{}

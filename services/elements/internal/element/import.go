@@ -2,6 +2,7 @@ package element
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -14,38 +15,71 @@ import (
 // final says whether a row needs no further attempt.
 func final(o record.Outcome) bool { return o.Result == record.Failed || o.Result == record.Unchanged }
 
-// unchanged returns the outcome of a row that is the one stored. When an earlier attempt stored it, the outcome of that
-// attempt stays.
-func unchanged(o record.Outcome, id int64) record.Outcome {
-	if o.Result == "" {
-		o.Result = record.Unchanged
+// open goes through the rows that need an attempt, with their indexes.
+func open[R any](rows []R, outcomes []record.Outcome) iter.Seq2[int, R] {
+	return func(yield func(int, R) bool) {
+		for i, r := range rows {
+			if !final(outcomes[i]) && !yield(i, r) {
+				return
+			}
+		}
 	}
-	o.ID = id
-	return o
+}
+
+// checked returns the outcomes at the beginning of an import: those of rows with faults are final.
+func checked[R interface{ check() problem.Fields }](rows []R) []record.Outcome {
+	outcomes := make([]record.Outcome, len(rows))
+	for i, r := range rows {
+		if faults := r.check(); len(faults) > 0 {
+			outcomes[i] = record.Fail(faults)
+		}
+	}
+	return outcomes
+}
+
+// decideAll sets the outcome of each row that needs an attempt. A row that an earlier attempt has stored is unchanged
+// now, and keeps the result of that attempt.
+func decideAll[R any](rows []R, outcomes []record.Outcome, decide func(i int, r R) record.Outcome) {
+	for i, r := range open(rows, outcomes) {
+		o := decide(i, r)
+		if o.Result == record.Unchanged && outcomes[i].Result != "" {
+			o.Result = outcomes[i].Result
+		}
+		outcomes[i] = o
+	}
 }
 
 // importChanges are the changes of one attempt.
 type importChanges[T any] struct {
 	changes[T]
-	rows []int // of the created records
+	rows []int         // of the created records
+	id   func(T) int64 // 0: of a record that is to be created
 }
 
-func (c *importChanges[T]) create(row int, r T) {
+// put adds the record that a row asks for, and returns the row's outcome.
+func (c *importChanges[T]) put(row int, r T) record.Outcome {
+	if id := c.id(r); id != 0 {
+		c.updated = append(c.updated, r)
+		return record.Outcome{Result: record.Updated, ID: id}
+	}
 	c.created, c.rows = append(c.created, r), append(c.rows, row)
+	return record.Outcome{Result: record.Created}
 }
 
-func (c *importChanges[T]) update(r T) { c.updated = append(c.updated, r) }
-
-// write stores the changes and sets the ids of the outcomes. It returns false when another writer interfered.
+// write stores the changes, unless the run is dry, and sets the ids of the outcomes. It returns false when another
+// writer interfered.
 func (c *importChanges[T]) write(
-	ctx context.Context, w writer[T], outcomes []record.Outcome, id func(T) int64,
+	ctx context.Context, w writer[T], outcomes []record.Outcome, dry bool,
 ) (done bool, err error) {
+	if dry {
+		return true, nil
+	}
 	duplicates, all, err := c.changes.write(ctx, w)
 	if err != nil {
 		return false, err
 	}
 	for i, row := range c.rows {
-		outcomes[row].ID = id(c.created[i])
+		outcomes[row].ID = c.id(c.created[i])
 	}
 	for _, i := range duplicates { // another import was first: the next attempt compares with what that one stored
 		outcomes[c.rows[i]] = record.Outcome{}

@@ -31,13 +31,9 @@ func (r AdministratorRow) check() problem.Fields {
 func (s *Service) ImportAdministrators(
 	ctx context.Context, rows []AdministratorRow, dry bool,
 ) ([]record.Outcome, error) {
-	outcomes := make([]record.Outcome, len(rows))
+	outcomes := checked(rows)
 	var keys []string
-	for i, r := range rows {
-		if faults := r.check(); len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-			continue
-		}
+	for _, r := range open(rows, outcomes) {
 		keys = append(keys, r.User)
 	}
 	found, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinct(keys)})
@@ -58,39 +54,31 @@ func (s *Service) importAdministrators(
 	ctx context.Context, rows []AdministratorRow, userIDs map[string]int64, outcomes []record.Outcome, dry bool,
 ) (done bool, err error) {
 	var keys []string
-	for i, r := range rows {
-		if !final(outcomes[i]) {
-			keys = append(keys, r.Element)
-		}
+	for _, r := range open(rows, outcomes) {
+		keys = append(keys, r.Element)
 	}
 	elements, err := s.findByKeys(ctx, keys)
 	if err != nil {
 		return false, err
 	}
 	changed := map[string]Element{}
-	for i, r := range rows {
-		if final(outcomes[i]) {
-			continue
-		}
+	decideAll(rows, outcomes, func(_ int, r AdministratorRow) record.Outcome {
 		e, elementExists := elements[r.Element]
 		userID, userExists := userIDs[r.User]
 		switch {
 		case elementExists && slices.Contains(e.ImportedAdministrators, r.User):
-			outcomes[i] = unchanged(outcomes[i], e.ID)
-			continue
+			return record.Outcome{Result: record.Unchanged, ID: e.ID}
 		case dry:
-			outcomes[i] = record.Outcome{Result: record.Created}
-			continue
+			return record.Outcome{Result: record.Created}
 		}
 		if faults := missingFields(map[string]bool{"element": elementExists, "user": userExists}); len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-			continue
+			return record.Fail(faults)
 		}
 		e.addAdministrator(userID)
 		e.ImportedAdministrators = append(e.ImportedAdministrators, r.User)
 		elements[r.Element], changed[r.Element] = e, e
-		outcomes[i] = record.Outcome{Result: record.Created, ID: e.ID}
-	}
+		return record.Outcome{Result: record.Created, ID: e.ID}
+	})
 	return s.store.Replace(ctx, slices.Collect(maps.Values(changed)))
 }
 

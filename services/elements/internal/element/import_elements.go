@@ -27,42 +27,26 @@ func (s *Service) importElements(
 	ctx context.Context, t Type, rows []Row, outcomes []record.Outcome, dry bool,
 ) (done bool, err error) {
 	var keys []string
-	for i, r := range rows {
-		if !final(outcomes[i]) {
-			keys = append(keys, t.Key(r.Key))
-		}
+	for _, r := range open(rows, outcomes) {
+		keys = append(keys, t.Key(r.Key))
 	}
 	existing, err := s.findByKeys(ctx, keys)
 	if err != nil {
 		return false, err
 	}
-	var changes importChanges[Element]
-	for i, r := range rows {
-		if final(outcomes[i]) {
-			continue
-		}
+	changes := importChanges[Element]{id: func(e Element) int64 { return e.ID }}
+	decideAll(rows, outcomes, func(i int, r Row) record.Outcome {
 		e, exists := existing[t.Key(r.Key)]
 		if exists && e.ImportHash == r.Hash {
-			outcomes[i] = unchanged(outcomes[i], e.ID)
-			continue
+			return record.Outcome{Result: record.Unchanged, ID: e.ID}
 		}
 		e = r.blank(t, e)
 		if faults := r.apply(&e); len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-			continue
+			return record.Fail(faults)
 		}
-		if exists {
-			outcomes[i] = record.Outcome{Result: record.Updated, ID: e.ID}
-			changes.update(e)
-			continue
-		}
-		outcomes[i] = record.Outcome{Result: record.Created}
-		changes.create(i, e)
-	}
-	if dry {
-		return true, nil
-	}
-	return changes.write(ctx, s.store, outcomes, func(e Element) int64 { return e.ID })
+		return changes.put(i, e)
+	})
+	return changes.write(ctx, s.store, outcomes, dry)
 }
 
 // blank returns the element without any details, a new one when it does not exist.

@@ -84,26 +84,20 @@ func (r MembershipRow) apply(m *Membership) bool {
 // ImportMemberships is ImportElements for memberships. In a dry run, a key of no element is no fault: the element may
 // be in the same bundle.
 func (s *Service) ImportMemberships(ctx context.Context, rows []MembershipRow, dry bool) ([]record.Outcome, error) {
-	outcomes := make([]record.Outcome, len(rows))
+	outcomes := checked(rows)
 	var keys []string
-	for i, r := range rows {
-		if faults := r.check(); len(faults) > 0 {
-			outcomes[i] = record.Fail(faults)
-			continue
-		}
+	for _, r := range open(rows, outcomes) {
 		keys = append(keys, r.groupKey(), r.Member)
 	}
 	elements, err := s.findByKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range rows {
-		if dry || outcomes[i].Result == record.Failed {
-			continue
-		}
+	for i, r := range open(rows, outcomes) {
 		_, groupExists := elements[r.groupKey()]
 		_, memberExists := elements[r.Member]
-		if faults := missingFields(map[string]bool{"group": groupExists, "member": memberExists}); len(faults) > 0 {
+		faults := missingFields(map[string]bool{"group": groupExists, "member": memberExists})
+		if len(faults) > 0 && !dry {
 			outcomes[i] = record.Fail(faults)
 		}
 	}
@@ -120,30 +114,17 @@ func (s *Service) importMemberships(
 	if err != nil {
 		return false, err
 	}
-	var changes importChanges[Membership]
-	for i, r := range rows {
-		if final(outcomes[i]) {
-			continue
-		}
+	changes := importChanges[Membership]{id: func(m Membership) int64 { return m.ID }}
+	decideAll(rows, outcomes, func(i int, r MembershipRow) record.Outcome {
 		group, member := elements[r.groupKey()], elements[r.Member]
-		m, exists := existing[pair{group.ID, member.ID}]
+		m := existing[pair{group.ID, member.ID}]
 		if !r.apply(&m) {
-			outcomes[i] = unchanged(outcomes[i], m.ID)
-			continue
+			return record.Outcome{Result: record.Unchanged, ID: m.ID}
 		}
 		m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
-		if exists {
-			outcomes[i] = record.Outcome{Result: record.Updated, ID: m.ID}
-			changes.update(m)
-			continue
-		}
-		outcomes[i] = record.Outcome{Result: record.Created}
-		changes.create(i, m)
-	}
-	if dry {
-		return true, nil
-	}
-	return changes.write(ctx, s.memberships, outcomes, func(m Membership) int64 { return m.ID })
+		return changes.put(i, m)
+	})
+	return changes.write(ctx, s.memberships, outcomes, dry)
 }
 
 // findPairsOfRows returns the memberships of the rows that need an attempt.
@@ -151,11 +132,9 @@ func (s *Service) findPairsOfRows(
 	ctx context.Context, rows []MembershipRow, elements map[string]Element, outcomes []record.Outcome,
 ) (map[pair]Membership, error) {
 	var groups, members []int64
-	for i, r := range rows {
-		if !final(outcomes[i]) {
-			groups = append(groups, elements[r.groupKey()].ID)
-			members = append(members, elements[r.Member].ID)
-		}
+	for _, r := range open(rows, outcomes) {
+		groups = append(groups, elements[r.groupKey()].ID)
+		members = append(members, elements[r.Member].ID)
 	}
 	return s.findPairs(ctx, distinctIDs(groups), distinctIDs(members))
 }

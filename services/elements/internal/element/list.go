@@ -3,6 +3,8 @@ package element
 import (
 	"context"
 	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
 // Filter chooses elements for a list; zero fields choose all.
@@ -10,6 +12,7 @@ type Filter struct {
 	EntityType string
 	Current    *bool
 	Key        string
+	Unattended bool  // only controlled elements with no administrator who can log in, so that nobody decides
 	After      int64 // only elements with a greater id
 	Limit      int
 }
@@ -18,12 +21,63 @@ type Filter struct {
 func (s *Service) List(ctx context.Context, f Filter) (page []Element, next int64, err error) {
 	limit := f.Limit
 	f.Limit++
-	page, err = s.store.List(ctx, f)
+	if f.Unattended {
+		page, err = s.listUnattended(ctx, f)
+	} else {
+		page, err = s.store.List(ctx, f)
+	}
 	if err == nil && len(page) > limit {
 		page = page[:limit]
 		next = page[limit-1].ID
 	}
 	return page, next, err
+}
+
+// unattendedBatch is how many controlled elements are looked at with one question to identity.
+const unattendedBatch = 500
+
+// listUnattended returns up to f.Limit of the elements that are unattended, in order of id. It looks at the controlled
+// ones, which are few.
+func (s *Service) listUnattended(ctx context.Context, f Filter) ([]Element, error) {
+	var unattended []Element
+	batch := f
+	batch.Limit = unattendedBatch
+	for {
+		controlled, err := s.store.List(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		last := len(controlled) < batch.Limit
+		if !last {
+			batch.After = controlled[len(controlled)-1].ID
+		}
+		found, err := s.withoutDecider(ctx, controlled)
+		if err != nil {
+			return nil, err
+		}
+		if unattended = append(unattended, found...); last || len(unattended) >= f.Limit {
+			return unattended[:min(f.Limit, len(unattended))], nil
+		}
+	}
+}
+
+// withoutDecider returns those of the elements whose administrators can none of them log in.
+func (s *Service) withoutDecider(ctx context.Context, controlled []Element) ([]Element, error) {
+	var ids []int64
+	for _, e := range controlled {
+		ids = append(ids, e.Administrators...)
+	}
+	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: distinctIDs(ids)})
+	if err != nil {
+		return nil, err
+	}
+	decides := map[int64]bool{}
+	for _, u := range users {
+		decides[u.ID] = u.MayLogIn()
+	}
+	return slices.DeleteFunc(controlled, func(e Element) bool {
+		return slices.ContainsFunc(e.Administrators, func(id int64) bool { return decides[id] })
+	}), nil
 }
 
 // pageOf returns a page of ids, which are in order, and the id after which the next page begins, 0 after the last page.

@@ -10,9 +10,16 @@ import (
 )
 
 // elementEntry returns the audit's entry of a change of an element, none when no field changed; before has no id when
-// the element is created.
+// the element is created. Of an import it has the changes of administrators alone, for these are rights.
 func elementEntry(ctx context.Context, before, after element.Element) []audit.Entry {
 	record := audit.RecordOf("Element", after.ID)
+	if audit.InBatch(ctx) {
+		changes := audit.Only(audit.Compare(elementValues(before), elementValues(after)), "administrators")
+		if len(changes) == 0 {
+			return nil
+		}
+		return []audit.Entry{audit.Make(ctx, audit.Update, record, changes, users(changes)...)}
+	}
 	if before.ID == 0 {
 		return audit.New(ctx, audit.Create, record, audit.Compare(nil, elementValues(after)))
 	}
@@ -96,6 +103,31 @@ func membershipEntry(ctx context.Context, before, after element.Membership) []au
 func membershipValues(m element.Membership) []audit.Value {
 	return []audit.Value{
 		audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days)),
+	}
+}
+
+// feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it
+// ends. Of the address it has only that it changed.
+func feedEntry(ctx context.Context, before, after element.Feed) audit.Entry {
+	feed, action := after, audit.Update
+	var was, is []audit.Value
+	if before.ID == 0 {
+		action = audit.Create
+	} else {
+		was = feedValues(before)
+	}
+	if after.ID == 0 {
+		feed, action = before, audit.Delete
+	} else {
+		is = feedValues(after)
+	}
+	return audit.Make(ctx, action, audit.RecordOf("Feed", feed.ID), audit.Compare(was, is),
+		audit.RecordOf("Element", feed.ElementID), audit.RecordOf("User", feed.UserID))
+}
+
+func feedValues(f element.Feed) []audit.Value {
+	return []audit.Value{
+		audit.ID("user", f.UserID), audit.ID("element", f.ElementID), audit.Secret("address", f.TokenHash),
 	}
 }
 

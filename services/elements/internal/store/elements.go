@@ -90,6 +90,9 @@ func byFilter(f element.Filter) bson.D {
 	if f.Key != "" {
 		filter = append(filter, bson.E{Key: "key", Value: f.Key})
 	}
+	if f.Unattended { // who of the administrators can log in is identity's to say
+		filter = append(filter, bson.E{Key: "administrators", Value: bson.D{{Key: "$gt", Value: int64(0)}}})
+	}
 	if f.EntityType == "" && f.Current == nil {
 		return filter
 	}

@@ -4,22 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// maxPuts bounds how often Put tries to store a feed that others store at the same time.
-const maxPuts = 10
+// A feed that others change at the same time is changed again up to feedTries times, after a pause of up to feedPause.
+const (
+	feedTries = 50
+	feedPause = 20 * time.Millisecond
+)
 
-// Feeds implements element.FeedStore, by the collections feeds and element_settings. Feeds are not in the audit.
+// Feeds implements element.FeedStore, by the collections feeds and element_settings. Each change of a feed pushes its
+// entry for the audit into the document in the same write. A journal.Collection does so too, but needs ids that are
+// numbers.
 type Feeds struct {
 	feeds    *mongo.Collection
 	settings *mongo.Collection
@@ -32,23 +40,29 @@ func newFeeds(db *mongo.Database, ids *mongostore.IDs) *Feeds {
 
 var feedIndexes = []mongostore.Index{
 	{Name: "token_hash", Keys: bson.D{{Key: "token_hash", Value: 1}}},
+	auditlog.Index(),
 }
 
 // feedDocument is a feed as it is stored. Its own id is made of the user and the element. So a pair has one feed
 // without a unique index, and two writers who make it at once meet in one document.
 type feedDocument struct {
-	ID        string    `bson:"_id"`
-	FeedID    int64     `bson:"feed_id"`
-	UserID    int64     `bson:"user_id"`
-	ElementID int64     `bson:"element_id"`
-	TokenHash string    `bson:"token_hash"`
-	Created   time.Time `bson:"created"`
-	Schema    int32     `bson:"schema"`
+	ID          string        `bson:"_id"`
+	Version     int64         `bson:"version,omitempty"` // absent until this release changes it
+	FeedID      int64         `bson:"feed_id"`
+	UserID      int64         `bson:"user_id"`
+	ElementID   int64         `bson:"element_id"`
+	TokenHash   string        `bson:"token_hash,omitempty"`
+	Created     time.Time     `bson:"created"`
+	UserVersion int64         `bson:"user_version,omitempty"`
+	Schema      int32         `bson:"schema"`
+	Deleted     bool          `bson:"deleted,omitempty"` // a tombstone, which has no token
+	Audit       []audit.Entry `bson:"audit,omitempty"`
 }
 
 func (d feedDocument) feed() element.Feed {
 	return element.Feed{
 		ID: d.FeedID, UserID: d.UserID, ElementID: d.ElementID, TokenHash: d.TokenHash, Created: d.Created,
+		UserVersion: d.UserVersion,
 	}
 }
 
@@ -78,12 +92,23 @@ func (s *Feeds) Namespace(ctx context.Context) (string, error) {
 
 // Get implements element.FeedStore.
 func (s *Feeds) Get(ctx context.Context, userID, elementID int64) (element.Feed, error) {
-	return s.get(ctx, byPair(userID, elementID))
+	d, err := s.get(ctx, byPair(userID, elementID))
+	if err == nil && d.Deleted {
+		err = record.ErrNotFound
+	}
+	if err != nil {
+		return element.Feed{}, err
+	}
+	return d.feed(), nil
 }
 
 // GetByToken implements element.FeedStore.
 func (s *Feeds) GetByToken(ctx context.Context, tokenHash string) (element.Feed, error) {
-	return s.get(ctx, byToken(tokenHash))
+	d, err := s.get(ctx, byToken(tokenHash))
+	if err != nil {
+		return element.Feed{}, err
+	}
+	return d.feed(), nil
 }
 
 func byPair(userID, elementID int64) bson.D {
@@ -92,16 +117,15 @@ func byPair(userID, elementID int64) bson.D {
 
 func byToken(hash string) bson.D { return bson.D{{Key: "token_hash", Value: hash}} }
 
-func (s *Feeds) get(ctx context.Context, filter bson.D) (element.Feed, error) {
-	var d feedDocument
-	err := s.feeds.FindOne(ctx, filter).Decode(&d)
+func (s *Feeds) get(ctx context.Context, filter bson.D) (d feedDocument, err error) {
+	err = s.feeds.FindOne(ctx, filter).Decode(&d)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return element.Feed{}, record.ErrNotFound
+		return d, record.ErrNotFound
 	}
 	if err != nil {
-		return element.Feed{}, fmt.Errorf("read a feed: %w", err)
+		return d, fmt.Errorf("read a feed: %w", err)
 	}
-	return d.feed(), nil
+	return d, nil
 }
 
 // Put implements element.FeedStore.
@@ -110,39 +134,93 @@ func (s *Feeds) Put(ctx context.Context, f element.Feed) (element.Feed, error) {
 	if err != nil {
 		return f, err
 	}
-	update := bson.D{
-		{Key: "$set", Value: bson.D{{Key: "token_hash", Value: f.TokenHash}, {Key: "created", Value: f.Created}}},
-		{Key: "$setOnInsert", Value: bson.D{
-			{Key: "feed_id", Value: id}, {Key: "user_id", Value: f.UserID}, {Key: "element_id", Value: f.ElementID},
-			{Key: "schema", Value: int32(schema)},
-		}},
-	}
-	for range maxPuts {
-		_, err = s.feeds.UpdateOne(ctx, byPair(f.UserID, f.ElementID), update, options.UpdateOne().SetUpsert(true))
-		if !mongostore.IsDuplicateKey(err) && !mongostore.Conflicted(err) { // otherwise another stored it at once
-			break
+	err = persist(ctx, func() (bool, error) {
+		stored, err := s.get(ctx, byPair(f.UserID, f.ElementID))
+		exists := err == nil
+		if err != nil && !errors.Is(err, record.ErrNotFound) {
+			return false, err
 		}
-	}
+		before := stored.feed()
+		if !exists || stored.Deleted {
+			before = element.Feed{}
+		}
+		if f.ID = before.ID; f.ID == 0 {
+			f.ID = id
+		}
+		return s.write(ctx, stored, exists, f, feedEntry(ctx, before, f))
+	})
 	if err != nil {
 		return f, fmt.Errorf("store a feed: %w", err)
 	}
-	stored, err := s.Get(ctx, f.UserID, f.ElementID)
-	if errors.Is(err, record.ErrNotFound) { // deleted meanwhile
-		return f, nil
+	return f, nil
+}
+
+// write stores f as a new document, or in the place of the stored one, and says whether nobody else was first. It
+// leaves the entries alone that are being copied.
+func (s *Feeds) write(
+	ctx context.Context, stored feedDocument, exists bool, f element.Feed, entry audit.Entry,
+) (bool, error) {
+	if !exists {
+		_, err := s.feeds.InsertOne(ctx, feedDocument{
+			ID: fmt.Sprintf("%d/%d", f.UserID, f.ElementID), Version: 1, FeedID: f.ID, UserID: f.UserID,
+			ElementID: f.ElementID, TokenHash: f.TokenHash, Created: f.Created, UserVersion: f.UserVersion,
+			Schema: schema, Audit: []audit.Entry{entry},
+		})
+		if mongostore.IsDuplicateKey(err) {
+			return false, nil
+		}
+		return err == nil, err
 	}
-	f.ID = stored.ID
-	return f, err
+	same := bson.E{Key: "version", Value: stored.Version}
+	if stored.Version == 0 {
+		same.Value = bson.D{{Key: "$exists", Value: false}}
+	}
+	result, err := s.feeds.UpdateOne(ctx, append(byPair(f.UserID, f.ElementID), same), bson.D{
+		{Key: "$set", Value: bson.D{
+			{Key: "feed_id", Value: f.ID}, {Key: "token_hash", Value: f.TokenHash}, {Key: "created", Value: f.Created},
+			{Key: "user_version", Value: f.UserVersion}, {Key: "version", Value: stored.Version + 1},
+		}},
+		{Key: "$unset", Value: bson.D{{Key: "deleted", Value: ""}}},
+		{Key: "$push", Value: bson.D{{Key: audit.Field, Value: entry}}},
+	})
+	if err != nil {
+		return false, err
+	}
+	return result.MatchedCount == 1, nil
 }
 
 // Delete implements element.FeedStore.
 func (s *Feeds) Delete(ctx context.Context, userID, elementID, id int64) error {
-	filter := append(byPair(userID, elementID), bson.E{Key: "feed_id", Value: id})
-	result, err := s.feeds.DeleteOne(ctx, filter)
-	if err != nil {
+	f := element.Feed{ID: id, UserID: userID, ElementID: elementID}
+	filter := append(byPair(userID, elementID), bson.E{Key: "feed_id", Value: id},
+		bson.E{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}})
+	update := bson.D{
+		{Key: "$set", Value: bson.D{{Key: "deleted", Value: true}}},
+		{Key: "$unset", Value: bson.D{{Key: "token_hash", Value: ""}}},
+		{Key: "$inc", Value: bson.D{{Key: "version", Value: int64(1)}}},
+		{Key: "$push", Value: bson.D{{Key: audit.Field, Value: feedEntry(ctx, f, element.Feed{})}}},
+	}
+	err := persist(ctx, func() (bool, error) {
+		result, err := s.feeds.UpdateOne(ctx, filter, update)
+		if err == nil && result.MatchedCount == 0 {
+			err = record.ErrNotFound
+		}
+		return err == nil, err
+	})
+	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return fmt.Errorf("delete a feed: %w", err)
 	}
-	if result.DeletedCount == 0 {
-		return record.ErrNotFound
+	return err
+}
+
+// persist repeats a write until it says that nobody else was first.
+func persist(ctx context.Context, write func() (done bool, err error)) error {
+	for range feedTries {
+		done, err := write()
+		if done || err != nil && !mongostore.Conflicted(err) {
+			return err
+		}
+		background.Pause(ctx, rand.N(feedPause))
 	}
-	return nil
+	return mongostore.ErrConflict
 }

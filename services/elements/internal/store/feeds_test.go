@@ -93,3 +93,60 @@ func TestFeeds_AreFoundByAnIndex(t *testing.T) {
 		storetest.NoScan(t, s.feeds.Database(), bson.D{{Key: "find", Value: "feeds"}, {Key: "filter", Value: filter}})
 	}
 }
+
+// A feed of the release before has no version, and that release reads what this one writes.
+func TestFeeds_OfTheReleaseBefore(t *testing.T) {
+	s := openFeeds(t)
+	for i, change := range []func() error{
+		func() error {
+			f, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "new", UserVersion: 4})
+			if f.ID != 7 {
+				t.Errorf("%+v", f)
+			}
+			return err
+		},
+		func() error { return s.Delete(t.Context(), 1, 2, 7) },
+	} {
+		if _, err := s.feeds.DeleteMany(t.Context(), bson.D{}); err != nil {
+			t.Fatal(err)
+		}
+		old := bson.D{{Key: "_id", Value: "1/2"}, {Key: "feed_id", Value: int64(7)}, {Key: "user_id", Value: int64(1)},
+			{Key: "element_id", Value: int64(2)}, {Key: "token_hash", Value: "old"}, {Key: "created", Value: time.Now()},
+			{Key: "schema", Value: int32(1)}}
+		if _, err := s.feeds.InsertOne(t.Context(), old); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := s.GetByToken(t.Context(), "old"); err != nil || f.ID != 7 || f.UserVersion != 0 {
+			t.Errorf("%+v, %v", f, err)
+		}
+		if err := change(); err != nil {
+			t.Errorf("change %d: %v", i, err)
+		}
+		if f, err := s.GetByToken(t.Context(), "old"); !errors.Is(err, record.ErrNotFound) {
+			t.Errorf("after change %d the old address still works: %+v, %v", i, f, err)
+		}
+	}
+}
+
+// A deleted feed is a tombstone until its entry is copied; a new one may take its place before.
+func TestFeeds_ATombstoneIsNoFeedAndCanBeReplaced(t *testing.T) {
+	s := openFeeds(t)
+	first, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), 1, 2, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), 1, 2, first.ID); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("deleted twice: %v", err)
+	}
+	second, err := s.Put(t.Context(), element.Feed{UserID: 1, ElementID: 2, TokenHash: "b"})
+	if err != nil || second.ID == first.ID {
+		t.Errorf("%+v after %+v, %v", second, first, err)
+	}
+	var d feedDocument
+	if err := s.feeds.FindOne(t.Context(), byPair(1, 2)).Decode(&d); err != nil || d.Deleted || len(d.Audit) != 3 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

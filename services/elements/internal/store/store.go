@@ -19,14 +19,15 @@ type Store struct {
 	Elements    *Elements
 	Memberships *Memberships
 	Feeds       *Feeds
-	Audit       *auditlog.Log // of elements and memberships
+	Audit       *auditlog.Log // of elements, memberships and feeds
 }
 
 // New returns the stores in the database. Prepare must have run on it once.
 func New(db *mongo.Database, ids *mongostore.IDs) *Store {
 	return &Store{
 		Elements: newElements(db, ids), Memberships: newMemberships(db, ids), Feeds: newFeeds(db, ids),
-		Audit: auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships")),
+		Audit: auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships"),
+			db.Collection("feeds")),
 	}
 }
 

@@ -16,32 +16,21 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
-
-func zone(t rapid.TB, name string) wiretime.Zone {
-	t.Helper()
-	z, err := wiretime.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
-}
 
 // Who is elsewhere agrees with a model that looks at every quarter of an hour: whether there is one in which the
 // pupil is part of both events, by the memberships of its day.
 func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testing.T) {
 	const pupils, groups = 3, 3 // pupils are elements 1 to 3, groups 11 to 13
 	rapid.Check(t, func(t *rapid.T) {
-		z := zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe"}).Draw(t,
+		z := timetest.Zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York", "Australia/Lord_Howe"}).Draw(t,
 			"zone"))
-		origin, err := wiretime.ParseDay(rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
+		origin := timetest.Day(t, rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
 			"2026-10-31", "2026-04-04"}).Draw(t, "around"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		s := &Service{Options: Options{Zone: z}}
 		from := z.Midnight(origin)
 		element := rapid.OneOf(rapid.Int64Range(1, pupils), rapid.Int64Range(11, 10+groups))
@@ -140,7 +129,7 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 }
 
 func TestAbsences_ContentsOfANote(t *testing.T) {
-	s := &Service{Options: Options{Zone: zone(t, "Europe/London")}}
+	s := &Service{Options: Options{Zone: timetest.Zone(t, "Europe/London")}}
 	at := func(starts, ends string, allDay bool, body string, rooms []string, pupils ...string) place {
 		from, _ := time.Parse(time.RFC3339, starts)
 		to, _ := time.Parse(time.RFC3339, ends)
@@ -184,7 +173,7 @@ func TestAbsences_ContentsOfANote(t *testing.T) {
 }
 
 func TestAbsences_ANoteIsNeverTooLong(t *testing.T) {
-	s := &Service{Options: Options{Zone: zone(t, "Europe/London")}}
+	s := &Service{Options: Options{Zone: timetest.Zone(t, "Europe/London")}}
 	hostile := strings.Repeat("*", 5000)
 	a := Absence{Pupils: 1 << 40, Elsewhere: 1 << 40}
 	for range 200 {
@@ -311,16 +300,13 @@ func (s *school) checker(t *testing.T) *Service {
 	t.Helper()
 	return New(Options{
 		Events: s, Clashes: s, Store: s, Categories: s, Nights: s, Elements: s, Notes: s, Audit: s,
-		Zone: zone(t, "Europe/London"), Now: time.Now,
+		Zone: timetest.Zone(t, "Europe/London"), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler), Metrics: s,
 	})
 }
 
 func TestAbsences_ACheckAsksByTheHundredAndNotForEachPupil(t *testing.T) {
-	day, err := wiretime.ParseDay("2026-09-07")
-	if err != nil {
-		t.Fatal(err)
-	}
+	day := timetest.Day(t, "2026-09-07")
 	all := &school{pupils: 1000, day: day}
 	s := all.checker(t)
 	report, next, err := s.Check(t.Context(), wiretime.Days{First: day, Last: day}, false)

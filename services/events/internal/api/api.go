@@ -63,7 +63,9 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Redis:      r.Redis,
 		Stream:     outbox.Stream(r.RedisPrefix, fact.EventsStream),
 		Log:        r.Log,
-		Record:     notices.Record,
+		Record: func(ctx context.Context, messages []outbox.Message) error {
+			return notices.Record(ctx, store.NoticesOf(ctx, r.Log, messages))
+		},
 	})
 	categoryStore := store.NewCategories(r.DB, r.IDs)
 	categories := category.New(category.Options{Store: categoryStore})

@@ -3,10 +3,10 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"reflect"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -119,16 +119,6 @@ func FuzzReadFields(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := web.ParseObject(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := readFields(again); !reflect.DeepEqual(got, fields) {
-			t.Fatalf("%s, written as %s: %+v, before %+v", raw, text, got, fields)
-		}
+		servicetest.ReadsBack(t, written, readFields, fields)
 	})
 }

@@ -16,20 +16,16 @@ import (
 
 // importCategories is POST /api/admin/import/eventcategories.
 func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	rows := make([]category.Row, len(batch.Records))
-	for i, r := range batch.Records {
-		rows[i] = category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
-	}
-	return h.categories.Import(c.UserContext(), rows, batch.DryRun)
+	return h.categories.Import(c.UserContext(), importer.Rows(batch, readCategoryRow), batch.DryRun)
+}
+
+func readCategoryRow(r importer.Record) category.Row {
+	return category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
 }
 
 // importEvents is POST /api/admin/import/events.
 func (h handlers) importEvents(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	rows := make([]event.Row, len(batch.Records))
-	for i, r := range batch.Records {
-		rows[i] = readRow(r)
-	}
-	return h.events.Import(c.UserContext(), web.Principal(c), rows, batch.DryRun)
+	return h.events.Import(c.UserContext(), web.Principal(c), importer.Rows(batch, readRow), batch.DryRun)
 }
 
 // readRow reads a record of events.csv.

@@ -96,6 +96,7 @@ func (n night) wantNotes(t *testing.T) {
 }
 
 func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
+	t.Parallel()
 	n := newNight(t)
 	eventually(t, "a new deployment has checked once", func() bool { return n.done(t) })
 	before := n.runs()
@@ -119,6 +120,7 @@ func TestAbsences_ANightThatWasMissedIsMadeUpForByOneReplica(t *testing.T) {
 // A process that dies while it writes notes leaves some of them; the next one comes to the same end. What the check
 // keeps true beyond its days is kept true.
 func TestAbsences_ACheckThatWasKilledIsDoneAgainToTheSameEnd(t *testing.T) {
+	t.Parallel()
 	n := newNight(t)
 	eventually(t, "a new deployment has checked once", func() bool { return n.done(t) })
 	n.Kill(t, "events")

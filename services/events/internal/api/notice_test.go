@@ -132,6 +132,7 @@ func (n *notified) subjects(address string) []string {
 }
 
 func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
+	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
 	id := e.Event.ID

@@ -223,6 +223,7 @@ func TestDecisionsPart1_IdempotencyKey_ACategoryIsMadeOnce(t *testing.T) {
 // TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneEvent: events is killed while clients
 // create; whatever each of them heard, after it has repeated its request there is one event of its own.
 func TestDecisionsPart1_IdempotencyKey_ACrashBetweenTheWriteAndTheReplyMakesOneEvent(t *testing.T) {
+	t.Parallel()
 	own := servicetest.Start(t, servicetest.Options{Replicas: 2,
 		Env: map[string]string{"BELFRY_REQUEST_TIMEOUT": "1s"}})
 	admin := own.Admin(t)

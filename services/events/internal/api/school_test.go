@@ -105,55 +105,13 @@ func (s school) as(t *testing.T, user string) *servicetest.Client {
 // fields are the least that an event needs, and more.
 func (s school) fields(more ...any) map[string]any {
 	fields := map[string]any{"body": "Maths", "event_category_id": s.lesson, "starts_at_text": "2026-09-07 09:00"}
-	for i := 0; i+1 < len(more); i += 2 {
-		if more[i+1] == nil {
-			delete(fields, more[i].(string))
-		} else {
-			fields[more[i].(string)] = more[i+1]
-		}
-	}
-	return fields
+	return servicetest.With(fields, more...)
 }
 
-// created is what create, add and get answer.
-type created struct {
-	Status string
-	Event  struct {
-		ID          int64
-		Body        string
-		StartsAt    string `json:"starts_at"`
-		EndsAt      string `json:"ends_at"`
-		AllDay      bool   `json:"all_day"`
-		Valid       bool
-		Errors      map[string][]string
-		Commitments []struct {
-			ID      int64
-			Status  string
-			Element struct{ ID int64 }
-		}
-		Requests  []requested
-		Owner     *struct{ ID int64 }
-		Organiser *struct{ ID int64 }
-	}
-	Failures []struct {
-		Index     int
-		ElementID string `json:"element_id"`
-		ItemType  string `json:"item_type"`
-		Item      struct {
-			ID     *int64
-			Status string
-			Errors map[string][]string
-		}
-	}
-}
-
-// requested is a request inside its event.
-type requested struct {
-	ID           int64
-	Quantity     int
-	NumAllocated int `json:"num_allocated"`
-	Element      struct{ ID int64 }
-}
+type (
+	created   = servicetest.Booking
+	requested = servicetest.BookedRequest
+)
 
 // book creates an event and fails the test unless it was created.
 func book(t *testing.T, c *servicetest.Client, fields map[string]any, elements ...any) created {

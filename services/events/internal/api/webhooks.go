@@ -115,11 +115,7 @@ func (h webhookHandlers) remove(c *fiber.Ctx) error {
 
 // deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.
 func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	before, limit, err := web.Page(c)
+	id, before, limit, err := web.PathPage(c)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,16 @@ import (
 func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
+	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.addOnce(ctx, p, id, submission) })
+	return v, failures, record.Missing(err, Record, id)
+}
+
+// untilCurrent tries until what was found out about an event still holds when the event is written.
+func untilCurrent(try func() (View, []Failure, error)) (View, []Failure, error) {
 	for {
-		v, failures, err := s.addOnce(ctx, p, id, submission)
+		v, failures, err := try()
 		if !errors.Is(err, ErrOutdated) {
-			return v, failures, record.Missing(err, Record, id)
+			return v, failures, err
 		}
 	}
 }

@@ -2,7 +2,6 @@ package event
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -24,12 +23,8 @@ import (
 func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
-	for {
-		v, failures, err := s.allocateOnce(ctx, p, id, submission)
-		if !errors.Is(err, ErrOutdated) {
-			return v, failures, record.Missing(err, RequestRecord, id)
-		}
-	}
+	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.allocateOnce(ctx, p, id, submission) })
+	return v, failures, record.Missing(err, RequestRecord, id)
 }
 
 // allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done

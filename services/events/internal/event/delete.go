@@ -41,21 +41,13 @@ func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, i
 	if err != nil {
 		return err
 	}
-	elements, err := s.factsToDelete(ctx, p, &e, e.concerned(id)...)
-	if err != nil {
-		return err
-	}
-	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
+	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event) error {
 		if e.Commitment(id) == nil {
 			return record.ErrNotFound
-		}
-		if !mayRemove(p, e, elements...) {
-			return forbidden()
 		}
 		e.removeCommitment(id)
 		return nil
 	})
-	return err
 }
 
 // DeleteRequest takes a request off its event, with its allocations. Missing. Elements is asked as for
@@ -69,18 +61,31 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 	if err != nil {
 		return err
 	}
-	elements, err := s.factsToDelete(ctx, p, &e, e.Request(id).ElementID)
+	return s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event) error {
+		if e.Request(id) == nil {
+			return record.ErrNotFound
+		}
+		e.removeRequest(id)
+		return nil
+	})
+}
+
+// takeOff removes something from an event that was read. Forbidden without edit rights on it or administration of one of
+// the elements; remove returns record.ErrNotFound when another was first.
+func (s *Service) takeOff(
+	ctx context.Context, p principal.Principal, read Event, elementIDs []int64, remove func(*Event) error,
+) error {
+	elements, err := s.factsToDelete(ctx, p, &read, elementIDs...)
 	if err != nil {
 		return err
 	}
-	_, err = s.store.Change(ctx, e.ID, func(e *Event) error {
-		if e.Request(id) == nil {
-			return record.ErrNotFound
+	_, err = s.store.Change(ctx, read.ID, func(e *Event) error {
+		if err := remove(e); err != nil {
+			return err
 		}
 		if !mayRemove(p, e, elements...) {
 			return forbidden()
 		}
-		e.removeRequest(id)
 		return nil
 	})
 	return err

@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -94,61 +93,6 @@ func (b *batch) compare(ctx context.Context) (changed []int, err error) {
 		changed = append(changed, i)
 	}
 	return changed, nil
-}
-
-// resolve asks for all that the rows refer to.
-func (b *batch) resolve(ctx context.Context, changed []int) error {
-	elements, users, categories := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	b.lookup = newLookup()
-	for _, i := range changed {
-		row := b.rows[i]
-		stored := b.stored[row.Key]
-		for _, id := range stored.elementIDs() {
-			b.lookup.asked[id] = true
-		}
-		for _, key := range row.Elements {
-			elements[key] = true
-		}
-		if row.Organiser != "" {
-			elements[staffKey(row.Organiser)] = true
-		}
-		if row.Owner != "" {
-			users[row.Owner] = true
-		}
-		categories[row.Category] = true
-	}
-	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		question := fact.ElementsQuestion{
-			IDs:  slices.Collect(maps.Keys(b.lookup.asked)),
-			Keys: slices.Collect(maps.Keys(elements)),
-		}
-		facts, err := b.service.elements.Facts(ctx, question)
-		for _, f := range facts {
-			if elements[f.Key] {
-				b.elements[f.Key] = f
-			}
-			b.lookup.elements[f.ID] = f
-			b.lookup.asked[f.ID] = true
-		}
-		return err
-	})
-	g.Go(func() error {
-		facts, err := b.service.users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
-		for _, u := range facts {
-			b.users[u.Key] = u.ID
-		}
-		return err
-	})
-	g.Go(func() error {
-		found, err := b.service.categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
-		for _, c := range found {
-			b.categories[c.Key] = c.ID
-		}
-		return err
-	})
-	return g.Wait()
 }
 
 // write checks the rows and writes those that are right: the new ones at once, the changed ones a few at a time.
@@ -247,17 +191,6 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	return nil
 }
 
-// lookupOf returns a lookup of an event's elements, for the update of that event alone.
-func (b *batch) lookupOf(e *Event) *lookup {
-	l := newLookup()
-	for _, id := range e.elementIDs() {
-		if l.asked[id] = b.lookup.asked[id]; l.asked[id] {
-			l.elements[id] = b.lookup.elements[id]
-		}
-	}
-	return l
-}
-
 // apply makes the event what the row says and returns all that is wrong with the row.
 func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 	faults := maps.Clone(row.Fields.Faults)
@@ -279,105 +212,3 @@ func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 	}
 	return faults
 }
-
-func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
-	category, exists := b.categories[row.Category]
-	switch {
-	case faults["category"] != nil:
-	case row.Category == "":
-		faults.Add("category", problem.Blank)
-	case !exists && !b.dryRun:
-		faults.Add("category", problem.MustExist)
-	}
-	organiser, exists := b.elements[staffKey(row.Organiser)]
-	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
-		faults.Add("organiser", problem.NotStaff)
-	}
-	owner, exists := b.users[row.Owner]
-	if row.Owner != "" && !exists && !b.dryRun {
-		faults.Add("owner", problem.MustExist)
-	}
-	e.CategoryID, e.OrganiserID, e.OwnerID = category, organiser.ID, owner
-}
-
-// submitted returns the elements of the row that exist.
-func (b *batch) submitted(row Row, faults problem.Fields) []Submitted {
-	var elements []Submitted
-	for _, key := range row.Elements {
-		fact, exists := b.elements[key]
-		switch {
-		case exists:
-			elements = append(elements, Submitted{Text: key, ID: fact.ID})
-		case !b.dryRun:
-			faults.Add("elements", key+" "+problem.MustExist)
-		}
-	}
-	return elements
-}
-
-// rowIDs are the ids that one row can need.
-type rowIDs struct {
-	ids
-	event int64
-}
-
-// takeIDs takes the ids for all rows; a dry run counts from 1.
-func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, error) {
-	commitments, requests := 0, 0
-	needs := make(map[int][2]int, len(changed))
-	for _, i := range changed {
-		c, r := b.needs(b.rows[i])
-		needs[i] = [2]int{c, r}
-		commitments, requests = commitments+c, requests+r
-	}
-	store := b.service.store
-	take := []func(context.Context, int) ([]int64, error){
-		store.NewEventIDs,
-		store.NewCommitmentIDs,
-		store.NewRequestIDs,
-	}
-	if b.dryRun {
-		take = []func(context.Context, int) ([]int64, error){countUp, countUp, countUp}
-	}
-	var taken [3][]int64
-	for n, count := range []int{len(changed), commitments, requests} {
-		var err error
-		if taken[n], err = take[n](ctx, count); err != nil {
-			return nil, err
-		}
-	}
-	all := make(map[int]rowIDs, len(changed))
-	for n, i := range changed {
-		c, r := needs[i][0], needs[i][1]
-		all[i] = rowIDs{event: taken[0][n], ids: ids{commitments: taken[1][:c], requests: taken[2][:r]}}
-		taken[1], taken[2] = taken[1][c:], taken[2][r:]
-	}
-	return all, nil
-}
-
-func countUp(_ context.Context, n int) ([]int64, error) {
-	numbers := make([]int64, n)
-	for i := range numbers {
-		numbers[i] = int64(i + 1)
-	}
-	return numbers, nil
-}
-
-// needs counts the commitments and the requests that the row's elements become.
-func (b *batch) needs(row Row) (commitments, requests int) {
-	seen := map[string]bool{}
-	for _, key := range row.Elements {
-		fact, exists := b.elements[key]
-		switch {
-		case !exists || seen[key]:
-		case fact.Resource:
-			requests++
-		default:
-			commitments++
-		}
-		seen[key] = true
-	}
-	return commitments, requests
-}
-
-func staffKey(key string) string { return form.Staff + ":" + key }

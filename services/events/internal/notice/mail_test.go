@@ -25,6 +25,7 @@ func mailServer(t *testing.T) *receivers.MailServer {
 }
 
 func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	o := running(t, mailBy(server))
 	asked := pending(7, 1)
@@ -74,6 +75,7 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 }
 
 func TestMail_OneThatIsSentAgainHasTheSameMessageID(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	server.Lose(2)
 	o := running(t, mailBy(server))
@@ -91,6 +93,7 @@ func TestMail_OneThatIsSentAgainHasTheSameMessageID(t *testing.T) {
 }
 
 func TestMail_NoTextMakesAHeader(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	o := running(t, mailBy(server))
 	n := confirmed(7, 1)
@@ -112,6 +115,7 @@ func TestMail_NoTextMakesAHeader(t *testing.T) {
 }
 
 func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	o := running(t, mailBy(server), func(s *notice.Settings) { s.MailDigest = 3 * time.Second })
 	began := time.Now()
@@ -138,6 +142,7 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 }
 
 func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	server.Refuse(func(to string) error {
 		if to == keeperMail {
@@ -158,6 +163,7 @@ func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {
 }
 
 func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	server.Stop()
 	o := running(t, mailBy(server))
@@ -172,6 +178,7 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 }
 
 func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
+	t.Parallel()
 	open, err := receivers.StartMailServer(receivers.MailOptions{}) // offers no STARTTLS
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +198,7 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 }
 
 func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
+	t.Parallel()
 	implicit, err := receivers.StartMailServer(receivers.MailOptions{Certificate: &certificate, Implicit: true,
 		Login: true})
 	if err != nil {
@@ -225,6 +233,7 @@ func TestMail_TLSFromTheStartAndWhereItIsOffered(t *testing.T) {
 }
 
 func TestMail_EachIsSentOnceByTwoReplicas(t *testing.T) {
+	t.Parallel()
 	server := mailServer(t)
 	db := storetest.Mongo(t)
 	one, two := open(t, db, mailBy(server)), open(t, db, mailBy(server))

@@ -10,7 +10,6 @@ package notice
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -21,7 +20,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -119,29 +117,19 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// Record is given the messages of an event's outbox in their order, and stores those that are notices; while no channel
-// is on it stores none. It is the outbox relay's recorder.
-func (s *Service) Record(ctx context.Context, messages []outbox.Message) error {
-	asked, on := false, false
-	for _, m := range messages {
-		if m.Detail == "" {
-			continue
-		}
-		if !asked {
-			hooks, err := s.Store.ListWebhooks(ctx)
-			if err != nil {
-				return err
-			}
-			asked, on = true, s.mailer != nil || slices.ContainsFunc(hooks, func(w Webhook) bool { return w.Active })
-		}
-		if !on {
-			return nil
-		}
-		n := Notice{ID: m.ID, At: m.At}
-		if err := json.Unmarshal([]byte(m.Detail), &n.Notice); err != nil {
-			s.Log.ErrorContext(ctx, "a notice is not readable and is skipped", "notice", m.ID, "error", err)
-			continue
-		}
+// Record stores notices of an event, given in their order; while no channel is on it stores none.
+func (s *Service) Record(ctx context.Context, notices []Notice) error {
+	if len(notices) == 0 {
+		return nil
+	}
+	hooks, err := s.Store.ListWebhooks(ctx)
+	if err != nil {
+		return err
+	}
+	if s.mailer == nil && !slices.ContainsFunc(hooks, func(w Webhook) bool { return w.Active }) {
+		return nil
+	}
+	for _, n := range notices {
 		if err := s.Store.AddNotice(ctx, n); err != nil {
 			return err
 		}

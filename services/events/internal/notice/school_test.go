@@ -2,8 +2,8 @@ package notice_test
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -18,12 +18,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
@@ -125,10 +124,7 @@ func open(t *testing.T, db *mongo.Database, change ...func(*notice.Settings)) *o
 	if err := notices.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := timetest.London(t)
 	written := &output.Buffer{}
 	service, err := notice.New(notice.Options{
 		Settings: s, Store: notices, Elements: elements{}, Users: users{}, Zone: zone,
@@ -184,17 +180,11 @@ func (o *office) webhook(t *testing.T, url string) notice.Webhook {
 // tell records notices of one event, as its outbox's relay does.
 func (o *office) tell(t *testing.T, notices ...event.Notice) {
 	t.Helper()
-	var messages []outbox.Message
-	for _, n := range notices {
-		text, err := json.Marshal(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := outbox.NewMessage(t.Context(), string(n.Kind), n.Event.ID)
-		m.Detail = string(text)
-		messages = append(messages, m)
+	recorded := make([]notice.Notice, len(notices))
+	for i, n := range notices {
+		recorded[i] = notice.Notice{ID: rand.Text(), At: time.Now().UTC(), Notice: n}
 	}
-	if err := o.Record(t.Context(), messages); err != nil {
+	if err := o.Record(t.Context(), recorded); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 )
 
 func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
@@ -85,6 +86,7 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 
 // Nothing of a dead receiver shows at the others, and nothing is lost or out of order when it comes back.
 func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	dead, stalling, well := receivers.NewEndpoint(t), receivers.NewEndpoint(t), receivers.NewEndpoint(t)
 	dead.Answer(http.StatusServiceUnavailable)
@@ -148,6 +150,7 @@ func disorder(o *office, t *testing.T, r *receivers.Endpoint) (problems []string
 }
 
 func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	r := receivers.NewEndpoint(t)
 	refused := true
@@ -182,6 +185,7 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 }
 
 func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing.T) {
+	t.Parallel()
 	o := open(t, storetest.Mongo(t), allowLocal)
 	r := receivers.NewEndpoint(t)
 	r.Behave(func(got receivers.Request) int {
@@ -218,6 +222,7 @@ func TestWebhook_AfterADayADeliveryIsGivenUpAndTheNextOfItsEventComes(t *testing
 }
 
 func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
+	t.Parallel()
 	db := storetest.Mongo(t)
 	one, two := open(t, db, allowLocal), open(t, db, allowLocal)
 	r := receivers.NewEndpoint(t)
@@ -239,6 +244,7 @@ func TestWebhook_ReplicasShareTheWorkAndTakeOverFromEachOther(t *testing.T) {
 }
 
 func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
@@ -302,6 +308,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 }
 
 func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	r := receivers.NewEndpoint(t)
 	w := o.webhook(t, r.URL)
@@ -345,6 +352,7 @@ func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
 }
 
 func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	all, decisions, off := receivers.NewEndpoint(t), receivers.NewEndpoint(t), receivers.NewEndpoint(t)
 	o.webhook(t, all.URL)
@@ -364,6 +372,7 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 }
 
 func TestWebhook_NothingIsKeptWhileNoChannelIsOn(t *testing.T) {
+	t.Parallel()
 	o := open(t, storetest.Mongo(t))
 	o.tell(t, pending(1, 1))
 	if waiting, err := o.Store.EventsToSpread(t.Context()); err != nil || len(waiting) > 0 {
@@ -372,6 +381,7 @@ func TestWebhook_NothingIsKeptWhileNoChannelIsOn(t *testing.T) {
 }
 
 func TestWebhook_NoSecretIsLogged(t *testing.T) {
+	t.Parallel()
 	o := running(t, allowLocal)
 	r := receivers.NewEndpoint(t)
 	r.Answer(http.StatusTemporaryRedirect)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -55,41 +56,43 @@ type difference struct {
 
 func differenceOf(before, after event.Event) difference {
 	var d difference
-	for _, c := range after.Commitments {
-		switch old := before.Commitment(c.ID); {
-		case old == nil:
-			d.added = append(d.added, c)
-		case *old != c:
-			d.moved = append(d.moved, c)
-		default:
-			continue
-		}
-		d.records = append(d.records, audit.RecordOf("Commitment", c.ID))
-	}
-	for _, c := range before.Commitments {
-		if after.Commitment(c.ID) == nil {
-			d.removed = append(d.removed, c)
-			d.records = append(d.records, audit.RecordOf("Commitment", c.ID))
-		}
-	}
-	for _, r := range after.Requests {
-		switch old := before.Request(r.ID); {
-		case old == nil:
-			d.asked = append(d.asked, r)
-		case *old != r:
-			d.resize = append(d.resize, r)
-		default:
-			continue
-		}
-		d.records = append(d.records, audit.RecordOf("Request", r.ID))
-	}
-	for _, r := range before.Requests {
-		if after.Request(r.ID) == nil {
-			d.dropped = append(d.dropped, r)
-			d.records = append(d.records, audit.RecordOf("Request", r.ID))
-		}
-	}
+	var commitments, requests []audit.Record
+	d.added, d.removed, d.moved, commitments = compare(before.Commitments, after.Commitments,
+		func(c event.Commitment) audit.Record { return audit.RecordOf("Commitment", c.ID) })
+	d.asked, d.dropped, d.resize, requests = compare(before.Requests, after.Requests,
+		func(r event.Request) audit.Record { return audit.RecordOf("Request", r.ID) })
+	d.records = slices.Concat(commitments, requests)
 	return d
+}
+
+// compare returns what is on one side alone, what differs, as it is after, and the records of all of these.
+func compare[T comparable](
+	before, after []T, recordOf func(T) audit.Record,
+) (added, removed, changed []T, records []audit.Record) {
+	was := make(map[audit.Record]T, len(before))
+	for _, b := range before {
+		was[recordOf(b)] = b
+	}
+	for _, a := range after {
+		r := recordOf(a)
+		b, existed := was[r]
+		delete(was, r)
+		switch {
+		case !existed:
+			added = append(added, a)
+		case a != b:
+			changed = append(changed, a)
+		default:
+			continue
+		}
+		records = append(records, r)
+	}
+	for _, b := range before {
+		if _, gone := was[recordOf(b)]; gone {
+			removed, records = append(removed, b), append(records, recordOf(b))
+		}
+	}
+	return added, removed, changed, records
 }
 
 // what says what was done, and to which record.

@@ -97,6 +97,17 @@ func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.
 	return found, nil
 }
 
+// FindLiving implements event.Store.
+func (s *Events) FindLiving(ctx context.Context, ids []int64) ([]int64, error) {
+	fields := bson.D{{Key: "deleted", Value: 1}}
+	found, err := s.events.Find(ctx, idsFilter(ids), options.Find().SetProjection(fields))
+	living := make([]int64, len(found))
+	for i, e := range found {
+		living[i] = e.ID
+	}
+	return living, err
+}
+
 func idsFilter(ids []int64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -55,13 +54,7 @@ func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int6
 	if err != nil {
 		return nil, err
 	}
-	var users []int64
-	for _, d := range documents {
-		if !slices.Contains(users, d.UserID) {
-			users = append(users, d.UserID)
-		}
-	}
-	return users, nil
+	return distinct(documents, func(d itemDocument) int64 { return d.UserID }), nil
 }
 
 func itemsFilter(userID int64) bson.D {

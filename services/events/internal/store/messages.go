@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -19,23 +18,15 @@ func messages(ctx context.Context, version int64, before, after event.Event) []o
 	if after.ID == 0 {
 		m := outbox.NewMessage(ctx, fact.EventDeleted, before.ID)
 		if lost := event.Deletion(before); len(lost.Entries) > 0 {
-			m.Detail = detail(version, 0, lost)
+			m.Detail = noticeText(version, 0, lost)
 		}
 		return []outbox.Message{m}
 	}
 	var messages []outbox.Message
 	for i, n := range event.Notices(before, after) {
 		m := outbox.NewMessage(ctx, string(n.Kind), n.Event.ID)
-		m.Detail = detail(version, i, n)
+		m.Detail = noticeText(version, i, n)
 		messages = append(messages, m)
 	}
 	return messages
-}
-
-// detail is a notice as the outbox carries it: i is its place among those of the change that gave the document its
-// version.
-func detail(version int64, i int, n event.Notice) string {
-	n.Position = version*changeNotices + int64(i)
-	text, _ := json.Marshal(n) // numbers, texts and times always encode
-	return string(text)
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -126,10 +125,6 @@ func addNew(ctx context.Context, collection *mongo.Collection, document any) err
 
 // AddNotice implements notice.Store.
 func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
-	text, err := json.Marshal(n.Notice)
-	if err != nil {
-		return fmt.Errorf("encode a notice: %w", err)
-	}
 	return addNew(
 		ctx,
 		s.notices,
@@ -139,7 +134,7 @@ func (s *Notices) AddNotice(ctx context.Context, n notice.Notice) error {
 			Position: n.Position,
 			At:       n.At,
 			Waiting:  true,
-			Detail:   string(text),
+			Detail:   encodeNotice(n.Notice),
 		},
 	)
 }
@@ -160,13 +155,18 @@ func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var events []int64
+	return distinct(documents, func(d noticeDocument) int64 { return d.EventID }), nil
+}
+
+// distinct returns the ids of documents, each where it comes first.
+func distinct[D any](documents []D, id func(D) int64) []int64 {
+	var ids []int64
 	for _, d := range documents {
-		if !slices.Contains(events, d.EventID) {
-			events = append(events, d.EventID)
+		if !slices.Contains(ids, id(d)) {
+			ids = append(ids, id(d))
 		}
 	}
-	return events, nil
+	return ids
 }
 
 func ofEventFilter(eventID int64) bson.D {
@@ -183,10 +183,11 @@ func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice,
 	}
 	notices := make([]notice.Notice, len(documents))
 	for i, d := range documents {
-		notices[i] = notice.Notice{ID: d.ID, At: d.At}
-		if err := json.Unmarshal([]byte(d.Detail), &notices[i].Notice); err != nil {
+		n, err := decodeNotice(d.Detail)
+		if err != nil {
 			return nil, fmt.Errorf("decode notice %s: %w", d.ID, err)
 		}
+		notices[i] = notice.Notice{ID: d.ID, At: d.At, Notice: n}
 	}
 	return notices, nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
@@ -45,8 +45,8 @@ func outboxOf(t *testing.T, db *mongo.Database, id int64) (notices []event.Notic
 		if m.Detail == "" {
 			continue
 		}
-		var n event.Notice
-		if err := json.Unmarshal([]byte(m.Detail), &n); err != nil {
+		n, err := decodeNotice(m.Detail)
+		if err != nil {
 			t.Fatal(err)
 		}
 		notices = append(notices, n)
@@ -57,7 +57,7 @@ func outboxOf(t *testing.T, db *mongo.Database, id int64) (notices []event.Notic
 func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	db, _ := open(t)
 	told := 0
-	s := NewEvents(db, mongostore.NewIDs(db), london(t), func() { told++ })
+	s := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() { told++ })
 	as := func(user int64) context.Context { return audit.WithActor(t.Context(), audit.Actor{User: user}) }
 	e := lesson(5)
 	e.Commitments[0].Status = event.Requested

@@ -6,21 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
-
-func days(t *testing.T, first, last string) wiretime.Days {
-	t.Helper()
-	f, err := wiretime.ParseDay(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := wiretime.ParseDay(last)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wiretime.Days{First: f, Last: l}
-}
 
 func TestPeriods(t *testing.T) {
 	const september, october = monthBase + 680, monthBase + 681 // of 2026
@@ -30,22 +18,22 @@ func TestPeriods(t *testing.T) {
 		days             wiretime.Days
 		carried, covered []int64
 	}{
-		"a day": {days(t, "2026-09-07", "2026-09-07"), []int64{twenties, 20703, september},
+		"a day": {timetest.Days(t, "2026-09-07", "2026-09-07"), []int64{twenties, 20703, september},
 			[]int64{y2026, 20703}},
-		"over a month": {days(t, "2026-09-30", "2026-10-01"), []int64{twenties, 20726, 20727, september, october},
+		"over a month": {timetest.Days(t, "2026-09-30", "2026-10-01"), []int64{twenties, 20726, 20727, september, october},
 			[]int64{y2026, 20726, 20727}},
-		"two months": {days(t, "2026-09-01", "2026-10-31"), []int64{twenties, y2026},
+		"two months": {timetest.Days(t, "2026-09-01", "2026-10-31"), []int64{twenties, y2026},
 			[]int64{y2026, september, october}},
-		"most of a month": {days(t, "2026-09-16", "2026-10-02"), nil, []int64{y2026, september, 20727, 20728}},
-		"over New Year": {days(t, "2026-11-01", "2027-01-31"), []int64{twenties, y2026, y2027},
+		"most of a month": {timetest.Days(t, "2026-09-16", "2026-10-02"), nil, []int64{y2026, september, 20727, 20728}},
+		"over New Year": {timetest.Days(t, "2026-11-01", "2027-01-31"), []int64{twenties, y2026, y2027},
 			[]int64{y2026, y2027, monthBase + 682, monthBase + 683, monthBase + 684}},
-		"the last day": {days(t, "2199-12-31", "2199-12-31"), []int64{decadeBase + 22, 84005, monthBase + 2759},
+		"the last day": {timetest.Days(t, "2199-12-31", "2199-12-31"), []int64{decadeBase + 22, 84005, monthBase + 2759},
 			[]int64{yearBase + 229, 84005}},
-		"a decade": {days(t, "2020-01-01", "2029-12-31"), nil, []int64{twenties}},
-		"over decades": {days(t, "2019-12-31", "2030-01-01"), nil,
+		"a decade": {timetest.Days(t, "2020-01-01", "2029-12-31"), nil, []int64{twenties}},
+		"over decades": {timetest.Days(t, "2019-12-31", "2030-01-01"), nil,
 			[]int64{yearBase + 49, 18261, twenties, yearBase + 60, 21915}},
-		"beyond all days": {days(t, "2200-01-01", "9999-12-31"), nil, nil},
-		"before all days": {days(t, "0001-01-01", "1969-12-31"), nil, nil},
+		"beyond all days": {timetest.Days(t, "2200-01-01", "9999-12-31"), nil, nil},
+		"before all days": {timetest.Days(t, "0001-01-01", "1969-12-31"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := periodsOf(c.days); c.carried != nil && !slices.Equal(got, c.carried) {

@@ -18,30 +18,20 @@ import (
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-func london(t testing.TB) wiretime.Zone { return zone(t, "Europe/London") }
-
-func zone(t testing.TB, name string) wiretime.Zone {
-	t.Helper()
-	z, err := wiretime.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
-}
-
 // open returns the stores of a new database.
 func open(t testing.TB) (*mongo.Database, *Events) {
 	t.Helper()
 	db := storetest.Mongo(t)
-	if err := Prepare(t.Context(), db, london(t)); err != nil {
+	if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
 		t.Fatal(err)
 	}
-	return db, NewEvents(db, mongostore.NewIDs(db), london(t), func() {})
+	return db, NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() {})
 }
 
 func insert(t testing.TB, s *Events, events ...event.Event) {
@@ -86,7 +76,7 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 	reaches := func(first, last string) bson.D {
 		var all []fact.Reach
 		for element := range int64(13) {
-			all = append(all, fact.Reach{ElementID: element + 1, Days: []wiretime.Days{days(t, first, last)}})
+			all = append(all, fact.Reach{ElementID: element + 1, Days: []wiretime.Days{timetest.Days(t, first, last)}})
 		}
 		return touchingFilter(reachKeys(all))
 	}
@@ -103,7 +93,7 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		"all years":       reaches("1970-01-01", "2199-12-31"),
 		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC),
 			time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
-		"requests of days": requestingFilter(keysOf([]int64{501}, covering(days(t, "2026-09-07", "2026-09-09")))),
+		"requests of days": requestingFilter(keysOf([]int64{501}, covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
@@ -131,7 +121,7 @@ func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
 // The listing agrees with a model that looks at every event, and reads little besides what it returns.
 func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 	_, s := open(t)
-	z := london(t)
+	z := timetest.London(t)
 	var id int64
 	rapid.Check(t, func(rt *rapid.T) {
 		base := id
@@ -264,7 +254,7 @@ func TestTakenImportKeysAreToldByIndexAndTheRestIsStored(t *testing.T) {
 func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	db, _ := open(t)
 	told := 0
-	s := NewEvents(db, mongostore.NewIDs(db), london(t), func() { told++ })
+	s := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() { told++ })
 	insert(t, s, lesson(1))
 	if err := s.Delete(t.Context(), 1, func(*event.Event) error { return nil }); err != nil {
 		t.Fatal(err)
@@ -299,6 +289,22 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	insert(t, s, again)
 }
 
+func TestHardToBreak_Row08_EventsThatAreDeletedOrWereNeverStoredDoNotLive(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1), lesson(2), lesson(3))
+	if err := s.Delete(t.Context(), 2, func(*event.Event) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fence(t.Context(), 4); err != nil { // for ever
+		t.Fatal(err)
+	}
+	living, err := s.FindLiving(t.Context(), []int64{1, 2, 3, 4, 5})
+	slices.Sort(living)
+	if err != nil || !slices.Equal(living, []int64{1, 3}) {
+		t.Errorf("%v live, %v; want 1 and 3", living, err)
+	}
+}
+
 func TestParallelChangesOfOneEventLoseNone(t *testing.T) {
 	_, s := open(t)
 	insert(t, s, lesson(1))
@@ -327,7 +333,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 		Commitments: []event.Commitment{{ID: 2, ElementID: 5}}}
 	allDay.Span.AllDay = true
 	insert(t, s, late, allDay)
-	tokyo := zone(t, "Asia/Tokyo")
+	tokyo := timetest.Zone(t, "Asia/Tokyo")
 	var wg sync.WaitGroup
 	for range 3 { // three pods
 		wg.Go(func() {
@@ -339,7 +345,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	wg.Wait()
 	service := event.New(event.Options{Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Zone: tokyo})
 	found, err := service.CommitmentsIn(t.Context(),
-		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{days(t, "2026-09-08", "2026-09-08")}}})
+		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}})
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -114,7 +115,7 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			insert(t, s, e)
 		}
 		id++
-		service := event.New(event.Options{Store: s, Elements: mine, Zone: london(t)})
+		service := event.New(event.Options{Store: s, Elements: mine, Zone: timetest.London(t)})
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		check := func(name string, want []waiter, list func(event.Place) ([]waiter, event.Place, error)) {
 			slices.SortFunc(want, waiter.compare)
@@ -195,7 +196,7 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
 			}
 			all := fact.Reach{ElementID: want.Commitments[0].ElementID,
-				Days: []wiretime.Days{days(t, "1970-01-01", "2199-12-31")}}
+				Days: []wiretime.Days{timetest.Days(t, "1970-01-01", "2199-12-31")}}
 			if found, err := s.FindTouching(t.Context(), []fact.Reach{all}); err != nil || len(found) == 0 {
 				t.Errorf("event %d is not found in all years: %v, %v", want.ID, found, err)
 			}
@@ -206,7 +207,7 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 	if _, err := db.Collection("migrations").DeleteMany(t.Context(), bson.D{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Prepare(t.Context(), db, london(t)); err != nil {
+	if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
 		t.Fatal(err)
 	}
 	check()

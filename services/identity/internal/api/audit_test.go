@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -183,5 +185,71 @@ func TestAdministration_AuditTellsOfTheFirstAdministratorThatTheSystemMadeIt(t *
 	}
 	if oldest.Action != "create" || oldest.Record != record || oldest.UserID != nil || oldest.From != "" {
 		t.Errorf("%+v", oldest)
+	}
+}
+
+func TestHardToBreak_Row16_EachChangeOfRightsByImportHasAnEntryOfItsOwn(t *testing.T) {
+	admin, key := system.Admin(t), fmt.Sprint("rights", sequence.Add(1))
+	row := func(name string, more map[string]any) map[string]any {
+		all := map[string]any{"key": key, "name": name, "email": "r@school.example"}
+		maps.Copy(all, more)
+		return all
+	}
+	secret := uuid.NewString()
+	id := admin.Import(t, "users", row("A", map[string]any{"can_api": true}))[key]
+	for _, next := range []map[string]any{
+		row("B", map[string]any{"can_api": true}), // a name is no right
+		row("B", map[string]any{"can_api": true, "can_su": true}),
+		row("B", map[string]any{"can_api": true, "can_su": true}), // unchanged
+		row("C", map[string]any{"kind": "pupil", "can_api": true, "uuid": secret}),
+		row("C", map[string]any{"kind": "pupil", "can_api": true, "uuid": secret, "active": false}),
+	} {
+		admin.Import(t, "users", next)
+	}
+	record := fmt.Sprintf("User:%d", id)
+	want := []string{
+		"deactivate " + record + ": active true → false",
+		"update " + record + ": kind staff → pupil, permissions can_api,can_su → can_api, uuid →",
+		"update " + record + ": permissions can_api → can_api,can_su",
+		"create " + record + ": kind → staff, active → true, permissions → can_api, uuid →",
+	}
+	if diff := cmp.Diff(want, admin.AuditTexts(t, "identity", "record="+record)); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Contains(admin.Get(t, "/api/admin/audit/identity?limit=1000").Body, secret) {
+		t.Error("the audit holds a uuid")
+	}
+}
+
+func TestHardToBreak_Row16_AFailedLoginLogsItsAddressAndNeverTheUUID(t *testing.T) {
+	const wrong = "a-wrong-uuid-of-the-test"
+	address := freshAddress()
+	for range 11 { // the last is refused
+		login(t, replica(t, 0), wrong, from(address)...)
+	}
+	// A line is written before its answer is sent, and read from the process a moment later.
+	var lines []string
+	for deadline := time.Now().Add(time.Minute); len(lines) < 11 && time.Now().Before(deadline); {
+		lines = nil
+		for line := range strings.Lines(system.Logs()) {
+			if strings.Contains(line, `"msg":"a login failed"`) && strings.Contains(line, `"from":"`+address+`"`) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	refused := 0
+	for _, line := range lines {
+		if !strings.Contains(line, `"request":"`) || !strings.Contains(line, `"level":"WARN"`) {
+			t.Error(line)
+		}
+		if strings.Contains(line, `"code":429`) {
+			refused++
+		}
+	}
+	if len(lines) != 11 || refused != 1 {
+		t.Errorf("%d lines, %d of a refused login", len(lines), refused)
+	}
+	if strings.Contains(system.Logs(), wrong) {
+		t.Error("the uuid is in the log")
 	}
 }

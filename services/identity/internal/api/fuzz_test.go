@@ -1,10 +1,9 @@
 package api
 
 import (
-	"encoding/json"
-	"reflect"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
@@ -47,16 +46,6 @@ func FuzzReadEdit(f *testing.F) {
 		if e.Permissions != nil {
 			written["permissions"] = e.Permissions
 		}
-		text, err := json.Marshal(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := web.ParseObject(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := readEdit(again); !reflect.DeepEqual(got, e) {
-			t.Fatalf("%s, written as %s: %+v, before %+v", raw, text, got, e)
-		}
+		servicetest.ReadsBack(t, written, readEdit, e)
 	})
 }

@@ -11,11 +11,7 @@ import (
 
 // importUsers answers the import of a batch of users.csv.
 func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	rows := make([]user.Row, len(batch.Records))
-	for i, r := range batch.Records {
-		rows[i] = readRow(r)
-	}
-	return h.users.Import(c.UserContext(), rows, batch.DryRun)
+	return h.users.Import(c.UserContext(), importer.Rows(batch, readRow), batch.DryRun)
 }
 
 // readRow reads a record of users.csv: the fields of a user, with the permissions beside them and the element by its

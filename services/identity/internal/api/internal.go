@@ -14,7 +14,10 @@ func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User,
 	}
 	facts := make([]fact.User, len(found))
 	for i, u := range found {
-		facts[i] = fact.User{User: listForm(u), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI}
+		facts[i] = fact.User{
+			User: listForm(u), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI,
+			Kind: u.Kind, ElementID: u.ElementID, FeedsSince: u.FeedsSince,
+		}
 	}
 	return facts, nil
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -23,6 +24,7 @@ type handlers struct {
 	trusted  []netip.Prefix
 	audit    *auditlog.Log
 	zone     wiretime.Zone
+	log      *slog.Logger
 }
 
 // public are the routes for clients, and those of the documentation of all services.

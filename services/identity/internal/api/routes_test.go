@@ -1,29 +1,16 @@
 package api
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-func TestEveryPublicPathIsInTheRouteTable(t *testing.T) {
-	table, err := routes.Find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range (&handlers{}).public() {
-		if service, _ := table.Service(r.Path); service != "identity" {
-			t.Errorf("%s goes to %q", r.Path, service)
-		}
-	}
-	for _, r := range (&handlers{}).internal() {
-		if _, found := table.Service(r.Path); found || !strings.HasPrefix(r.Path, "/internal/") {
-			t.Errorf("%s can be reached from outside", r.Path)
-		}
-	}
+func TestEveryPublicPathLiesInTheServicesRows(t *testing.T) {
+	h := &handlers{}
+	servicetest.RoutedTo(t, "identity", h.public(), h.internal())
 }
 
 func TestAdministration_TheFirstAdministratorsUUIDIsChecked(t *testing.T) {

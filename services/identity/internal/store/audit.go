@@ -9,17 +9,29 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id.
+// rights are the fields that decide what a user may do and see, and how it proves who it is.
+var rights = []string{"kind", "element_id", "active", "permissions", "uuid"}
+
+// entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id. Of
+// an import it has the users who are created and those whose rights change, with their rights alone.
 func entry(ctx context.Context, before, after user.User) []audit.Entry {
-	record := audit.RecordOf(user.TypeName, after.ID)
-	if before.ID == 0 {
-		return audit.New(ctx, audit.Create, record, audit.Compare(nil, values(after)))
+	var was []audit.Value
+	if before.ID != 0 {
+		was = values(before)
 	}
-	changes := audit.Compare(values(before), values(after))
-	if len(changes) == 0 && before.SessionsSince == after.SessionsSince {
+	changes := audit.Compare(was, values(after))
+	if audit.InBatch(ctx) {
+		changes = audit.Only(changes, rights...)
+	}
+	ended := before.SessionsSince != after.SessionsSince && !audit.InBatch(ctx)
+	if before.ID != 0 && len(changes) == 0 && !ended {
 		return nil
 	}
-	return audit.New(ctx, actionOf(before, after, changes), record, changes)
+	action := audit.Create
+	if before.ID != 0 {
+		action = actionOf(before, after, changes)
+	}
+	return []audit.Entry{audit.Make(ctx, action, audit.RecordOf(user.TypeName, after.ID), changes)}
 }
 
 // actionOf returns the action that a new uuid, a deactivation or the end of sessions has when it comes alone; else

@@ -38,6 +38,9 @@ type User struct {
 	UUIDHash string // see HashUUID
 	// SessionsSince is a version of the user: sessions that began at an older one have ended. 0: none was ever ended.
 	SessionsSince int64
+	// FeedsSince is a version of the user: calendar feeds that it made at an older one have ended, for it was
+	// deactivated since, or got another uuid. 0: none was ever ended.
+	FeedsSince int64
 }
 
 // MayLogIn says whether the user may use the API by a session of its own (decisions, part 2).

@@ -10,11 +10,7 @@ import (
 
 // importNotes answers the import of a batch of notes.csv.
 func (h handlers) importNotes(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	rows := make([]note.Row, len(batch.Records))
-	for i, r := range batch.Records {
-		rows[i] = readRow(r)
-	}
-	return h.notes.Import(c.UserContext(), rows, batch.DryRun)
+	return h.notes.Import(c.UserContext(), importer.Rows(batch, readRow), batch.DryRun)
 }
 
 // readRow reads a record of notes.csv: the fields of a note, with its event and owner by their keys.

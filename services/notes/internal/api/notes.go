@@ -17,7 +17,7 @@ func (h handlers) get(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return show(c, id, n)
+	return show(c, n)
 }
 
 // change answers PUT and PATCH of a note (contract 4.3).
@@ -31,7 +31,7 @@ func (h handlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return refuse(c, err)
 	}
-	return show(c, change.ID, n)
+	return show(c, n)
 }
 
 // remove answers DELETE of a note (contract 4.3).

@@ -35,7 +35,7 @@ func (h handlers) public() []web.Route {
 // internal are the routes for the other services.
 func (h handlers) internal() []web.Route {
 	return []web.Route{
-		web.Serve(neighbour.NotesOfEvent, h.notes.List),
+		web.Serve(neighbour.NotesOfEvent, h.list),
 		web.Serve(neighbour.NewNote, h.create),
 		web.Serve(neighbour.SystemNotes, h.notes.KeepSystemNotes),
 		web.Serve(neighbour.Noted, h.notes.Noted),

@@ -13,13 +13,36 @@ import (
 const kind = "note"
 
 // show answers with a note, tagged.
-func show(c *fiber.Ctx, id int64, n note.View) error {
-	return web.Record(c, web.State{Kind: kind, ID: id, Version: n.Version}, web.Field{Name: "note", Value: n.Note})
+func show(c *fiber.Ctx, n note.View) error {
+	return web.Record(
+		c, web.State{Kind: kind, ID: n.ID, Version: n.Version}, web.Field{Name: "note", Value: shape(n, nil)},
+	)
 }
 
 // refuse answers an invalid note with its errors; any other error it returns.
-func refuse(c *fiber.Ctx, err error) error {
-	return web.RefuseInvalid(c, "note", err, func(n form.Note, _ problem.Fields) form.Note { return n })
+func refuse(c *fiber.Ctx, err error) error { return web.RefuseInvalid(c, "note", err, shape) }
+
+// shape is a note, valid unless it has faults.
+func shape(n note.View, faults problem.Fields) form.Note {
+	shown := form.Note{
+		Contents:          n.Contents,
+		VisibleGuest:      n.Visible.Guest,
+		VisibleStaff:      n.Visible.Staff,
+		VisiblePupil:      n.Visible.Pupil,
+		FormattedContents: n.HTML,
+		Valid:             len(faults) == 0,
+		Errors:            faults,
+	}
+	if n.ID != 0 {
+		shown.ID = &n.ID
+	}
+	if n.Owner != nil {
+		shown.Owner = &n.Owner.User
+	}
+	if n.Parent != nil {
+		shown.Parent = &n.Parent.Event
+	}
+	return shown
 }
 
 // readEdit reads the note parameters of contract 4.3; null counts as not given.

@@ -10,28 +10,24 @@ import (
 )
 
 // Change edits a note of the viewer's own and returns it with its parent (contract 4.3, rules 2 and 3). NotFound as
-// Get; Forbidden to all but the owner; PreconditionFailed at another version; a record.InvalidError of the note as
-// the API shows it.
+// Get; Forbidden to all but the owner; PreconditionFailed at another version; a record.InvalidError of the View.
 func (s *Service) Change(ctx context.Context, v fact.Viewer, id int64, e Edit, match record.Match) (View, error) {
-	n, err := s.getVisible(ctx, v, id)
+	read, err := s.read(ctx, v, id)
 	if err != nil {
 		return View{}, err
 	}
-	owner, parent, err := s.surroundings(ctx, n)
-	if err != nil {
-		return View{}, err
-	}
+	n, owner, parent := read.Note, read.Owner, read.Parent
 	if err := n.checkChangeable(v, match); err != nil {
 		return View{}, err
 	}
 	if faults := e.check(); len(faults) > 0 {
 		e.apply(&n)
-		return View{}, record.Invalid(invalidForm(n, owner, parent, faults), faults)
+		return View{}, invalid(n, owner, parent, faults)
 	}
 	changed, err := s.edit(ctx, v, n, e, match)
 	if errors.Is(err, ErrFull) {
 		e.apply(&n)
-		return View{}, record.Invalid(invalidForm(n, owner, parent, tooMuch()), tooMuch())
+		return View{}, invalid(n, owner, parent, tooMuch())
 	}
 	if err != nil {
 		return View{}, missing(err, id)

@@ -6,46 +6,45 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Create makes a note and returns it without parent (contract 4.3, rule 1). The caller has checked that the event
-// exists and that the author may add notes. A record.InvalidError of the note as the API shows it, with id null. A
+// exists and that the author may add notes. A record.InvalidError of the View, whose id is 0. A
 // request with an idempotency key makes one note however often it comes; a repeat gets the note as it is then.
 // Conflict when the key is another request's.
-func (s *Service) Create(ctx context.Context, asked fact.NewNote) (form.Note, error) {
+func (s *Service) Create(ctx context.Context, asked fact.NewNote) (View, error) {
 	n := fresh(asked.EventID, asked.AuthorID)
 	n.IdempotencyKey = asked.IdempotencyKey
 	e := Edit{asked.Contents, asked.VisibleGuest, asked.VisibleStaff, asked.VisiblePupil, asked.Faults}
 	faults := e.apply(&n)
 	owners, err := s.owners(ctx, []Note{n}) // before the write, so that nothing is stored when identity does not answer
 	if err != nil {
-		return form.Note{}, err
+		return View{}, err
 	}
 	owner := owners[n.OwnerID]
 	created, found, err := s.created(ctx, asked.IdempotencyKey)
 	if err != nil {
-		return form.Note{}, err
+		return View{}, err
 	}
 	if found {
-		return s.form(created, owner, nil)
+		return s.view(created, owner, nil)
 	}
 	if len(faults) > 0 {
-		return form.Note{}, record.Invalid(invalidForm(n, owner, nil, faults), faults)
+		return View{}, invalid(n, owner, nil, faults)
 	}
 	if err := s.render(&n); err != nil {
-		return form.Note{}, err
+		return View{}, err
 	}
 	stored, err := s.insert(ctx, n)
 	if errors.Is(err, ErrFull) {
-		return form.Note{}, record.Invalid(invalidForm(n, owner, nil, tooMuch()), tooMuch())
+		return View{}, invalid(n, owner, nil, tooMuch())
 	}
 	if err != nil {
-		return form.Note{}, err
+		return View{}, err
 	}
-	return s.form(stored, owner, nil)
+	return s.view(stored, owner, nil)
 }
 
 // created returns the note that the request with that key has created already, if it has.

@@ -4,27 +4,32 @@ import (
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Get returns a note with its parent (contract 4.3). NotFound when there is none, the viewer does not see it, or its
 // event is gone.
 func (s *Service) Get(ctx context.Context, v fact.Viewer, id int64) (View, error) {
+	n, err := s.read(ctx, v, id)
+	if err != nil {
+		return View{}, err
+	}
+	return s.view(n.Note, n.Owner, n.Parent)
+}
+
+// read is Get with the HTML as it is stored.
+func (s *Service) read(ctx context.Context, v fact.Viewer, id int64) (View, error) {
 	n, err := s.getVisible(ctx, v, id)
 	if err != nil {
 		return View{}, err
 	}
 	owner, parent, err := s.surroundings(ctx, n)
-	if err != nil {
-		return View{}, err
-	}
-	return s.view(n, owner, parent)
+	return View{n, owner, parent}, err
 }
 
 // List returns the notes of an event that the viewer sees, without parent, by id. The caller has checked that the
 // event exists.
-func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
+func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View, error) {
 	notes, err := s.store.List(ctx, q.EventID)
 	if err != nil {
 		return nil, err
@@ -39,13 +44,13 @@ func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]form
 	if err != nil {
 		return nil, err
 	}
-	forms := make([]form.Note, len(visible))
+	views := make([]View, len(visible))
 	for i, n := range visible {
-		if forms[i], err = s.form(n, owners[n.OwnerID], nil); err != nil {
+		if views[i], err = s.view(n, owners[n.OwnerID], nil); err != nil {
 			return nil, err
 		}
 	}
-	return forms, nil
+	return views, nil
 }
 
 // getVisible returns a note that the viewer sees. For others it does not exist.

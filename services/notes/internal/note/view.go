@@ -6,50 +6,30 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
-// View is a note as the API shows it, and its version.
+// View is a note with what readers see beside it.
 type View struct {
-	form.Note
-	Version int64
+	Note
+	Owner  *fact.User  // nil: a note of the system
+	Parent *fact.Event // nil where the answer has none
 }
 
-// form is the note as the API shows it. HTML of another version of the renderer is rendered again.
-func (s *Service) form(n Note, owner *form.User, parent *form.Event) (form.Note, error) {
+// view is the note with HTML that this version of the renderer made.
+func (s *Service) view(n Note, owner *fact.User, parent *fact.Event) (View, error) {
 	if err := s.render(&n); err != nil {
-		return form.Note{}, err
+		return View{}, err
 	}
-	shown := shape(n, owner, parent)
-	shown.ID, shown.FormattedContents, shown.Valid = &n.ID, n.HTML, true
-	return shown, nil
+	return View{n, owner, parent}, nil
 }
 
-// view is form with the version.
-func (s *Service) view(n Note, owner *form.User, parent *form.Event) (View, error) {
-	shown, err := s.form(n, owner, parent)
-	return View{shown, n.Version}, err
-}
-
-// invalidForm is the note as it would have become, with its faults and without HTML.
-func invalidForm(n Note, owner *form.User, parent *form.Event, faults problem.Fields) form.Note {
-	shown := shape(n, owner, parent)
-	if n.ID != 0 {
-		shown.ID = &n.ID
-	}
-	shown.Errors = faults
-	return shown
-}
-
-func shape(n Note, owner *form.User, parent *form.Event) form.Note {
-	return form.Note{
-		Contents:     n.Contents,
-		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil,
-		Owner: owner, Parent: parent,
-	}
+// invalid refuses a note as it would have become, without HTML.
+func invalid(n Note, owner *fact.User, parent *fact.Event, faults problem.Fields) error {
+	n.HTML = ""
+	return record.Invalid(View{n, owner, parent}, faults)
 }
 
 // render makes the note's HTML, unless this version of the renderer has made it. Notes are rendered when they are
@@ -67,7 +47,7 @@ func (s *Service) render(n *Note) error {
 }
 
 // surroundings returns the owner and the parent of a note. It asks identity and events at the same time.
-func (s *Service) surroundings(ctx context.Context, n Note) (owner *form.User, parent *form.Event, err error) {
+func (s *Service) surroundings(ctx context.Context, n Note) (owner *fact.User, parent *fact.Event, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		owners, err := s.owners(ctx, []Note{n})
@@ -84,7 +64,7 @@ func (s *Service) surroundings(ctx context.Context, n Note) (owner *form.User, p
 
 // parent returns the summary of a note's event. NotFound, of the note, when the event is gone: the note will be
 // deleted too (decisions, part 4).
-func (s *Service) parent(ctx context.Context, n Note) (*form.Event, error) {
+func (s *Service) parent(ctx context.Context, n Note) (*fact.Event, error) {
 	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}})
 	if err != nil {
 		return nil, err
@@ -92,12 +72,12 @@ func (s *Service) parent(ctx context.Context, n Note) (*form.Event, error) {
 	if len(events) == 0 {
 		return nil, missing(record.ErrNotFound, n.ID)
 	}
-	return &events[0].Event, nil
+	return &events[0], nil
 }
 
 // owners returns the owners of notes by id. Users are never removed, so only 0, the system, is not in it.
-func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*form.User, error) {
-	owners := map[int64]*form.User{}
+func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*fact.User, error) {
+	owners := map[int64]*fact.User{}
 	var ids []int64
 	for _, n := range notes {
 		if _, asked := owners[n.OwnerID]; !asked && n.OwnerID != 0 {
@@ -110,7 +90,7 @@ func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*form.Use
 		return nil, err
 	}
 	for _, u := range users {
-		owners[u.ID] = &u.User
+		owners[u.ID] = &u
 	}
 	return owners, nil
 }

@@ -34,13 +34,13 @@ func TestDecisionsPart1_IdempotencyKey_ARequestMakesOneNoteHoweverOftenItComes(t
 			case err != nil:
 				t.Error(err)
 			default:
-				made.Store(*n.ID)
+				made.Store(n.ID)
 			}
 		})
 	}
 	wg.Wait()
 	again, err := s.Create(t.Context(), asked)
-	if err != nil || *again.ID != made.Load() || again.Contents != "a" || again.Owner == nil {
+	if err != nil || again.ID != made.Load() || again.Contents != "a" || again.Owner == nil {
 		t.Errorf("%+v, %v, made %d", again, err, made.Load())
 	}
 	asked.IdempotencyKey = key("b")

@@ -14,7 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
@@ -41,16 +40,16 @@ func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mong
 // tryCreate creates a note of event 101 and says whether there was room for it.
 func tryCreate(t *testing.T, s *note.Service, contents string) bool {
 	t.Helper()
-	created, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents})
+	_, err := s.Create(t.Context(), fact.NewNote{EventID: 101, AuthorID: 1, Contents: &contents})
 	if err != nil {
-		invalid, ok := errors.AsType[*record.InvalidError[form.Note]](err)
-		if !ok || fmt.Sprint(invalid.Faults) != tooMuch || invalid.Record.ID != nil ||
+		invalid, ok := errors.AsType[*record.InvalidError[note.View]](err)
+		if !ok || fmt.Sprint(invalid.Faults) != tooMuch || invalid.Record.ID != 0 ||
 			invalid.Record.Contents != contents {
 			t.Errorf("%v", err)
 		}
 		return false
 	}
-	return created.Valid
+	return true
 }
 
 // fill creates notes, many at once, and says for how many there was room.
@@ -130,8 +129,8 @@ func TestHardToBreak_Row02_WritersInTwoReplicasGiveAMebibyteToAnEventAndNotAByte
 	// Two replicas number their notes from blocks of their own, so the order of ids is not that of the creations.
 	last := notes[slices.IndexFunc(notes, func(n note.Note) bool { return n.Contents == "" })].ID
 	notes = slices.DeleteFunc(notes, func(n note.Note) bool { return len(n.Contents) != length })
-	invalid, ok := errors.AsType[*record.InvalidError[form.Note]](edit(last, "c"))
-	if !ok || fmt.Sprint(invalid.Faults) != tooMuch || *invalid.Record.ID != last || invalid.Record.Contents != "c" ||
+	invalid, ok := errors.AsType[*record.InvalidError[note.View]](edit(last, "c"))
+	if !ok || fmt.Sprint(invalid.Faults) != tooMuch || invalid.Record.ID != last || invalid.Record.Contents != "c" ||
 		load(t, s, last).Contents != "" {
 		t.Errorf("a change that adds a byte: %+v", invalid)
 	}
@@ -157,7 +156,7 @@ func TestHardToBreak_Row02_ChangesInTwoReplicasStayWithinAMebibyte(t *testing.T)
 			if _, err := two[i%2].Change(t.Context(), author, n.ID, note.Edit{Contents: &long},
 				record.Match{}); err == nil {
 				changed.Add(1)
-			} else if _, ok := errors.AsType[*record.InvalidError[form.Note]](err); !ok {
+			} else if _, ok := errors.AsType[*record.InvalidError[note.View]](err); !ok {
 				t.Error(err)
 			}
 		})
@@ -242,7 +241,7 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 	if !tryCreate(t, two[0], "d") || tryCreate(t, two[0], "e") {
 		t.Error("what will never come was not given back")
 	}
-	if err := two[0].DeleteOfEvent(t.Context(), 101); err != nil {
+	if err := s.DeleteOfEvents(t.Context(), []int64{101}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := totals.CountDocuments(t.Context(), bson.D{}); err != nil || left != 0 {

@@ -1,0 +1,55 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// newFeed makes a feed and returns its id and its address.
+func newFeed(t *testing.T, c *servicetest.Client, e Element) (id int64, address string) {
+	t.Helper()
+	a := c.Post(t, elementPath(e)+"/feeds", nil).Must(t, http.StatusOK)
+	return a.Int(t, "feed.id"), a.Text(t, "feed.path")
+}
+
+func TestDecisionsPart3_WhoMakesAFeed(t *testing.T) {
+	proves(t, "decisions 3 feeds")
+	own, other, room := school.Pupil(t), school.Pupil(t), school.Location(t)
+	for kind, codes := range map[string][3]int{ // of the own element, of another person, of a room
+		"guest": {403, 403, 403}, "pupil": {200, 403, 200}, "staff": {200, 200, 200},
+	} {
+		c := school.Login(t, school.UserWith(t, map[string]any{"kind": kind, "element_id": own.ID}, "can_api"))
+		for i, e := range []Element{own, other, room} {
+			a := c.Post(t, elementPath(e)+"/feeds", nil)
+			equal(t, fmt.Sprintf("the code for a %s, element %d", kind, i), a.Code, codes[i])
+		}
+	}
+	_, _, c, _ := school.switched(t)
+	c.Post(t, elementPath(room)+"/feeds", nil).WantCode(t, http.StatusForbidden)
+}
+
+func TestDecisionsPart3_AFeedEndsWithItsUser(t *testing.T) {
+	proves(t, "decisions 3 feeds end")
+	room := school.Location(t)
+	public := school.Client()
+	for what, end := range map[string]func(User){
+		"deactivated": func(u User) {
+			school.change(t, u, map[string]any{"active": false})
+			school.change(t, u, map[string]any{"active": true})
+		},
+		"another uuid": func(u User) {
+			school.Admin().Post(t, userPath(u)+"/uuid", nil).Must(t, http.StatusCreated)
+		},
+	} {
+		u := school.User(t)
+		id, address := newFeed(t, school.Login(t, u), room)
+		public.Get(t, address).WantCode(t, http.StatusOK)
+		end(u)
+		equal(t, "the code after "+what, public.Get(t, address).Code, http.StatusNotFound)
+		lines := school.Admin().Audit(t, "elements", fmt.Sprintf("record=Feed:%d", id))
+		equal(t, "entries of the feed", len(lines), 1)
+	}
+}

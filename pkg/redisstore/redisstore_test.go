@@ -1,0 +1,97 @@
+package redisstore
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+func TestOpen_TakesTheFormsOfItsModeAlone(t *testing.T) {
+	const secret = "hunter2"
+	for address, want := range map[string]map[Mode]string{ // what the error says; "" for none
+		"redis://u:hunter2@a:6379/3": {Server: "", Sentinel: "needs master_name", Cluster: "no numbered databases"},
+		"rediss://a":                 {Server: "", Sentinel: "needs master_name", Cluster: ""},
+		"redis://:hunter2@a:26379/1?addr=b:26379&master_name=m&username=u&password=hunter2": {
+			Server: "not an address", Sentinel: "", Cluster: "not an address"},
+		"rediss://u:hunter2@a:6379?addr=b:6379":                {Server: "not an address", Cluster: ""},
+		"redis://u:hunter2@a:6379/0?addr=b:6379":               {Cluster: ""},
+		"redis://a?read_only=true":                             {Cluster: "a replica is never read"},
+		"redis://a?master_name=m&replica_only=true":            {Sentinel: "a replica is never read"},
+		"redis://a?master_name=m&route_randomly=true":          {Sentinel: "a replica is never read"},
+		"redis://u:hunter2@a:hunter2/0":                        {Server: "not", Sentinel: "not", Cluster: "not"},
+		"mongodb://u:hunter2@a/":                               {Server: "not", Sentinel: "not", Cluster: "not"},
+		"redis://u:hunter2@a/hunter2?master_name=m&hunter2=no": {Server: "not", Sentinel: "not", Cluster: "not"},
+	} {
+		for mode, says := range want {
+			client, err := open(address, mode)
+			switch {
+			case err == nil && says == "":
+				if err := client.Close(); err != nil {
+					t.Error(err)
+				}
+			case err == nil || says == "" || !strings.Contains(err.Error(), says):
+				t.Errorf("%s of %s: got %v, want %q", mode, address, err, says)
+			case strings.Contains(err.Error(), secret):
+				t.Errorf("%s of %s shows the secret: %v", mode, address, err)
+			}
+		}
+	}
+}
+
+func TestKeys_OfOneTagHaveOneHashTagInAClusterAndTheirOldNamesElsewhere(t *testing.T) {
+	for mode, want := range map[Mode]string{Server: "belfry:", Sentinel: "belfry:", Cluster: "belfry:{sessions}:"} {
+		if got := (Keys{Prefix: "belfry:", Mode: mode}).Together("sessions"); got != want {
+			t.Errorf("%s: %q, want %q", mode, got, want)
+		}
+	}
+}
+
+func TestRights_AreThoseOfTheGuide(t *testing.T) {
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rules, _ := strings.Cut(string(text), "ACL SETUSER belfry ")
+	rules, _, _ = strings.Cut(rules, "```")
+	connecting := []string{"cluster|slots", "eval", "evalsha"} // what the check itself and a cluster's client send
+	var guide []string
+	for _, word := range strings.Fields(rules) {
+		if name, ok := strings.CutPrefix(word, "+"); ok && !slices.Contains(connecting, name) {
+			guide = append(guide, name)
+		}
+	}
+	var checked []string
+	for _, c := range commands {
+		name, _, _ := strings.Cut(c, " ")
+		checked = append(checked, name)
+	}
+	slices.Sort(guide)
+	slices.Sort(checked)
+	if !slices.Equal(guide, checked) {
+		t.Errorf("docs/operate.md gives %q\nthe check asks for %q", guide, checked)
+	}
+}
+
+func TestRights_LeaveNothing(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	if err := checkRights(t.Context(), client, prefix); err != nil {
+		t.Error(err)
+	}
+	var left []string
+	keys := client.Scan(t.Context(), 0, prefix+"*", 1000).Iterator()
+	for keys.Next(t.Context()) {
+		left = append(left, keys.Val())
+	}
+	if keys.Err() != nil || len(left) > 0 {
+		t.Errorf("%q, %v", left, keys.Err())
+	}
+}

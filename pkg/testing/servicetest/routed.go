@@ -1,0 +1,29 @@
+package servicetest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// RoutedTo fails the test where the table of public paths sends a public route elsewhere than to the service, or has a
+// row for an internal one, which then could be reached from outside.
+func RoutedTo(t *testing.T, service string, public, internal []web.Route) {
+	t.Helper()
+	table, err := routes.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range public {
+		if found, _ := table.Service(r.Path); found != service {
+			t.Errorf("%s %s goes to %q", r.Method, r.Path, found)
+		}
+	}
+	for _, r := range internal {
+		if _, found := table.Service(r.Path); found || !strings.HasPrefix(r.Path, "/internal/") {
+			t.Errorf("%s %s can be reached from outside", r.Method, r.Path)
+		}
+	}
+}

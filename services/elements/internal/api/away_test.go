@@ -1,0 +1,107 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// unavailable asks for a path, fails the test unless the answer is Belfry's own 503, and returns how long it took.
+func unavailable(t *testing.T, c *servicetest.Client, path string) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	a := c.Get(t, path)
+	taken := time.Since(begun)
+	if a.Code != http.StatusServiceUnavailable || !strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
+		t.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
+	}
+	return taken
+}
+
+// eventually waits until holds is true.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has not come to hold", what)
+		}
+	}
+}
+
+func TestHardToBreak_Row14_AStoreThatIsAwayIs503AndTheRestGoesOn(t *testing.T) {
+	mongo, redis, mongoURI, redisURL := storetest.Lines(t)
+	own := servicetest.Start(t, servicetest.Options{
+		Env: map[string]string{"MONGODB_URI": mongoURI, "REDIS_URL": redisURL},
+	})
+	admin, public := own.Admin(t), own.Client(t)
+	room := admin.Import(t, "locations", fields{"key": "R", "name": "Room"})["R"]
+	_, feed := newFeed(t, admin, room)
+
+	const whoAmI = "/sessions/1/whoami" // asks Redis alone
+	open := []string{"/healthz", "/api/openapi.json", "/api/docs", "/api/logout"}
+	stored := []string{"/api/users?email=a@b.example", path("/api/elements/%d", room), "/api/eventcategories",
+		"/api/notes/1"}
+	works := func(c *servicetest.Client, paths ...string) {
+		t.Helper()
+		for _, p := range paths {
+			c.Get(t, p).WantCode(t, http.StatusOK)
+		}
+	}
+	// ready fails the test unless each process is ready, and its gauge tells which stores answer.
+	ready := func(mongodb, redis string) {
+		t.Helper()
+		for _, service := range names.All() {
+			for _, probe := range []string{"/livez", "/startupz", "/readyz"} {
+				if code, body := own.Probe(t, service, 0, probe); code != http.StatusOK {
+					t.Errorf("%s of %s: %d %s", probe, service, code, body)
+				}
+			}
+			eventually(t, "the gauge of "+service, func() bool {
+				metrics := own.Metrics(t, service, 0)
+				return strings.Contains(metrics, `store="mongodb"} `+mongodb+"\n") &&
+					strings.Contains(metrics, `store="redis"} `+redis+"\n")
+			})
+		}
+	}
+	back := func() {
+		t.Helper()
+		for _, p := range append([]string{feed, whoAmI}, stored...) {
+			eventually(t, p, func() bool { return admin.Get(t, p).Code < http.StatusInternalServerError })
+		}
+		ready("1", "1")
+	}
+
+	back()
+	for _, service := range names.All() {
+		works(public.At(own.Replica(service, 0)), "/healthz")
+	}
+	redis.Cut()
+	works(public, append(open, feed)...)
+	var slowest time.Duration
+	for _, p := range append([]string{whoAmI}, stored...) {
+		slowest = max(slowest, unavailable(t, admin, p))
+	}
+	slowest = max(slowest, unavailable(t, public, "/api/login?uuid=nobody-has-this-uuid"))
+	t.Logf("without Redis: the slowest 503 took %s", slowest)
+	ready("1", "0")
+	redis.Mend(t)
+	back()
+
+	mongo.Cut()
+	works(public, open...)
+	works(admin, whoAmI)
+	slowest = 0
+	for _, p := range append([]string{feed}, stored...) {
+		slowest = max(slowest, unavailable(t, admin, p))
+	}
+	slowest = max(slowest, unavailable(t, public, "/api/login?uuid=nobody-has-this-uuid"))
+	t.Logf("without MongoDB: the slowest 503 took %s", slowest)
+	ready("0", "1")
+	mongo.Mend(t)
+	back()
+}

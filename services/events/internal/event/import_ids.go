@@ -1,0 +1,68 @@
+package event
+
+import "context"
+
+// rowIDs are the ids that one row can need.
+type rowIDs struct {
+	ids
+	event int64
+}
+
+// takeIDs takes the ids for all rows; a dry run counts from 1.
+func (b *batch) takeIDs(ctx context.Context, changed []int) (map[int]rowIDs, error) {
+	commitments, requests := 0, 0
+	needs := make(map[int][2]int, len(changed))
+	for _, i := range changed {
+		c, r := b.needs(b.rows[i])
+		needs[i] = [2]int{c, r}
+		commitments, requests = commitments+c, requests+r
+	}
+	store := b.service.store
+	take := []func(context.Context, int) ([]int64, error){
+		store.NewEventIDs,
+		store.NewCommitmentIDs,
+		store.NewRequestIDs,
+	}
+	if b.dryRun {
+		take = []func(context.Context, int) ([]int64, error){countUp, countUp, countUp}
+	}
+	var taken [3][]int64
+	for n, count := range []int{len(changed), commitments, requests} {
+		var err error
+		if taken[n], err = take[n](ctx, count); err != nil {
+			return nil, err
+		}
+	}
+	all := make(map[int]rowIDs, len(changed))
+	for n, i := range changed {
+		c, r := needs[i][0], needs[i][1]
+		all[i] = rowIDs{event: taken[0][n], ids: ids{commitments: taken[1][:c], requests: taken[2][:r]}}
+		taken[1], taken[2] = taken[1][c:], taken[2][r:]
+	}
+	return all, nil
+}
+
+func countUp(_ context.Context, n int) ([]int64, error) {
+	numbers := make([]int64, n)
+	for i := range numbers {
+		numbers[i] = int64(i + 1)
+	}
+	return numbers, nil
+}
+
+// needs counts the commitments and the requests that the row's elements become.
+func (b *batch) needs(row Row) (commitments, requests int) {
+	seen := map[string]bool{}
+	for _, key := range row.Elements {
+		fact, exists := b.elements[key]
+		switch {
+		case !exists || seen[key]:
+		case fact.Resource:
+			requests++
+		default:
+			commitments++
+		}
+		seen[key] = true
+	}
+	return commitments, requests
+}

@@ -1,0 +1,117 @@
+package event
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// resolve asks for all that the rows refer to.
+func (b *batch) resolve(ctx context.Context, changed []int) error {
+	elements, users, categories := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	b.lookup = newLookup()
+	for _, i := range changed {
+		row := b.rows[i]
+		stored := b.stored[row.Key]
+		for _, id := range stored.elementIDs() {
+			b.lookup.asked[id] = true
+		}
+		for _, key := range row.Elements {
+			elements[key] = true
+		}
+		if row.Organiser != "" {
+			elements[staffKey(row.Organiser)] = true
+		}
+		if row.Owner != "" {
+			users[row.Owner] = true
+		}
+		categories[row.Category] = true
+	}
+	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		question := fact.ElementsQuestion{
+			IDs:  slices.Collect(maps.Keys(b.lookup.asked)),
+			Keys: slices.Collect(maps.Keys(elements)),
+		}
+		facts, err := b.service.elements.Facts(ctx, question)
+		for _, f := range facts {
+			if elements[f.Key] {
+				b.elements[f.Key] = f
+			}
+			b.lookup.elements[f.ID] = f
+			b.lookup.asked[f.ID] = true
+		}
+		return err
+	})
+	g.Go(func() error {
+		facts, err := b.service.users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
+		for _, u := range facts {
+			b.users[u.Key] = u.ID
+		}
+		return err
+	})
+	g.Go(func() error {
+		found, err := b.service.categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
+		for _, c := range found {
+			b.categories[c.Key] = c.ID
+		}
+		return err
+	})
+	return g.Wait()
+}
+
+// lookupOf returns a lookup of an event's elements, for the update of that event alone.
+func (b *batch) lookupOf(e *Event) *lookup {
+	l := newLookup()
+	for _, id := range e.elementIDs() {
+		if l.asked[id] = b.lookup.asked[id]; l.asked[id] {
+			l.elements[id] = b.lookup.elements[id]
+		}
+	}
+	return l
+}
+
+// applyReferences sets what the row refers to by its keys.
+func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
+	category, exists := b.categories[row.Category]
+	switch {
+	case faults["category"] != nil:
+	case row.Category == "":
+		faults.Add("category", problem.Blank)
+	case !exists && !b.dryRun:
+		faults.Add("category", problem.MustExist)
+	}
+	organiser, exists := b.elements[staffKey(row.Organiser)]
+	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
+		faults.Add("organiser", problem.NotStaff)
+	}
+	owner, exists := b.users[row.Owner]
+	if row.Owner != "" && !exists && !b.dryRun {
+		faults.Add("owner", problem.MustExist)
+	}
+	e.CategoryID, e.OrganiserID, e.OwnerID = category, organiser.ID, owner
+}
+
+// submitted returns the elements of the row that exist.
+func (b *batch) submitted(row Row, faults problem.Fields) []Submitted {
+	var elements []Submitted
+	for _, key := range row.Elements {
+		fact, exists := b.elements[key]
+		switch {
+		case exists:
+			elements = append(elements, Submitted{Text: key, ID: fact.ID})
+		case !b.dryRun:
+			faults.Add("elements", key+" "+problem.MustExist)
+		}
+	}
+	return elements
+}
+
+func staffKey(key string) string { return form.Staff + ":" + key }
