@@ -75,13 +75,14 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	say.line("%s of writes under faults; now the comparison", time.Since(began).Round(time.Second))
 	c := newCheck(s, l)
 	if err := c.run(ctx); err != nil {
-		return fmt.Errorf("compare: %w", err)
+		c.complaints.add("the comparison could not be made: %v", err)
 	}
 	found := append(append(l.complaints.all(), trial.complaints.all()...), c.complaints.all()...)
 	if err := report(out, o, l, trial, c, found); err != nil {
 		return err
 	}
 	if len(found) > 0 {
+		say.line("data and logs are in %s", s.dir)
 		return errFailed
 	}
 	return nil
