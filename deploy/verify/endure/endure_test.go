@@ -137,7 +137,7 @@ func TestTheSeedDecidesTheFaults(t *testing.T) {
 		}
 		return text
 	}
-	if order(1) != order(1) {
+	if first, again := order(1), order(1); first != again {
 		t.Error("one seed has two orders")
 	}
 	if order(1) == order(2) {
