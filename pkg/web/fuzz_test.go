@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"math/big"
+	"net"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -172,6 +174,39 @@ func FuzzParseTags(f *testing.F) {
 		}
 		if strings.Count(text, `"`) != 2*len(list) {
 			t.Fatalf("%q: %d tags", text, len(list))
+		}
+	})
+}
+
+// FuzzClientAddress holds that the client's address is an address; that without a trusted peer no header counts; and
+// that a client can't say by a header of its own what the proxy in front of it says after it.
+func FuzzClientAddress(f *testing.F) {
+	for _, header := range []string{
+		"192.0.2.1", "192.0.2.1, 10.0.0.1", "[2001:db8::1]:443", "2001:db8::1%eth0", "unknown, 192.0.2.1", ", ,",
+		"10.0.0.1:99999",
+		"::ffff:192.0.2.1", "[192.0.2.1]", "192.0.2.1\t,\t_x", "0x7f.1", "192.0.2.01",
+	} {
+		f.Add(header)
+	}
+	app := fiber.New()
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	ask := func(peer, header string) string {
+		var request fasthttp.RequestCtx
+		request.Init(&fasthttp.Request{}, &net.TCPAddr{IP: net.ParseIP(peer)}, nil)
+		request.Request.Header.Set(fiber.HeaderXForwardedFor, header)
+		c := app.AcquireCtx(&request)
+		defer app.ReleaseCtx(c)
+		return ClientAddress(c, trusted)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		if got := ask("192.0.2.9", header); got != "192.0.2.9" {
+			t.Fatalf("%q, from a peer that is not trusted: %s", header, got)
+		}
+		if got := ask("10.0.0.2", header); netip.MustParseAddr(got).Zone() != "" {
+			t.Fatalf("%q: %s", header, got)
+		}
+		if got := ask("10.0.0.2", header+", 198.51.100.7"); got != "198.51.100.7" {
+			t.Fatalf("%q, and then what the proxy says: %s", header, got)
 		}
 	})
 }

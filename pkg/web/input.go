@@ -61,6 +61,16 @@ func Body(c *fiber.Ctx) (Object, error) {
 	return o, nil
 }
 
+// CheckBody is Malformed unless the body is empty, null or one JSON object: for calls that read nothing of it.
+func CheckBody(c *fiber.Ctx) error {
+	text := bytes.TrimSpace(c.Request().Body())
+	if len(text) == 0 || string(text) == "null" {
+		return nil
+	}
+	_, err := Body(c)
+	return err
+}
+
 // ParseObject reads text as one JSON object in UTF-8 with nothing after it.
 func ParseObject(text []byte) (Object, error) {
 	if !utf8.Valid(text) {

@@ -163,6 +163,8 @@ func TestDecisionsPart4_ElementsAreAnArrayOrOneBareID(t *testing.T) {
 	equal(t, "one bare number on add", decode[booked](t, a).elements(), []int64{room.ID, staff.ID})
 	a = c.Post(t, path, map[string]any{"elements": "nobody"}).Must(t, http.StatusOK)
 	equal(t, "one bare id of nothing", decode[booked](t, a).failures(), "0 nobody Hash")
+	a = c.Post(t, path, map[string]any{"elements": 1.5}).Must(t, http.StatusOK)
+	equal(t, "one bare number that is no id", decode[booked](t, a).failures(), "0 1.5 Hash")
 	for _, body := range []any{map[string]any{}, map[string]any{"elements": nil}, map[string]any{"elements": true},
 		map[string]any{"element": []string{}}} {
 		a := c.Post(t, path, body)

@@ -190,3 +190,18 @@ func withinASecond(t *testing.T, what string, asked func() bool) {
 		}
 	}
 }
+
+// TestDecisionsPart1_ARevertWithABodyThatIsNoJSON: nothing of the body is read, but what is no JSON is refused.
+func TestDecisionsPart1_ARevertWithABodyThatIsNoJSON(t *testing.T) {
+	proves(t, "decisions 1 400 JSON", "decisions 1 trailing garbage", "decisions 2 revert")
+	su, other := school.As(t, "can_su"), school.User(t)
+	for _, body := range []string{"{}{}", "x", "[]", `"a"`, "\ufeff{}", "{"} {
+		su.Do(t, http.MethodPut, revertPath, body).WantCode(t, http.StatusBadRequest)
+	}
+	su.Put(t, "/api/sessions/1", wrapped("session", "user_id", other.ID)).Must(t, http.StatusOK)
+	su.Do(t, http.MethodPut, revertPath, "{}{}").WantCode(t, http.StatusBadRequest)
+	su.Get(t, "/api/sessions/1/whoami").Equal(t, "user_id", fmt.Sprint(other.ID))
+	for _, body := range []any{nil, " ", "null", map[string]any{"x": 1}} {
+		su.Do(t, http.MethodPut, revertPath, body).WantCode(t, http.StatusOK)
+	}
+}

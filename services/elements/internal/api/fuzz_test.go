@@ -2,6 +2,9 @@ package api
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,5 +97,102 @@ func FuzzReadDraft(f *testing.F) {
 			written[name] = text
 		}
 		servicetest.ReadsBack(t, written, readDraft, d)
+	})
+}
+
+// FuzzReadMembership holds that the days and changes of a row, written again, are read as the same, and that a fault is
+// of a field that was given.
+func FuzzReadMembership(f *testing.F) {
+	for _, text := range []string{
+		`{"spans":[{"first_day":"2026-09-01","last_day":null,"source":"e1"},{}]}`, `{"spans":[1,{"first_day":5}]}`,
+		`{"changes":[{"source":"e1","ends_before":"2026-09-01"},{"first_day":"2026-02-29"}]}`,
+		`{"spans":{},"changes":"x"}`,
+		`{"spans":null,"changes":[]}`, `{"changes":[null]}`, `{"changes":[{"ends_before":""}]}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := web.ParseObject(raw)
+		if err != nil {
+			return
+		}
+		faults := problem.Fields{}
+		days, changes := readSourcedDays(o, faults), readChanges(o, faults)
+		for field := range faults {
+			if (field != "spans" && field != "changes") || !o.Has(field) {
+				t.Fatalf("%s: a fault of %s", raw, field)
+			}
+		}
+		if len(faults) > 0 {
+			return
+		}
+		written := map[string]any{}
+		if days != nil {
+			spans := make([]any, len(days))
+			for i, d := range days {
+				spans[i] = sourced(d)
+			}
+			written["spans"] = spans
+		}
+		if changes != nil {
+			list := make([]any, len(changes))
+			for i, c := range changes {
+				fields := sourced(c.Sourced)
+				if c.Before != nil {
+					fields["ends_before"] = c.Before.String()
+				}
+				list[i] = fields
+			}
+			written["changes"] = list
+		}
+		text, err := json.Marshal(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := web.ParseObject(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gotDays, gotChanges := readSourcedDays(again, faults), readChanges(again, faults)
+		if len(faults) > 0 || !reflect.DeepEqual(gotDays, days) || !reflect.DeepEqual(gotChanges, changes) {
+			t.Fatalf("%s, written as %s: %+v %+v %v, before %+v %+v", raw, text, gotDays, gotChanges, faults, days,
+				changes)
+		}
+	})
+}
+
+// sourced writes days as a row has them.
+func sourced(s element.Sourced) map[string]any {
+	fields := map[string]any{"source": s.Source}
+	if s.Days.First != wiretime.FirstDay {
+		fields["first_day"] = s.Days.First.String()
+	}
+	if s.Days.Last != wiretime.LastDay {
+		fields["last_day"] = s.Days.Last.String()
+	}
+	return fields
+}
+
+// FuzzReadIDs compares a list of ids with its words looked at one by one.
+func FuzzReadIDs(f *testing.F) {
+	for _, text := range []string{"1,2,3", "1, 1 ,2", "", ",", "1,,2", "01", "9223372036854775808", "1,x",
+		"\t7\u00a0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := readIDs(text)
+		want, ok := []int64{}, true
+		for _, word := range strings.Split(text, ",") {
+			id, is := web.ParseID(strings.TrimSpace(word))
+			if ok = ok && is; is && !slices.Contains(want, id) {
+				want = append(want, id)
+			}
+		}
+		if ok = ok && len(want) <= element.MaxFreeBusy; ok != (err == nil) {
+			t.Fatalf("%q: %v, %v", text, got, err)
+		}
+		if ok && !slices.Equal(got, want) {
+			t.Fatalf("%q: %v; by the book %v", text, got, want)
+		}
 	})
 }

@@ -3,11 +3,19 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -120,5 +128,108 @@ func FuzzReadFields(f *testing.F) {
 			t.Fatal(err)
 		}
 		servicetest.ReadsBack(t, written, readFields, fields)
+	})
+}
+
+// FuzzReadRecords holds of an imported event, a category and a webhook that faults are of fields that were given, that
+// an event's row is read as its fields are by PATCH, and that a list of texts is read as any JSON is.
+func FuzzReadRecords(f *testing.F) {
+	for _, text := range []string{
+		`{"body":"Maths","category":"1","starts_at":"2026-09-07 09:00","ends_at":"x","elements":["Staff:17"],"owner":null}`,
+		`{"name":"Fixture","pecking_order":"20","publish":"true","busy":1}`, `{"pecking_order":9007199254740993}`,
+		`{"url":"https://hooks.school.example/","kinds":["commitment.requested"],"active":"false"}`, `{"kinds":[null]}`,
+		`{"kinds":{},"elements":[1]}`, `{"kinds":"x","elements":"x","all_day":"maybe"}`,
+		`{"elements":[null,"a"],"kinds":null}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := web.ParseObject(raw)
+		if err != nil {
+			return
+		}
+		row, kind, webhook := readRow(importer.Record{Fields: o}), readCategoryFields(o), readWebhook(o)
+		for _, faults := range []problem.Fields{row.Fields.Faults, kind.Faults, webhook.Faults} {
+			for field := range faults {
+				if !o.Has(field) {
+					t.Fatalf("%s: a fault of %s, which is not there", raw, field)
+				}
+			}
+		}
+		fields := readFields(o)
+		if got, want := row.Fields.Span.StartsAt, fields.Span.StartsAt; !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: a row starts at %v, an event at %v", raw, got, want)
+		}
+		if got, want := row.Fields.Body, fields.Body; !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: the body of a row is %v, of an event %v", raw, got, want)
+		}
+		for flag := range kind.Flags {
+			if !slices.Contains(category.FlagNames(), flag) {
+				t.Fatalf("%s: a flag %q", raw, flag)
+			}
+		}
+		if webhook.Kinds != nil && !isListOfTexts(o["kinds"], len(*webhook.Kinds)) {
+			t.Fatalf("%s: the kinds %q", raw, *webhook.Kinds)
+		}
+		if len(row.Fields.Faults["elements"]) == 0 && len(row.Elements) > 0 && !isListOfTexts(o["elements"],
+			len(row.Elements)) {
+			t.Fatalf("%s: the elements %q", raw, row.Elements)
+		}
+	})
+}
+
+// isListOfTexts says whether JSON is a list of n texts; null stands for an empty one.
+func isListOfTexts(raw json.RawMessage, n int) bool {
+	var list []any
+	if json.Unmarshal(raw, &list) != nil || len(list) != n {
+		return false
+	}
+	for _, v := range list {
+		if _, ok := v.(string); !ok && v != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// FuzzReadQueries holds that what the lists' queries are read as, written again, is read as the same, and that
+// everything else is Bad request.
+func FuzzReadQueries(f *testing.F) {
+	for _, query := range []string{
+		"status=requested,%20noted", "status=", "status=,", "after=1554901200.5.31", "after=-1.1.1", "after=1.2",
+		"after=1.0.1",
+		"after=99999999999999999999.1.1", "limit=1000", "limit=0", "status=x&after=y", "after=01.1.1",
+		"status=requested%00",
+	} {
+		f.Add(query)
+	}
+	app := fiber.New(fiber.Config{Immutable: true})
+	f.Fuzz(func(t *testing.T, query string) {
+		c := app.AcquireCtx(&fasthttp.RequestCtx{})
+		defer app.ReleaseCtx(c)
+		c.Request().URI().SetQueryString(query)
+		statuses, err := readStatuses(c)
+		for _, status := range statuses {
+			if !status.Valid() {
+				t.Fatalf("%q: %q", query, statuses)
+			}
+		}
+		if err != nil && problem.As(err).Kind != problem.Malformed {
+			t.Fatalf("%q: %v", query, err)
+		}
+		place, limit, err := readPlace(c)
+		if err != nil {
+			if problem.As(err).Kind != problem.Malformed {
+				t.Fatalf("%q: %v", query, err)
+			}
+			return
+		}
+		if place == (event.Place{}) {
+			return
+		}
+		c.Request().URI().SetQueryString(fmt.Sprintf("limit=%d&after=%v", limit, nextPlace(place).Value))
+		if again, _, err := readPlace(c); err != nil || again != place {
+			t.Fatalf("%q: %+v, %v, before %+v", query, again, err, place)
+		}
 	})
 }

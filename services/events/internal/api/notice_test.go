@@ -219,6 +219,9 @@ func (n *notified) checkAdministration(t *testing.T) {
 		!strings.Contains(a.Body, `"errors":{"url":["can't be blank"]}`) {
 		t.Errorf("without url: %d %s", a.Code, a.Body)
 	}
+	for _, field := range []string{"url", "kinds", "active"} { // null counts as not given
+		change(field, nil).Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
+	}
 	if a := change("active", false); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}

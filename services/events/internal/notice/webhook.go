@@ -47,6 +47,8 @@ type WebhookStore interface {
 	// ListWebhooks returns all, by id.
 	ListWebhooks(ctx context.Context) ([]Webhook, error)
 	GetWebhook(ctx context.Context, id int64) (Webhook, error)
+	// AloneWithWebhooks runs work while no other process does.
+	AloneWithWebhooks(ctx context.Context, work func(context.Context) error) error
 	// InsertWebhook stores a new one and returns the id that it got.
 	InsertWebhook(ctx context.Context, w Webhook) (int64, error)
 	// ChangeWebhook lets change decide on the one of that id and stores what it leaves, as one atomic step.
@@ -110,15 +112,27 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 	if faults := s.applyFields(ctx, &w, f); len(faults) > 0 {
 		return Webhook{}, record.Invalid(w, faults)
 	}
+	w.Secret = newSecret()
 	all, err := s.Store.ListWebhooks(ctx)
 	if err != nil {
 		return Webhook{}, err
 	}
-	if len(all) >= maxWebhooks {
-		return Webhook{}, problem.New(problem.Conflict, "there are %d webhooks already", maxWebhooks)
+	// Far from the bound nobody waits for others: it would take as many creations at once as there is room.
+	if len(all) < maxWebhooks/2 {
+		w.ID, err = s.Store.InsertWebhook(ctx, w)
+		return w, err
 	}
-	w.Secret = newSecret()
-	w.ID, err = s.Store.InsertWebhook(ctx, w)
+	err = s.Store.AloneWithWebhooks(ctx, func(ctx context.Context) error {
+		all, err := s.Store.ListWebhooks(ctx)
+		if err != nil {
+			return err
+		}
+		if len(all) >= maxWebhooks {
+			return problem.New(problem.Conflict, "there are %d webhooks already", maxWebhooks)
+		}
+		w.ID, err = s.Store.InsertWebhook(ctx, w)
+		return err
+	})
 	return w, err
 }
 

@@ -22,6 +22,7 @@ const spreadEvents = 100
 // Notices are the collections notices, notice_mails, webhooks and webhook_deliveries. It implements notice.Store.
 type Notices struct {
 	notices, mails, deliveries *mongo.Collection // not audited: they follow from what is
+	leases                     *mongo.Collection
 	webhooks                   *journal.Collection[webhookDocument, notice.Webhook]
 	ids                        *mongostore.IDs
 }
@@ -32,6 +33,7 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 		notices:    db.Collection("notices"),
 		mails:      db.Collection("notice_mails"),
 		deliveries: db.Collection("webhook_deliveries"),
+		leases:     leases(db),
 		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
 			Collection: webhooksCollection(db),
@@ -44,8 +46,10 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 
 // LeadNotices runs work while no other process does.
 func LeadNotices(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {
-	return mongostore.WithLease(ctx, db.Collection("notice_leases"), "lead", work)
+	return mongostore.WithLease(ctx, leases(db), "lead", work)
 }
+
+func leases(db *mongo.Database) *mongo.Collection { return db.Collection("notice_leases") }
 
 // noticeDocument is a notice as it is stored. Once it is spread, waiting and what it says go; the rest stays so
 // that a repeat is known.

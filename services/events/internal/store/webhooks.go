@@ -119,6 +119,11 @@ func (s *Notices) GetWebhook(ctx context.Context, id int64) (notice.Webhook, err
 	return s.webhooks.Get(ctx, id)
 }
 
+// AloneWithWebhooks implements notice.WebhookStore.
+func (s *Notices) AloneWithWebhooks(ctx context.Context, work func(context.Context) error) error {
+	return mongostore.WithLease(ctx, s.leases, "webhooks", work)
+}
+
 // InsertWebhook implements notice.WebhookStore.
 func (s *Notices) InsertWebhook(ctx context.Context, w notice.Webhook) (int64, error) {
 	id, err := s.ids.Next(ctx, webhookIDs)

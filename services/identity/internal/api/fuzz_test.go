@@ -1,8 +1,11 @@
 package api
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -47,5 +50,42 @@ func FuzzReadEdit(f *testing.F) {
 			written["permissions"] = e.Permissions
 		}
 		servicetest.ReadsBack(t, written, readEdit, e)
+	})
+}
+
+// FuzzReadRow holds that a row and an edit of the same fields are read as the same, and that faults are of fields that
+// were given.
+func FuzzReadRow(f *testing.F) {
+	for _, text := range []string{
+		`{"name":"A","email":"a@b.example","kind":"staff","active":"false","can_api":true,"admin":"false","element":"Staff:17"}`,
+		`{"uuid":null,"element":5,"can_su":"maybe"}`, `{"uuid":"\ud800","permissions":{"admin":true}}`,
+		`{"element":""}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := web.ParseObject(raw)
+		if err != nil {
+			return
+		}
+		row := readRow(importer.Record{Key: "k", Hash: "h", Fields: o})
+		for field := range row.Edit.Faults {
+			if !o.Has(field) {
+				t.Fatalf("%s: a fault of %s, which is not there", raw, field)
+			}
+		}
+		// what an edit has inside "permissions" stands beside the other fields in a row
+		beside, err := json.Marshal(map[string]any{"name": o["name"], "email": o["email"], "kind": o["kind"],
+			"active": o["active"], "permissions": o})
+		if err != nil {
+			return // a field that is not there
+		}
+		edit, err := web.ParseObject(beside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := readEdit(edit); len(row.Edit.Faults) == 0 && !reflect.DeepEqual(got, row.Edit) {
+			t.Fatalf("%s: as an edit %+v, as a row %+v", raw, got, row.Edit)
+		}
 	})
 }

@@ -125,7 +125,13 @@ func (h handlers) revert(c *fiber.Ctx) error {
 		if err := h.users.MayRevert(p); err != nil {
 			return err
 		}
+		if err := web.CheckBody(c); err != nil {
+			return err
+		}
 		return web.OK(c)
+	}
+	if err := web.CheckBody(c); err != nil {
+		return err
 	}
 	return h.begin(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
 		return h.users.Revert(ctx, web.Principal(c))

@@ -112,3 +112,32 @@ func FuzzReadEdit(f *testing.F) {
 		}
 	})
 }
+
+func FuzzReadRow(f *testing.F) {
+	for _, text := range []string{
+		`{"event":"e1","owner":"u1","contents":"A"}`, `{"event":null,"owner":5}`,
+		`{"event":"\ud800","visible_guest":1}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := web.ParseObject(raw)
+		if err != nil {
+			return
+		}
+		var model slow
+		if json.Unmarshal(raw, &model) != nil {
+			return // a number beyond all bounds, which nobody reads
+		}
+		want := note.Row{Key: "k", Hash: "h", Edit: model.edit()}
+		if event := model.text("event", want.Edit.Faults); event != nil {
+			want.Event = *event
+		}
+		if owner := model.text("owner", want.Edit.Faults); owner != nil {
+			want.Owner = *owner
+		}
+		if got := readRow(importer.Record{Key: "k", Hash: "h", Fields: o}); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: %+v; by the book %+v", raw, got, want)
+		}
+	})
+}

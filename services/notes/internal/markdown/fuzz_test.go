@@ -22,7 +22,7 @@ func FuzzHTML(f *testing.F) {
 	} {
 		f.Add(source)
 	}
-	r := NewRenderer()
+	r, unbounded := NewRenderer(), newUnbounded()
 	f.Fuzz(func(t *testing.T, source string) {
 		out, err := r.HTML(source)
 		if err != nil {
@@ -32,6 +32,9 @@ func FuzzHTML(f *testing.F) {
 			t.Errorf("%q does not end with a newline: %q", source, out)
 		}
 		assertHarmless(t, out)
+		if want, err := unbounded.HTML(source); err != nil || (out != want && isShort(source, want)) {
+			t.Errorf("%q: %q, without bounds %q, %v", source, out, want, err)
+		}
 	})
 }
 

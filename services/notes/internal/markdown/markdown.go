@@ -18,7 +18,7 @@ import (
 
 // Version names what HTML makes of a source. It rises with every change of that, also by a newer library, so that
 // stored HTML is known to be old.
-const Version = 1
+const Version = 2
 
 // schemes are those that links may have; a link without a scheme is relative and stays. Images must come over http or
 // https.
@@ -31,16 +31,40 @@ type Renderer struct {
 }
 
 // NewRenderer returns a renderer. A process needs one.
-func NewRenderer() *Renderer {
+func NewRenderer() *Renderer { return newRenderer(newParser()) }
+
+func newRenderer(p parser.Parser) *Renderer {
 	return &Renderer{
 		markdown: goldmark.New(
-			goldmark.WithExtensions(extension.Linkify),
-			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(purge{}, 0))),
+			goldmark.WithParser(p),
 			goldmark.WithRenderer(renderer.NewRenderer(renderer.WithNodeRenderers(
 				util.Prioritized(spaced{html.NewRenderer(html.WithHardWraps())}, 0)))),
 		),
 		wall: newWall(),
 	}
+}
+
+// newParser returns goldmark's parser of CommonMark, with bare links, within the bounds of this package.
+func newParser() parser.Parser {
+	blocks := parser.DefaultBlockParsers()
+	for i, b := range blocks {
+		if b.Value == parser.NewBlockquoteParser() || b.Value == parser.NewListParser() {
+			blocks[i].Value = container{b.Value.(parser.BlockParser)}
+		}
+	}
+	return parser.NewParser(
+		parser.WithBlockParsers(blocks...),
+		parser.WithInlineParsers(
+			util.Prioritized(metered{parser.NewCodeSpanParser(), false}, 100),
+			util.Prioritized(metered{parser.NewLinkParser(), false}, 200),
+			util.Prioritized(metered{parser.NewAutoLinkParser(), true}, 300),
+			util.Prioritized(metered{parser.NewRawHTMLParser(), false}, 400),
+			util.Prioritized(metered{parser.NewEmphasisParser(), false}, 500),
+			util.Prioritized(metered{extension.NewLinkifyParser(), true}, 999),
+		),
+		parser.WithParagraphTransformers(util.Prioritized(definitions{parser.LinkReferenceParagraphTransformer}, 100)),
+		parser.WithASTTransformers(util.Prioritized(purge{}, 0)),
+	)
 }
 
 // HTML returns the HTML of the Markdown source: "" when nothing of it is left to show, else text that ends with a

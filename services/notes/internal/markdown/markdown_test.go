@@ -3,7 +3,6 @@ package markdown
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestDecisionsPart6_Markdown(t *testing.T) {
@@ -107,22 +106,6 @@ func assertHTML(t *testing.T, source, want string) {
 	}
 	if got != want {
 		t.Errorf("%q\n got %q\nwant %q", source, got, want)
-	}
-}
-
-// TestHTML_TakesTimeInBounds: the parser's time is quadratic at worst, on these. A note of the full length, sixteen
-// times as long, then takes about a second, once, when it is written.
-func TestHTML_TakesTimeInBounds(t *testing.T) {
-	r := NewRenderer()
-	for _, pattern := range []string{"[", ">", "> ", "*a_", "[a](", "1. ", "_*", "a@b.c ", "[a]: x\n"} {
-		source := strings.Repeat(pattern, 4096/len(pattern))
-		begun := time.Now()
-		if _, err := r.HTML(source); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(begun); took > 5*time.Second {
-			t.Errorf("%q repeated to 4,096 characters takes %v", pattern, took)
-		}
 	}
 }
 

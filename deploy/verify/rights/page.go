@@ -1,0 +1,54 @@
+package rights
+
+import (
+	"fmt"
+	"strings"
+)
+
+const preface = `# Who may do what
+
+Every route of the interface, for every kind of user, with the answer. The table is written by hand
+([table.txt](../deploy/verify/rights/table.txt)), from the contract and the decisions. The conformance suite
+([conformance.md](conformance.md)) asks a running Belfry for every answer in it, GET also as HEAD, and looks that a
+refusal changes nothing and says nothing. A route without a row fails, and so does a row without a route. This page is
+generated (` + "`make gen`" + `).
+
+| kind | who |
+|---|---|
+| none | has no session |
+| guest, pupil, staff | a user of that kind with ` + "`can_api`" + ` and no other permission; each one below is staff |
+| adder | has ` + "`can_add_events` and `can_add_notes`" + ` |
+| editor, privileged, su, admin | has ` + "`edit_all_events`, `privileged`, `can_su`, `admin`" + ` |
+| switched | is somebody with ` + "`can_su`" + ` who has switched to staff |
+| keeper | administers the calendar and the minibuses of every event here |
+| owner | owns an event and a note, and may make no others |
+| deactivated | has a session from before |
+
+Every kind has an event and a note of its own. ` + "`+`" + ` is a list that shows the record in question, ` + "`-`" +
+	` one that does not.
+`
+
+// Page returns docs/rights.md.
+func Page(rows []Row) string {
+	var page strings.Builder
+	page.WriteString(preface)
+	section := ""
+	for _, r := range rows {
+		if r.Section != section {
+			section = r.Section
+			title, more, _ := strings.Cut(section, ". ")
+			fmt.Fprintf(&page, "\n## %s\n\n", strings.TrimSuffix(title, "."))
+			if more != "" {
+				fmt.Fprintf(&page, "%s\n\n", more)
+			}
+			fmt.Fprintf(&page, "| call | of whom, or what | %s |\n|---|---|%s\n", strings.Join(kinds, " | "),
+				strings.Repeat("---|", len(kinds)))
+		}
+		fmt.Fprintf(&page, "| `%s` | %s |", r.Route, r.Case)
+		for _, kind := range kinds {
+			fmt.Fprintf(&page, " %s |", r.Answers[kind])
+		}
+		page.WriteString("\n")
+	}
+	return page.String()
+}

@@ -1,0 +1,148 @@
+package web_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// patience is by when a service has to be rid of a slow client; its own bounds are 15 and 30 seconds.
+const patience = 2 * time.Minute
+
+// dial connects to a service for as long as patience lasts.
+func dial(t *testing.T, base string) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return c.(*net.TCPConn)
+}
+
+func TestHardToBreak_HostileInput_AHeaderThatComesByteByByteEnds(t *testing.T) {
+	t.Parallel()
+	base, _ := serve(t, nil, route("GET", "/read", ok))
+	c := dial(t, base)
+	if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\nX: "); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for { // until the service has closed the connection
+			if _, err := io.WriteString(c, "x"); err != nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}()
+	answer, err := io.ReadAll(c)
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		t.Fatalf("the connection is still open, after %q", answer)
+	}
+	if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) {
+		t.Errorf("the answer is %q", answer)
+	}
+}
+
+func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
+	t.Parallel()
+	served := make(chan net.Conn, 1)
+	large := strings.Repeat("x", 64<<20) // more than the buffers on the way
+	base, _ := serve(t, nil, route("GET", "/read", func(c *fiber.Ctx) error {
+		served <- c.Context().Conn()
+		return web.OK(c, web.Field{Name: "x", Value: large})
+	}))
+	c := dial(t, base)
+	if _, err := io.WriteString(c, "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	connection := <-served
+	for until := time.Now().Add(patience); !errors.Is(connection.SetReadDeadline(time.Time{}), net.ErrClosed); {
+		if time.Now().After(until) {
+			t.Fatal("the service still waits for its reader")
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func TestHardToBreak_HostileInput_AClientThatHasEndedItsSideIsAnswered(t *testing.T) {
+	t.Parallel()
+	base, _ := serve(t, nil, route("GET", "/read", ok), route("POST", "/write", ok))
+	for _, c := range []struct{ name, sent, want string }{
+		{"after a request", "GET /read HTTP/1.1\r\nHost: x\r\n\r\n", `{"status":"OK"}`},
+		{"after two", strings.Repeat("GET /read HTTP/1.1\r\nHost: x\r\n\r\n", 2), `{"status":"OK"}`},
+		{"after a body", "POST /write HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", `{"status":"OK"}`},
+		{"inside a header", "GET /read HTTP/1.1\r\nHost: x\r\nX-", ""},
+		{"inside a body", "POST /write HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{}", `{"status":"Bad request"}`},
+		{"at once", "", ""},
+	} {
+		connection := dial(t, base)
+		if _, err := io.WriteString(connection, c.sent); err != nil {
+			t.Fatal(err)
+		}
+		if err := connection.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(connection)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !strings.HasSuffix(string(answer), c.want) || strings.Count(string(answer), "HTTP/1.1 200 ") !=
+			strings.Count(c.sent, "HTTP/1.1\r\n")*strings.Count(c.want, "OK") {
+			t.Errorf("%s: %q", c.name, answer)
+		}
+	}
+}
+
+// TestHardToBreak_HostileInput_PipelinedRequestsAreAnsweredInOrderAndInPieces sends many at once, in pieces of every
+// size, by a client that reads nothing before it has sent all.
+func TestHardToBreak_HostileInput_PipelinedRequestsAreAnsweredInOrderAndInPieces(t *testing.T) {
+	t.Parallel()
+	base, _ := serve(t, nil, route("GET", "/read/:id", func(c *fiber.Ctx) error {
+		return web.OK(c, web.Field{Name: "id", Value: c.Params("id")})
+	}))
+	var all, want strings.Builder
+	const n = 200
+	for i := range n {
+		id := strings.Repeat("x", i%7) + string(rune('a'+i%26))
+		all.WriteString("GET /read/" + id + " HTTP/1.1\r\nHost: x\r\n\r\n")
+		want.WriteString(`{"status":"OK","id":"` + id + `"}`)
+	}
+	for _, piece := range []int{1, 7, 100, all.Len()} {
+		connection := dial(t, base)
+		for rest := all.String(); rest != ""; {
+			some := min(piece, len(rest))
+			if _, err := io.WriteString(connection, rest[:some]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[some:]
+		}
+		if err := connection.CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(connection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bodies strings.Builder
+		for _, part := range strings.Split(string(answer), "\r\n\r\n")[1:] {
+			body, _, _ := strings.Cut(part, "HTTP/1.1 ")
+			bodies.WriteString(body)
+		}
+		if bodies.String() != want.String() {
+			t.Errorf("in pieces of %d: %q", piece, bodies.String())
+		}
+	}
+}

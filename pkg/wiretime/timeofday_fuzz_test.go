@@ -1,0 +1,25 @@
+package wiretime
+
+import (
+	"testing"
+	"time"
+)
+
+// FuzzParseTimeOfDay compares with the time package.
+func FuzzParseTimeOfDay(f *testing.F) {
+	for _, text := range []string{"00:00", "23:59", "24:00", "9:05", "09:60", "09:05 ", "", "09.05", "٠٩:٠٥",
+		"09:05:00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := ParseTimeOfDay(text)
+		at, wrong := time.Parse("15:04", text)
+		ok := wrong == nil && at.Format("15:04") == text
+		if ok != (err == nil) {
+			t.Fatalf("%q: %v, %v; by the book %v", text, got, err, wrong)
+		}
+		if ok && got.String() != text {
+			t.Fatalf("%q: %v", text, got)
+		}
+	})
+}
