@@ -26,6 +26,11 @@ type SummariesQuestion struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
+// LivingQuestion asks which of the events exist, deleted ones not.
+type LivingQuestion struct {
+	IDs []int64 `json:"ids"`
+}
+
 // Commitment is a commitment with its event. Elements are named by their ids.
 type Commitment struct {
 	ID        int64      `json:"id"`

@@ -4,7 +4,7 @@
 //
 // A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and exposes it for
 // reading only. The writes that need no entry and no message have names of their own: [Collection.Rewrite],
-// [Collection.Fence], [Collection.Forget], [Collection.Purge], [Collection.Acknowledge].
+// [Collection.Fence], [Collection.Forget], [Collection.Purge].
 //
 // A deleted record leaves a tombstone, which carries its last entry and messages. The methods that read records leave
 // tombstones out. mongostore.Pending says when a tombstone is deleted.

@@ -279,12 +279,6 @@ func TestCollection_UnauditedWritesLeaveNothing(t *testing.T) {
 	if p := b.stored(t, 3); !p.Deleted || p.Schema != 7 || b.nudges != 0 {
 		t.Errorf("the fence is %+v, after %d nudges", p, b.nudges)
 	}
-	if err := b.Acknowledge(ctx, 2, 9); err != nil || len(b.stored(t, 2).Outbox) != 1 {
-		t.Errorf("acknowledged at another version, %v", err)
-	}
-	if err := b.Acknowledge(ctx, 2, 1); err != nil || len(b.stored(t, 2).Outbox) != 0 {
-		t.Errorf("not acknowledged, %v", err)
-	}
 }
 
 func TestPurge_SparesWhatHasSomethingPending(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 )
 
 // The writes of this file leave no entry and no message: nothing that a client can see changes with them.
@@ -50,13 +49,4 @@ func (c *Collection[D, R]) Purge(ctx context.Context, filter bson.D) (left bool,
 		return false, fmt.Errorf("look for what is left of %s: %w", c.o.Collection.Name(), err)
 	}
 	return n > 0, nil
-}
-
-// Acknowledge drops the messages of a document that is still at the version, when their receiver has them already.
-func (c *Collection[D, R]) Acknowledge(ctx context.Context, id, version int64) error {
-	drop := bson.D{{Key: "$unset", Value: bson.D{{Key: outbox.Field, Value: ""}}}}
-	if _, err := c.o.Collection.UpdateOne(ctx, atVersion(id, version), drop); err != nil {
-		return fmt.Errorf("drop messages of %s: %w", c.o.Collection.Name(), err)
-	}
-	return nil
 }

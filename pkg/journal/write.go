@@ -152,15 +152,24 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 	messages := false
 	var models []mongo.WriteModel
 	for _, r := range revisions {
-		d, exists := stored[r.ID]
-		if !exists || c.head(d).Version != r.Version || c.tail(d).Deleted {
+		read, exists := stored[r.ID]
+		if !exists {
+			continue
+		}
+		d := &read.Document
+		if c.head(d).Version != r.Version || c.tail(d).Deleted {
 			continue
 		}
 		before := c.o.Record(d)
 		c.set(d, r.Record)
 		c.head(d).Version++
 		messages = c.append(ctx, d, c.head(d).Version, before, r.Record) || messages
-		models = append(models, mongo.NewReplaceOneModel().SetFilter(atVersion(r.ID, r.Version)).SetReplacement(d))
+		replacement, err := read.Replacement()
+		if err != nil {
+			return false, err
+		}
+		models = append(models,
+			mongo.NewReplaceOneModel().SetFilter(atVersion(r.ID, r.Version)).SetReplacement(replacement))
 	}
 	if len(models) == 0 {
 		return false, nil
@@ -179,15 +188,17 @@ func (c *Collection[D, R]) Replace(ctx context.Context, revisions []Revision[R])
 }
 
 // documents reads the documents of the revisions, by id.
-func (c *Collection[D, R]) documents(ctx context.Context, revisions []Revision[R]) (map[int64]*D, error) {
+func (c *Collection[D, R]) documents(ctx context.Context,
+	revisions []Revision[R]) (map[int64]*mongostore.Stored[D], error) {
 	ids := make([]int64, len(revisions))
 	for i, r := range revisions {
 		ids[i] = r.ID
 	}
-	found, err := mongostore.Find[D](ctx, c.o.Collection, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
-	byID := make(map[int64]*D, len(found))
+	found, err := mongostore.Find[mongostore.Stored[D]](ctx, c.o.Collection,
+		bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	byID := make(map[int64]*mongostore.Stored[D], len(found))
 	for i := range found {
-		byID[c.head(&found[i]).ID] = &found[i]
+		byID[c.head(&found[i].Document).ID] = &found[i]
 	}
 	return byID, err
 }

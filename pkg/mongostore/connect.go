@@ -2,7 +2,7 @@
 // indexes declared in code, and migrations under a lease.
 //
 // It needs no multi-document transaction, change stream or collation, so it also runs on servers that speak MongoDB's
-// protocol without them. Every write waits for the majority and its journal.
+// protocol without them. Every write waits for the majority and its journal, and every read asks the primary.
 package mongostore
 
 import (
@@ -15,6 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -37,9 +39,11 @@ type Options struct {
 	MeterProvider  metric.MeterProvider // nil: the global one
 }
 
-// Connect opens a client and pings the primary. Timeouts in the URI override the defaults; the URI cannot override
-// the write concern, which is majority and journaled. Nil slices are stored as empty arrays. The error never holds
-// the URI or any part of it; [Unavailable] says whether a later try can help. The caller disconnects the client.
+// Connect opens a client and pings the primary. Timeouts in the URI override the defaults. The URI cannot override
+// where the services read and what their writes wait for: whatever readPreference, readConcernLevel, w and journal
+// say there, reads go to the primary, and writes wait for the majority and its journal. Nil slices are stored as empty
+// arrays. The error never holds the URI or any part of it; [Unavailable] says whether a later try can help. The
+// caller disconnects the client.
 func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) {
 	monitor, err := o.monitor()
 	if err != nil {
@@ -62,6 +66,10 @@ func Connect(ctx context.Context, uri string, o Options) (*mongo.Client, error) 
 	return client, nil
 }
 
+// clientOptions has the concerns of Connect. A decision reads before it writes, so a read has to see all that was
+// acknowledged before: a secondary may be behind, and so may the majority's snapshot on the primary, which is why the
+// read concern is local. What is not the majority's yet does no harm: a write that was decided on it is acknowledged
+// only when the majority has both.
 func clientOptions(uri, appName string) *options.ClientOptions {
 	journal := true
 	opts := options.Client().
@@ -69,6 +77,8 @@ func clientOptions(uri, appName string) *options.ClientOptions {
 		SetConnectTimeout(connectTimeout).
 		SetTimeout(operationTimeout).
 		ApplyURI(uri).
+		SetReadPreference(readpref.Primary()).
+		SetReadConcern(readconcern.Local()).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journal}).
 		SetBSONOptions(&options.BSONOptions{NilSliceAsEmpty: true})
 	if appName != "" {

@@ -3,13 +3,18 @@ package mongostore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -69,6 +74,76 @@ func TestConnect_WritesWaitForTheMajorityAndTheJournalWhateverTheURISays(t *test
 	}
 }
 
+func TestHardToBreak_Row19_TheURINeverChoosesWhereAServiceReads(t *testing.T) {
+	for _, query := range []string{
+		"readPreference=secondary", "readPreference=nearest&maxStalenessSeconds=90",
+		"readPreference=secondaryPreferred&readPreferenceTags=dc:east", "readConcernLevel=available",
+		"readConcernLevel=majority", "w=0", "w=1", "w=2&journal=false",
+	} {
+		opts := mongostore.ClientOptions("mongodb://localhost/?replicaSet=rs0&"+query, "")
+		if err := opts.Validate(); err != nil {
+			t.Fatal(query, err)
+		}
+		p, c, w := opts.ReadPreference, opts.ReadConcern, opts.WriteConcern
+		_, stale := p.MaxStaleness()
+		if p.Mode() != readpref.PrimaryMode || stale || len(p.TagSets()) > 0 || c.Level != "local" ||
+			w.W != "majority" || w.Journal == nil || !*w.Journal {
+			t.Errorf("with %s the services read from %v with %+v and write with %+v", query, p, c, w)
+		}
+	}
+}
+
+// What a URI says of reads and writes changes nothing of what is sent.
+func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
+	uri, _, err := storetest.URIs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	separator := "/?"
+	if strings.Contains(uri, "?") {
+		separator = "&"
+	}
+	uri = strings.TrimSuffix(uri, "/") + separator + "readPreference=secondary&w=0&readConcernLevel=available"
+	var mu sync.Mutex
+	sent := map[string]bson.Raw{}
+	opts := mongostore.ClientOptions(uri, "belfry-test").SetMonitor(&event.CommandMonitor{
+		Started: func(_ context.Context, e *event.CommandStartedEvent) {
+			mu.Lock()
+			defer mu.Unlock()
+			sent[e.CommandName] = slices.Clone(e.Command)
+		},
+	})
+	client, err := mongo.Connect(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.Disconnect(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	collection := client.Database(storetest.Mongo(t).Name()).Collection("documents")
+	result, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
+	if err != nil || !result.Acknowledged {
+		t.Fatalf("%+v, %v", result, err)
+	}
+	if err := collection.FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Err(); err != nil {
+		t.Error(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if w := sent["insert"].Lookup("writeConcern", "w"); w.String() != `"majority"` {
+		t.Errorf("the insert waits for %v", w)
+	}
+	if c := sent["find"].Lookup("readConcern", "level"); c.String() != `"local"` {
+		t.Errorf("the find has read concern %v", c)
+	}
+	if mode, err := sent["find"].LookupErr("$readPreference", "mode"); err == nil &&
+		!strings.HasPrefix(mode.StringValue(), "primary") { // a lone server may be asked as primaryPreferred
+		t.Errorf("the find asks %v", mode)
+	}
+}
+
 func TestConnect_NilSlicesAreStoredAsEmptyArrays(t *testing.T) {
 	db := storetest.Mongo(t)
 	if _, err := db.Collection("lists").InsertOne(t.Context(), struct {
@@ -95,14 +170,85 @@ func TestUnavailable(t *testing.T) {
 		{"a deadline passed", context.DeadlineExceeded, true},
 		{"the client is closed", mongo.ErrClientDisconnected, true},
 		{"a broken connection", mongo.CommandError{Labels: []string{"NetworkError"}}, true},
-		{"an election", mongo.CommandError{Code: 10107}, true},
 		{"not confirmed in time", mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: 64}}, true},
-		{"a duplicate key", mongo.WriteException{WriteErrors: []mongo.WriteError{{Code: 11000}}}, false},
 		{"any other", errors.New("x"), false},
 		{"not found", record.ErrNotFound, false},
 	} {
 		if got := mongostore.Unavailable(c.err); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// The servers' codes: which of them mean that a later try may succeed, and are 503, and which are faults.
+func TestHardToBreak_Row21_CodesOfADatabaseThatIsAway(t *testing.T) {
+	for _, c := range []struct {
+		code int
+		name string
+		away bool
+	}{
+		{1, "InternalError", true},
+		{2, "BadValue", false},
+		{6, "HostUnreachable", true},
+		{7, "HostNotFound", true},
+		{9, "FailedToParse", false},
+		{11, "UserNotFound", false},
+		{13, "Unauthorized", false},
+		{18, "AuthenticationFailed", false},
+		{20, "IllegalOperation", false},
+		{24, "LockTimeout", true},
+		{26, "NamespaceNotFound", false},
+		{27, "IndexNotFound", false},
+		{43, "CursorNotFound", true},
+		{46, "LockBusy", true},
+		{50, "MaxTimeMSExpired", true},
+		{59, "CommandNotFound", false},
+		{64, "WriteConcernTimeout", true},
+		{66, "ImmutableField", false},
+		{79, "UnknownReplWriteConcern", false},
+		{85, "IndexOptionsConflict", false},
+		{86, "IndexKeySpecsConflict", false},
+		{89, "NetworkTimeout", true},
+		{91, "ShutdownInProgress", true},
+		{100, "UnsatisfiableWriteConcern", false},
+		{112, "WriteConflict", false}, // Conflicted: tried again at once
+		{121, "DocumentValidationFailure", false},
+		{133, "FailedToSatisfyReadPreference", true},
+		{134, "ReadConcernMajorityNotAvailableYet", true},
+		{146, "ExceededMemoryLimit", true},
+		{175, "QueryPlanKilled", true},
+		{189, "PrimarySteppedDown", true},
+		{202, "NetworkInterfaceExceededTimeLimit", true},
+		{237, "CursorKilled", true},
+		{251, "NoSuchTransaction", false},
+		{262, "ExceededTimeLimit", true},
+		{317, "ConnectionPoolExpired", true},
+		{334, "MechanismUnavailable", false},
+		{365, "TemporarilyUnavailable", true},
+		{384, "ConnectionError", true},
+		{9001, "SocketException", true},
+		{10058, "LegacyNotPrimary", true},
+		{10107, "NotWritablePrimary", true},
+		{10334, "BSONObjectTooLarge", false},
+		{11000, "DuplicateKey", false},
+		{11600, "InterruptedAtShutdown", true},
+		{11601, "Interrupted", true},
+		{11602, "InterruptedDueToReplStateChange", true},
+		{13435, "NotPrimaryNoSecondaryOk", true},
+		{13436, "NotPrimaryOrSecondary", true},
+		{14031, "OutOfDiskSpace", true},
+	} {
+		for kind, err := range map[string]error{
+			"a command":       mongo.CommandError{Code: int32(c.code)},
+			"a write":         mongo.WriteException{WriteErrors: []mongo.WriteError{{Code: c.code}}},
+			"a write concern": mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: c.code}},
+			"several writes": mongo.BulkWriteException{
+				WriteErrors: []mongo.BulkWriteError{{WriteError: mongo.WriteError{Code: c.code}}},
+			},
+		} {
+			if got := mongostore.Unavailable(fmt.Errorf("find: %w", err)); got != c.away {
+				t.Errorf("%d %s of %s: away %v, want %v", c.code, c.name, kind, got, c.away)
+			}
 		}
 	}
 }

@@ -49,21 +49,39 @@ func Conflicted(err error) bool {
 // writeConflict is the server's code WriteConflict.
 const writeConflict = 112
 
-// unavailableCodes are the codes by which a server says "not now". InternalError is among them: the server failed,
-// not the request. Servers that keep their data elsewhere answer it when that is away.
+// unavailableCodes are the codes by which a server says "not now": that it is away, is stopping, is no primary, or
+// has ended what it was doing for a reason of its own. InternalError is among them: the server failed, not the
+// request. Servers that keep their data elsewhere answer it when that is away. What a later try cannot mend is not:
+// a wrong password, a document that is too large, a write concern that the deployment cannot satisfy.
 var unavailableCodes = [...]int{
 	1,     // InternalError
 	6,     // HostUnreachable
 	7,     // HostNotFound
+	24,    // LockTimeout
+	43,    // CursorNotFound: a read of several batches was cut off, by a new primary or by a restart
+	46,    // LockBusy
+	50,    // MaxTimeMSExpired
 	64,    // WriteConcernTimeout
 	89,    // NetworkTimeout
 	91,    // ShutdownInProgress
+	133,   // FailedToSatisfyReadPreference: a router found no primary
+	134,   // ReadConcernMajorityNotAvailableYet
+	146,   // ExceededMemoryLimit
+	175,   // QueryPlanKilled: an index or a collection went while it was read
 	189,   // PrimarySteppedDown
+	202,   // NetworkInterfaceExceededTimeLimit
+	237,   // CursorKilled
 	262,   // ExceededTimeLimit
+	317,   // ConnectionPoolExpired
+	365,   // TemporarilyUnavailable
+	384,   // ConnectionError
 	9001,  // SocketException
+	10058, // LegacyNotPrimary
 	10107, // NotWritablePrimary
 	11600, // InterruptedAtShutdown
+	11601, // Interrupted: an operator ended the operation
 	11602, // InterruptedDueToReplStateChange
 	13435, // NotPrimaryNoSecondaryOk
 	13436, // NotPrimaryOrSecondary
+	14031, // OutOfDiskSpace
 }

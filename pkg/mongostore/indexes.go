@@ -54,6 +54,24 @@ func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared [
 	return fmt.Errorf("create indexes of %s: %w", collection.Name(), createErr)
 }
 
+// DropIndexes drops the indexes with these names, those that there are. It is for migrations: servers without them
+// must be able to answer the release before by other indexes.
+func DropIndexes(ctx context.Context, collection *mongo.Collection, names ...string) error {
+	existing, err := listIndexes(ctx, collection)
+	if err != nil {
+		return fmt.Errorf("list indexes of %s: %w", collection.Name(), err)
+	}
+	for _, name := range names {
+		if _, exists := existing[name]; !exists {
+			continue
+		}
+		if err := collection.Indexes().DropOne(ctx, name); err != nil {
+			return fmt.Errorf("drop index %s of %s: %w", name, collection.Name(), err)
+		}
+	}
+	return nil
+}
+
 func missingIndexes(ctx context.Context, collection *mongo.Collection, declared []Index) ([]mongo.IndexModel, error) {
 	existing, err := listIndexes(ctx, collection)
 	if err != nil {

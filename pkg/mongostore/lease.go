@@ -124,9 +124,9 @@ func (l *lease) release(ctx context.Context) error {
 
 // take makes us the holder if the lease is still as it was read.
 func (l *lease) take(ctx context.Context, read leaseDocument) (bool, error) {
-	result, err := l.collection.ReplaceOne(ctx,
+	result, err := l.collection.UpdateOne(ctx,
 		bson.D{{Key: "_id", Value: l.id}, {Key: "holder", Value: read.Holder}, {Key: "beat", Value: read.Beat}},
-		leaseDocument{ID: l.id, Holder: l.holder, Beat: read.Beat + 1})
+		bson.D{{Key: "$set", Value: bson.D{{Key: "holder", Value: l.holder}, {Key: "beat", Value: read.Beat + 1}}}})
 	if err != nil {
 		return false, err
 	}

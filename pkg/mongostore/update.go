@@ -40,8 +40,11 @@ const (
 
 // Load reads the document with the id. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
-	var doc T
-	err := collection.FindOne(ctx, byID(id)).Decode(&doc)
+	return load[T](ctx, collection, id)
+}
+
+func load[D any](ctx context.Context, collection Reader, id int64) (doc D, err error) {
+	err = collection.FindOne(ctx, byID(id)).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return doc, record.ErrNotFound
 	}
@@ -54,7 +57,7 @@ func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64
 // Update changes one document as a whole and loses no concurrent change. It loads the document, lets change decide in
 // plain Go, and replaces it only where the version is still the one loaded; when another writer was first, it starts
 // over. So change may run many times: it works on the document it is passed, does no I/O and keeps nothing between
-// runs.
+// runs. What the stored document has and T does not know stays; see Stored.
 //
 // When change returns record.ErrUnchanged, nothing is written and the document is returned as loaded, without an
 // error. Any other error of change is returned as it is. record.ErrNotFound: no such document. ErrConflict: other
@@ -65,33 +68,45 @@ func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 	change func(P) error) (T, error) {
 	started := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		doc, err := Load[T, P](ctx, collection, id)
+		stored, err := load[Stored[T]](ctx, collection, id)
 		if err != nil {
-			return doc, err
+			return stored.Document, err
 		}
-		loaded := *P(&doc).head()
-		if err := change(&doc); err != nil {
-			if errors.Is(err, record.ErrUnchanged) {
-				return doc, nil
-			}
-			return doc, err
-		}
-		*P(&doc).head() = Head{ID: loaded.ID, Version: loaded.Version + 1, Schema: P(&doc).head().Schema}
-		result, err := collection.ReplaceOne(ctx,
-			bson.D{{Key: "_id", Value: id}, {Key: "version", Value: loaded.Version}}, &doc)
-		if err != nil && !Conflicted(err) {
-			return doc, fmt.Errorf("replace in %s: %w", collection.Name(), err)
-		}
-		if err == nil && result.MatchedCount == 1 {
-			return doc, nil
+		done, err := replace[T, P](ctx, collection, &stored, change)
+		if done || err != nil {
+			return stored.Document, err
 		}
 		if time.Since(started) > updatePatience {
-			return doc, ErrConflict
+			return stored.Document, ErrConflict
 		}
 		if err := sleep(ctx, rand.N(pause)); err != nil {
-			return doc, err
+			return stored.Document, err
 		}
 	}
+}
+
+// replace changes a document and stores it, and says whether that is done: false when another writer was first.
+func replace[T any, P Document[T]](ctx context.Context, collection *mongo.Collection, stored *Stored[T],
+	change func(P) error) (done bool, err error) {
+	head := P(&stored.Document).head()
+	loaded := *head
+	if err := change(&stored.Document); err != nil {
+		if errors.Is(err, record.ErrUnchanged) {
+			return true, nil
+		}
+		return false, err
+	}
+	*head = Head{ID: loaded.ID, Version: loaded.Version + 1, Schema: head.Schema}
+	replacement, err := stored.Replacement()
+	if err != nil {
+		return false, err
+	}
+	result, err := collection.ReplaceOne(ctx,
+		bson.D{{Key: "_id", Value: loaded.ID}, {Key: "version", Value: loaded.Version}}, replacement)
+	if err != nil && !Conflicted(err) {
+		return false, fmt.Errorf("replace in %s: %w", collection.Name(), err)
+	}
+	return err == nil && result.MatchedCount == 1, nil
 }
 
 // sleep waits, or returns the context's error as soon as it ends.

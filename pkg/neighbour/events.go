@@ -17,6 +17,10 @@ var (
 		Path: "/internal/events/summaries", Field: "events",
 		Nothing: func(q fact.SummariesQuestion) bool { return len(q.IDs)+len(q.Keys) == 0 },
 	}
+	Living = Question[fact.LivingQuestion, []int64]{
+		Path: "/internal/events/living", Field: "event_ids",
+		Nothing: func(q fact.LivingQuestion) bool { return len(q.IDs) == 0 },
+	}
 	Busy     = Question[fact.BusyQuestion, []fact.Busy]{Path: "/internal/events/busy", Field: "busy"}
 	Calendar = Question[fact.CalendarQuestion, []fact.CalendarEvent]{Path: "/internal/events/calendar", Field: "events"}
 )
@@ -40,6 +44,11 @@ func (e *Events) Requests(ctx context.Context, q fact.RequestsQuestion) ([]form.
 // Summaries returns those of the events asked for that exist, in no order.
 func (e *Events) Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error) {
 	return ask(ctx, e.peer, Summaries, q)
+}
+
+// Living returns the ids of those of the events asked for that exist, in no order.
+func (e *Events) Living(ctx context.Context, q fact.LivingQuestion) ([]int64, error) {
+	return ask(ctx, e.peer, Living, q)
 }
 
 // Busy returns the times of the events of a busy category that touch a day of a reach and have a commitment of its

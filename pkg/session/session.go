@@ -5,8 +5,8 @@
 // Keys, all below the store's prefix: session:<hash> is a hash with the fields data (JSON), until (absolute end, Unix
 // milliseconds), user, original and used (its last use, Unix microseconds); user:<id> is the set of the session hashes
 // in which the user is the effective or the original one; usersessions has the users with such a set by the time at
-// which Sweep looks at it next; and userversion:<id> is the newest version of the user for which Refresh was called.
-// All times are Redis's own.
+// which Sweep looks at it next; userversion:<id> is the newest version of the user for which Refresh was called; and
+// confirmed is what Confirm stores. All times but this one are Redis's own.
 package session
 
 import (
@@ -63,7 +63,8 @@ func (t Token) String() string { return "********" }
 // GoString returns a mask.
 func (t Token) GoString() string { return t.String() }
 
-func (t Token) hash() string {
+// Hash returns the form in which a session's id is stored: its SHA-256, in hexadecimal. Nobody can log in with it.
+func (t Token) Hash() string {
 	sum := sha256.Sum256([]byte(t.text))
 	return hex.EncodeToString(sum[:])
 }
@@ -135,7 +136,7 @@ return s[1]`)
 
 // Load returns the session of token and counts as its use. ErrNone when there is none.
 func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
-	data, err := load.Run(ctx, s.redis, []string{s.sessionKey(token.hash())}, s.o.Idle.Milliseconds()).Text()
+	data, err := load.Run(ctx, s.redis, []string{s.sessionKey(token.Hash())}, s.o.Idle.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
 		return Record{}, ErrNone
 	}
@@ -220,8 +221,8 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 	}
 	token := newToken()
 	made, err := create.Run(ctx, s.redis,
-		[]string{s.sessionKey(token.hash()), s.sessionKey(replaces.hash()), s.o.Prefix},
-		data, s.o.Idle.Milliseconds(), s.o.Absolute.Milliseconds(), token.hash(), replaces.hash(),
+		[]string{s.sessionKey(token.Hash()), s.sessionKey(replaces.Hash()), s.o.Prefix},
+		data, s.o.Idle.Milliseconds(), s.o.Absolute.Milliseconds(), token.Hash(), replaces.Hash(),
 		r.User.UserID, r.User.Version, original.UserID, original.Version, mustReplace, perUser).Int()
 	switch {
 	case err != nil:
@@ -234,27 +235,24 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 	return token, nil
 }
 
-// end removes sessions by hash. KEYS: prefix; ARGV: hashes.
+// end removes a session and returns its user, the original one of a switched session. KEYS: prefix; ARGV: hash.
 var end = redis.NewScript(`
-local ended = 0
-for _, hash in ipairs(ARGV) do
-  local key = KEYS[1] .. 'session:' .. hash
-  local s = redis.call('HMGET', key, 'user', 'original')
-  if s[1] then
-    redis.call('DEL', key)
-    redis.call('SREM', KEYS[1] .. 'user:' .. s[1], hash)
-    redis.call('SREM', KEYS[1] .. 'user:' .. s[2], hash)
-    ended = ended + 1
-  end
-end
-return ended`)
+local key = KEYS[1] .. 'session:' .. ARGV[1]
+local s = redis.call('HMGET', key, 'user', 'original')
+if not s[1] then return 0 end
+redis.call('DEL', key)
+redis.call('SREM', KEYS[1] .. 'user:' .. s[1], ARGV[1])
+redis.call('SREM', KEYS[1] .. 'user:' .. s[2], ARGV[1])
+return tonumber(s[2] == '0' and s[1] or s[2])`)
 
-// End ends the session of token; it is no error when there is none.
-func (s *Store) End(ctx context.Context, token Token) error {
-	if err := end.Run(ctx, s.redis, []string{s.o.Prefix}, token.hash()).Err(); err != nil {
-		return fmt.Errorf("end session: %w", err)
+// End ends the session of token and returns the id of the user whose session it was, of the one who switched for a
+// switched session; 0 when there is no such session.
+func (s *Store) End(ctx context.Context, token Token) (userID int64, err error) {
+	userID, err = end.Run(ctx, s.redis, []string{s.o.Prefix}, token.Hash()).Int64()
+	if err != nil {
+		return 0, fmt.Errorf("end session: %w", err)
 	}
-	return nil
+	return userID, nil
 }
 
 // refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login with an older one

@@ -50,6 +50,7 @@
 {{- with $v.mail.username }}{{ $_ := set $env "BELFRY_SMTP_USERNAME" . }}{{ end -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .name "notes" }}{{ $_ := set $env "BELFRY_ORPHANED_NOTES_EVERY" $v.orphanedNotes.every }}{{ end -}}
 {{- mergeOverwrite $env (deepCopy .service.extraEnv) | toYaml -}}
 {{- end -}}
 

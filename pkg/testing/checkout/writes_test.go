@@ -23,7 +23,7 @@ var unaudited = map[string]string{
 	"events s.mails":      "copies of what the outbox has",
 	"events s.deliveries": "copies of what the outbox has",
 	"events collection":   "notices, mails and deliveries, by one function",
-	"notes s.marks":       "events that are known to be deleted",
+	"identity s.ended":    "ids of sessions that have ended",
 	"notes s.totals":      "counted from the notes",
 	"events s.categories": "a journal.Collection",
 	"events s.webhooks":   "a journal.Collection",

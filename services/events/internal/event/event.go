@@ -30,9 +30,9 @@ const (
 	maxQuantity = 1000
 	// MaxSubmitted bounds the elements of one create, add or import record.
 	MaxSubmitted = 1000
-	// maxElements bounds the commitments and requests of one event together, so that an event of any length fits
-	// the store's largest document with the periods that it is found by.
-	maxElements = 3000
+	// maxElements bounds the commitments and requests of one event together, so that an event of any length has few
+	// enough keys in the store's indexes.
+	maxElements = 1500
 )
 
 // Event is a titled span of time with the elements involved in it.

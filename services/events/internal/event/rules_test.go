@@ -130,14 +130,14 @@ func TestPart4_2_Adding(t *testing.T) {
 	}
 }
 
-func TestAnEventHasAtMost3000Elements(t *testing.T) {
+func TestHardToBreak_Row04_AnEventHasAtMost1500Elements(t *testing.T) {
 	e := Event{}
 	for i := range maxElements - 1 {
 		e.Commitments = append(e.Commitments, Commitment{ElementID: int64(1000 + i)})
 	}
 	failures := e.addElements(user(bob), submit(room, calendar, buses), facts(), someIDs(), nil)
-	if len(e.Commitments) != maxElements || len(failures) != 2 || failures[0].Commitment == nil ||
-		failures[1].Request == nil {
+	if maxElements != 1500 || len(e.Commitments) != maxElements || len(failures) != 2 ||
+		failures[0].Commitment == nil || failures[1].Request == nil {
 		t.Errorf("%d commitments, failures %+v", len(e.Commitments), failures)
 	}
 }

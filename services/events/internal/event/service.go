@@ -30,8 +30,11 @@ type Store interface {
 	GetByIdempotencyKey(ctx context.Context, keyID string) (Event, error)
 	// Find returns those of the events that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
+	// FindLiving returns the ids of those of the events that exist, in no order, as the primary has them.
+	FindLiving(ctx context.Context, ids []int64) ([]int64, error)
 	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element:
-	// all that do, each once, and few besides.
+	// all that do, each once, and few besides. Of their commitments they have id, element and status alone, and none
+	// of their requests.
 	FindTouching(ctx context.Context, reaches []fact.Reach) ([]Event, error)
 	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
 	// few besides.

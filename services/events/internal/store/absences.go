@@ -59,8 +59,11 @@ func (n Nights) Done(ctx context.Context) (time.Time, error) {
 
 // SetDone implements absence.Nights.
 func (n Nights) SetDone(ctx context.Context, at time.Time) error {
-	_, err := n.settings.ReplaceOne(
-		ctx, bson.D{{Key: "_id", Value: nightID}}, nightDocument{nightID, at}, options.Replace().SetUpsert(true),
+	_, err := n.settings.UpdateOne(
+		ctx,
+		bson.D{{Key: "_id", Value: nightID}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "done", Value: at}}}},
+		options.UpdateOne().SetUpsert(true),
 	)
 	if err != nil {
 		return fmt.Errorf("record when absences were checked: %w", err)

@@ -16,10 +16,10 @@ import (
 )
 
 // The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades
-// since 2, and schema of all others.
+// since 2, and at most maxKeys keys and what is in brief since 3, and schema of all others.
 const (
 	schema      = 1
-	eventSchema = 2
+	eventSchema = 3
 )
 
 // eventDocument is an event as it is stored.
@@ -40,6 +40,7 @@ type eventDocument struct {
 
 	IdempotencyRecords []idempotencyDocument `bson:"receipts,omitempty"`
 
+	Brief             []byte  `bson:"brief,omitempty"` // see briefOf
 	CommitmentPeriods []int64 `bson:"commitment_periods,omitempty"`
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
@@ -116,7 +117,7 @@ func idempotencyDocumentOf(r event.IdempotencyRecord) idempotencyDocument {
 	return d
 }
 
-// event returns what the document says.
+// event returns what the document says. Where it was read without its commitments, they are those in brief.
 func (d *eventDocument) event() event.Event {
 	e := event.Event{
 		ID:          d.ID,
@@ -133,6 +134,9 @@ func (d *eventDocument) event() event.Event {
 	}
 	for _, c := range d.Commitments {
 		e.Commitments = append(e.Commitments, event.Commitment(c))
+	}
+	if len(d.Commitments) == 0 {
+		e.Commitments = commitmentsOf(d.Brief)
 	}
 	for _, r := range d.Requests {
 		e.Requests = append(e.Requests, event.Request(r))
@@ -166,10 +170,12 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	for _, r := range e.IdempotencyRecords {
 		d.IdempotencyRecords = append(d.IdempotencyRecords, idempotencyDocumentOf(r))
 	}
-	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends))
+	d.Brief = briefOf(e.Commitments)
+	d.CommitmentStates = statesOf(e.Commitments)
+	most := mostPeriods(len(committed)+len(requested), len(d.CommitmentStates)+len(d.OutstandingGroups))
+	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends), most)
 	d.CommitmentPeriods = keysOf(committed, periods)
 	d.RequestPeriods = keysOf(requested, periods)
-	d.CommitmentStates = statesOf(e.Commitments)
 }
 
 // categoryDocument is an event category as it is stored.

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,10 +75,6 @@ func (s *Events) GetByRequest(ctx context.Context, id int64) (event.Event, error
 	return s.events.First(ctx, requestFilter(id))
 }
 
-func commitmentFilter(id int64) bson.D { return bson.D{{Key: "commitments.id", Value: id}} }
-
-func requestFilter(id int64) bson.D { return bson.D{{Key: "requests.id", Value: id}} }
-
 // Find implements event.Store, by the index of ids and by that of keys.
 func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error) {
 	var found []event.Event
@@ -97,6 +95,17 @@ func (s *Events) Find(ctx context.Context, ids []int64, keys []string) ([]event.
 	return found, nil
 }
 
+// FindLiving implements event.Store.
+func (s *Events) FindLiving(ctx context.Context, ids []int64) ([]int64, error) {
+	fields := bson.D{{Key: "deleted", Value: 1}}
+	found, err := s.events.Find(ctx, idsFilter(ids), options.Find().SetProjection(fields))
+	living := make([]int64, len(found))
+	for i, e := range found {
+		living[i] = e.ID
+	}
+	return living, err
+}
+
 func idsFilter(ids []int64) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 }
@@ -106,12 +115,28 @@ func keysFilter(keys []string) bson.D {
 }
 
 // FindTouching implements event.Store: it returns the events that carry a period of the reaches for a commitment.
+// What the release before wrote during a rollout has nothing in brief, and is read again as a whole.
 func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
 	keys := reachKeys(reaches)
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, touchingFilter(keys))
+	found, err := s.events.Find(ctx, touchingFilter(keys), options.Find().SetProjection(inBrief()))
+	if err != nil {
+		return nil, err
+	}
+	var without []int64 // anything in brief, though they have commitments: else they were not found
+	found = slices.DeleteFunc(found, func(e event.Event) bool {
+		if len(e.Commitments) == 0 {
+			without = append(without, e.ID)
+		}
+		return len(e.Commitments) == 0
+	})
+	if len(without) == 0 {
+		return found, nil
+	}
+	whole, err := s.find(ctx, idsFilter(without))
+	return append(found, whole...), err
 }
 
 // FindRequesting implements event.Store, as FindTouching does for commitments.
@@ -136,10 +161,8 @@ var unused = bson.D{
 	{Key: "commitment_periods", Value: 0},
 	{Key: "request_periods", Value: 0},
 	{Key: "commitment_states", Value: 0},
-	{
-		Key:   "outstanding_groups",
-		Value: 0,
-	},
+	{Key: "outstanding_groups", Value: 0},
+	{Key: "brief", Value: 0},
 	{Key: outbox.Field, Value: 0},
 	{Key: "audit", Value: 0},
 	{Key: "receipts", Value: 0},
@@ -188,13 +211,21 @@ func (s *Events) take(ctx context.Context, name string, n int) ([]int64, error) 
 
 // Insert implements event.Store. What the server gives up is tried again.
 func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int, err error) {
+	for i := range events {
+		if err := checkIDs(&events[i]); err != nil {
+			return nil, err
+		}
+	}
 	refused, err := s.events.Insert(ctx, events)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range refused {
-		if !strings.Contains(w.Message, importKey) &&
-			!strings.Contains(w.Message, idempotencyIndex) { // the only other unique field is the id
+		switch {
+		case strings.Contains(w.Message, commitmentIndex), strings.Contains(w.Message, requestIndex):
+			return nil, fmt.Errorf("event %d: an id of its commitments or requests is taken", events[w.Index].ID)
+		case !strings.Contains(w.Message, importKey) &&
+			!strings.Contains(w.Message, idempotencyIndex): // the only other unique field is the event's id
 			return nil, event.ErrFenced
 		}
 		taken = append(taken, w.Index)
@@ -206,7 +237,10 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
 	return s.events.Change(ctx, id, func(e *event.Event) error {
 		e.Actor = actor(ctx)
-		return change(e)
+		if err := change(e); err != nil {
+			return err
+		}
+		return checkIDs(e)
 	})
 }
 

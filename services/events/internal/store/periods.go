@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -9,14 +10,17 @@ import (
 
 // An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A
 // period is a local day of the configured zone (0 to 84005, from 1970-01-01), a month (90000 and up), a decade
-// (98000 and up) or a year (99000 and up). Every event carries its decades. One of up to maxDays days carries its
-// days and its months besides; a longer one only its years. A range of days is then a set of numbers for one $in on
-// one index, for a day as for two centuries: whole decades by their decades; of the others whole months by their
-// months, the rest by days, and the years for the long events. What it reads beyond the range is at most what a
-// month has that the range covers for the most part, and the long events of its years.
+// (98000 and up), a year (99000 and up), or all time (97000). An event carries one of three sets: its days, months and
+// decades when it has up to maxDays days; else its years and decades; and all time alone when the others would give
+// the indexes more than maxKeys keys of that event: it has many elements, or takes a century. A range of days is then
+// a set of numbers for one $in on one index, for a day as for two centuries: whole decades by their decades; of the
+// others whole months by their months, the rest by days, and the years for the long events; and all time. What it
+// reads beyond the range is at most what a month has that the range covers for the most part, the long events of its
+// years, and the element's events of all time.
 const (
 	perElement = 100000
 	monthBase  = 90000
+	allTime    = 97000
 	decadeBase = 98000
 	yearBase   = 99000
 
@@ -30,25 +34,44 @@ const (
 	lastDay  wiretime.Day = 84005 // 2199-12-31
 )
 
-// periodsOf returns the periods that an event carries which touches these days.
-func periodsOf(days wiretime.Days) []int64 {
-	first, last := days.First, days.Last
-	periods := appendRun(nil, decadeBase, decade(first), decade(last))
-	if last-first >= maxDays {
-		return appendRun(periods, yearBase, year(first), year(last))
-	}
-	periods = appendRun(periods, 0, int64(first), int64(last))
-	return appendRun(periods, monthBase, month(first), month(last))
+const (
+	// maxKeys is how many keys one event has at most in all indexes together.
+	maxKeys = 5000
+	// keysBesides are left for what an event has in the other indexes: two for each idempotency record, some for what
+	// is pending, and its id, import key and category.
+	keysBesides = 200
+)
+
+// mostPeriods returns how many periods each element of an event may carry. Of so many elements each has a key for its
+// id, and those that wait for an administrator one for their state.
+func mostPeriods(elements, waiting int) int {
+	return (maxKeys - keysBesides - elements - waiting) / max(elements, 1)
 }
 
-// covering returns the periods that find every event which touches the days, at most 307. Days outside those that
+// periodsOf returns the periods that an event carries which touches these days, when it may carry so many.
+func periodsOf(days wiretime.Days, most int) []int64 {
+	first, last := days.First, days.Last
+	decades := appendRun(nil, decadeBase, decade(first), decade(last))
+	if last-first < maxDays {
+		periods := appendRun(slices.Clone(decades), 0, int64(first), int64(last))
+		if periods = appendRun(periods, monthBase, month(first), month(last)); len(periods) <= most {
+			return periods
+		}
+	}
+	if periods := appendRun(decades, yearBase, year(first), year(last)); len(periods) <= most {
+		return periods
+	}
+	return []int64{allTime}
+}
+
+// covering returns the periods that find every event which touches the days, at most 308. Days outside those that
 // an event may touch have none.
 func covering(days wiretime.Days) []int64 {
 	first, last := max(days.First, firstDay), min(days.Last, lastDay)
 	if first > last {
 		return nil
 	}
-	var periods []int64
+	periods := []int64{allTime}
 	for d := decade(first); d <= decade(last); d++ {
 		begins, ends := startOf(d*monthsOfDecade), startOf((d+1)*monthsOfDecade)-1
 		if first <= begins && ends <= last {

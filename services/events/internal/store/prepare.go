@@ -33,14 +33,12 @@ func eventIndexes() []mongostore.Index {
 			Where:  mongostore.Exists("receipts.key"),
 		},
 		{Name: "receipt_at", Keys: bson.D{{Key: "receipts.at", Value: 1}}, Where: mongostore.Exists("receipts.at")},
-		{Name: "commitment_id", Keys: bson.D{{Key: "commitments.id", Value: 1}}},
-		{Name: "request_id", Keys: bson.D{{Key: "requests.id", Value: 1}}},
 		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
 		{Name: "request_periods", Keys: bson.D{{Key: "request_periods", Value: 1}}},
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
 		{Name: "category_starts", Keys: bson.D{{Key: "category_id", Value: 1}, {Key: "starts", Value: 1}}},
-		{Name: "older", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
+		{Name: "before_3", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
 	}
@@ -54,8 +52,8 @@ func categoryIndexes() []mongostore.Index {
 	}
 }
 
-// Prepare makes the indexes, and brings the events to the configured zone and to the shape of this release. Any
-// number of pods may call it at once.
+// Prepare makes the indexes, and brings the events to the configured zone and to the shape of this release; the
+// migrations make the unique indexes of what events contain. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	if err := mongostore.EnsureIndexes(ctx, EventsCollection(db), eventIndexes()); err != nil {
 		return err
@@ -100,11 +98,11 @@ func prepareZone(ctx context.Context, db *mongo.Database, zone wiretime.Zone) er
 				return err
 			}
 		}
-		_, err = settings.ReplaceOne(
+		_, err = settings.UpdateOne(
 			ctx,
 			bson.D{{Key: "_id", Value: zoneID}},
-			zoneDocument{zoneID, zone.String()},
-			options.Replace().SetUpsert(true),
+			bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: zone.String()}}}},
+			options.UpdateOne().SetUpsert(true),
 		)
 		if err != nil {
 			return fmt.Errorf("record the zone: %w", err)
@@ -163,10 +161,14 @@ func (s *Events) rewrite(ctx context.Context, filter bson.D, change func(*eventD
 
 func (s *Events) rewriteEvent(ctx context.Context, id int64, change func(*eventDocument)) error {
 	err := s.events.Rewrite(ctx, id, func(d *eventDocument) error {
-		if d.Deleted {
+		switch {
+		case !d.Deleted:
+			change(d)
+		case d.Schema == eventSchema:
 			return record.ErrUnchanged
+		default:
+			d.Schema = eventSchema
 		}
-		change(d)
 		return nil
 	})
 	if errors.Is(err, record.ErrNotFound) { // deleted since it was listed

@@ -93,7 +93,8 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		"all years":       reaches("1970-01-01", "2199-12-31"),
 		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC),
 			time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
-		"requests of days": requestingFilter(keysOf([]int64{501}, covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
+		"requests of days": requestingFilter(keysOf([]int64{501},
+			covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
@@ -287,6 +288,22 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	again := lesson(2)
 	again.Key = "k1" // the key is free again
 	insert(t, s, again)
+}
+
+func TestHardToBreak_Row08_EventsThatAreDeletedOrWereNeverStoredDoNotLive(t *testing.T) {
+	_, s := open(t)
+	insert(t, s, lesson(1), lesson(2), lesson(3))
+	if err := s.Delete(t.Context(), 2, func(*event.Event) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fence(t.Context(), 4); err != nil { // for ever
+		t.Fatal(err)
+	}
+	living, err := s.FindLiving(t.Context(), []int64{1, 2, 3, 4, 5})
+	slices.Sort(living)
+	if err != nil || !slices.Equal(living, []int64{1, 3}) {
+		t.Errorf("%v live, %v; want 1 and 3", living, err)
+	}
 }
 
 func TestParallelChangesOfOneEventLoseNone(t *testing.T) {

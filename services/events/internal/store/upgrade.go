@@ -19,17 +19,24 @@ const upgradeInterval = 10 * time.Second
 
 // migrations are the steps of the events' history.
 func migrations(zone wiretime.Zone) []mongostore.Migration {
-	return []mongostore.Migration{{
-		Name: "0001-states-and-decades",
-		Up: func(ctx context.Context, db *mongo.Database) error {
-			return NewEvents(db, nil, zone, nil).upgrade(ctx)
-		},
-	}}
+	upgrade := func(ctx context.Context, db *mongo.Database) error {
+		return NewEvents(db, nil, zone, nil).upgrade(ctx)
+	}
+	return []mongostore.Migration{
+		{Name: "0001-states-and-decades", Up: upgrade},
+		{Name: "0002-few-keys", Up: upgrade},
+		{Name: "0003-unique-ids", Up: func(ctx context.Context, db *mongo.Database) error {
+			return NewEvents(db, mongostore.NewIDs(db), zone, nil).makeUnique(ctx, EventsCollection(db))
+		}},
+		{Name: "0004-indexes-of-before", Up: func(ctx context.Context, db *mongo.Database) error {
+			return mongostore.DropIndexes(ctx, EventsCollection(db), "commitment_id", "request_id", "older")
+		}},
+	}
 }
 
-// older matches the events of the shape before eventSchema, and is the condition of their index, which is empty but
+// older matches the events of the shapes before eventSchema, and is the condition of their index, which is empty but
 // for a rollout.
-func older() bson.D { return bson.D{{Key: "schema", Value: eventSchema - 1}} }
+func older() bson.D { return bson.D{{Key: "schema", Value: bson.D{{Key: "$lt", Value: eventSchema}}}} }
 
 // upgrade brings all older events to the shape of this release. It may be repeated, and run in several processes at
 // once.

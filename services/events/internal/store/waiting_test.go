@@ -105,8 +105,10 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 				e.Requests = append(e.Requests, r)
 				allocated := rapid.IntRange(0, r.Quantity).Draw(rt, "allocated")
 				for range allocated {
-					e.Commitments = append(e.Commitments,
-						event.Commitment{ID: -id, ElementID: base + 3, Status: event.Uncontrolled, RequestID: r.ID})
+					e.Commitments = append(e.Commitments, event.Commitment{
+						ID: -(id*100 + int64(len(e.Commitments))), ElementID: base + 3, Status: event.Uncontrolled,
+						RequestID: r.ID,
+					})
 				}
 				if r.ElementID < base+3 && allocated < r.Quantity {
 					outstanding = append(outstanding, waiter{e.Span.Starts, id, r.ID})

@@ -4,9 +4,11 @@ package api
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/identity/internal/attempts"
@@ -59,12 +61,22 @@ func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
 	return nil
 }
 
+const (
+	// confirmInterval is how long a change whose process died, or that Redis has lost, waits for its sessions at most.
+	confirmInterval = time.Second
+	firstRetry      = 100 * time.Millisecond
+	// writeMargin is for clocks that differ, and for writes that the database finishes after their deadline.
+	writeMargin = time.Minute
+)
+
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	users := user.New(user.Options{
-		Store:    store.New(r.DB, r.IDs),
-		Sessions: sessions{r.Sessions},
-		Elements: r.Elements,
-		Attempts: attempts.New(r.Redis, r.RedisPrefix),
+		Store:       store.New(r.DB, r.IDs),
+		Sessions:    sessions{r.Sessions},
+		Elements:    r.Elements,
+		Attempts:    attempts.New(r.Redis, r.RedisPrefix),
+		SessionLife: r.SessionAbsolute,
+		WriteTime:   2*r.RequestTimeout + writeMargin,
 	})
 	log := store.Audit(r.DB)
 	h := handlers{
@@ -72,27 +84,17 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		log: r.Log,
 	}
 
-	// A user's sessions are refreshed before a change is answered. When that fails, the message that the change
-	// enqueued does it.
-	stream := outbox.Stream(r.RedisPrefix, "users")
-	relay := outbox.NewRelay(outbox.RelayOptions{
-		Collection: store.Collection(r.DB), Redis: r.Redis, Stream: stream, Log: r.Log,
+	confirmation := background.New(background.Options{
+		Name: "the confirmation of sessions", Log: r.Log, Step: users.ConfirmSessions,
+		Every: confirmInterval, Retry: firstRetry, LongestRetry: confirmInterval,
 	})
-	refresh := func(ctx context.Context, m outbox.Message) error {
-		if m.Kind != store.UserChanged {
-			return nil
-		}
-		return users.RefreshSessions(ctx, m.Subject)
-	}
-	consumer := outbox.NewConsumer(outbox.ConsumerOptions{
-		Redis: r.Redis, Stream: stream, Group: "identity", Handle: refresh, Log: r.Log, TracerProvider: r.Tracer,
-	})
-
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
-			lifecycle.Background("outbox relay", relay.Run), lifecycle.Background("outbox consumer", consumer.Run),
+			lifecycle.Background("confirmation of sessions", func(ctx context.Context) error {
+				return confirmation.Run(outbox.Unsampled(ctx))
+			}),
 			lifecycle.Background("audit", log.Run(r.Log)),
 			lifecycle.Background("sweep of sessions", func(ctx context.Context) error {
 				return r.Sessions.RunSweep(outbox.Unsampled(ctx), r.Log)

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,13 +18,27 @@ import (
 // sessionTries is how often making a session is tried while its users change.
 const sessionTries = 5
 
-// sessions refreshes the sessions in Redis.
+// sessions are the sessions in Redis, as the use cases know them.
 type sessions struct{ store *session.Store }
 
 // Refresh implements user.Sessions.
 func (s sessions) Refresh(ctx context.Context, u user.User) error {
 	_, err := s.store.Refresh(ctx, subject(u))
 	return err
+}
+
+// Confirmed implements user.Sessions.
+func (s sessions) Confirmed(ctx context.Context) (time.Time, error) { return s.store.Confirmed(ctx) }
+
+// Confirm implements user.Sessions.
+func (s sessions) Confirm(
+	ctx context.Context, confirmed, upTo time.Time, users []user.User, ended []string,
+) ([]int64, error) {
+	r := session.Revocations{Versions: map[int64]int64{}, Ended: ended}
+	for _, u := range users {
+		r.Versions[u.ID] = u.Version
+	}
+	return s.store.Confirm(ctx, confirmed, upTo, r)
 }
 
 // subject is what sessions store of a user.
@@ -61,11 +76,18 @@ func (h handlers) login(c *fiber.Ctx) error {
 	})
 }
 
-// logout answers contract 5.3. When the session cannot be ended it answers 503, and the cookie stays.
+// logout answers contract 5.3. When it cannot make sure that the session has ended for good it answers 503, and the
+// cookie stays.
 func (h handlers) logout(c *fiber.Ctx) error {
 	if token, ok := h.cookies.Token(c); ok {
-		if err := h.sessions.End(c.UserContext(), token); err != nil {
+		userID, err := h.sessions.End(c.UserContext(), token)
+		if err != nil {
 			return problem.Wrap(problem.Unavailable, err, "")
+		}
+		if userID != 0 {
+			if err := h.users.MarkEnded(c.UserContext(), userID, token.Hash()); err != nil {
+				return err
+			}
 		}
 	}
 	h.cookies.Clear(c)
@@ -142,9 +164,16 @@ func (h handlers) begin(
 		case err != nil:
 			return problem.Wrap(problem.Unavailable, err, "")
 		}
-		// The client gets the cookie only when the audit has the entry.
-		if err := h.audit.Record(ctx, h.sessionEntry(c, actors)); err != nil {
-			return errors.Join(err, h.sessions.End(ctx, token))
+		// The client gets the cookie only when the old session is marked as ended, and the audit has the entry.
+		if ok {
+			err = h.users.MarkEnded(ctx, actors.Holder().ID, old.Hash())
+		}
+		if err == nil {
+			err = h.audit.Record(ctx, h.sessionEntry(c, actors))
+		}
+		if err != nil {
+			_, endErr := h.sessions.End(ctx, token)
+			return errors.Join(err, endErr)
 		}
 		h.cookies.Set(c, token)
 		return web.OK(c)

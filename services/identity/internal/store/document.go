@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -28,6 +30,8 @@ type document struct {
 	UUIDHash      string `bson:"uuid_hash"`
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
 	FeedsSince    int64  `bson:"feeds_since,omitempty"`
+	// SessionsChanged is when a change was last made that sessions have to follow; absent when there was none.
+	SessionsChanged time.Time `bson:"sessions_changed,omitempty"`
 
 	journal.Tail `bson:",inline"`
 }
@@ -55,9 +59,15 @@ func (d *document) user() user.User {
 
 // set makes the document say u, but for the version.
 func (d *document) set(u user.User) {
+	if before := d.user(); before.ID != 0 && !before.SameInSessions(u) {
+		d.SessionsChanged = now()
+	}
 	d.ID, d.Schema = u.ID, schema
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
 	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, permissions(u.Permissions)
 	d.UUIDHash, d.SessionsSince, d.FeedsSince = u.UUIDHash, u.SessionsSince, u.FeedsSince
 }
+
+// now is the time, as finely as it is stored.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -1,4 +1,4 @@
-// Package store keeps the users in MongoDB, one document each.
+// Package store keeps the users in MongoDB, one document each, and which of their sessions were ended.
 package store
 
 import (
@@ -14,13 +14,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
-
-// UserChanged is the kind of the message that the sessions of a user have to be refreshed; the subject is the user's
-// id.
-const UserChanged = "user.changed"
 
 // The names of the unique indexes, by which their duplicates are told apart.
 const (
@@ -31,6 +26,7 @@ const (
 // Store is the collection of users. It is safe for concurrent use by any number of processes.
 type Store struct {
 	users  *journal.Collection[document, user.User]
+	ended  *mongo.Collection // of sessions; not audited, as they end by what is
 	leases *mongo.Collection
 	ids    *mongostore.IDs
 }
@@ -40,12 +36,12 @@ var _ user.Store = (*Store)(nil)
 // New returns the users in db.
 func New(db *mongo.Database, ids *mongostore.IDs) *Store {
 	users := journal.New(journal.Options[document, user.User]{
-		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry, Messages: messages,
+		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry,
 	})
-	return &Store{users: users, leases: db.Collection("user_leases"), ids: ids}
+	return &Store{users: users, ended: endedCollection(db), leases: db.Collection("user_leases"), ids: ids}
 }
 
-// Collection is where the users and their outboxes are.
+// Collection is where the users are.
 func Collection(db *mongo.Database) *mongo.Collection { return db.Collection("users") }
 
 // Audit is identity's part of the audit.
@@ -53,7 +49,8 @@ func Audit(db *mongo.Database) *auditlog.Log { return auditlog.New(db, "identity
 
 // EnsureIndexes makes the indexes.
 func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
-	return errors.Join(mongostore.EnsureIndexes(ctx, Collection(db), indexes()), Audit(db).Prepare(ctx))
+	return errors.Join(mongostore.EnsureIndexes(ctx, Collection(db), indexes()),
+		mongostore.EnsureIndexes(ctx, endedCollection(db), endedIndexes()), Audit(db).Prepare(ctx))
 }
 
 func indexes() []mongostore.Index {
@@ -68,7 +65,10 @@ func indexes() []mongostore.Index {
 			Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}},
 			Where: bson.D{{Key: "permissions.admin", Value: true}},
 		},
-		outbox.Index(),
+		{
+			Name: "sessions_changed", Keys: bson.D{{Key: "sessions_changed", Value: 1}},
+			Where: mongostore.Exists("sessions_changed"),
+		},
 		auditlog.Index(),
 	}
 }
@@ -181,19 +181,6 @@ func (s *Store) Change(ctx context.Context, id int64, decide func(*user.User) er
 		return user.User{}, duplicate
 	}
 	return u, err
-}
-
-// messages enqueues the refreshing of a user's sessions after a change that they have to follow.
-func messages(ctx context.Context, _ int64, before, after user.User) []outbox.Message {
-	if before.ID == 0 || after.SameInSessions(before) {
-		return nil
-	}
-	return []outbox.Message{outbox.NewMessage(ctx, UserChanged, after.ID)}
-}
-
-// Acknowledge implements user.Store. A document at the same version has no message of a later one.
-func (s *Store) Acknowledge(ctx context.Context, u user.User) error {
-	return s.users.Acknowledge(ctx, u.ID, u.Version)
 }
 
 // WithLease implements user.Store. When a process dies that holds the lease, the others wait half a minute.

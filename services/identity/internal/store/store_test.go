@@ -8,13 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -144,49 +144,38 @@ func TestChange_LosesNoneOfManyChanges(t *testing.T) {
 	}
 }
 
-func TestChange_LeavesAMessageWhereSessionsHaveToBeRefreshed(t *testing.T) {
-	s, db := open(t)
+func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testing.T) {
+	s, _ := open(t)
 	u := person(1)
 	insert(t, s, u)
-	outboxOf := func() []outbox.Message {
-		t.Helper()
-		d, err := mongostore.Load[document](t.Context(), Collection(db), u.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d.Outbox
-	}
 	for _, c := range []struct {
-		name     string
-		change   func(*user.User) error
-		messages int
-		version  int64
+		name    string
+		change  func(*user.User) error
+		follow  bool
+		version int64
 	}{
-		{"nothing", func(*user.User) error { return record.ErrUnchanged }, 0, 1},
-		{"a name", func(u *user.User) error { u.Name = "Other"; return nil }, 0, 2},
-		{"a permission", func(u *user.User) error { u.Permissions.CanSU = true; return nil }, 1, 3},
-		{"a name, with a message waiting", func(u *user.User) error { u.Name = "Third"; return nil }, 1, 4},
-		{"deactivation", func(u *user.User) error { u.Active = false; return nil }, 2, 5},
+		{"nothing", func(*user.User) error { return record.ErrUnchanged }, false, 1},
+		{"a name", func(u *user.User) error { u.Name = "Other"; return nil }, false, 2},
+		{"a permission", func(u *user.User) error { u.Permissions.CanSU = true; return nil }, true, 3},
+		{"a name again", func(u *user.User) error { u.Name = "Third"; return nil }, false, 4},
+		{"the end of sessions", func(u *user.User) error { u.SessionsSince = 5; return nil }, true, 5},
+		{"deactivation", func(u *user.User) error { u.Active = false; return nil }, true, 6},
 	} {
+		since := time.Now().Truncate(time.Millisecond)
+		for time.Now().Before(since.Add(2 * time.Millisecond)) { // so that no time before is taken for one since
+			time.Sleep(time.Millisecond)
+		}
 		changed, err := s.Change(t.Context(), u.ID, c.change)
 		if err != nil || changed.Version != c.version {
 			t.Fatalf("%s: version %d, %v; want %d", c.name, changed.Version, err, c.version)
 		}
-		messages := outboxOf()
-		if len(messages) != c.messages {
-			t.Errorf("%s: %d messages, want %d", c.name, len(messages), c.messages)
+		users, _, err := s.ListRevoked(t.Context(), since.Add(time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, m := range messages {
-			if m.Kind != UserChanged || m.Subject != u.ID {
-				t.Errorf("%s: message %+v", c.name, m)
-			}
+		if got := len(users) == 1 && users[0] == changed; got != c.follow {
+			t.Errorf("%s: sessions have to follow %v, want %t", c.name, users, c.follow)
 		}
-	}
-	if err := s.Acknowledge(t.Context(), user.User{ID: u.ID, Version: 4}); err != nil || len(outboxOf()) != 2 {
-		t.Errorf("acknowledged at an older version: %d messages are left, %v", len(outboxOf()), err)
-	}
-	if err := s.Acknowledge(t.Context(), user.User{ID: u.ID, Version: 5}); err != nil || len(outboxOf()) != 0 {
-		t.Errorf("acknowledged at this version: %d messages are left, %v", len(outboxOf()), err)
 	}
 	failure := errors.New("no")
 	if _, err := s.Change(t.Context(), u.ID, func(*user.User) error { return failure }); !errors.Is(err, failure) {
@@ -195,6 +184,40 @@ func TestChange_LeavesAMessageWhereSessionsHaveToBeRefreshed(t *testing.T) {
 	if _, err := s.Change(t.Context(), 999, func(*user.User) error { return nil }); !errors.Is(err,
 		record.ErrNotFound) {
 		t.Errorf("an unknown id: %v", err)
+	}
+}
+
+func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t *testing.T) {
+	s, _ := open(t)
+	const many, others = 250, 20
+	since := time.Now().Add(-time.Millisecond)
+	var wg sync.WaitGroup
+	for id := range int64(others) {
+		wg.Go(func() {
+			for _, hash := range []string{"a", "b"} {
+				if err := s.MarkEnded(context.WithoutCancel(t.Context()), 2, fmt.Sprint(hash, id)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for n := range many {
+		if err := s.MarkEnded(t.Context(), 1, fmt.Sprint(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, ended, err := s.ListRevoked(t.Context(), since)
+	if err != nil || len(ended) != endedKept+2*others {
+		t.Errorf("%d ended sessions, %v; want %d", len(ended), err, endedKept+2*others)
+	}
+	for n := many - endedKept; n < many; n++ {
+		if !slices.Contains(ended, fmt.Sprint(n)) {
+			t.Errorf("session %d is forgotten", n)
+		}
+	}
+	if _, ended, err = s.ListRevoked(t.Context(), time.Now().Add(time.Second)); err != nil || len(ended) > 0 {
+		t.Errorf("ended in the future: %v, %v", ended, err)
 	}
 }
 
@@ -223,11 +246,26 @@ func TestNoRequestScansTheUsers(t *testing.T) {
 		"a page": {{Key: "filter", Value: above(users[2900].ID)}, {Key: "sort", Value: byID()},
 			{Key: "limit", Value: 100}},
 		"governing": {{Key: "filter", Value: activeAdministrators()}, {Key: "limit", Value: 2}},
+		"changed":   {{Key: "filter", Value: changedSince(time.Now())}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, append(bson.D{{Key: "find", Value: "users"}}, command...))
 		})
 	}
+}
+
+func TestNoRequestScansTheEndedSessions(t *testing.T) {
+	s, db := open(t)
+	documents := make([]any, 3000)
+	for n := range documents {
+		documents[n] = endedDocument{UserID: int64(n), At: time.UnixMilli(int64(n)), Sessions: []endedSession{}}
+	}
+	if _, err := s.ended.InsertMany(t.Context(), documents); err != nil {
+		t.Fatal(err)
+	}
+	storetest.NoScan(t, db, bson.D{
+		{Key: "find", Value: "ended_sessions"}, {Key: "filter", Value: endedSince(time.UnixMilli(2990))},
+	})
 }
 
 func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {

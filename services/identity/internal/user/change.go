@@ -58,34 +58,20 @@ func (s *Service) EndSessions(ctx context.Context, id int64) error {
 	return err
 }
 
-// RefreshSessions gives the sessions of a user its stored state. A change does it too; this is for a change whose
-// process died before.
-func (s *Service) RefreshSessions(ctx context.Context, id int64) error {
-	u, err := s.store.Get(ctx, id)
-	if errors.Is(err, record.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.sessions.Refresh(ctx, u)
-}
-
 // errNeedsLease ends a change that would deactivate an administrator, or take its permission away, without the lease.
 var errNeedsLease = errors.New("user: the change needs the lease")
 
 // change edits a stored user and refreshes its sessions, even when nothing changed: an earlier try may have stopped
-// between the two. When it fails after the write, the relay brings the message that the write left, and
-// RefreshSessions follows.
+// between the two. When it fails after the write, ConfirmSessions does it.
 func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) (User, error) {
-	u, pending, err := s.write(ctx, id, edit, false)
+	u, err := s.write(ctx, id, edit, false)
 	if errors.Is(err, errNeedsLease) {
 		// Of two administrators who deactivate each other at once, each would see that the other is still active.
 		err = s.store.WithLease(ctx, func(ctx context.Context) error {
 			if err := s.checkOtherAdministrators(ctx, id); err != nil {
 				return err
 			}
-			u, pending, err = s.write(ctx, id, edit, true)
+			u, err = s.write(ctx, id, edit, true)
 			return err
 		})
 	}
@@ -96,18 +82,13 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 		const stored = "the change is stored; the user's sessions follow as soon as possible"
 		return User{}, problem.Wrap(problem.Unavailable, err, stored)
 	}
-	if pending {
-		_ = s.store.Acknowledge(ctx, u) // if this fails, the sessions are refreshed once more
-	}
 	return u, nil
 }
 
-// write edits a stored user and says whether a message is pending for its sessions. errNeedsLease when an active
-// administrator would no longer be one and the caller does not have the lease.
-func (s *Service) write(
-	ctx context.Context, id int64, edit func(*User) error, leased bool,
-) (u User, pending bool, err error) {
-	u, err = s.store.Change(ctx, id, func(u *User) error {
+// write edits a stored user. errNeedsLease when an active administrator would no longer be one and the caller does not
+// have the lease.
+func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, leased bool) (User, error) {
+	return s.store.Change(ctx, id, func(u *User) error {
 		before := *u
 		if err := edit(u); err != nil {
 			return err
@@ -115,7 +96,6 @@ func (s *Service) write(
 		if before.Active && !u.Active || before.UUIDHash != u.UUIDHash {
 			u.FeedsSince = u.Version + 1
 		}
-		pending = !u.SameInSessions(before)
 		if *u == before {
 			return record.ErrUnchanged
 		}
@@ -124,7 +104,6 @@ func (s *Service) write(
 		}
 		return nil
 	})
-	return u, pending, err
 }
 
 // checkOtherAdministrators returns a Conflict when no other user is an active administrator.

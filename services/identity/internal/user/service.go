@@ -18,7 +18,8 @@ var (
 	ErrKeyTaken  = errors.New("another user has the import key")
 )
 
-// Store keeps the users. A write that sessions have to follow stores, in the same atomic step, a message for the relay.
+// Store keeps the users, and which sessions were ended. A write that sessions have to follow stores, in the same atomic
+// step, when that was.
 type Store interface {
 	// Get returns a user; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (User, error)
@@ -39,9 +40,12 @@ type Store interface {
 	// on the user as it is then. record.ErrNotFound, ErrUUIDTaken; an error of decide is returned as it is. After
 	// record.ErrUnchanged from decide nothing is written and the user is returned.
 	Change(ctx context.Context, id int64, decide func(*User) error) (User, error)
-	// Acknowledge removes the pending message of this version of the user, whose sessions are refreshed. A later
-	// version's stays.
-	Acknowledge(ctx context.Context, u User) error
+	// MarkEnded stores that a session of a user was ended, by the hash of its id. Of each user the last hundred are
+	// kept.
+	MarkEnded(ctx context.Context, userID int64, hash string) error
+	// ListRevoked returns the users whose sessions had to follow a write since a time, and the hashes of the sessions
+	// that were ended since, both in no order.
+	ListRevoked(ctx context.Context, since time.Time) (users []User, ended []string, err error)
 	// WithLease runs work while no other process or request holds the lease. The context of work ends when the lease
 	// is lost.
 	WithLease(ctx context.Context, work func(context.Context) error) error
@@ -51,6 +55,11 @@ type Store interface {
 type Sessions interface {
 	// Refresh gives all sessions of a user its present permissions, or ends them (decisions, part 2).
 	Refresh(ctx context.Context, u User) error
+	// Confirmed returns the time up to which all revocations are in the sessions; the zero time when that is unknown.
+	Confirmed(ctx context.Context) (time.Time, error)
+	// Confirm ends those of the sessions with these hashes that are there, and returns the users whose sessions have
+	// to be refreshed again. When there is none, and Confirmed still returns the same, it returns upTo from now on.
+	Confirm(ctx context.Context, confirmed, upTo time.Time, users []User, ended []string) (missing []int64, err error)
 }
 
 // Elements asks the elements service.
@@ -73,6 +82,9 @@ type Options struct {
 	Sessions Sessions
 	Elements Elements
 	Attempts Attempts
+	// SessionLife is how long any session lives. WriteTime is longer than a write takes to be stored, and than the
+	// clocks of the replicas differ.
+	SessionLife, WriteTime time.Duration
 }
 
 // Service is the use cases. Those of administration (Get to EndSessions, and Import) are for callers with the admin
@@ -82,11 +94,16 @@ type Service struct {
 	sessions Sessions
 	elements Elements
 	attempts Attempts
+
+	sessionLife, writeTime time.Duration
 }
 
 // New returns the use cases on a store and the other services.
 func New(o Options) *Service {
-	return &Service{store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts}
+	return &Service{
+		store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts,
+		sessionLife: o.SessionLife, writeTime: o.WriteTime,
+	}
 }
 
 // missing makes a store's record.ErrNotFound the problem that clients see.

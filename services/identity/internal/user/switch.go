@@ -15,6 +15,14 @@ type Actors struct {
 	Original  *User // who switched; nil when not switched
 }
 
+// Holder is the user whose session it is: who switched, when somebody did.
+func (a Actors) Holder() User {
+	if a.Original != nil {
+		return *a.Original
+	}
+	return a.Effective
+}
+
 // Switch returns who acts after the caller has switched to the target (contract 3.3, 5.5 to 5.10), checked in the
 // order of decisions, part 2. The target is 0 when the request names none or no id. Switching to the original user is
 // a revert.

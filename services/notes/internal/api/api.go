@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -17,16 +18,34 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/store"
 )
 
+// settings are those of the notes service, beside service.Config.
+type settings struct {
+	OrphansEvery time.Duration `envconfig:"BELFRY_ORPHANED_NOTES_EVERY" default:"1m" desc:"pause between two looks for notes whose event is deleted; the second that finds them so deletes them"`
+}
+
+// Check implements settings.Checker.
+func (s *settings) Check() error {
+	if s.OrphansEvery <= 0 {
+		return errors.New("BELFRY_ORPHANED_NOTES_EVERY: must be longer than nothing")
+	}
+	return nil
+}
+
+// leadPause is waited before trying for the lead again when the store failed.
+const leadPause = 2 * time.Second
+
 // Spec is the notes service.
 func Spec() service.Spec {
+	own := &settings{}
 	return service.Spec{
-		Name:    "notes",
-		Prepare: func(ctx context.Context, r *service.Runtime) error { return store.New(r.DB, r.IDs).Prepare(ctx) },
-		Build:   build,
+		Name:     "notes",
+		Settings: own,
+		Prepare:  func(ctx context.Context, r *service.Runtime) error { return store.New(r.DB, r.IDs).Prepare(ctx) },
+		Build:    func(_ context.Context, r *service.Runtime) (service.Surface, error) { return build(r, own) },
 	}
 }
 
-func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
+func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	stored := store.New(r.DB, r.IDs)
 	notes := note.New(note.Options{
 		Store: stored, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer(),
@@ -37,14 +56,14 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
 			lifecycle.Background("consumer of events", consumer(r, notes).Run),
-			lifecycle.Background("sweep of deleted events", sweep(r, notes)),
+			lifecycle.Background("search for orphaned notes", orphans(r, notes, own.OrphansEvery)),
 			lifecycle.Background("audit", stored.Audit().Run(r.Log)),
 			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, notes.ForgetIdempotencyKeys)),
 		},
 	}, nil
 }
 
-// consumer deletes the notes of deleted events.
+// consumer deletes the notes of deleted events as soon as their messages come.
 func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 	handle := func(ctx context.Context, m outbox.Message) error {
 		if m.Kind != fact.EventDeleted {
@@ -58,24 +77,25 @@ func consumer(r *service.Runtime, notes *note.Service) *outbox.Consumer {
 	})
 }
 
-const (
-	sweepEvery = time.Minute
-	// sweepMargin is for clocks that differ, and for writes that the database finishes after their deadline.
-	sweepMargin = time.Minute
-)
-
-// sweep deletes the notes that were added to an event while it was being deleted. A client's request to events, and
-// that of events to this service, have a deadline each: after both no note can be added.
-func sweep(r *service.Runtime, notes *note.Service) func(context.Context) error {
-	grace := 2*r.RequestTimeout + sweepMargin
-	step := func(ctx context.Context) error {
-		swept, err := notes.Sweep(ctx, time.Now().Add(-grace))
-		if swept > 0 {
-			r.Log.DebugContext(ctx, "swept deleted events", "events", swept)
+// orphans deletes the notes of deleted events of which no message came. One replica at a time looks for them.
+func orphans(r *service.Runtime, notes *note.Service, every time.Duration) func(context.Context) error {
+	var leading *background.Loop
+	lead := func(ctx context.Context) error {
+		search := notes.Orphans()
+		step := func(ctx context.Context) error {
+			deleted, err := search.Look(ctx)
+			if deleted > 0 {
+				r.Log.InfoContext(ctx, "deleted the notes of deleted events", "events", deleted)
+			}
+			return err
 		}
-		return err
+		leading.Works(ctx)
+		return background.New(background.Options{Name: "the search for orphaned notes", Log: r.Log, Step: step,
+			Every: every}).Run(ctx)
 	}
-	loop := background.New(background.Options{Name: "the sweep of deleted events", Log: r.Log, Step: step,
-		Every: sweepEvery})
-	return loop.Run
+	leading = background.New(background.Options{
+		Name: "leading the search for orphaned notes", Log: r.Log, Every: leadPause,
+		Step: func(ctx context.Context) error { return store.LeadOrphans(ctx, r.DB, lead) },
+	})
+	return func(ctx context.Context) error { return leading.Run(outbox.Unsampled(ctx)) }
 }

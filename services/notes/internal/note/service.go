@@ -10,7 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/services/notes/internal/markdown"
 )
 
-// Store keeps the notes, and the marks of deleted events.
+// Store keeps the notes.
 type Store interface {
 	// Get returns a note; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (Note, error)
@@ -46,17 +46,15 @@ type Store interface {
 
 	// DeleteOfEvents deletes all notes of the events.
 	DeleteOfEvents(ctx context.Context, eventIDs []int64) error
-	// MarkDeleted stores that an event was deleted at that time.
-	MarkDeleted(ctx context.Context, eventID int64, at time.Time) error
-	// ListMarked returns the ids of events that were marked before a time, a thousand at most.
-	ListMarked(ctx context.Context, before time.Time) ([]int64, error)
-	// Unmark removes the marks of the events that were made before a time.
-	Unmark(ctx context.Context, eventIDs []int64, before time.Time) error
+	// ListEvents returns ids above after of events that have notes, in rising order: the next ones, some thousand at
+	// most. None: there are no more.
+	ListEvents(ctx context.Context, after int64) ([]int64, error)
 }
 
 // Events asks the events service.
 type Events interface {
 	Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error)
+	Living(ctx context.Context, q fact.LivingQuestion) ([]int64, error)
 }
 
 // Users asks the identity service.

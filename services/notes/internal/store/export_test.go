@@ -23,7 +23,7 @@ func Queries() map[string]bson.D {
 		"notes on a topic":              find("notes", onTopic(fact.Absences, ofEvents([]int64{3, 5, 8})[0])),
 		"notes of days on topics": find("notes",
 			writtenFor(fact.Absences, wiretime.Days{First: 20700, Last: 20706})),
-		"old marks": find("notes_deleted_events", markedBefore(time.Unix(5, 0)),
-			bson.E{Key: "limit", Value: markBatch}),
+		"events with notes": find("notes", ofEventsAbove(400), bson.E{Key: "sort", Value: byEvent},
+			bson.E{Key: "limit", Value: 100}),
 	}
 }

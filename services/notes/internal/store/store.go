@@ -1,5 +1,4 @@
-// Package store keeps the notes in MongoDB: the collections notes, notes_totals and
-// notes_deleted_events.
+// Package store keeps the notes in MongoDB: the collections notes, notes_totals and notes_leases.
 package store
 
 import (
@@ -46,15 +45,9 @@ var indexes = []mongostore.Index{
 	},
 }
 
-// markIndexes of the collection notes_deleted_events serve the sweep.
-var markIndexes = []mongostore.Index{
-	{Name: "at_1", Keys: bson.D{{Key: "at", Value: 1}}},
-}
-
 // Notes keeps notes. It is safe for concurrent use.
 type Notes struct {
 	notes *journal.Collection[document, note.Note]
-	marks *mongo.Collection // of deleted events; not records, and not audited
 	ids   *mongostore.IDs
 	audit *auditlog.Log
 
@@ -71,7 +64,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 		notes: journal.New(journal.Options[document, note.Note]{
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
 		}),
-		marks: db.Collection("notes_deleted_events"), ids: ids, audit: auditlog.New(db, "notes", notes),
+		ids: ids, audit: auditlog.New(db, "notes", notes),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 	}
 }
@@ -83,10 +76,9 @@ func (s *Notes) Audit() *auditlog.Log { return s.audit }
 
 // Prepare makes the indexes. Any number of replicas may call it at once.
 func (s *Notes) Prepare(ctx context.Context) error {
-	if err := mongostore.EnsureIndexes(ctx, collection(s.marks.Database()), indexes); err != nil {
-		return err
-	}
-	return errors.Join(mongostore.EnsureIndexes(ctx, s.marks, markIndexes), s.audit.Prepare(ctx))
+	return errors.Join(
+		mongostore.EnsureIndexes(ctx, collection(s.totals.Database()), indexes), s.audit.Prepare(ctx),
+	)
 }
 
 var byID = bson.D{{Key: "_id", Value: 1}}

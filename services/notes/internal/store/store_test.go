@@ -7,10 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -186,36 +184,40 @@ func TestInsertAll_StoresAllButTakenKeys(t *testing.T) {
 	}
 }
 
-func TestMarks_AreTakenOldestBeforeATimeAndForgottenOnce(t *testing.T) {
+func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
 	s, _ := open(t)
-	now := time.Now()
-	for event, age := range map[int64]time.Duration{1: time.Hour, 2: time.Minute, 3: 0} {
-		if err := s.MarkDeleted(t.Context(), event, now.Add(-age)); err != nil {
-			t.Fatal(err)
+	const events, each = 1300, 2 // more notes than one page has
+	notes := make([]note.Note, 0, events*each)
+	for id := range int64(events) {
+		for range each {
+			notes = append(notes, note.Note{EventID: 3*id + 1})
 		}
 	}
-	before := now.Add(-time.Second)
-	wantMarks := func(want ...int64) {
-		t.Helper()
-		marked, err := s.ListMarked(t.Context(), before)
+	if _, err := s.InsertAll(t.Context(), notes); err != nil {
+		t.Fatal(err)
+	}
+	got := map[int64]bool{}
+	for after, pages := int64(0), 0; ; pages++ {
+		ids, err := s.ListEvents(t.Context(), after)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.Sort(marked)
-		if !slices.Equal(marked, want) {
-			t.Errorf("marked: %v, want %v", marked, want)
+		if len(ids) == 0 {
+			if pages < 2 {
+				t.Errorf("all came in %d pages: this shows little", pages)
+			}
+			break
+		}
+		for _, id := range ids {
+			if id <= after || got[id] {
+				t.Fatalf("event %d comes after %d", id, after)
+			}
+			got[id], after = true, id
 		}
 	}
-	wantMarks(1, 2)
-	if err := s.MarkDeleted(t.Context(), 2, now); err != nil { // the message came again while a sweep had it in hand
-		t.Fatal(err)
+	if len(got) != events {
+		t.Errorf("%d events, want %d", len(got), events)
 	}
-	if err := s.Unmark(t.Context(), []int64{1, 2}, before); err != nil {
-		t.Fatal(err)
-	}
-	wantMarks()
-	before = now.Add(time.Second)
-	wantMarks(2, 3)
 }
 
 func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
@@ -241,7 +243,6 @@ func TestNoRequestScans(t *testing.T) {
 	s, db := open(t)
 	const many = 2000
 	notes := make([]note.Note, many)
-	marks := make([]any, many)
 	for i := range notes {
 		notes[i] = note.Note{EventID: int64(i / 4), OwnerID: int64(i % 50), Contents: "a"}
 		if i%2 == 0 {
@@ -250,12 +251,8 @@ func TestNoRequestScans(t *testing.T) {
 		if i%4 == 1 {
 			notes[i].Topic, notes[i].Day = fact.Absences, wiretime.Day(20000+i)
 		}
-		marks[i] = bson.D{{Key: "_id", Value: int64(i)}, {Key: "at", Value: time.Unix(int64(i), 0)}}
 	}
 	if _, err := s.InsertAll(t.Context(), notes); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Collection("notes_deleted_events").InsertMany(t.Context(), marks); err != nil {
 		t.Fatal(err)
 	}
 	for name, command := range store.Queries() {

@@ -241,7 +241,7 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 	if !tryCreate(t, two[0], "d") || tryCreate(t, two[0], "e") {
 		t.Error("what will never come was not given back")
 	}
-	if err := two[0].DeleteOfEvent(t.Context(), 101); err != nil {
+	if err := s.DeleteOfEvents(t.Context(), []int64{101}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := totals.CountDocuments(t.Context(), bson.D{}); err != nil || left != 0 {

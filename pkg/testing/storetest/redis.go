@@ -1,0 +1,176 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/belfry-schools/belfry/pkg/process"
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+)
+
+// serverPatience is how long a Redis may take to start, to copy its primary, or to end.
+const serverPatience = time.Minute
+
+// RedisServer is a Redis of a test's own, which the test may flush, set back and replace by its replica.
+type RedisServer struct {
+	host, port string
+	dir        string
+	client     *redis.Client
+	process    *process.Process
+}
+
+// StartRedis starts a Redis with nothing in it. It ends with the test.
+func StartRedis(t testing.TB) *RedisServer {
+	t.Helper()
+	addresses, err := frontdoor.Addresses(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, port, err := net.SplitHostPort(addresses[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &RedisServer{host: host, port: port, dir: t.TempDir()}
+	s.start(t)
+	t.Cleanup(func() { s.kill(t) })
+	return s
+}
+
+// redisProgram returns how the redis-server on the PATH is called, else the one that "make stores" has installed: by
+// the loader and the libraries of its own Debian.
+func redisProgram() ([]string, error) {
+	if path, err := exec.LookPath("redis-server"); err == nil {
+		return []string{path}, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	first := func(patterns ...string) string {
+		for _, pattern := range patterns {
+			if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+				return found[0]
+			}
+		}
+		return ""
+	}
+	path := first(filepath.Join(cache, "belfry", "debian-*", "usr", "bin", "redis-server"))
+	root := filepath.Join(path, "..", "..", "..")
+	loader := first(filepath.Join(root, "lib64", "ld-linux*.so.*"), filepath.Join(root, "lib", "ld-linux*.so.*"))
+	libraries := first(filepath.Join(root, "usr", "lib", "*-linux-gnu*"))
+	if path == "" || loader == "" || libraries == "" {
+		return nil, errors.New("no Redis to break: run \"make stores\", or put redis-server on the PATH")
+	}
+	return []string{loader, "--library-path", libraries, path}, nil
+}
+
+// start starts the server with what was saved last, and returns once it answers.
+func (s *RedisServer) start(t testing.TB) {
+	t.Helper()
+	command, err := redisProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command = append(command, "--bind", s.host, "--port", s.port, "--dir", s.dir, "--daemonize", "no",
+		"--save", "", "--appendonly", "no", "--repl-diskless-sync-delay", "0")
+	s.process, err = process.Start(exec.Command(command[0], command[1:]...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client = redis.NewClient(&redis.Options{Addr: net.JoinHostPort(s.host, s.port)})
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), serverPatience)
+	defer cancel()
+	answers := func(ctx context.Context) bool {
+		conn, err := net.Dial("tcp", net.JoinHostPort(s.host, s.port)) // the client would log each refusal
+		return err == nil && conn.Close() == nil && s.client.Ping(ctx).Err() == nil
+	}
+	if err := s.process.Await(ctx, answers); err != nil {
+		t.Fatalf("a Redis of the test's own: %v", err)
+	}
+}
+
+// kill ends the server with SIGKILL.
+func (s *RedisServer) kill(t testing.TB) {
+	t.Helper()
+	if err := errors.Join(s.client.Close(), s.process.Stop(syscall.SIGKILL, serverPatience)); err != nil &&
+		!errors.Is(err, redis.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// URL is the server's address.
+func (s *RedisServer) URL() string { return "redis://" + net.JoinHostPort(s.host, s.port) + "/0" }
+
+// Client is connected to the server, until that is set back or promoted.
+func (s *RedisServer) Client() *redis.Client { return s.client }
+
+// Save keeps what the server has now for SetBack.
+func (s *RedisServer) Save(t testing.TB) {
+	t.Helper()
+	s.must(t, "save")
+}
+
+// SetBack kills the server and starts it with what it had at Save.
+func (s *RedisServer) SetBack(t testing.TB) {
+	t.Helper()
+	s.kill(t)
+	s.start(t)
+}
+
+// Replica starts a replica, and returns when it has all that the server has.
+func (s *RedisServer) Replica(t testing.TB) *RedisServer {
+	t.Helper()
+	replica := StartRedis(t)
+	replica.must(t, "replicaof", s.host, s.port)
+	replica.await(t, "wait", func() bool {
+		copied, err := s.client.Wait(t.Context(), 1, time.Second).Result()
+		return err == nil && copied == 1
+	})
+	return replica
+}
+
+// CutOff makes a replica miss all that its primary does from now on.
+func (s *RedisServer) CutOff(t testing.TB) {
+	t.Helper()
+	s.must(t, "replicaof", s.host, "1") // nothing listens there
+}
+
+// Promote kills the primary of a replica; the replica takes over its address and accepts writes.
+func (s *RedisServer) Promote(t testing.TB, primary *RedisServer) {
+	t.Helper()
+	primary.kill(t)
+	s.must(t, "replicaof", "no", "one")
+	s.must(t, "config", "set", "port", primary.port)
+	if err := s.client.Close(); err != nil {
+		t.Error(err)
+	}
+	s.port = primary.port
+	s.client = redis.NewClient(&redis.Options{Addr: net.JoinHostPort(s.host, s.port)})
+	s.await(t, "take over", func() bool { return s.client.Ping(t.Context()).Err() == nil })
+}
+
+func (s *RedisServer) must(t testing.TB, command ...any) {
+	t.Helper()
+	if err := s.client.Do(t.Context(), command...).Err(); err != nil {
+		t.Fatalf("%v: %v", command, err)
+	}
+}
+
+// await waits until something is done.
+func (s *RedisServer) await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(serverPatience); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("a Redis of the test's own does not %s", what)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// Each collection gets documents with all that they may hold, and fields of a later release at every level. Then all
+// that this release writes to them runs.
+func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
+	s, db := open(t)
+	ctx := audit.WithActor(t.Context(), audit.Actor{User: 7})
+	full := elementNamed(form.Pupil, "Ann")
+	full.Key, full.ImportHash, full.Details.Surname = "Pupil:1", "h", "Lee"
+	full.Administrators, full.ImportedAdministrators = []int64{3}, []string{"3"}
+	elements := []element.Element{full, elementNamed(form.Group, "9A")}
+	if _, err := s.Elements.Insert(ctx, elements); err != nil {
+		t.Fatal(err)
+	}
+	memberships := []element.Membership{{Group: elements[1].ID, Member: elements[0].ID, ImportHash: "h",
+		Days: []wiretime.Days{{First: 100, Last: 200}, {First: 300, Last: 400}},
+		Sources: []element.Sourced{{Source: "a", Days: wiretime.Days{First: 100, Last: 200}},
+			{Source: "a", Days: wiretime.Days{First: 300, Last: 400}}}}}
+	if _, err := s.Memberships.Insert(ctx, memberships); err != nil {
+		t.Fatal(err)
+	}
+	feed := element.Feed{UserID: 3, ElementID: elements[0].ID, TokenHash: "t", Created: time.Unix(1788768000, 0).UTC()}
+	if _, err := s.Feeds.Put(ctx, feed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Feeds.Namespace(ctx); err != nil {
+		t.Fatal(err)
+	}
+
+	filled := []string{"elements", "memberships", "feeds", "element_settings"}
+	names, err := db.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !slices.Contains(append(filled, "counters", "elements_audit"), name) { // of the last, no document is changed
+			t.Errorf("collection %s is not in this test", name)
+		}
+	}
+	var kept []func()
+	for _, name := range filled {
+		kept = append(kept, storetest.AddUnknown(t, db.Collection(name)))
+	}
+
+	rename := func(e *element.Element) error { e.Name += "!"; return nil }
+	if _, err := s.Elements.Change(ctx, elements[0].ID, rename); err != nil {
+		t.Error(err)
+	}
+	imported, err := s.Elements.Find(ctx, []int64{elements[0].ID, elements[1].ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range imported {
+		imported[i].Name, imported[i].ImportHash, imported[i].Details.Surname = imported[i].Name+"?", "i", ""
+	}
+	if all, err := s.Elements.Replace(ctx, imported); err != nil || !all {
+		t.Error(all, err)
+	}
+	found, err := s.Memberships.Find(ctx, []int64{elements[1].ID}, []int64{elements[0].ID})
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	m := found[0]
+	m.Days[1].Last, m.Sources[1].Last = 450, 450
+	m.Sources = append(m.Sources, element.Sourced{Source: "b", Days: wiretime.Days{First: 320, Last: 330}})
+	if all, err := s.Memberships.Replace(ctx, []element.Membership{m}); err != nil || !all {
+		t.Error(all, err)
+	}
+	if _, err := s.Feeds.Put(ctx, feed); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Feeds.Namespace(ctx); err != nil {
+		t.Error(err)
+	}
+	for _, check := range kept {
+		check()
+	}
+}

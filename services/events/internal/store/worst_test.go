@@ -1,0 +1,108 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// reading is what a day of a pupil in 12 groups takes: so many documents and bytes, in that time for one in twenty.
+type reading struct {
+	documents, bytes int
+	p95              time.Duration
+}
+
+func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
+	t.Helper()
+	var reaches []fact.Reach
+	for element := range int64(13) {
+		day := []wiretime.Days{timetest.Days(t, "2026-09-07", "2026-09-07")}
+		reaches = append(reaches, fact.Reach{ElementID: element + 1, Days: day})
+	}
+	filter := touchingFilter(reachKeys(reaches))
+	cursor, err := EventsCollection(db).Find(t.Context(), filter, options.Find().SetProjection(inBrief()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documents []bson.Raw
+	if err := cursor.All(t.Context(), &documents); err != nil {
+		t.Fatal(err)
+	}
+	r := reading{documents: len(documents)}
+	for _, d := range documents {
+		r.bytes += len(d)
+	}
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
+		{Key: "projection", Value: inBrief()}})
+	took := make([]time.Duration, 40)
+	for i := range took {
+		begin := time.Now()
+		found, err := s.FindTouching(t.Context(), reaches)
+		took[i] = time.Since(begin)
+		if err != nil || len(found) != r.documents {
+			t.Fatalf("%d events, %v; want %d", len(found), err, r.documents)
+		}
+	}
+	slices.Sort(took)
+	r.p95 = took[len(took)*95/100]
+	return r
+}
+
+// A day reads the events that it returns, without their many commitments: what it takes does not depend on events that
+// the pupil is not in, or on other days, and of the worst ones that it is in it reads little.
+func TestHardToBreak_Row04_ADayReadsLittleOfTheWorstEvents(t *testing.T) {
+	db, s := open(t)
+	events := make([]event.Event, 2000)
+	for i := range events {
+		events[i] = lesson(int64(i + 1))
+	}
+	insert(t, s, events...)
+	const pupil, most, body = 1, 1500, 4096
+	const each = 15 // events of a kind; a hundred take a minute and a half, and say the same
+	id := int64(10000)
+	add := func(elements int, first int64, at wiretime.Span) {
+		t.Helper()
+		for range each {
+			id++
+			e := event.Event{ID: id, Body: strings.Repeat("x", body), CategoryID: 1, Span: at}
+			for i := range int64(elements) {
+				c := event.Commitment{ID: id*2000 + i, ElementID: 1000 + i, Status: event.Uncontrolled, AddedBy: 7}
+				if i == 0 {
+					c.ElementID = first
+				}
+				e.Commitments = append(e.Commitments, c)
+			}
+			insert(t, s, e)
+		}
+	}
+	allTime := span("1970-01-02T00:00:00Z", "2199-12-30T00:00:00Z")
+	before := readDay(t, db, s)
+	add(most, 999, allTime)
+	without := readDay(t, db, s)
+	add(97, pupil, span("2026-09-08T00:00:00Z", "2026-10-19T00:00:00Z"))
+	otherDays := readDay(t, db, s)
+	add(most, pupil, allTime)
+	with := readDay(t, db, s)
+	t.Logf("a day before: %+v; with %d events of others: %+v; of other days: %+v; of the pupil: %+v",
+		before, each, without, otherDays, with)
+	for name, r := range map[string]reading{"of others": without, "of other days": otherDays} {
+		if r.documents != before.documents || r.bytes != before.bytes {
+			t.Errorf("with %d events %s: %+v, want %+v", each, name, r, before)
+		}
+	}
+	const brief = 10 * most // bytes
+	if more := with.bytes - before.bytes; with.documents != before.documents+each || more > each*(body+brief) {
+		t.Errorf("%d events of the pupil: %d documents and %d bytes more", each, with.documents-before.documents, more)
+	}
+}

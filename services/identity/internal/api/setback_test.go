@@ -1,0 +1,208 @@
+package api_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// revocation is a way in which a session loses what it may do.
+type revocation struct {
+	permissions []string
+	revoke      func(t *testing.T, admin *servicetest.Client, p person, c *servicetest.Client)
+	path        string // answers code from then on
+	code        int
+}
+
+// changed is the revocation by a change of the user.
+func changed(address string, code int, fields map[string]any, permissions ...string) revocation {
+	return revocation{permissions, func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+		t.Helper()
+		admin.Patch(t, path(p, ""), map[string]any{"user": fields}).Must(t, 200)
+	}, address, code}
+}
+
+// acted is the revocation by what the user does with the session.
+func acted(revoke func(t *testing.T, p person, c *servicetest.Client)) revocation {
+	return revocation{[]string{"can_api", "can_su"},
+		func(t *testing.T, _ *servicetest.Client, p person, c *servicetest.Client) {
+			t.Helper()
+			revoke(t, p, c)
+		},
+		"/api/users", 401}
+}
+
+func taken(permission string) map[string]any {
+	return map[string]any{"permissions": map[string]any{permission: false}}
+}
+
+func revocations(other person) map[string]revocation {
+	return map[string]revocation{
+		"deactivated": changed("/api/users", 401, map[string]any{"active": false}, "can_api", "admin"),
+		"deleted": {[]string{"can_api"},
+			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+				t.Helper()
+				admin.Delete(t, path(p, "")).Must(t, 200)
+			}, "/api/users", 401},
+		"new uuid": {[]string{"can_api"},
+			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+				t.Helper()
+				admin.Post(t, path(p, "/uuid"), nil).Must(t, 201)
+			}, "/api/users", 401},
+		"sessions ended": {[]string{"can_api"},
+			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+				t.Helper()
+				admin.Delete(t, path(p, "/sessions")).Must(t, 200)
+			}, "/api/users", 401},
+		"can_api taken": changed("/api/users", 401, taken("can_api"), "can_api"),
+		"can_su taken":  changed("/api/users", 403, taken("can_su"), "can_api", "can_su"),
+		"admin taken":   changed("/api/admin/users", 403, taken("admin"), "can_api", "admin"),
+		"logout": acted(func(t *testing.T, _ person, c *servicetest.Client) {
+			t.Helper()
+			c.Get(t, "/api/logout").Must(t, 200)
+		}),
+		"another login": acted(func(t *testing.T, p person, c *servicetest.Client) {
+			t.Helper()
+			login(t, c, p.UUID).Must(t, 200)
+		}),
+		"switch": acted(func(t *testing.T, _ person, c *servicetest.Client) {
+			t.Helper()
+			switchTo(t, c, other.ID).Must(t, 200)
+		}),
+	}
+}
+
+// personOf makes a user in a system of a test's own.
+func personOf(t *testing.T, admin *servicetest.Client, permissions []string) person {
+	t.Helper()
+	p := person{UUID: uuid.NewString()}
+	granted := map[string]bool{}
+	for _, name := range permissions {
+		granted[name] = true
+	}
+	a := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
+		"name": "Person", "email": fmt.Sprintf("person%d@school.example", sequence.Add(1)), "uuid": p.UUID,
+		"permissions": granted,
+	}})
+	p.ID = a.Must(t, 201).Int(t, "user.id")
+	return p
+}
+
+// setback is a way in which Redis goes back. prepare is called before the revocations; it returns what sets Redis
+// back, and gives the Redis that answers from then on.
+type setback struct {
+	prepare func(t *testing.T, r *storetest.RedisServer) func() *storetest.RedisServer
+	restart bool // identity restarts meanwhile
+	empty   bool // Redis has nothing then
+}
+
+func restored(t *testing.T, r *storetest.RedisServer) func() *storetest.RedisServer {
+	t.Helper()
+	r.Save(t)
+	return func() *storetest.RedisServer { r.SetBack(t); return r }
+}
+
+func promoted(t *testing.T, r *storetest.RedisServer) func() *storetest.RedisServer {
+	t.Helper()
+	replica := r.Replica(t)
+	replica.CutOff(t)
+	return func() *storetest.RedisServer { replica.Promote(t, r); return replica }
+}
+
+func flushed(t *testing.T, r *storetest.RedisServer) func() *storetest.RedisServer {
+	t.Helper()
+	return func() *storetest.RedisServer {
+		if err := r.Client().FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+// TestHardToBreak_Row07_WhatWasRevokedStaysRevokedWhenRedisGoesBack has two replicas of identity and a Redis of its
+// own, which goes back five seconds.
+func TestHardToBreak_Row07_WhatWasRevokedStaysRevokedWhenRedisGoesBack(t *testing.T) {
+	for name, c := range map[string]setback{
+		"restored from a file":                  {prepare: restored},
+		"restored, and identity restarts":       {prepare: restored, restart: true},
+		"a replica that missed the last writes": {prepare: promoted},
+		"such a replica, and identity restarts": {prepare: promoted, restart: true},
+		"flushed":                               {prepare: flushed, empty: true},
+		"flushed, and identity restarts":        {prepare: flushed, restart: true, empty: true},
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); c.run(t) })
+	}
+}
+
+func (c setback) run(t *testing.T) {
+	r := storetest.StartRedis(t)
+	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}, Replicas: 2,
+		Env: map[string]string{"REDIS_URL": r.URL()}})
+	admin := own.Admin(t)
+	other := personOf(t, admin, nil)
+	bystander := own.Login(t, personOf(t, admin, []string{"can_api"}).UUID)
+	type held struct {
+		revocation
+		person
+		client *servicetest.Client
+		cookie string // of before
+	}
+	sessions := map[string]held{}
+	for name, v := range revocations(other) {
+		p := personOf(t, admin, v.permissions)
+		client := own.Login(t, p.UUID)
+		sessions[name] = held{v, p, client, client.Cookie(t)}
+	}
+	back := c.prepare(t, r)
+	since := time.Now()
+	for name, h := range sessions {
+		h.revoke(t, admin, h.person, h.client)
+		if a := own.Client(t).Do(t, "GET", h.path, nil, as(h.cookie)...); a.Code != h.code {
+			t.Fatalf("%s: answers %d, want %d", name, a.Code, h.code)
+		}
+	}
+	time.Sleep(time.Until(since.Add(5 * time.Second))) // this is how far Redis goes back
+
+	if c.restart {
+		own.Kill(t, "identity")
+	}
+	now := back()
+	if c.restart {
+		for name, h := range sessions {
+			hash := sha256.Sum256([]byte(h.cookie))
+			key := own.Prefix + "session:" + hex.EncodeToString(hash[:])
+			if n, err := now.Client().Exists(t.Context(), key).Result(); err != nil || n == 1 == c.empty {
+				t.Errorf("%s: %d sessions are there again, %v: this proves nothing", name, n, err)
+			}
+		}
+		own.Restart(t, "identity")
+	}
+	begun := time.Now()
+	for name, h := range sessions {
+		want := h.code
+		if c.empty {
+			want = 401
+		}
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			a := own.Client(t).Do(t, "GET", h.path, nil, as(h.cookie)...)
+			if a.Code == want {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Errorf("%s: answers %d a minute after Redis went back, want %d", name, a.Code, want)
+				break
+			}
+		}
+	}
+	t.Logf("all %d are revoked again %v after Redis answered", len(sessions), time.Since(begun).Round(time.Millisecond))
+	if a := bystander.Get(t, "/api/users"); a.Code == 401 != c.empty {
+		t.Errorf("the session of another user answers %d", a.Code)
+	}
+}

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
+)
+
+// A user gets all that it may hold, and fields of a later release at every level. Then all that this release writes
+// to it runs.
+func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
+	s, db := open(t)
+	ctx := audit.WithActor(t.Context(), audit.Actor{User: 7})
+	p := person(1)
+	insert(t, s, p)
+	change := func(decide func(*user.User)) {
+		t.Helper()
+		if _, err := s.Change(ctx, p.ID, func(u *user.User) error { decide(u); return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	lead := func() {
+		t.Helper()
+		if err := s.WithLease(ctx, func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	end := func(session string) {
+		t.Helper()
+		if err := s.MarkEnded(ctx, p.ID, session); err != nil {
+			t.Error(err)
+		}
+	}
+	change(func(u *user.User) { u.Permissions.CanSU = true }) // so that an entry and a message are pending
+	lead()
+	end("one")
+	names, err := db.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := []string{"users", "user_leases", "ended_sessions"}
+	for _, name := range names {
+		if !slices.Contains(append(filled, "counters", "identity_audit"), name) { // of the last, nothing is changed
+			t.Errorf("collection %s is not in this test", name)
+		}
+	}
+	var kept []func()
+	for _, name := range filled {
+		kept = append(kept, storetest.AddUnknown(t, db.Collection(name)))
+	}
+	change(func(u *user.User) { u.Name += "!" })
+	change(func(u *user.User) { u.Permissions.Admin = false })
+	change(func(u *user.User) { u.Key, u.ImportHash, u.ElementID = "", "", 0 })
+	lead()
+	end("another")
+	for _, check := range kept {
+		check()
+	}
+}

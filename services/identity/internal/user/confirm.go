@@ -1,0 +1,62 @@
+package user
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// confirmTries is how often users are refreshed in one go whose sessions go back again and again.
+const confirmTries = 3
+
+// MarkEnded remembers that a session of a user was ended, by the hash of its id, so that ConfirmSessions ends it
+// again.
+func (s *Service) MarkEnded(ctx context.Context, userID int64, hash string) error {
+	return s.store.MarkEnded(ctx, userID, hash)
+}
+
+// ConfirmSessions makes the sessions follow what is stored: they miss a change whose process died, and all that
+// happened since the state that Redis went back to, when it did. It looks at what was stored since the sessions were
+// confirmed, and so much longer as a write may take. It may run at any time, in any replica.
+func (s *Service) ConfirmSessions(ctx context.Context) error {
+	begun := time.Now()
+	confirmed, err := s.sessions.Confirmed(ctx)
+	if err != nil {
+		return err
+	}
+	users, ended, err := s.store.ListRevoked(ctx, s.since(confirmed, begun))
+	if err != nil {
+		return err
+	}
+	upTo := begun
+	if confirmed.After(begun) { // by another replica, whose clock is ahead
+		upTo = confirmed
+	}
+	for range confirmTries {
+		missing, err := s.sessions.Confirm(ctx, confirmed, upTo, users, ended)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		for _, u := range users {
+			if !slices.Contains(missing, u.ID) {
+				continue
+			}
+			if err := s.sessions.Refresh(ctx, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// since returns from when on revocations may be missing in the sessions.
+func (s *Service) since(confirmed, now time.Time) time.Time {
+	oldest := now.Add(-s.sessionLife) // no session is older
+	switch {
+	case confirmed.Before(oldest):
+		confirmed = oldest
+	case confirmed.After(now):
+		confirmed = now
+	}
+	return confirmed.Add(-s.writeTime)
+}

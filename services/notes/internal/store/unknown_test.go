@@ -1,0 +1,71 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/services/notes/internal/note"
+)
+
+// Each collection gets documents with all that they may hold, and fields of a later release at every level. Then all
+// that this release writes to them runs.
+func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
+	s, db := open(t)
+	ctx := audit.WithActor(t.Context(), audit.Actor{User: 7})
+	written, err := s.Insert(ctx, note.Note{EventID: 3, OwnerID: 4, Contents: "a", Key: "n1", ImportHash: "h",
+		IdempotencyKey: idempotency.Key{ID: "key", Body: "body"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, err := s.Insert(ctx, note.Note{EventID: 3, Contents: "b", Topic: fact.Absences, Day: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserve := func() {
+		t.Helper()
+		size, limit := note.Size{Notes: 1}, note.Size{Notes: 100, Contents: 100, Shown: 100}
+		if err := s.Within(ctx, 3, size, limit, func() error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	reserve()
+	// A reservation whose process died.
+	dead := bson.D{{Key: "$push", Value: bson.D{{Key: "reserved", Value: bson.D{
+		{Key: "token", Value: "dead"}, {Key: "at", Value: time.Now()},
+		{Key: "size", Value: bson.D{{Key: "notes", Value: 1}}},
+	}}}}}
+	if _, err := db.Collection("notes_totals").UpdateByID(ctx, int64(3), dead); err != nil {
+		t.Fatal(err)
+	}
+	names, err := db.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := []string{"notes", "notes_totals"}
+	for _, name := range names {
+		if !slices.Contains(append(filled, "counters", "notes_audit"), name) { // of the last, nothing is changed
+			t.Errorf("collection %s is not in this test", name)
+		}
+	}
+	var kept []func()
+	for _, name := range filled {
+		kept = append(kept, storetest.AddUnknown(t, db.Collection(name)))
+	}
+	for _, id := range []int64{written.ID, system.ID} {
+		change := func(n *note.Note) error { n.Contents, n.ImportHash = n.Contents+"!", ""; return nil }
+		if _, err := s.Change(ctx, id, change); err != nil {
+			t.Error(err)
+		}
+	}
+	reserve()
+	for _, check := range kept {
+		check()
+	}
+}
