@@ -7,7 +7,7 @@ MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test fresh stores stores-down \
-	standalone fuzz bench clean
+	standalone fuzz bench endure clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ fuzz: ## run each fuzz target for FUZZTIME (default 1m)
 
 bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-runs 5 -against FILE.csv", …)
 	@.ci/setup bench && go run ./deploy/verify/bench $(ARGS)
+
+endure: setup ## write for ENDURE (default 30m) while parts are killed, paused and cut off, then compare (ARGS)
+	@go run ./deploy/verify/endure -duration $(or $(ENDURE),30m) $(ARGS)
 
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin

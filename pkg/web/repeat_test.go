@@ -23,7 +23,8 @@ func repeatableAt(t *testing.T, do func(c *fiber.Ctx, n int64) error) (address s
 	t.Helper()
 	client, prefix := storetest.Redis(t)
 	things = &atomic.Int64{}
-	kept := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix}, Secret: settings.NewSecret("s")})
+	kept := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix},
+		Secret: settings.NewSecret("s")})
 	address, _ = serveWith(t, user(principal.Permissions{CanAPI: true}), kept, web.Route{
 		Method: "POST", Path: "/things/:id", Access: web.SignedIn, Repeatable: true,
 		Handler: func(c *fiber.Ctx) error { return do(c, things.Add(1)) },

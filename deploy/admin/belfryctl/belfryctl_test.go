@@ -90,7 +90,8 @@ func TestImportReadsTheLoginFromAFile(t *testing.T) {
 		t.Errorf("%d %q", code, errs)
 	}
 	for _, bad := range []string{filepath.Join(filepath.Dir(file), "empty"), "nowhere"} {
-		code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--uuid-file", bad)
+		code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL,
+			"--uuid-file", bad)
 		if code != exitFailure ||
 			!strings.Contains(errs, "reading the login") {
 			t.Errorf("%s: %d %q", bad, code, errs)
@@ -132,7 +133,8 @@ func TestJSONOutcome(t *testing.T) {
 		delete(fields, "seconds")
 		return fields
 	}
-	_, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--json", "--dry-run")
+	_, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL, "--json",
+		"--dry-run")
 	tally := func(kind string, created float64) any {
 		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
 			"retired": 0.0}
@@ -145,7 +147,8 @@ func TestJSONOutcome(t *testing.T) {
 	if n := school.Count("subjects"); n != 0 {
 		t.Errorf("the dry run wrote %d records", n)
 	}
-	code, out, _ := belfryctl(t, login(), "import", clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
+	code, out, _ := belfryctl(t, login(), "import",
+		clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\n1,\n"}),
 		"--url", school.URL, "--json")
 	want = map[string]any{"error": "the bundle has 1 fault", "dry_run": false, "faults": 1.0, "refused": 0.0,
 		"kinds": []any{}, "first_refused": []any{},
@@ -179,7 +182,8 @@ func TestRefusedRecordsAreExitCode4(t *testing.T) {
 
 func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
 	school := clienttest.NewSchool(t)
-	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL); code != exitOK {
+	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url",
+		school.URL); code != exitOK {
 		t.Fatal(errs)
 	}
 	fewer := clienttest.Folder(t, map[string]string{"subjects.csv": "key,name\nMa,Mathematics\n"})
@@ -248,7 +252,8 @@ func TestNoOutputHoldsAUUID(t *testing.T) {
 		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", clienttest.Folder(t, once), "--url", school.URL},
 			exitFailure},
 		{nil, []string{"import", clienttest.Folder(t, once), "--url", school.URL, "--uuid-file", file}, exitFailure},
-		{map[string]string{"BELFRY_UUID": wrong}, []string{"import", clienttest.Folder(t, once), "--url", "http://127.0.0.1:1"},
+		{map[string]string{"BELFRY_UUID": wrong},
+			[]string{"import", clienttest.Folder(t, once), "--url", "http://127.0.0.1:1"},
 			exitFailure},
 		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL}, exitFaults},
 		{login(), []string{"import", clienttest.Folder(t, twice), "--url", school.URL, "--json"}, exitFaults},

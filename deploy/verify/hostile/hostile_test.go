@@ -50,7 +50,7 @@ type run struct {
 	t        *testing.T
 	document *document
 	known    *known
-	sent     atomic.Int64
+	answered atomic.Int64
 	failed   atomic.Int64
 	turn     uint64
 	// alone is held for writing by what counts records while nobody else writes.
@@ -65,10 +65,10 @@ type run struct {
 // tooMany failures end the run.
 const tooMany = 20
 
-// play sends n requests.
+// play makes requests until n have been answered.
 func (r *run) play(n int) {
 	r.turn++
-	until := r.sent.Load() + int64(n)
+	until := r.answered.Load() + int64(n)
 	var all []*worker
 	for i := range workers { // all crowds before the first request: making users would look like a leak
 		rng := rand.New(rand.NewPCG(*seed, r.turn<<32|uint64(i)))
@@ -77,13 +77,12 @@ func (r *run) play(n int) {
 	var wg sync.WaitGroup
 	for _, w := range all {
 		wg.Go(func() {
-			for r.sent.Add(1) <= until && r.failed.Load() < tooMany {
+			for r.answered.Load() < until && r.failed.Load() < tooMany {
 				w.step(r.t.Context())
 			}
 		})
 	}
 	wg.Wait()
-	r.sent.Store(until)
 }
 
 // worker sends one request after the other.
@@ -228,6 +227,7 @@ func (w *worker) fail(kind string, req request, a servicetest.Answer, why string
 func (r *run) count(o operation, code int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.answered.Add(1)
 	r.codes[code]++
 	if r.seen[o.String()] == nil {
 		r.seen[o.String()] = map[int]int{}
@@ -245,7 +245,7 @@ func (r *run) checked(rule string) {
 func (r *run) report() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.t.Logf("%d requests; answers by code %v; RESTler's rules checked %v", r.sent.Load(), r.codes, r.checks)
+	r.t.Logf("%d requests answered, by code %v; RESTler's rules checked %v", r.answered.Load(), r.codes, r.checks)
 	for _, o := range r.document.operations {
 		succeeded := false
 		for code := range r.seen[o.String()] {

@@ -41,7 +41,7 @@ func (w *worker) follow(ctx context.Context, kind string, req request, a service
 	case "POST /api/events/{id}/notes":
 		w.noteOfItsEvent(ctx, kind, id, a)
 	case "POST /api/events":
-		w.eventOfItsOwner(ctx, kind, a)
+		w.eventOfItsOwner(ctx, a)
 	case "POST /api/admin/elements/{id}/members":
 		return func() { w.memberOfItsGroup(ctx, id, a) }
 	}
@@ -136,7 +136,7 @@ func (w *worker) noteOfItsEvent(ctx context.Context, kind string, event int64, a
 }
 
 // eventOfItsOwner checks that somebody without the right can't change an event.
-func (w *worker) eventOfItsOwner(ctx context.Context, kind string, a servicetest.Answer) {
+func (w *worker) eventOfItsOwner(ctx context.Context, a servicetest.Answer) {
 	var made struct{ Event struct{ ID int64 } }
 	if decode(a, &made) != nil {
 		return

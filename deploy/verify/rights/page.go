@@ -39,7 +39,7 @@ func Page(rows []Row) string {
 			title, more, _ := strings.Cut(section, ". ")
 			fmt.Fprintf(&page, "\n## %s\n\n", strings.TrimSuffix(title, "."))
 			if more != "" {
-				fmt.Fprintf(&page, "%s\n\n", more)
+				fmt.Fprintf(&page, "%s\n\n", wrapped(more))
 			}
 			fmt.Fprintf(&page, "| call | of whom, or what | %s |\n|---|---|%s\n", strings.Join(kinds, " | "),
 				strings.Repeat("---|", len(kinds)))
@@ -49,6 +49,27 @@ func Page(rows []Row) string {
 			fmt.Fprintf(&page, " %s |", r.Answers[kind])
 		}
 		page.WriteString("\n")
+	}
+	return page.String()
+}
+
+// wrapped returns a paragraph in lines of the length that Markdown has here.
+func wrapped(text string) string {
+	const columns = 116
+	var page strings.Builder
+	length := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case length+1+len(word) > columns:
+			page.WriteString("\n")
+			length = 0
+		default:
+			page.WriteString(" ")
+			length++
+		}
+		page.WriteString(word)
+		length += len(word)
 	}
 	return page.String()
 }

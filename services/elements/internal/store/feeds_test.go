@@ -111,7 +111,8 @@ func TestFeeds_OfTheReleaseBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		old := bson.D{{Key: "_id", Value: "1/2"}, {Key: "feed_id", Value: int64(7)}, {Key: "user_id", Value: int64(1)},
-			{Key: "element_id", Value: int64(2)}, {Key: "token_hash", Value: "old"}, {Key: "created", Value: time.Now()},
+			{Key: "element_id", Value: int64(2)}, {Key: "token_hash", Value: "old"},
+			{Key: "created", Value: time.Now()},
 			{Key: "schema", Value: int32(1)}}
 		if _, err := s.feeds.InsertOne(t.Context(), old); err != nil {
 			t.Fatal(err)

@@ -70,8 +70,8 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 	})
 }
 
-// takeOff removes something from an event that was read. Forbidden without edit rights on it or administration of one of
-// the elements; remove returns record.ErrNotFound when another was first.
+// takeOff removes something from an event that was read. Forbidden without edit rights on it or administration of
+// one of the elements; remove returns record.ErrNotFound when another was first.
 func (s *Service) takeOff(
 	ctx context.Context, p principal.Principal, read Event, elementIDs []int64, remove func(*Event) error,
 ) error {

@@ -93,7 +93,8 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		"all years":       reaches("1970-01-01", "2199-12-31"),
 		"starting in a week": inCategoriesFilter([]int64{1, 3}, time.Date(2026, 9, 7, 0, 0, 0, 0, time.UTC),
 			time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
-		"requests of days": requestingFilter(keysOf([]int64{501}, covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
+		"requests of days": requestingFilter(keysOf([]int64{501},
+			covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})

@@ -108,7 +108,7 @@ func TestHardToBreak_Row20_DuplicatesOfBeforeAreToldAndMended(t *testing.T) {
 		}
 	}
 	next, err := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), nil).NewCommitmentIDs(t.Context(), 1)
-	if err != nil || slices.Contains(commitments, next[0]) || next[0] <= slices.Max(commitments[:len(commitments)]) {
+	if err != nil || slices.Contains(commitments, next[0]) || next[0] <= slices.Max(commitments) {
 		t.Errorf("the next commitment gets %v, %v", next, err)
 	}
 }

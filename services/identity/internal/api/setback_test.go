@@ -46,14 +46,16 @@ func taken(permission string) map[string]any {
 func revocations(other person) map[string]revocation {
 	return map[string]revocation{
 		"deactivated": changed("/api/users", 401, map[string]any{"active": false}, "can_api", "admin"),
-		"deleted": {[]string{"can_api"}, func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
-			t.Helper()
-			admin.Delete(t, path(p, "")).Must(t, 200)
-		}, "/api/users", 401},
-		"new uuid": {[]string{"can_api"}, func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
-			t.Helper()
-			admin.Post(t, path(p, "/uuid"), nil).Must(t, 201)
-		}, "/api/users", 401},
+		"deleted": {[]string{"can_api"},
+			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+				t.Helper()
+				admin.Delete(t, path(p, "")).Must(t, 200)
+			}, "/api/users", 401},
+		"new uuid": {[]string{"can_api"},
+			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
+				t.Helper()
+				admin.Post(t, path(p, "/uuid"), nil).Must(t, 201)
+			}, "/api/users", 401},
 		"sessions ended": {[]string{"can_api"},
 			func(t *testing.T, admin *servicetest.Client, p person, _ *servicetest.Client) {
 				t.Helper()

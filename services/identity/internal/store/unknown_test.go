@@ -31,13 +31,20 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	end := func(session string) {
+		t.Helper()
+		if err := s.MarkEnded(ctx, p.ID, session); err != nil {
+			t.Error(err)
+		}
+	}
 	change(func(u *user.User) { u.Permissions.CanSU = true }) // so that an entry and a message are pending
 	lead()
+	end("one")
 	names, err := db.ListCollectionNames(ctx, bson.D{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	filled := []string{"users", "user_leases"}
+	filled := []string{"users", "user_leases", "ended_sessions"}
 	for _, name := range names {
 		if !slices.Contains(append(filled, "counters", "identity_audit"), name) { // of the last, nothing is changed
 			t.Errorf("collection %s is not in this test", name)
@@ -51,6 +58,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 	change(func(u *user.User) { u.Permissions.Admin = false })
 	change(func(u *user.User) { u.Key, u.ImportHash, u.ElementID = "", "", 0 })
 	lead()
+	end("another")
 	for _, check := range kept {
 		check()
 	}

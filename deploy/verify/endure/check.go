@@ -1,0 +1,424 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// readers is how many of the comparison's requests are under way at once.
+	readers = 8
+	// settleWithin is how long notices may take and what is left over may stay, as long as nothing moves. Notes of
+	// an event that was deleted go within five minutes when Redis lost the message.
+	settleWithin = 6 * time.Minute
+)
+
+// check compares what is there with the ledger.
+type check struct {
+	*system
+	ledger     *ledger
+	complaints complaints
+
+	mu       sync.Mutex
+	standing map[int64]*booking  // what is there, by id
+	elements map[int64][]int64   // the events of each element, as their records say
+	days     map[int64]int       // of each event, counted from the first
+	settled  time.Duration       // until nothing was left over
+	found    int                 // events
+	distinct map[string]struct{} // ids of notices
+	repeats  int                 // of notices
+	reserved int                 // reservations that were left
+}
+
+func newCheck(s *system, l *ledger) *check {
+	return &check{system: s, ledger: l, standing: map[int64]*booking{}, elements: map[int64][]int64{},
+		days: map[int64]int{}, distinct: map[string]struct{}{}}
+}
+
+// run compares. The error is that of a comparison that could not be made.
+func (c *check) run(ctx context.Context) error {
+	if err := c.settle(ctx); err != nil {
+		return err
+	}
+	if err := c.findEvents(ctx); err != nil {
+		return err
+	}
+	if err := c.compareEvents(ctx); err != nil {
+		return err
+	}
+	if err := c.compareCalendars(ctx); err != nil {
+		return err
+	}
+	if err := c.compareMemberships(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(c.compareNotices(), c.compareReservations(ctx)); err != nil {
+		return err
+	}
+	for _, r := range c.endpoint.Got() {
+		if r.Fault != "" {
+			c.complaints.add("a notice is not as promised: %s", r.Fault)
+		}
+	}
+	return nil
+}
+
+// get reads an answer of the first administrator's into reply, unless the record is missing.
+func (c *check) get(ctx context.Context, path string, reply any) (found bool, err error) {
+	a, err := c.ledger.admin.send(ctx, http.MethodGet, path, nil)
+	switch {
+	case err != nil:
+		return false, err
+	case a.Code == http.StatusNotFound:
+		return false, nil
+	case a.Code != http.StatusOK:
+		return false, fmt.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
+	}
+	return true, json.Unmarshal([]byte(a.Body), reply)
+}
+
+// settle waits until nothing is left over: what is to be sent has been, and what belongs to a deleted event is gone.
+// What is still there after a while without any progress is a complaint.
+func (c *check) settle(ctx context.Context) error {
+	began := time.Now()
+	for moved, before := began, ""; ; sleep(ctx, time.Second) {
+		left, err := c.left(ctx)
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		c.settled = time.Since(began)
+		if len(left) == 0 {
+			return nil
+		}
+		if text := fmt.Sprint(left); text != before {
+			moved, before = time.Now(), text
+			c.ledger.say.line("left over: %s", text)
+		}
+		if time.Since(moved) > settleWithin {
+			for what, n := range left {
+				c.complaints.add("left over after %s: %d %s", c.settled.Round(time.Second), n, what)
+			}
+			return nil
+		}
+	}
+}
+
+// left counts what is left over, by what it is.
+func (c *check) left(ctx context.Context) (map[string]int, error) {
+	left := map[string]int{}
+	count := func(what, collection string, filter bson.D) error {
+		n, err := c.db.Collection(collection).CountDocuments(ctx, filter)
+		if n > 0 {
+			left[what] += int(n)
+		}
+		return err
+	}
+	has := func(field string) bson.D {
+		return bson.D{{Key: field + ".0", Value: bson.D{{Key: "$exists", Value: true}}}}
+	}
+	var faults []error
+	for _, collection := range []string{"events", "event_categories", "notes", "elements", "memberships", "users",
+		"webhooks"} {
+		faults = append(faults, count("records with messages to send", collection, has("outbox")),
+			count("records with entries for the audit", collection, has("audit")),
+			count("deleted records", collection, bson.D{{Key: "deleted", Value: true}}))
+	}
+	waiting := bson.D{{Key: "waiting", Value: true}}
+	faults = append(faults, count("notices", "notices", waiting), count("deliveries", "webhook_deliveries", waiting))
+	undelivered, err := c.undelivered(ctx)
+	if undelivered > 0 {
+		left["messages in Redis"] = undelivered
+	}
+	faults = append(faults, err)
+	orphans, err := c.orphans(ctx)
+	if orphans > 0 {
+		left["notes of events that are gone"] = orphans
+	}
+	return left, errors.Join(append(faults, err)...)
+}
+
+// undelivered counts messages in Redis that a group of consumers has not read or not finished.
+func (c *check) undelivered(ctx context.Context) (int, error) {
+	streams, err := c.redis.Keys(ctx, "belfry:*").Result()
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for _, stream := range streams {
+		if kind, err := c.redis.Type(ctx, stream).Result(); err != nil || kind != "stream" {
+			continue // what is no stream, or has expired
+		}
+		groups, err := c.redis.XInfoGroups(ctx, stream).Result()
+		if err != nil {
+			return 0, err
+		}
+		for _, g := range groups {
+			total += int(g.Pending + max(0, g.Lag)) // a lag below 0 is one that Redis cannot say
+		}
+	}
+	return total, nil
+}
+
+// orphans counts notes whose event is gone.
+func (c *check) orphans(ctx context.Context) (int, error) {
+	var noted, there []int64
+	alive := bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}}
+	if err := c.db.Collection("notes").Distinct(ctx, "event_id", alive).Decode(&noted); err != nil {
+		return 0, err
+	}
+	if err := c.db.Collection("events").Distinct(ctx, "_id", alive).Decode(&there); err != nil {
+		return 0, err
+	}
+	gone := slices.DeleteFunc(noted, func(id int64) bool { return slices.Contains(there, id) })
+	if len(gone) == 0 {
+		return 0, nil
+	}
+	n, err := c.db.Collection("notes").CountDocuments(ctx,
+		bson.D{{Key: "event_id", Value: bson.D{{Key: "$in", Value: gone}}}})
+	return int(n), err
+}
+
+// listing is an entry of an element's calendar.
+type listing struct {
+	Event struct {
+		ID       int64
+		Body     string
+		StartsAt time.Time `json:"starts_at"`
+	}
+}
+
+// calendar returns the ids of the events of an element, day by day.
+func (c *check) calendar(ctx context.Context, element int64) ([]listing, error) {
+	var all []listing
+	for day := range days {
+		var reply struct{ Commitments []listing }
+		path := fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", element, dayOf(day))
+		if _, err := c.get(ctx, path, &reply); err != nil {
+			return nil, err
+		}
+		all = append(all, reply.Commitments...)
+	}
+	return all, nil
+}
+
+// findEvents finds each event of the ledger by its minute, in the calendars of the rooms: every event has one from
+// the start.
+func (c *check) findEvents(ctx context.Context) error {
+	slots := map[time.Time]*booking{}
+	for _, b := range c.ledger.bookings {
+		slots[b.starts()] = b
+	}
+	for _, room := range c.ledger.rooms {
+		list, err := c.calendar(ctx, room)
+		if err != nil {
+			return err
+		}
+		for _, l := range list {
+			b := slots[l.Event.StartsAt.UTC()]
+			switch {
+			case b == nil || b.titles[l.Event.Body] == never:
+				c.complaints.add("event %d, %q, is there, and nobody asked for it so", l.Event.ID, l.Event.Body)
+			case b.id != 0 && b.id != l.Event.ID:
+				c.complaints.add("event %d is there a second time, as %d", b.id, l.Event.ID)
+			default:
+				b.id = l.Event.ID
+				c.standing[b.id] = b
+			}
+		}
+	}
+	c.found = len(c.standing)
+	for _, b := range c.ledger.bookings {
+		there := b.id != 0 && c.standing[b.id] != nil
+		if b.stands == done && b.gone == never && !there {
+			c.complaints.add("event %d was acknowledged and is lost", b.id)
+		}
+		if b.gone == done && there {
+			c.complaints.add("event %d was deleted and is there", b.id)
+		}
+	}
+	return nil
+}
+
+// compareEvents reads every event with its notes, and compares its parts with the ledger's.
+func (c *check) compareEvents(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for id, b := range c.standing {
+		group.Go(func() error {
+			var event struct{ Event shown }
+			var notes struct{ Notes []struct{ Contents string } }
+			if found, err := c.get(ctx, fmt.Sprintf("/api/events/%d", id), &event); err != nil || !found {
+				return errors.Join(err, fmt.Errorf("event %d was listed; found: %t", id, found))
+			}
+			if _, err := c.get(ctx, fmt.Sprintf("/api/events/%d/notes", id), &notes); err != nil {
+				return err
+			}
+			contents := map[string]int{}
+			for _, n := range notes.Notes {
+				contents[n.Contents]++
+			}
+			c.compareOnce(fmt.Sprintf("event %d: the note", id), b.notes, contents)
+			c.compareEvent(b, event.Event)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// compareEvent compares an event as it is shown with the ledger's, and keeps whose calendars it must be in.
+func (c *check) compareEvent(b *booking, e shown) {
+	if b.titles[e.Body] == never {
+		c.complaints.add("event %d has the title %q, which is not the last", b.id, e.Body)
+	}
+	want := maps.Clone(b.added)
+	for _, element := range b.base {
+		want[element] = done
+	}
+	maps.Copy(want, b.allocated)
+	got, allocated, status := map[int64]int{}, 0, ""
+	for _, commitment := range e.Commitments {
+		element := commitment.Element.ID
+		got[element]++
+		if element == b.calendar {
+			status = commitment.Status
+		}
+		if b.allocated[element] != never {
+			allocated++
+			b.allocated[element] = done // it is there, so there is a notice of it
+		}
+	}
+	compareOnce(c, fmt.Sprintf("event %d: the element", b.id), want, got)
+	switch {
+	case b.calendar == 0:
+	case status == b.decided && b.decision != never:
+		b.decision = done
+	case b.decision == done || status != "requested":
+		c.complaints.add("event %d: the entry is %q; it was decided: %q (%d)", b.id, status, b.decided, b.decision)
+	default:
+		b.decision = never
+	}
+	switch {
+	case !b.wantsBuses && len(e.Requests) == 0:
+	case !b.wantsBuses || len(e.Requests) != 1 || e.Requests[0].Quantity != 2 ||
+		e.Requests[0].NumAllocated != allocated || e.Requests[0].Element.ID != c.ledger.minibuses:
+		c.complaints.add("event %d: its requests are %+v, with %d minibuses allocated", b.id, e.Requests, allocated)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.days[b.id] = b.slot % days
+	for element := range got {
+		c.elements[element] = append(c.elements[element], b.id)
+	}
+}
+
+func (c *check) compareOnce(what string, want map[string]verdict, got map[string]int) {
+	compareOnce(c, what, want, got)
+}
+
+// compareOnce complains of what was acknowledged and is not there once, and of what nobody asked for.
+func compareOnce[K comparable](c *check, what string, want map[K]verdict, got map[K]int) {
+	for key, v := range want {
+		if n := got[key]; n > 1 || v == done && n != 1 {
+			c.complaints.add("%s %v is there %d times; acknowledged: %t", what, key, n, v == done)
+		}
+	}
+	for key := range got {
+		if want[key] == never {
+			c.complaints.add("%s %v is there, and nobody asked for it", what, key)
+		}
+	}
+}
+
+// compareCalendars compares the calendars of all elements with the events, those of groups' members by the days of
+// their membership.
+func (c *check) compareCalendars(ctx context.Context) error {
+	want := maps.Clone(c.elements)
+	joined := map[membership]bool{}
+	for _, g := range c.ledger.groups {
+		members, err := c.members(ctx, g)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			joined[m] = true
+			for _, event := range c.elements[g] {
+				if c.days[event] == m.day {
+					want[m.pupil] = append(want[m.pupil], event)
+				}
+			}
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for _, element := range slices.Concat(c.ledger.rooms, c.ledger.teachers, c.ledger.groups, c.ledger.calendars,
+		c.ledger.buses, c.ledger.pupils) {
+		group.Go(func() error {
+			list, err := c.calendar(ctx, element)
+			var got []int64
+			for _, l := range list {
+				got = append(got, l.Event.ID)
+			}
+			expected := slices.Clone(want[element])
+			slices.Sort(got)
+			slices.Sort(expected)
+			if err == nil && !slices.Equal(got, expected) {
+				c.complaints.add("the calendar of element %d has %d events, the ledger %d", element, len(got),
+					len(expected))
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// members returns the days of each member of a group.
+func (c *check) members(ctx context.Context, group int64) ([]membership, error) {
+	var reply struct {
+		Members []struct {
+			ElementID int64   `json:"element_id"`
+			FirstDay  *string `json:"first_day"`
+			LastDay   *string `json:"last_day"`
+		}
+	}
+	if _, err := c.get(ctx, fmt.Sprintf("/api/admin/elements/%d/members?limit=1000", group), &reply); err != nil {
+		return nil, err
+	}
+	var all []membership
+	for _, m := range reply.Members {
+		if m.FirstDay == nil || m.LastDay == nil || *m.FirstDay != *m.LastDay {
+			c.complaints.add("element %d is a member of %d for days that nobody asked for", m.ElementID, group)
+			continue
+		}
+		day, err := time.Parse(time.DateOnly, *m.FirstDay)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, membership{group, m.ElementID, int(day.Sub(firstDay).Hours() / 24)})
+	}
+	return all, nil
+}
+
+func (c *check) compareMemberships(ctx context.Context) error {
+	got := map[membership]int{}
+	for _, g := range c.ledger.groups {
+		members, err := c.members(ctx, g)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			got[m]++
+		}
+	}
+	compareOnce(c, "the membership", c.ledger.memberships, got)
+	return nil
+}

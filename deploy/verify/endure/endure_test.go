@@ -1,0 +1,181 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// newBooking returns an event of the ledger as it is acknowledged, and as it is shown.
+func newBooking() (*booking, shown) {
+	b := &booking{
+		id: 7, title: "Lesson 1", stands: done, base: []int64{1, 2, 3}, calendar: 3, wantsBuses: true,
+		titles:    map[string]verdict{"Lesson 1": done, "Lesson 2": unknown},
+		added:     map[int64]verdict{4: done, 5: unknown},
+		allocated: map[int64]verdict{8: done}, notes: map[string]verdict{}, decided: "confirmed", decision: done,
+	}
+	e := shown{ID: 7, Body: "Lesson 1"}
+	for i, element := range []int64{1, 2, 3, 4, 8} {
+		e.Commitments = append(e.Commitments, commitmentTo(int64(i+1), element))
+	}
+	e.Commitments[2].Status = "confirmed"
+	e.Requests = append(e.Requests, shownRequest{ID: 1, Quantity: 2, NumAllocated: 1})
+	e.Requests[0].Element.ID = 9
+	return b, e
+}
+
+func commitmentTo(id, element int64) shownCommitment {
+	c := shownCommitment{ID: id, Status: "uncontrolled"}
+	c.Element.ID = element
+	return c
+}
+
+// TestEveryDifferenceBetweenLedgerAndRecordIsFound: a comparison that finds nothing proves nothing.
+func TestEveryDifferenceBetweenLedgerAndRecordIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*booking, *shown)
+		says  string // "": nothing is wrong
+	}{
+		"as it was":           {func(*booking, *shown) {}, ""},
+		"an unanswered title": {func(_ *booking, e *shown) { e.Body = "Lesson 2" }, ""},
+		"an unanswered element": {
+			func(_ *booking, e *shown) { e.Commitments = append(e.Commitments, commitmentTo(6, 5)) }, ""},
+		"another title": {func(_ *booking, e *shown) { e.Body = "Lesson 3" }, "which is not the last"},
+		"half of a creation": {func(_ *booking, e *shown) { e.Commitments = e.Commitments[1:] },
+			"element 1 is there 0 times"},
+		"a lost addition": {func(_ *booking, e *shown) { e.Commitments = slices.Delete(e.Commitments, 3, 4) },
+			"element 4 is there 0 times"},
+		"a doubled addition": {func(_ *booking, e *shown) { e.Commitments = append(e.Commitments, commitmentTo(6, 4)) },
+			"element 4 is there 2 times"},
+		"a strange element": {func(_ *booking, e *shown) { e.Commitments = append(e.Commitments, commitmentTo(6, 77)) },
+			"77 is there, and nobody asked"},
+		"a lost decision": {func(_ *booking, e *shown) { e.Commitments[2].Status = "requested" }, "the entry is"},
+		"another decision": {func(b *booking, e *shown) { b.decision, e.Commitments[2].Status = unknown, "noted" },
+			"the entry is"},
+		"a lost request":    {func(_ *booking, e *shown) { e.Requests = nil }, "its requests are"},
+		"a doubled request": {func(_ *booking, e *shown) { e.Requests[0].Quantity = 4 }, "its requests are"},
+		"a wrong count":     {func(_ *booking, e *shown) { e.Requests[0].NumAllocated = 2 }, "its requests are"},
+	} {
+		b, e := newBooking()
+		c.spoil(b, &e)
+		k := newCheck(nil, &ledger{school: &school{minibuses: 9}})
+		k.compareEvent(b, e)
+		expect(t, name, k.complaints.all(), c.says)
+	}
+}
+
+// TestEveryLostDoubledOrMixedUpNoticeIsFound as above.
+func TestEveryLostDoubledOrMixedUpNoticeIsFound(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*booking, *check, *received)
+		says  string
+	}{
+		"as it was": {func(*booking, *check, *received) {}, ""},
+		"a lost one": {func(_ *booking, _ *check, r *received) { delete(r.byKind, toldDecided) },
+			"0 notices commitment.decided"},
+		"a doubled one": {func(_ *booking, _ *check, r *received) { r.byKind[toldAllocated]++ },
+			"2 notices request.allocated"},
+		"one of what did not happen": {func(_ *booking, _ *check, r *received) { r.byKind[toldDeleted]++ },
+			"1 notices event.deleted"},
+		"a lost one of a deletion": {func(_ *booking, c *check, _ *received) { clear(c.standing) },
+			"0 notices event.deleted"},
+		"out of order": {func(_ *booking, _ *check, r *received) { r.first[toldDecided] = -1 },
+			"came before an earlier one"},
+	} {
+		b, _ := newBooking()
+		k := newCheck(nil, &ledger{})
+		k.standing[b.id] = b
+		r := &received{map[string]int{toldRequested: 1, toldDecided: 1, toldAllocated: 1},
+			map[string]int{toldRequested: 0, toldDecided: 1, toldAllocated: 2}}
+		c.spoil(b, k, r)
+		k.compareNoticesOf(b, r)
+		expect(t, name, k.complaints.all(), c.says)
+	}
+}
+
+// expect fails the test unless the complaints are none, or have one that says so.
+func expect(t *testing.T, name string, complaints []string, says string) {
+	t.Helper()
+	found := slices.ContainsFunc(complaints, func(c string) bool { return strings.Contains(c, says) })
+	if says == "" && len(complaints) > 0 || says != "" && !found {
+		t.Errorf("%s: %q, want %q", name, complaints, says)
+	}
+}
+
+// TestOnlyBelfrysOwn503SaysThatItIsUnavailable: a proxy's page is no answer of Belfry's.
+func TestOnlyBelfrysOwn503SaysThatItIsUnavailable(t *testing.T) {
+	envelope := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
+	for _, c := range []struct {
+		answer servicetest.Answer
+		want   bool
+	}{
+		{servicetest.Answer{Code: 503, Header: envelope, Body: `{"status":"Service unavailable"}`}, true},
+		{servicetest.Answer{Code: 503, Header: envelope, Body: `{"status":"OK"}`}, false},
+		{servicetest.Answer{Code: 503, Header: http.Header{}, Body: `{"status":"Service unavailable"}`}, false},
+		{servicetest.Answer{Code: 500, Header: envelope, Body: `{"status":"Service unavailable"}`}, false},
+	} {
+		if got := isUnavailable(c.answer); got != c.want {
+			t.Errorf("%d %s: %t, want %t", c.answer.Code, c.answer.Body, got, c.want)
+		}
+	}
+}
+
+// TestTheSeedDecidesTheFaults: a run can be repeated.
+func TestTheSeedDecidesTheFaults(t *testing.T) {
+	order := func(seed uint64) string {
+		tr := newTrial(&system{replicaSet: true}, &ledger{}, arguments{seed: seed}, nil)
+		text := ""
+		for _, f := range tr.shuffled() {
+			text += f.name + "\n"
+		}
+		return text
+	}
+	if first, again := order(1), order(1); first != again {
+		t.Error("one seed has two orders")
+	}
+	if order(1) == order(2) {
+		t.Error("two seeds have one order")
+	}
+}
+
+// TestNoTwoEventsTakeOneMinute, and all are within the four weeks.
+func TestNoTwoEventsTakeOneMinute(t *testing.T) {
+	seen := map[time.Time]bool{}
+	for slot := range 24 * 60 * days {
+		starts := (&booking{slot: slot}).starts()
+		if seen[starts] || starts.Before(firstDay) || !starts.Before(firstDay.AddDate(0, 0, days)) {
+			t.Fatalf("slot %d: %v", slot, starts)
+		}
+		seen[starts] = true
+	}
+}
+
+// TestWhatIsLeftOverIsFoundInTheStore: notes of an event that is gone, deleted or never there, and reservations.
+func TestWhatIsLeftOverIsFoundInTheStore(t *testing.T) {
+	db := storetest.Mongo(t)
+	insert := func(collection string, documents ...any) {
+		if _, err := db.Collection(collection).InsertMany(t.Context(), documents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert("events", bson.M{"_id": 1}, bson.M{"_id": 2, "deleted": true})
+	insert("notes", bson.M{"_id": 1, "event_id": 1}, bson.M{"_id": 2, "event_id": 2}, bson.M{"_id": 3, "event_id": 3})
+	insert("claims", bson.M{"_id": 7, "claims": bson.A{bson.M{"event_id": 1, "starts": firstDay, "ends": firstDay}}},
+		bson.M{"_id": 8, "claims": bson.A{}})
+	c := newCheck(&system{db: db}, &ledger{})
+	if n, err := c.orphans(t.Context()); err != nil || n != 2 {
+		t.Errorf("%d notes without an event, %v; want 2", n, err)
+	}
+	left, err := c.reservations(t.Context())
+	want := reservation{ElementID: 7, EventID: 1, Starts: firstDay, Ends: firstDay}
+	if err != nil || !slices.Equal(left, []reservation{want}) {
+		t.Errorf("%+v, %v; want %+v", left, err, want)
+	}
+}

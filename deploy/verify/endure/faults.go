@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/service/names"
+)
+
+// fault is something that goes wrong. begin makes it happen and returns what ends it, nil when it ends by itself.
+type fault struct {
+	name  string
+	begin func() (mend func() error, err error)
+}
+
+// faults returns one of each kind, with what the dice say of each.
+func (t *trial) faults() []fault {
+	service := func() string { return names.All()[t.dice.IntN(len(names.All()))] }
+	all := []fault{
+		t.kill(service(), false), t.kill(service(), true), t.kill("front door", true), t.kill("Redis", true),
+		t.pause(service()), t.pause("front door"), t.pause("Redis"), t.setBack(), t.setBack(),
+	}
+	wired := []string{"Redis", service()}
+	if !t.replicaSet {
+		wired = append(wired, "the document store")
+		for _, part := range []string{"engine", "database", "mongod"} {
+			if pids, err := processesOf(part); err == nil && len(pids) > 0 {
+				all = append(all, t.kill(part, false), t.pause(part))
+			}
+		}
+	}
+	for _, wire := range wired {
+		all = append(all, t.cut(wire),
+			t.poisoned("slow: ", wire, "latency", map[string]int{"latency": 100 + t.dice.IntN(400), "jitter": 100}),
+			t.poisoned("silent: ", wire, "timeout", map[string]int{"timeout": 0}))
+	}
+	return all
+}
+
+// kill kills one process of a part, or all of them. Of the database it is the oldest process, which the others of it
+// follow.
+func (t *trial) kill(part string, all bool) fault {
+	name, place := "killed: "+part, t.dice.IntN(64)
+	if all {
+		name = "killed, all of it: " + part
+	}
+	return fault{name, func() (func() error, error) {
+		pids, err := processesOf(part)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(pids) == 0:
+			return nil, nil //nolint:nilnil // it has just been killed, by the fault before
+		case part == "database":
+			pids = pids[:1]
+		case !all:
+			pids = pids[place%len(pids):][:1]
+		}
+		return nil, sendTo(pids, syscall.SIGKILL)
+	}}
+}
+
+// pause stops all processes of a part for a while.
+func (t *trial) pause(part string) fault {
+	return fault{"paused: " + part, func() (func() error, error) {
+		pids, err := processesOf(part)
+		if err != nil {
+			return nil, err
+		}
+		return func() error { return sendTo(pids, syscall.SIGCONT) }, sendTo(pids, syscall.SIGSTOP)
+	}}
+}
+
+func (t *trial) cut(wire string) fault {
+	return fault{"cut off: " + wire, func() (func() error, error) { return t.wires.cut(wire), nil }}
+}
+
+func (t *trial) poisoned(name, wire, toxic string, attributes map[string]int) fault {
+	return fault{name + wire, func() (func() error, error) { return t.wires.poison(wire, toxic, attributes) }}
+}
+
+// setBack gives Redis the data that it had some seconds before. The data's folder is exchanged under the running
+// process, which is then killed, so that the next one begins with the older data.
+func (t *trial) setBack() fault {
+	return fault{"set back: Redis", func() (func() error, error) {
+		data := filepath.Join(t.dir, "stores", "redis", "appendonlydir")
+		older := data + ".older"
+		if err := os.RemoveAll(older); err != nil {
+			return nil, err
+		}
+		// Redis reads a file that ends in the middle of a command up to there
+		copying := exec.Command("cp", "-a", data, older) //nolint:gosec // both are in the run's own folder
+		if printed, err := copying.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("cp: %w: %s", err, printed)
+		}
+		return func() error {
+			pids, err := processesOf("Redis")
+			if err != nil {
+				return err
+			}
+			newer := fmt.Sprintf("%s.%d", data, time.Now().UnixNano())
+			return errors.Join(os.Rename(data, newer), os.Rename(older, data), sendTo(pids, syscall.SIGKILL),
+				os.RemoveAll(newer))
+		}, nil
+	}}
+}
+
+// stepDown steps the primary of a replica set down from time to time, until stop is closed.
+func (t *trial) stepDown(ctx context.Context, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(stepDownEvery):
+		}
+		// the connection may end with it, which is an error and no fault
+		err := t.client.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetStepDown", Value: 15}}).Err()
+		t.say.line("the primary was told to step down (%v)", err)
+	}
+}

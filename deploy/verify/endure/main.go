@@ -1,0 +1,110 @@
+// Command endure runs Belfry under load while its parts are killed, paused, cut off, slowed and set back, and then
+// compares what is there with a ledger of what was acknowledged. Each acknowledged write must be there once, every
+// other wholly or not at all, and nothing may be left over. The faults come in an order that the seed decides, so that
+// a run can be repeated.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// arguments are the flags of the command.
+type arguments struct {
+	duration time.Duration
+	rate     int
+	seed     uint64
+	replicas int
+	dir      string
+}
+
+// errFailed says that the run found something; it has been printed.
+var errFailed = errors.New("not everything held; see above")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "endure: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// run starts Belfry, writes and breaks it for as long as the arguments say, checks, and prints the report.
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	say := newTeller(out)
+	say.line("seed %d, %s, %d writes a second at most, %d replicas of each service", o.seed, o.duration, o.rate,
+		o.replicas)
+	s, err := startSystem(ctx, o, say)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.stop(err == nil)) }()
+	l, err := newLedger(ctx, s, o, say)
+	if err != nil {
+		return err
+	}
+
+	writing, stopWriting := context.WithCancel(ctx)
+	defer stopWriting()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		l.write(writing)
+	}()
+	trial := newTrial(s, l, o, say)
+	began := time.Now()
+	trial.run(ctx, began.Add(o.duration))
+	stopWriting()
+	<-written
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+
+	say.line("%s of writes under faults; now the comparison", time.Since(began).Round(time.Second))
+	c := newCheck(s, l)
+	if err := c.run(ctx); err != nil {
+		c.complaints.add("the comparison could not be made: %v", err)
+	}
+	found := append(append(l.complaints.all(), trial.complaints.all()...), c.complaints.all()...)
+	if err := report(out, o, l, trial, c, found); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		say.line("data and logs are in %s", s.dir)
+		return errFailed
+	}
+	return nil
+}
+
+// parse reads the flags.
+func parse(args []string) (arguments, error) {
+	var o arguments
+	flags := flag.NewFlagSet("endure", flag.ContinueOnError)
+	flags.DurationVar(&o.duration, "duration", 30*time.Minute, "how long Belfry is written to and broken")
+	flags.IntVar(&o.rate, "rate", 50, "most writes a second; a slow machine makes fewer")
+	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the faults and of the writes")
+	flags.IntVar(&o.replicas, "replicas", 2, "processes of each service")
+	flags.StringVar(&o.dir, "dir", "", "folder of data and logs, kept when the run fails; empty: a temporary one")
+	if err := flags.Parse(args); err != nil {
+		return arguments{}, err
+	}
+	if flags.NArg() > 0 {
+		return arguments{}, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if o.duration <= 0 || o.rate < 1 || o.rate > 1000 || o.replicas < 1 || o.replicas > 8 {
+		return arguments{}, errors.New("-duration must be more than 0, -rate 1 to 1,000, -replicas 1 to 8")
+	}
+	return o, nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// shownComplaints bounds how many are printed: one fault of Belfry may cause thousands.
+const shownComplaints = 50
+
+// report prints what was written, what was broken, how long recoveries took, and what did not hold.
+func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []string) error {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(cells ...any) {
+		for _, cell := range cells {
+			fmt.Fprint(table, cell, "\t")
+		}
+		fmt.Fprintln(table)
+	}
+	row("answers", "acknowledged", "503", "under way", "none", "other", "longest")
+	all := answers{}
+	for _, k := range kinds {
+		a := l.counts.byKind[k.name]
+		if a == nil {
+			a = &answers{}
+		}
+		row(k.name, a.done, a.unavailable, a.underWay, a.none, a.other, seconds(a.longest))
+		all.done += a.done
+		all.unavailable += a.unavailable
+		all.underWay += a.underWay
+		all.none += a.none
+		all.other += a.other
+		all.longest = max(all.longest, a.longest)
+	}
+	row("all", all.done, all.unavailable, all.underWay, all.none, all.other, seconds(all.longest))
+	row()
+	row("faults", "times", "stores back, longest", "then Belfry, longest")
+	for _, f := range byFault(t.outages) {
+		row(f.fault, f.times, seconds(f.store), seconds(f.back))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(&text, "\n%d acknowledged writes in %s, %.1f a second; %d events of %d stand, %d notices, %d of them "+
+		"sent again; settled after %s, %d reservations left\n",
+		all.done, o.duration, float64(all.done)/o.duration.Seconds(), c.found,
+		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved)
+	if t.replicaSet {
+		fmt.Fprintln(&text, "the primary was stepped down every", stepDownEvery)
+	}
+	for i, complaint := range found {
+		if i == shownComplaints {
+			fmt.Fprintf(&text, "… and %d more\n", len(found)-i)
+			break
+		}
+		fmt.Fprintln(&text, "FAIL:", complaint)
+	}
+	if len(found) == 0 {
+		fmt.Fprintf(&text, "PASS (seed %d)\n", o.seed)
+	}
+	_, err := io.WriteString(out, "\n"+text.String())
+	return err
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+// suffered is the longest outage after one kind of fault.
+type suffered struct {
+	outage
+	times int
+}
+
+// byFault returns the kinds of faults in the order of their names. Two at once are a kind of their own, counted
+// together.
+func byFault(outages []outage) []suffered {
+	kinds := map[string]*suffered{}
+	for _, o := range outages {
+		if strings.Contains(o.fault, " and ") {
+			o.fault = "two at once"
+		}
+		k := kinds[o.fault]
+		if k == nil {
+			k = &suffered{outage: outage{fault: o.fault}}
+			kinds[o.fault] = k
+		}
+		k.times++
+		k.store, k.back = max(k.store, o.store), max(k.back, o.back)
+	}
+	var all []suffered
+	for _, k := range kinds {
+		all = append(all, *k)
+	}
+	return slices.SortedFunc(slices.Values(all), func(a, b suffered) int { return cmp.Compare(a.fault, b.fault) })
+}

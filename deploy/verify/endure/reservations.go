@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// reservation is what a booking that refuses clashes, or an allocation, leaves when it is killed.
+type reservation struct {
+	ElementID int64 `bson:"-"`
+	EventID   int64 `bson:"event_id"`
+	Starts    time.Time
+	Ends      time.Time
+}
+
+// compareReservations books each element for which a reservation was left, at its time: the reservation is in nobody's
+// way, unless its booking was made.
+func (c *check) compareReservations(ctx context.Context) error {
+	left, err := c.reservations(ctx)
+	if err != nil {
+		return err
+	}
+	c.reserved = len(left)
+	for _, r := range left {
+		a, err := c.ledger.admin.send(ctx, http.MethodPost, "/api/events", fields{"event": fields{
+			"body": word("Booked again"), "event_category_id": c.ledger.category,
+			"starts_at": r.Starts.Format(time.RFC3339), "ends_at": r.Ends.Format(time.RFC3339)},
+			"elements": sent(r.ElementID), "clashes": "refuse"})
+		if err != nil {
+			return err
+		}
+		var reply struct{ Failures []json.RawMessage }
+		if err := json.Unmarshal([]byte(a.Body), &reply); err != nil || a.Code != http.StatusOK {
+			return fmt.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
+		}
+		made := slices.Contains(c.elements[r.ElementID], r.EventID)
+		refused := len(reply.Failures) > 0 && strings.Contains(a.Body, "is already booked")
+		if refused != made {
+			c.complaints.add("event %d left a reservation of element %d, which it holds: %t; another was refused: %t",
+				r.EventID, r.ElementID, made, refused)
+		}
+	}
+	return nil
+}
+
+// reservations returns those that are left.
+func (c *check) reservations(ctx context.Context) ([]reservation, error) {
+	var stored []struct {
+		ID     int64         `bson:"_id"`
+		Claims []reservation `bson:"claims"`
+	}
+	cursor, err := c.db.Collection("claims").Find(ctx, bson.D{})
+	if err != nil {
+		return nil, err
+	}
+	if err := cursor.All(ctx, &stored); err != nil {
+		return nil, err
+	}
+	var left []reservation
+	for _, s := range stored {
+		for _, r := range s.Claims {
+			r.ElementID = s.ID
+			left = append(left, r)
+		}
+	}
+	return left, nil
+}
