@@ -182,38 +182,34 @@ func token() string { return rand.Text() }
 // Look asks for the versions. It returns nil when Redis does not answer.
 func (v *Versions) Look(ctx context.Context) *Moment {
 	known := v.life.Load()
-	return v.learn(known, look.Run(ctx, v.o.Redis, v.keys, v.known(known)...))
+	answer, _ := lookAlone.Run(ctx, v.o.Redis, v.keys, v.known(known)...).Slice() // no answer is no moment
+	return v.learn(known, answer)
 }
 
 // known are the first arguments of a script that reports.
 func (v *Versions) known(l *life) []any { return []any{token(), l.epoch, l.newest.Load().seq} }
 
-// runners run a script of a pipeline: by its hash, or whole where Redis does not have it.
-var runners = []func(*redis.Script, context.Context, redis.Scripter, []string, ...any) *redis.Cmd{
-	(*redis.Script).EvalSha, (*redis.Script).Eval,
-}
-
-// Along runs a script that may be repeated, and asks for the versions in the same round trip.
-func (v *Versions) Along(ctx context.Context, s *redis.Script, keys []string, args ...any) (*redis.Cmd, *Moment) {
+// along runs a script and asks for the versions, in one command.
+func (v *Versions) along(
+	ctx context.Context, s *Script, keys []string, args ...any,
+) (answer any, m *Moment, err error) {
 	known := v.life.Load()
-	var answer, looked *redis.Cmd
-	for _, run := range runners {
-		pipe := v.o.Redis.Pipeline()
-		answer = run(s, ctx, pipe, keys, args...)
-		looked = run(look, ctx, pipe, v.keys, v.known(known)...)
-		_, _ = pipe.Exec(ctx) // both have their own error
-		if !redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") && !redis.HasErrorPrefix(looked.Err(), "NOSCRIPT") {
-			break
-		}
+	both, err := s.both.Run(ctx, v.o.Redis, slices.Concat(v.keys, keys), slices.Concat(v.known(known), args)...).Slice()
+	const all = 2
+	if err != nil || len(both) != all {
+		return nil, nil, err
 	}
-	return answer, v.learn(known, looked)
+	looked, _ := both[1].([]any)
+	if both[0] == nil {
+		err = redis.Nil
+	}
+	return both[0], v.learn(known, looked), err
 }
 
-// learn returns the moment of a script that reports to who knew the life, nil when there was no answer.
-func (v *Versions) learn(known *life, answer *redis.Cmd) *Moment {
-	parts, err := answer.Slice()
+// learn returns the moment of a report to who knew the life, nil when it is none.
+func (v *Versions) learn(known *life, parts []any) *Moment {
 	const all = 4
-	if err != nil || len(parts) != all {
+	if len(parts) != all {
 		return nil
 	}
 	epoch, _ := parts[0].(string)
@@ -321,8 +317,8 @@ func (v *Versions) settle(ctx context.Context, l *life, documents []Document) er
 			args = append(args, shard)
 		}
 	}
-	answer := settle.Run(ctx, v.o.Redis, v.keys, args...)
-	if err := answer.Err(); err != nil {
+	answer, err := settle.Run(ctx, v.o.Redis, v.keys, args...).Slice()
+	if err != nil {
 		return fmt.Errorf("%w: settle documents: %w", ErrAway, err)
 	}
 	m := v.learn(l, answer)

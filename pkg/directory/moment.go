@@ -24,20 +24,23 @@ func Begin(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey, &request{})
 }
 
-// Run runs a script that may be repeated. In a request that has not looked yet, it looks in the same round trip.
-func (v *Versions) Run(ctx context.Context, s *redis.Script, keys []string, args ...any) *redis.Cmd {
+// Run runs a script; the error is redis.Nil when it returns nothing. In a request that has not looked yet, it looks in
+// the same command. Nil versions only run the script, by the client.
+func (v *Versions) Run(
+	ctx context.Context, client redis.Scripter, s *Script, keys []string, args ...any,
+) (answer any, err error) {
 	r, begun := ctx.Value(requestKey).(*request)
-	if !begun {
-		return s.Run(ctx, v.o.Redis, keys, args...)
+	if v == nil || !begun {
+		return s.alone.Run(ctx, client, keys, args...).Result()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.looked {
-		return s.Run(ctx, v.o.Redis, keys, args...)
+		return s.alone.Run(ctx, client, keys, args...).Result()
 	}
-	answer, moment := v.Along(ctx, s, keys, args...)
-	r.looked, r.moment = true, moment
-	return answer
+	r.looked = true
+	answer, r.moment, err = v.along(ctx, s, keys, args...)
+	return answer, err
 }
 
 // forget makes the context's request use nothing from memory any more: it has begun to change what it may have read.

@@ -33,8 +33,8 @@ end
 `
 
 // report returns the epoch, its last step, the open marks, and the shards that moved after the step that the caller
-// knows, if it knows this epoch. A mark whose time is over runs out first: its shards move, and it stays open, since its
-// writer may only be asleep. ARGV: a new epoch, the caller's epoch and step.
+// knows, if it knows this epoch. A mark whose time is over runs out first: its shards move, and it stays open, since
+// its writer may only be asleep. ARGV: a new epoch, the caller's epoch and step.
 const report = `
 local open = {}
 for i = 1, #marks, 2 do
@@ -56,7 +56,27 @@ end
 return {epoch, seq, open, moved}`
 
 // look only reports.
-var look = redis.NewScript(begin + report)
+const look = begin + report
+
+var lookAlone = redis.NewScript(look)
+
+// Script is a script that can also look: then it is one command.
+type Script struct{ alone, both *redis.Script }
+
+// NewScript returns a script with that source. It may be repeated, and returns one value, not an error.
+func NewScript(source string) *Script {
+	return &Script{redis.NewScript(source), redis.NewScript(`
+local function own(KEYS, ARGV)` + source + `
+end
+local function look(KEYS, ARGV)` + look + `
+end
+local keys, arguments = {}, {}
+for i = 6, #KEYS do keys[i - 5] = KEYS[i] end
+for i = 4, #ARGV do arguments[i - 3] = ARGV[i] end
+local answer = own(keys, arguments)
+local done, looked = pcall(look, KEYS, ARGV)
+return {answer, done and looked or false}`)}
+}
 
 // open opens a mark and returns the epoch and the mark's number, its step. ARGV: a new epoch, milliseconds until it
 // runs out, its shards as one text.

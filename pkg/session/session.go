@@ -127,7 +127,7 @@ func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{cl
 func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
 
 // load returns the data of a session and extends its idle end, never beyond its absolute end.
-var load = redis.NewScript(`
+var load = directory.NewScript(`
 local s = redis.call('HMGET', KEYS[1], 'data', 'until')
 if not s[1] then return false end
 local t = redis.call('TIME')
@@ -139,19 +139,14 @@ return s[1]`)
 
 // Load returns the session of token and counts as its use. ErrNone when there is none.
 func (s *Store) Load(ctx context.Context, token Token) (Record, error) {
-	run := func(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-		return script.Run(ctx, s.redis, keys, args...)
-	}
-	if s.o.Directory != nil {
-		run = s.o.Directory.Run
-	}
-	data, err := run(ctx, load, []string{s.sessionKey(token.Hash())}, s.o.Idle.Milliseconds()).Text()
+	answer, err := s.o.Directory.Run(ctx, s.redis, load, []string{s.sessionKey(token.Hash())}, s.o.Idle.Milliseconds())
 	if errors.Is(err, redis.Nil) {
 		return Record{}, ErrNone
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("load session: %w", err)
 	}
+	data, _ := answer.(string)
 	var d document
 	if err := json.Unmarshal([]byte(data), &d); err != nil {
 		return Record{}, fmt.Errorf("decode session: %w", err)

@@ -163,7 +163,7 @@ func wanted() []string {
 		"events POST /internal/commitments",          // the call, at its receiver
 		"elements find",                              // MongoDB, here
 		"events find",                                // and there
-		"elements redis.pipeline evalsha",            // the session in Redis
+		"elements evalsha",                           // the session in Redis
 	}
 }
 
