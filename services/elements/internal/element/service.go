@@ -19,9 +19,11 @@ type Store interface {
 	FindByAdministrator(ctx context.Context, userID int64) ([]Element, error)
 	// List returns a page of elements in order of id.
 	List(ctx context.Context, filter Filter) ([]Element, error)
-	// ListByName returns the current elements of exactly that name, in order of id.
+	// ListByName returns the current elements of exactly that name, in order of id: of each only what the list form
+	// shows, and whether it is current.
 	ListByName(ctx context.Context, name string) ([]Element, error)
-	// ListByNeedle returns the first current elements that have the needle in their name, in order of name, then id.
+	// ListByNeedle returns the first current elements that have the needle in their name, in order of name, then id;
+	// of each what ListByName does.
 	ListByNeedle(ctx context.Context, needle Needle, limit int) ([]Element, error)
 
 	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -141,44 +139,37 @@ func byFilter(f element.Filter) bson.D {
 
 // ListByName implements element.Store.
 func (s *Elements) ListByName(ctx context.Context, name string) ([]element.Element, error) {
-	return s.find(ctx, byName(name), options.Find().SetSort(orderOfID))
+	return s.elements.Find(ctx, byName(name), options.Find().SetProjection(listed).SetSort(orderOfID))
 }
 
 func byName(name string) bson.D {
 	return bson.D{{Key: "name", Value: name}, {Key: "current", Value: true}}
 }
 
-// ListByNeedle implements element.Store. Besides the documents that it returns, it reads those before them in the order
-// of names that have all grams of the needle, but not the needle.
+// listed are the fields of the list form, and those by which a document is settled.
+var listed = bson.D{
+	{Key: "name", Value: 1}, {Key: "entity_type", Value: 1}, {Key: "entity_id", Value: 1}, {Key: "current", Value: 1},
+	{Key: "version", Value: 1}, {Key: "stamp", Value: 1},
+}
+
+// ListByNeedle implements element.Store. Names that have all grams of a needle may lack the needle, if it is longer
+// than a gram: then it reads more of them until it has enough. The server sorts only as many as it is to return.
 func (s *Elements) ListByNeedle(
 	ctx context.Context, needle element.Needle, limit int,
-) (hits []element.Element, err error) {
-	o := options.Find().SetProjection(withoutGrams).SetSort(orderOfName).SetBatchSize(int32(limit))
-	cursor, err := s.elements.Reader().Find(ctx, byNeedle(needle), o)
-	if err != nil {
-		return nil, fmt.Errorf("search elements: %w", err)
-	}
-	defer func() { err = errors.Join(err, cursor.Close(ctx)) }()
-	var documents []elementDocument
-	for len(documents) < limit && cursor.Next(ctx) {
-		var d elementDocument
-		if err := cursor.Decode(&d); err != nil {
-			return nil, fmt.Errorf("search elements: %w", err)
+) ([]element.Element, error) {
+	const spare, growth = 10, 8
+	for most := limit + spare; ; most *= growth {
+		o := options.Find().SetProjection(listed).SetSort(orderOfName).
+			SetLimit(int64(most)).SetBatchSize(int32(most) + 1) // all in one round trip
+		read, err := s.elements.Find(ctx, byNeedle(needle), o)
+		if err != nil {
+			return nil, err
 		}
-		if needle.In(d.Name) {
-			documents = append(documents, d)
+		hits := slices.DeleteFunc(slices.Clone(read), func(e element.Element) bool { return !needle.In(e.Name) })
+		if len(hits) >= limit || len(read) < most {
+			return hits[:min(len(hits), limit)], nil
 		}
 	}
-	if err := cursor.Err(); err != nil {
-		return nil, fmt.Errorf("search elements: %w", err)
-	}
-	if err := s.elements.Settle(ctx, documents); err != nil {
-		return nil, err
-	}
-	for i := range documents {
-		hits = append(hits, documents[i].element())
-	}
-	return hits, nil
 }
 
 func byNeedle(needle element.Needle) bson.D {
