@@ -89,7 +89,8 @@ type Shelf[V any] struct {
 // memory keeps nothing.
 func NewShelf[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Shelf[V] {
 	outcome := func(text string) metric.MeasurementOption {
-		return metric.WithAttributeSet(attribute.NewSet(attribute.String("shelf", name), attribute.String("outcome", text)))
+		return metric.WithAttributeSet(attribute.NewSet(attribute.String("shelf", name),
+			attribute.String("outcome", text)))
 	}
 	return &Shelf[V]{memory: m, name: name, kind: kind, bytes: bytes,
 		hits: outcome("hit"), misses: outcome("miss"), refused: outcome("refused")}

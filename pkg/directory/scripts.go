@@ -33,8 +33,8 @@ end
 `
 
 // report returns the epoch, its last step, the open marks, and the shards that moved after the step that the caller
-// knows, if it knows this epoch. A mark whose time is over runs out first: its shards move, and it stays open, since its
-// writer may only be asleep. ARGV: a new epoch, the caller's epoch and step.
+// knows, if it knows this epoch. A mark whose time is over runs out first: its shards move, and it stays open, since
+// its writer may only be asleep. ARGV: a new epoch, the caller's epoch and step.
 const report = `
 local open = {}
 for i = 1, #marks, 2 do
