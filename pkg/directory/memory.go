@@ -49,7 +49,7 @@ func NewMemory(o MemoryOptions) (*Memory, error) {
 	m := &Memory{versions: o.Versions}
 	var err error
 	m.lookups, err = meter.Int64Counter("belfry.directory.lookups", metric.WithDescription(
-		"Records looked up in memory, by shelf and outcome: hit, miss, or refused, when one was there that is not current"))
+		"Records looked up in memory, by shelf and outcome: hit, miss, or refused, when one there is not current"))
 	if err != nil {
 		return nil, fmt.Errorf("make the counter of lookups: %w", err)
 	}

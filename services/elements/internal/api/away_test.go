@@ -44,8 +44,8 @@ func TestHardToBreak_Row14_AStoreThatIsAwayIs503AndTheRestGoesOn(t *testing.T) {
 
 	const whoAmI = "/sessions/1/whoami" // asks Redis alone
 	open := []string{"/healthz", "/api/openapi.json", "/api/docs", "/api/logout"}
-	stored := []string{"/api/users?email=a@b.example", path("/api/elements/%d/commitments", room), "/api/eventcategories",
-		"/api/notes/1"}
+	stored := []string{"/api/users?email=a@b.example", path("/api/elements/%d/commitments", room),
+		"/api/eventcategories", "/api/notes/1"}
 	works := func(c *servicetest.Client, paths ...string) {
 		t.Helper()
 		for _, p := range paths {
