@@ -49,7 +49,7 @@ func NewMemory(o MemoryOptions) (*Memory, error) {
 	m := &Memory{versions: o.Versions}
 	var err error
 	m.lookups, err = meter.Int64Counter("belfry.directory.lookups", metric.WithDescription(
-		"Records looked up in memory, by shelf and outcome: hit, miss, or refused when it was there but not current"))
+		"Records looked up in memory, by shelf and outcome: hit, miss, or refused, when one there is not current"))
 	if err != nil {
 		return nil, fmt.Errorf("make the counter of lookups: %w", err)
 	}
@@ -89,8 +89,8 @@ type Shelf[V any] struct {
 // memory keeps nothing.
 func NewShelf[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Shelf[V] {
 	outcome := func(text string) metric.MeasurementOption {
-		return metric.WithAttributeSet(attribute.NewSet(
-			attribute.String("shelf", name), attribute.String("outcome", text)))
+		return metric.WithAttributeSet(attribute.NewSet(attribute.String("shelf", name),
+			attribute.String("outcome", text)))
 	}
 	return &Shelf[V]{memory: m, name: name, kind: kind, bytes: bytes,
 		hits: outcome("hit"), misses: outcome("miss"), refused: outcome("refused")}

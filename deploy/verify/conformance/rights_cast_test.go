@@ -173,6 +173,9 @@ func (c *cast) book(t *testing.T, owner *actor) booking {
 			b.ofOther = one.ID
 		}
 	}
+	if len(made.Requests) != 1 || b.ofCalendar == 0 || b.ofOther == 0 {
+		t.Fatalf("the event that was imported is shown with other entries: %+v", made)
+	}
 	b.ofBuses = made.Requests[0].ID
 	note := func(name string, staff, pupils, guests bool) map[string]any {
 		return map[string]any{"key": key + name, "event": key, "contents": name, "owner": owner.key,

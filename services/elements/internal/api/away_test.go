@@ -45,8 +45,8 @@ func TestHardToBreak_Row14_AStoreThatIsAwayIs503AndTheRestGoesOn(t *testing.T) {
 	const whoAmI = "/sessions/1/whoami"               // asks Redis alone
 	known := []string{path("/api/elements/%d", room)} // in memory, and current as long as Redis says so
 	open := []string{"/healthz", "/api/openapi.json", "/api/docs", "/api/logout"}
-	stored := []string{"/api/users?email=a@b.example", path("/api/elements/%d", room), "/api/eventcategories",
-		"/api/notes/1"}
+	stored := []string{"/api/users?email=a@b.example", path("/api/elements/%d/commitments", room),
+		"/api/eventcategories", "/api/notes/1"}
 	works := func(c *servicetest.Client, paths ...string) {
 		t.Helper()
 		for _, p := range paths {

@@ -276,7 +276,8 @@ func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {
 	for range 10 {
 		wg.Go(func() {
 			// Each as a process of its own, with ids of its own.
-			first, err := user.EnsureFirst(context.WithoutCancel(t.Context()), New(db, mongostore.NewIDs(db), nil), uuid)
+			first, err := user.EnsureFirst(context.WithoutCancel(t.Context()), New(db, mongostore.NewIDs(db), nil),
+				uuid)
 			if err != nil {
 				t.Error(err)
 			}
