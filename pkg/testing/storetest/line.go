@@ -10,14 +10,17 @@ import (
 	"time"
 )
 
-// Line passes connections on to a store until it is cut. Services that reach the store by the line find it away then,
-// as when its process has ended: their connections break, and new ones are refused.
+// Line passes connections on to a store until it is cut or hangs. Services that reach the store by a line that is cut
+// find it away, as when its process has ended: their connections break, and new ones are refused. By a line that hangs
+// they find it silent, as when its process is stopped: connections stay, new ones open, and nothing is answered.
 type Line struct {
 	address, store string // host:port
 
 	mu       sync.Mutex
 	listener net.Listener // nil: cut
 	open     []net.Conn
+	flows    *sync.Cond // tells that hangs has changed
+	hangs    bool
 }
 
 // Lines returns lines to both stores, and the URIs by which services reach the stores through them. They are cut when
@@ -41,7 +44,8 @@ func newLine(t testing.TB, uri string) (*Line, string) {
 		t.Fatal("the URI of a store is none") // the error would repeat it, password and all
 	}
 	l := &Line{address: "127.0.0.1:0", store: parsed.Host}
-	l.Mend(t)
+	l.flows = sync.NewCond(&l.mu)
+	l.listen(t)
 	t.Cleanup(l.Cut)
 	parsed.Host = l.address
 	if query := parsed.Query(); query.Has("replicaSet") { // else the driver asks the set for its members' addresses
@@ -65,10 +69,35 @@ func (l *Line) Cut() {
 		_ = c.Close()
 	}
 	l.open = nil
+	l.flow(false)
 }
 
-// Mend ends a cut, at the same address.
+// Hang lets nothing pass any more. What is sent meanwhile arrives when the line is mended.
+func (l *Line) Hang() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flow(true)
+}
+
+// flow lets nothing pass, or all again. The caller holds mu.
+func (l *Line) flow(hangs bool) {
+	l.hangs = hangs
+	l.flows.Broadcast()
+}
+
+// Mend ends a cut, at the same address, or lets pass again what a line that hangs holds.
 func (l *Line) Mend(t testing.TB) {
+	t.Helper()
+	l.mu.Lock()
+	cut := l.listener == nil
+	l.flow(false)
+	l.mu.Unlock()
+	if cut {
+		l.listen(t)
+	}
+}
+
+func (l *Line) listen(t testing.TB) {
 	t.Helper()
 	listener, err := net.Listen("tcp", l.address)
 	for deadline := time.Now().Add(time.Minute); err != nil && time.Now().Before(deadline); {
@@ -112,9 +141,24 @@ func (l *Line) carry(listener net.Listener, near, far net.Conn) {
 	}
 	l.open = append(l.open, near, far)
 	pass := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from)
+		_, _ = io.Copy(gate{l, to}, from)
 		_ = errors.Join(to.Close(), from.Close())
 	}
 	go pass(near, far)
 	go pass(far, near)
+}
+
+// gate writes to an end of a line while the line does not hang.
+type gate struct {
+	line *Line
+	to   io.Writer
+}
+
+func (g gate) Write(p []byte) (int, error) {
+	g.line.mu.Lock()
+	for g.line.hangs {
+		g.line.flows.Wait()
+	}
+	g.line.mu.Unlock()
+	return g.to.Write(p)
 }
