@@ -27,8 +27,8 @@ func (s *Service) read(ctx context.Context, v fact.Viewer, id int64) (View, erro
 	return View{n, owner, parent}, err
 }
 
-// List returns the notes of an event that the viewer sees, without parent, by id. The caller has checked that the
-// event exists.
+// List returns the notes of an event that the viewer sees, without parent, as they were written. The caller has checked
+// that the event exists.
 func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View, error) {
 	notes, err := s.store.List(ctx, q.EventID)
 	if err != nil {

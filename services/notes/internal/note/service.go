@@ -23,7 +23,7 @@ type Store interface {
 	FindOnTopic(ctx context.Context, topic fact.Topic, eventIDs []int64) ([]Note, error)
 	// FindNoted returns the ids of the events that have a note on a topic whose day is one of these, in no order.
 	FindNoted(ctx context.Context, topic fact.Topic, days wiretime.Days) ([]int64, error)
-	// List returns the notes of an event by id.
+	// List returns the notes of an event as they were written.
 	List(ctx context.Context, eventID int64) ([]Note, error)
 	// Insert stores a note and returns it with its id; idempotency.InProgress when another with its idempotency key
 	// was first.

@@ -26,6 +26,7 @@ type document struct {
 	HTML         string `bson:"html"`
 	Markup       int    `bson:"markup"`
 
+	Written        *time.Time      `bson:"written,omitempty"` // absent: by a release that did not store it
 	IdempotencyKey *keyDocument    `bson:"ticket,omitempty"`
 	System         *systemDocument `bson:"system,omitempty"`
 
@@ -64,16 +65,22 @@ func (d *document) note() note.Note {
 	return n
 }
 
-// set makes the document say n. The key of the request that made the note stays as it is stored.
+// set makes the document say n. When it was written and the key of the request that made the note stay as they are
+// stored.
 func (d *document) set(n note.Note) {
-	key := d.IdempotencyKey
+	now := time.Now().UTC()
+	written, key := d.Written, d.IdempotencyKey
+	if d.Version == 0 {
+		written = &now
+	}
 	if key == nil && n.IdempotencyKey.Given() {
-		key = &keyDocument{Key: n.IdempotencyKey.ID, Body: n.IdempotencyKey.Body, At: time.Now().UTC()}
+		key = &keyDocument{Key: n.IdempotencyKey.ID, Body: n.IdempotencyKey.Body, At: now}
 	}
 	*d = document{
 		Head: mongostore.Head{ID: n.ID, Schema: schema}, Key: n.Key, ImportHash: n.ImportHash, EventID: n.EventID,
 		VisibleGuest: n.Visible.Guest, VisibleStaff: n.Visible.Staff, VisiblePupil: n.Visible.Pupil,
-		Contents: n.Contents, HTML: n.HTML, Markup: n.Markup, IdempotencyKey: key,
+		Contents: n.Contents, HTML: n.HTML, Markup: n.Markup, Written: written,
+		IdempotencyKey: key,
 	}
 	if n.OwnerID != 0 {
 		d.OwnerID = &n.OwnerID

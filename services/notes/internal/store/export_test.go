@@ -15,7 +15,7 @@ func Queries() map[string]bson.D {
 		return append(bson.D{{Key: "find", Value: collection}, {Key: "filter", Value: filter}}, rest...)
 	}
 	return map[string]bson.D{
-		"notes of an event":             find("notes", ofEvent(17), bson.E{Key: "sort", Value: byID}),
+		"notes of an event":             find("notes", ofEvent(17), bson.E{Key: "sort", Value: asWritten}),
 		"imported notes by key":         find("notes", withKeys([]string{"n4", "n8", "n12"})),
 		"a note by its idempotency key": find("notes", byIdempotencyKey("t")),
 		"old idempotency keys":          find("notes", keysBefore(time.Unix(5, 0))),

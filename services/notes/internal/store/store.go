@@ -81,7 +81,9 @@ func (s *Notes) Prepare(ctx context.Context) error {
 	)
 }
 
-var byID = bson.D{{Key: "_id", Value: 1}}
+// asWritten is the order in which notes were written: ids are taken in blocks, so those of two replicas interleave.
+// Notes that do not say when are older than all that do.
+var asWritten = bson.D{{Key: "written", Value: 1}, {Key: "_id", Value: 1}}
 
 func ofEvent(id int64) bson.D { return bson.D{{Key: "event_id", Value: id}} }
 
@@ -97,7 +99,7 @@ func (s *Notes) FindByKeys(ctx context.Context, keys []string) ([]note.Note, err
 
 // List implements note.Store.
 func (s *Notes) List(ctx context.Context, eventID int64) ([]note.Note, error) {
-	return s.notes.Find(ctx, ofEvent(eventID), options.Find().SetSort(byID))
+	return s.notes.Find(ctx, ofEvent(eventID), options.Find().SetSort(asWritten))
 }
 
 // Insert implements note.Store.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -86,19 +87,43 @@ func wantMissing(t *testing.T, err error, id int64) {
 	}
 }
 
-func TestOfEvent_IsInOrderOfID(t *testing.T) {
-	s, _ := open(t)
+// TestDecisionsPart6_NotesAreListedAsWritten by two replicas in turn, each of which takes ids in blocks, after those of
+// a release that did not store when.
+func TestDecisionsPart6_NotesAreListedAsWritten(t *testing.T) {
+	s, db := open(t)
+	other := store.New(db, mongostore.NewIDs(db))
 	var want []int64
-	for range 5 {
-		want = append(want, insert(t, s, note.Note{EventID: 3}).ID)
-		insert(t, s, note.Note{EventID: 4})
+	for i := range 6 {
+		replica := []*store.Notes{s, other}[i%2]
+		want = append(want, insert(t, replica, note.Note{EventID: 3}).ID)
+		insert(t, replica, note.Note{EventID: 4})
 	}
-	notes, err := s.List(t.Context(), 3)
-	if err != nil {
+	if slices.IsSorted(want) {
+		t.Fatalf("the ids %v say nothing", want)
+	}
+	listed := func() []int64 {
+		notes, err := s.List(t.Context(), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids(notes)
+	}
+	if diff := cmp.Diff(want, listed()); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := other.Change(t.Context(), want[1], func(n *note.Note) error { n.Contents = "x"; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, ids(notes)); diff != "" || !slices.IsSorted(want) {
-		t.Error(want, diff)
+	if diff := cmp.Diff(want, listed()); diff != "" {
+		t.Error("after a change:", diff)
+	}
+	if _, err := db.Collection("notes").UpdateByID(t.Context(), want[5],
+		bson.D{{Key: "$unset", Value: bson.D{{Key: "written", Value: ""}}}}); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want[5:], want[:5]...)
+	if diff := cmp.Diff(want, listed()); diff != "" {
+		t.Error("with one of an older release:", diff)
 	}
 	if notes, err := s.List(t.Context(), 5); err != nil || len(notes) != 0 {
 		t.Errorf("an event without notes has %v, %v", notes, err)
