@@ -250,6 +250,10 @@ func TestDecisionsPart1_BodiesTooLarge(t *testing.T) {
 	a := c.Patch(t, event, large)
 	equal(t, "code and status of two megabytes", fmt.Sprint(a.Code, a.At(t, "status")), `413"Payload too large"`)
 	c.Get(t, event).WantCode(t, http.StatusOK)
+	for _, size := range []int{64 << 10, 256 << 10} {
+		school.Client().Patch(t, event, `{"event":{"body":"`+strings.Repeat("x", size)+`"}}`).Want(t,
+			http.StatusUnauthorized, accessDenied)
+	}
 }
 
 func TestDecisionsPart1_NoOrADeadSessionIsAccessDenied(t *testing.T) {

@@ -3,6 +3,8 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -45,11 +47,34 @@ func TestDecisionsPart3_AFeedEndsWithItsUser(t *testing.T) {
 		},
 	} {
 		u := school.User(t)
-		id, address := newFeed(t, school.Login(t, u), room)
+		_, address := newFeed(t, school.Login(t, u), room)
 		public.Get(t, address).WantCode(t, http.StatusOK)
 		end(u)
 		equal(t, "the code after "+what, public.Get(t, address).Code, http.StatusNotFound)
-		lines := school.Admin().Audit(t, "elements", fmt.Sprintf("record=Feed:%d", id))
-		equal(t, "entries of the feed", len(lines), 1)
+	}
+}
+
+func TestDecisionsPart3_EachChangeOfAFeedIsInTheAudit(t *testing.T) {
+	proves(t, "decisions 3 feeds audit")
+	room, u := school.Location(t), school.User(t)
+	c, public := school.Login(t, u), school.Client()
+	id, first := newFeed(t, c, room)
+	renewed, second := newFeed(t, c, room)
+	equal(t, "the feed that was renewed", renewed, id)
+	equal(t, "the code of the address before", public.Get(t, first).Code, http.StatusNotFound)
+	public.Get(t, second).WantCode(t, http.StatusOK)
+	c.Delete(t, fmt.Sprintf("%s/feeds/%d", elementPath(room), id)).Must(t, http.StatusOK)
+	equal(t, "the code after the end", public.Get(t, second).Code, http.StatusNotFound)
+	var told []string
+	for _, line := range school.Admin().Audit(t, "elements", fmt.Sprintf("record=Feed:%d", id)) {
+		told = append(told, line.Action)
+		equal(t, "who did it", *line.UserID, u.ID)
+	}
+	slices.Sort(told)
+	equal(t, "entries of the feed", told, []string{"create", "delete", "update"})
+	all := school.Admin().Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Feed:%d", id)).Body
+	for _, address := range []string{first, second} {
+		token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics")
+		equal(t, "the audit has the address", strings.Contains(all, token), false)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -235,6 +236,7 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
 			{"Origin", "https://elsewhere.example"}, {"Origin", "null"},
 			{"Sec-Fetch-Site", "same-origin", "Origin", "https://elsewhere.example"},
+			{"Sec-Fetch-Site", "same-site", "Content-Type", ""}, {"Origin", "https://elsewhere.example", "Content-Type", ""},
 		} {
 			c.Do(t, call[0], call[1], map[string]any{}, headers...).Want(t, http.StatusForbidden, forbidden)
 		}
@@ -246,6 +248,24 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Sec-Fetch-Site", site).WantCode(t,
 			http.StatusOK)
 	}
+}
+
+func TestDecisionsPart2_AnOriginThatIsTheAddressIsAllowed(t *testing.T) {
+	proves(t, "decisions 2 own origin")
+	u := school.User(t, "can_add_events")
+	c := school.Login(t, u)
+	event := fmt.Sprintf("/api/events/%d", school.Event(t, c, nil).Int(t, "event.id"))
+	own, err := url.Parse(school.options.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin := own.Scheme + "://" + own.Host
+	for _, headers := range [][]string{{}, {"Origin", origin}, {"Origin", origin, "Sec-Fetch-Site", "same-origin"}} {
+		c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, headers...).WantCode(t,
+			http.StatusOK)
+		c.Do(t, http.MethodGet, "/api/login?uuid="+u.UUID, nil, headers...).WantCode(t, http.StatusOK)
+	}
+	c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Origin", origin+".elsewhere.example").Want(t, http.StatusForbidden, forbidden)
 }
 
 func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
@@ -264,12 +284,13 @@ func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
 }
 
 // TestDecisionsPart2_TenFailedLoginsInAMinute runs last and alone: for up to a minute after it, nobody can log in
-// from this address.
+// from this address, whatever a client says that its address is.
 func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
-	provesLast(t, "decisions 2 limit", "decisions 1 429")
+	provesLast(t, "decisions 2 limit", "decisions 2 limit forwarded", "decisions 1 429")
 	u := school.User(t)
 	for failed := 0; ; failed++ {
-		a := school.Client().Get(t, "/api/login?uuid="+badUUID)
+		a := school.Client().Do(t, http.MethodGet, "/api/login?uuid="+badUUID, nil, "X-Forwarded-For",
+			fmt.Sprintf("198.51.100.%d", failed))
 		if a.Code == http.StatusTooManyRequests {
 			a.Want(t, http.StatusTooManyRequests, `{"status":"Too many requests"}`)
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
