@@ -7,7 +7,7 @@ MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test fresh stores stores-down \
-	standalone fuzz bench endure clean
+	standalone fuzz bench endure rollout clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -68,6 +68,9 @@ bench: ## measure each call on a school of 1,000 pupils and five years (ARGS="-r
 
 endure: setup ## write for ENDURE (default 30m) while parts are killed, paused and cut off, then compare (ARGS)
 	@go run ./deploy/verify/endure -duration $(or $(ENDURE),30m) $(ARGS)
+
+rollout: setup ## exchange two releases for ROLLOUT (default 10m) while both write, then compare (ARGS)
+	@go run ./deploy/verify/endure -older previous -duration $(or $(ROLLOUT),10m) $(ARGS)
 
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin

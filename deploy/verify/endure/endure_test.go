@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -142,6 +144,24 @@ func TestTheSeedDecidesTheFaults(t *testing.T) {
 	}
 	if order(1) == order(2) {
 		t.Error("two seeds have one order")
+	}
+}
+
+// TestAPrimaryThatDoesNotStepDownIsAComplaint: a run with one that stays proves nothing of step-downs.
+func TestAPrimaryThatDoesNotStepDownIsAComplaint(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		times int
+	}{
+		"done":              {nil, 1},
+		"done, and cut off": {mongo.CommandError{Code: 11602, Name: "InterruptedDueToReplStateChange"}, 1},
+		"not allowed":       {mongo.CommandError{Code: 13, Name: "Unauthorized"}, 0},
+		"no replica set":    {mongo.CommandError{Code: 59, Name: "CommandNotFound"}, 0},
+	} {
+		tr := newTrial(&system{replicaSet: true}, &ledger{}, arguments{}, newTeller(io.Discard))
+		if tr.steppedDown(c.err); tr.stepDowns != c.times || len(tr.complaints.all()) != 1-c.times {
+			t.Errorf("%s: %d times, %q", name, tr.stepDowns, tr.complaints.all())
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
@@ -123,8 +124,17 @@ func (t *trial) stepDown(ctx context.Context, stop <-chan struct{}) {
 			return
 		case <-time.After(stepDownEvery):
 		}
-		// the connection may end with it, which is an error and no fault
-		err := t.client.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetStepDown", Value: 15}}).Err()
-		t.say.line("the primary was told to step down (%v)", err)
+		t.steppedDown(t.client.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetStepDown", Value: 15}}).Err())
 	}
+}
+
+// steppedDown counts how often the primary stepped down. The connection may end with it, which is no fault; that it
+// would not do it is one, for the run proves nothing of it then.
+func (t *trial) steppedDown(err error) {
+	if err != nil && !mongostore.Unavailable(err) {
+		t.complaints.add("the primary did not step down: %v", err)
+		return
+	}
+	t.stepDowns++
+	t.say.line("the primary was told to step down (%v)", err)
 }

@@ -1,7 +1,7 @@
 // Command endure runs Belfry under load while its parts are killed, paused, cut off, slowed and set back, and then
 // compares what is there with a ledger of what was acknowledged. Each acknowledged write must be there once, every
 // other wholly or not at all, and nothing may be left over. The faults come in an order that the seed decides, so that
-// a run can be repeated.
+// a run can be repeated. With -older, two releases are exchanged in place of faults, and both write meanwhile.
 package main
 
 import (
@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // arguments are the flags of the command.
@@ -23,6 +25,7 @@ type arguments struct {
 	seed     uint64
 	replicas int
 	dir      string
+	older    string // commit of the release before, "": only one release runs
 }
 
 // errFailed says that the run found something; it has been printed.
@@ -31,7 +34,12 @@ var errFailed = errors.New("not everything held; see above")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	err := run(ctx, os.Args[1:], os.Stdout)
+	if errors.Is(err, errNoOlder) {
+		fmt.Fprintf(os.Stderr, "endure: skipped: %v\n", err)
+		return
+	}
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "endure: %v\n", err)
 		os.Exit(1)
 	}
@@ -44,6 +52,16 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	say := newTeller(out)
+	if o.older != "" {
+		root, err := checkout.Root()
+		if err != nil {
+			return err
+		}
+		if o.older, err = olderCommit(ctx, root, o.older); err != nil {
+			return err
+		}
+		say.line("the release before is commit %s", o.older)
+	}
 	say.line("seed %d, %s, %d writes a second at most, %d replicas of each service", o.seed, o.duration, o.rate,
 		o.replicas)
 	s, err := startSystem(ctx, o, say)
@@ -65,14 +83,21 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	}()
 	trial := newTrial(s, l, o, say)
 	began := time.Now()
-	trial.run(ctx, began.Add(o.duration))
+	if o.older == "" {
+		trial.run(ctx, began.Add(o.duration))
+	} else {
+		trial.rollOut(ctx, o.duration)
+	}
 	stopWriting()
 	<-written
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 
-	say.line("%s of writes under faults; now the comparison", time.Since(began).Round(time.Second))
+	say.line("%s of writes; now the comparison", time.Since(began).Round(time.Second))
+	if o.older != "" {
+		trial.compareBack(ctx)
+	}
 	c := newCheck(s, l)
 	if err := c.run(ctx); err != nil {
 		c.complaints.add("the comparison could not be made: %v", err)
@@ -95,13 +120,20 @@ func parse(args []string) (arguments, error) {
 	flags.DurationVar(&o.duration, "duration", 30*time.Minute, "how long Belfry is written to and broken")
 	flags.IntVar(&o.rate, "rate", 50, "most writes a second; a slow machine makes fewer")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the faults and of the writes")
-	flags.IntVar(&o.replicas, "replicas", 2, "processes of each service")
+	flags.IntVar(&o.replicas, "replicas", 0, "processes of each service and release; 0: two in all")
+	flags.StringVar(&o.older, "older", "", "in place of faults, exchange this release and the one of this `revision`; "+
+		"previous: the release before")
 	flags.StringVar(&o.dir, "dir", "", "folder of data and logs, kept when the run fails; empty: a temporary one")
 	if err := flags.Parse(args); err != nil {
 		return arguments{}, err
 	}
 	if flags.NArg() > 0 {
 		return arguments{}, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	if o.replicas == 0 {
+		if o.replicas = 2; o.older != "" {
+			o.replicas = 1
+		}
 	}
 	if o.duration <= 0 || o.rate < 1 || o.rate > 1000 || o.replicas < 1 || o.replicas > 8 {
 		return arguments{}, errors.New("-duration must be more than 0, -rate 1 to 1,000, -replicas 1 to 8")

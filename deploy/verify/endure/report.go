@@ -52,7 +52,10 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 		all.done, o.duration, float64(all.done)/o.duration.Seconds(), c.found,
 		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved)
 	if t.replicaSet {
-		fmt.Fprintln(&text, "the primary was stepped down every", stepDownEvery)
+		fmt.Fprintf(&text, "the primary was stepped down every %s, %d times\n", stepDownEvery, t.stepDowns)
+	}
+	for _, note := range t.notes {
+		fmt.Fprintln(&text, note)
 	}
 	for i, complaint := range found {
 		if i == shownComplaints {

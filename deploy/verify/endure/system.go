@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +29,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 const (
@@ -44,11 +48,14 @@ type system struct {
 	dir   string // of data and logs
 	kept  bool   // dir was given, so it stays
 
-	stores   *stores.Running
-	wires    *wires
-	keepers  []*process.Keeper
-	endpoint *receivers.Endpoint
-	health   []string // addresses of the health listeners
+	stores    *stores.Running
+	wires     *wires
+	fleet     []*replica
+	door      *process.Keeper
+	balancers []*http.Server
+	endpoint  *receivers.Endpoint
+
+	newer, older release // older has no name where only one release runs
 
 	client *mongo.Client // past the proxies
 	db     *mongo.Database
@@ -59,7 +66,8 @@ type system struct {
 
 // startSystem starts the stores, the proxies, the services, the front door and a webhook's endpoint.
 func startSystem(ctx context.Context, o arguments, say *teller) (_ *system, err error) {
-	s := &system{admin: uuid.NewString(), dir: o.dir, kept: o.dir != "", wires: newWires()}
+	s := &system{admin: uuid.NewString(), dir: o.dir, kept: o.dir != "", wires: newWires(),
+		newer: release{name: "newer"}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop(false))
@@ -95,7 +103,7 @@ func startSystem(ctx context.Context, o arguments, say *teller) (_ *system, err 
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.build(ctx); err != nil {
+	if err := s.build(ctx, o.older); err != nil {
 		return nil, err
 	}
 	if err := s.launch(ctx, o.replicas); err != nil {
@@ -139,74 +147,124 @@ func (s *system) connect(ctx context.Context) error {
 	return nil
 }
 
-// build builds the services and the front door into the run's folder.
-func (s *system) build(ctx context.Context) error {
-	bin := filepath.Join(s.dir, "bin")
-	packages := []string{"./deploy/dev/tilt/frontdoor"}
+// build builds the front door and the services, and those of the release before where its commit is given.
+func (s *system) build(ctx context.Context, older string) error {
+	packages := servicePackages()
+	s.newer.bin = filepath.Join(s.dir, "bin")
+	err := goBuild(ctx, s.root, s.newer.bin, append(packages, "./deploy/dev/tilt/frontdoor")...)
+	if err != nil || older == "" {
+		return err
+	}
+	s.older, err = buildCommit(ctx, s.root, older, filepath.Join(s.dir, "older"), packages)
+	return err
+}
+
+func servicePackages() []string {
+	var packages []string
 	for _, name := range names.All() {
 		packages = append(packages, "./services/"+name+"/cmd/"+name)
 	}
+	return packages
+}
+
+// goBuild builds packages of the module or workspace in root into a folder.
+func goBuild(ctx context.Context, root, bin string, packages ...string) error {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return err
 	}
 	command := exec.CommandContext(ctx, "go", append([]string{"build", "-o", bin + "/"}, packages...)...)
-	command.Dir = s.root
+	command.Dir = root
 	if printed, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, printed)
 	}
 	return nil
 }
 
-// replica is a process of a service.
+// replica is a process of a service, kept running while keeper is there.
 type replica struct {
 	service, name            string
+	release                  release
 	public, internal, health string // host:port
+	environment              []string
+	keeper                   *process.Keeper
 }
 
-// launch starts the services and the front door, and waits until they are ready.
+// launch starts the services and the front door, and waits until they are ready. Where there is a release before,
+// its services alone are started.
 func (s *system) launch(ctx context.Context, replicas int) error {
-	all := names.All()
-	addresses, err := frontdoor.Addresses(3*replicas*len(all) + 1)
+	first := s.newer
+	releases := []release{s.newer}
+	if s.older.name != "" {
+		first, releases = s.older, append(releases, s.older)
+	}
+	addresses, err := frontdoor.Addresses(3*replicas*len(names.All())*len(releases) + 1)
 	if err != nil {
 		return err
 	}
-	var fleet []replica
-	for _, service := range all {
-		for i := range replicas {
-			a := addresses[3*len(fleet):]
-			fleet = append(fleet, replica{service, service + "-" + strconv.Itoa(i+1), a[0], a[1], a[2]})
+	for _, service := range names.All() {
+		for _, of := range releases {
+			for i := range replicas {
+				a := addresses[3*len(s.fleet):]
+				s.fleet = append(s.fleet, &replica{service: service, release: of, public: a[0], internal: a[1],
+					health: a[2], name: service + "-" + of.name + "-" + strconv.Itoa(i+1)})
+			}
 		}
 	}
-	shared, err := s.environment(fleet)
+	shared, err := s.environment()
 	if err != nil {
 		return err
 	}
 	door := addresses[len(addresses)-1]
 	s.url = "http://" + door
 	arguments := []string{"-listen", door}
-	for _, r := range fleet {
-		s.health = append(s.health, r.health)
+	for _, r := range s.fleet {
 		arguments = append(arguments, r.service+"="+r.public)
-		s.keep(r.name, append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
-			"BELFRY_HEALTH_LISTEN="+r.health), filepath.Join(s.dir, "bin", r.service))
+		r.environment = append(slices.Clone(shared), "BELFRY_LISTEN="+r.public, "BELFRY_INTERNAL_LISTEN="+r.internal,
+			"BELFRY_HEALTH_LISTEN="+r.health)
 	}
-	s.keep("frontdoor", os.Environ(), filepath.Join(s.dir, "bin", "frontdoor"), arguments...)
+	s.door = s.keep("frontdoor", os.Environ(), filepath.Join(s.newer.bin, "frontdoor"), arguments...)
+	if err := s.start(ctx, first); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	for i, k := range s.keepers {
-		ready := process.Serves(s.url + "/api/openapi.json")
-		if i < len(s.health) {
-			ready = process.Serves("http://" + s.health[i] + "/readyz")
+	return s.door.Await(ctx, process.Serves(s.url+"/api/openapi.json"))
+}
+
+// start starts the processes of a release, and waits until they are ready.
+func (s *system) start(ctx context.Context, of release) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for _, r := range s.fleet {
+		if r.release == of {
+			r.keeper = s.keep(r.name, r.environment, filepath.Join(of.bin, r.service))
 		}
-		if err := k.Await(ctx, ready); err != nil {
-			return fmt.Errorf("a process is not ready; the logs are in %s: %w", s.dir, err)
+	}
+	for _, r := range s.fleet {
+		if r.release != of {
+			continue
+		}
+		if err := r.keeper.Await(ctx, process.Serves("http://"+r.health+"/readyz")); err != nil {
+			return fmt.Errorf("%s is not ready; the logs are in %s: %w", r.name, s.dir, err)
 		}
 	}
 	return nil
 }
 
+// end stops the processes of a release, one after the other.
+func (s *system) end(of release) error {
+	var faults []error
+	for _, r := range slices.Backward(s.fleet) {
+		if r.release == of && r.keeper != nil {
+			faults = append(faults, r.keeper.Stop())
+			r.keeper = nil
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // environment returns what all services share. They reach the stores and each other through proxies.
-func (s *system) environment(fleet []replica) ([]string, error) {
+func (s *system) environment() ([]string, error) {
 	mongoURI, redisURL := s.stores.MongoURI, s.stores.RedisURL
 	var err error
 	if !s.replicaSet { // the driver asks a replica set itself for its members' addresses
@@ -223,24 +281,47 @@ func (s *system) environment(fleet []replica) ([]string, error) {
 		"BELFRY_SECURE_COOKIES=false", "BELFRY_DRAIN_DELAY=0s", "BELFRY_TRUSTED_PROXIES=127.0.0.0/8",
 		"BELFRY_REQUEST_TIMEOUT="+deadline.String(), "BELFRY_WEBHOOK_NETWORKS=127.0.0.0/8",
 		"BELFRY_PUBLIC_URL=https://belfry.school.example", "BELFRY_CLASH_NOTES_AT=")
-	seen := map[string]bool{}
-	for _, r := range fleet {
-		if seen[r.service] {
-			continue
-		}
-		seen[r.service] = true
-		address, err := s.wires.through(r.service, "http://"+r.internal)
+	for _, service := range names.All() {
+		internal, err := s.internal(service)
 		if err != nil {
 			return nil, err
 		}
-		shared = append(shared, "BELFRY_"+strings.ToUpper(r.service)+"_URL="+address)
+		address, err := s.wires.through(service, "http://"+internal)
+		if err != nil {
+			return nil, err
+		}
+		shared = append(shared, "BELFRY_"+strings.ToUpper(service)+"_URL="+address)
 	}
 	return shared, nil
 }
 
+// internal returns the address at which the others reach a service. That is its first replica, or, where two releases
+// run, one that sends each question to the next replica in turn.
+func (s *system) internal(service string) (string, error) {
+	var all []string
+	for _, r := range s.fleet {
+		if r.service == service {
+			all = append(all, r.internal)
+		}
+	}
+	if s.older.name == "" {
+		return all[0], nil
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	table := routes.Table{Routes: []routes.Row{{Prefix: "/internal", Service: service}}}
+	balancer := &http.Server{ReadHeaderTimeout: deadline,
+		Handler: frontdoor.New(table, map[string][]string{service: all}, slog.New(slog.DiscardHandler))}
+	s.balancers = append(s.balancers, balancer)
+	go balancer.Serve(listener) //nolint:errcheck // it ends when it is closed
+	return listener.Addr().String(), nil
+}
+
 // keep keeps a program running, with its output in a file.
-func (s *system) keep(name string, environment []string, program string, arguments ...string) {
-	s.keepers = append(s.keepers, process.Keep(process.KeeperOptions{
+func (s *system) keep(name string, environment []string, program string, arguments ...string) *process.Keeper {
+	return process.Keep(process.KeeperOptions{
 		Command: func() *exec.Cmd {
 			command := exec.Command(program, arguments...)
 			command.Env, command.Dir = environment, s.root
@@ -251,7 +332,7 @@ func (s *system) keep(name string, environment []string, program string, argumen
 		},
 		Patience:   stopTimeout,
 		FirstPause: 200 * time.Millisecond, LongestPause: 5 * time.Second, Steady: 5 * time.Second, Tries: 10,
-	}))
+	})
 }
 
 // storesAnswer reports whether both stores answer, asked past the proxies.
@@ -269,8 +350,12 @@ func (s *system) storesAnswer(ctx context.Context) bool {
 // stop stops everything. The folder stays when the run failed, for its logs.
 func (s *system) stop(passed bool) error {
 	var faults []error
-	for _, k := range slices.Backward(s.keepers) {
-		faults = append(faults, k.Stop())
+	if s.door != nil {
+		faults = append(faults, s.door.Stop())
+	}
+	faults = append(faults, s.end(s.newer), s.end(s.older))
+	for _, b := range s.balancers {
+		faults = append(faults, b.Close())
 	}
 	if s.endpoint != nil {
 		s.endpoint.Close()

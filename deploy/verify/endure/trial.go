@@ -38,11 +38,17 @@ type trial struct {
 	probes     *writer
 	rounds     int // of probes that must be answered in a row
 	outages    []outage
+	notes      []string // what the report says besides
+	stepDowns  int      // of the primary of a replica set
 }
 
 func newTrial(s *system, l *ledger, o arguments, say *teller) *trial {
 	dice := rand.New(rand.NewPCG(o.seed, 1<<32))
-	return &trial{system: s, ledger: l, dice: dice, say: say, rounds: 2 * o.replicas,
+	rounds := 2 * o.replicas
+	if o.older != "" {
+		rounds *= 2 // each release has as many
+	}
+	return &trial{system: s, ledger: l, dice: dice, say: say, rounds: rounds,
 		probes: &writer{ledger: l, hasty: true, dice: rand.New(rand.NewPCG(o.seed, 1<<33))}}
 }
 

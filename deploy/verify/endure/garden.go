@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+const (
+	// stranger is the name of a field that no release knows.
+	stranger = "of_a_later_release"
+	// beds is in how many documents of a collection it is planted, the newest ones.
+	beds = 400
+)
+
+// garden plants fields that no release knows into records, while others write them, and finds what is left of them.
+type garden struct {
+	db      *mongo.Database
+	planted []bed
+}
+
+// bed is a document with planted fields.
+type bed struct {
+	collection string
+	id         any
+	version    int64
+	items      map[string]int // how many items of arrays have one, by array and first field
+}
+
+func newGarden(db *mongo.Database) *garden { return &garden{db: db} }
+
+// plant puts the field into the newest documents of each collection, and into the items of their arrays, as a writer
+// of a later release would: where the version is still the one that was read, and with the next one.
+func (g *garden) plant(ctx context.Context) error {
+	for _, name := range records {
+		cursor, err := g.db.Collection(name).Find(ctx, bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}},
+			options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(beds))
+		if err != nil {
+			return err
+		}
+		var documents []bson.D
+		if err := cursor.All(ctx, &documents); err != nil {
+			return err
+		}
+		for _, d := range documents {
+			if err := g.plantOne(ctx, name, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *garden) plantOne(ctx context.Context, collection string, d bson.D) error {
+	b := bed{collection: collection, items: map[string]int{}}
+	d = slices.DeleteFunc(d, func(f bson.E) bool { return f.Key == stranger })
+	for i, field := range d {
+		switch v := field.Value.(type) {
+		case bson.A:
+			for n, item := range v {
+				if inner, ok := item.(bson.D); ok && len(inner) > 0 {
+					inner = slices.DeleteFunc(inner, func(f bson.E) bool { return f.Key == stranger })
+					v[n] = append(inner, bson.E{Key: stranger, Value: "item"})
+					b.items[itemOf(field.Key, inner)]++
+				}
+			}
+		case int64:
+			if field.Key == "version" {
+				b.version = v + 1
+				d[i].Value = b.version
+			}
+		}
+		if field.Key == "_id" {
+			b.id = field.Value
+		}
+	}
+	if b.version == 0 {
+		return fmt.Errorf("%s %v has no version", collection, b.id)
+	}
+	d = append(d, bson.E{Key: stranger, Value: "document"})
+	done, err := g.db.Collection(collection).ReplaceOne(ctx,
+		bson.D{{Key: "_id", Value: b.id}, {Key: "version", Value: b.version - 1}}, d)
+	if err == nil && done.MatchedCount == 1 { // else another writer was first
+		g.planted = append(g.planted, b)
+	}
+	return err
+}
+
+// harvested is what is left. Documents that were deleted and items that were removed do not count.
+type harvested struct {
+	kept, lost         int
+	documents, written int
+	first              string // of what was lost
+}
+
+func (g *garden) harvest(ctx context.Context) (harvested, error) {
+	var h harvested
+	for _, b := range g.planted {
+		var d bson.D
+		err := g.db.Collection(b.collection).FindOne(ctx, bson.D{{Key: "_id", Value: b.id}}).Decode(&d)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			continue
+		}
+		if err != nil {
+			return h, err
+		}
+		h.add(b, d)
+	}
+	return h, nil
+}
+
+// add compares a document with what was planted in it.
+func (h *harvested) add(b bed, d bson.D) {
+	there, marked := map[string]int{}, map[string]int{}
+	own := 0
+	var version int64
+	for _, field := range d {
+		switch v := field.Value.(type) {
+		case bson.A:
+			for _, item := range v {
+				if inner, ok := item.(bson.D); ok && len(inner) > 0 {
+					key := itemOf(field.Key, inner)
+					there[key]++
+					if has(inner) {
+						marked[key]++
+					}
+				}
+			}
+		case bool:
+			if field.Key == "deleted" && v {
+				return
+			}
+		case int64:
+			if field.Key == "version" {
+				version = v
+			}
+		}
+	}
+	if has(d) {
+		own = 1
+	}
+	h.documents++
+	if version != b.version {
+		h.written++
+	}
+	h.count(fmt.Sprintf("%s %v", b.collection, b.id), own, 1)
+	for key, n := range b.items {
+		n = min(n, there[key])
+		h.count(fmt.Sprintf("%s %v, %s", b.collection, b.id, key), min(n, marked[key]), n)
+	}
+}
+
+func (h *harvested) count(place string, kept, of int) {
+	h.kept += kept
+	h.lost += of - kept
+	if kept < of && h.first == "" {
+		h.first = place
+	}
+}
+
+func has(d bson.D) bool {
+	return slices.ContainsFunc(d, func(f bson.E) bool { return f.Key == stranger })
+}
+
+// itemOf names an item of an array by its first field, which identifies it.
+func itemOf(array string, item bson.D) string { return fmt.Sprint(array, " ", item[0].Value) }
