@@ -16,3 +16,6 @@ func MigrateWithTTL(ctx context.Context, db *mongo.Database, service string, mig
 	m := migrator{db: db, collection: db.Collection("migrations"), service: service, migrations: migrations, ttl: ttl}
 	return m.run(ctx)
 }
+
+// Removal are the writes of Pending.Remove, in their order.
+func Removal(p Pending, copied []Copied) []mongo.WriteModel { return p.removal(copied) }

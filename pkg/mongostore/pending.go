@@ -59,8 +59,9 @@ type Copied struct {
 	Items   []string
 }
 
-// Remove removes the copied items from their documents, and no others: an item that was added since stays. Tombstones
-// in which nothing is pending any more are deleted. The versions stay, so that no writer has to start over.
+// Remove removes the copied items from their documents, and no others: an item that was added since stays. A tombstone
+// is deleted with its last items; one that a document has become meanwhile keeps them, and they are copied again. The
+// versions stay, so that no writer has to start over.
 func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copied []Copied) error {
 	// In one order, so that two who remove never wait for each other: a server that ends deadlocks may take a second.
 	order := func(a, b Copied) int { return cmp.Compare(fmt.Sprint(a.ID), fmt.Sprint(b.ID)) }
@@ -81,23 +82,36 @@ func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copie
 	}
 }
 
+// removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
+// instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
+// for any more. What is not done for that reason is done when the items are copied the next time.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
-	var unchanged, taken, emptied []mongo.WriteModel
+	var deleted, taken []mongo.WriteModel
 	for _, c := range copied {
-		items := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: c.Items}}}}
-		taken = append(taken, mongo.NewUpdateOneModel().SetFilter(byID(c.ID)).
-			SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: items}}}}))
-		if !c.Deleted {
-			continue
+		if c.Deleted {
+			// At the same version the array holds nothing that was not copied.
+			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}, {Key: "version", Value: c.Version}}
+			deleted = append(deleted, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
 		}
-		stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}}
-		// At the same version the array holds nothing that was not copied.
-		same := append(append(stone[:len(stone):len(stone)], bson.E{Key: "version", Value: c.Version}),
-			NonePending(p)...)
-		unchanged = append(unchanged, mongo.NewDeleteOneModel().SetFilter(same))
-		// The other arrays may have been emptied meanwhile.
-		emptied = append(emptied,
-			mongo.NewDeleteOneModel().SetFilter(append(stone[:len(stone):len(stone)], NonePending()...)))
+		take := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: c.Items}}}}
+		taken = append(taken, mongo.NewUpdateOneModel().SetFilter(append(byID(c.ID), p.staysWithout(c.Items))).
+			SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: take}}}}))
 	}
-	return append(append(unchanged, taken...), emptied...)
+	return append(deleted, taken...)
+}
+
+// staysWithout is the condition that a document stays when these items are removed: it is no tombstone, or something
+// else is pending in it.
+func (p Pending) staysWithout(items []string) bson.E {
+	other := bson.D{{Key: "id", Value: bson.D{{Key: "$nin", Value: items}}}}
+	reasons := bson.A{
+		bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}},
+		bson.D{{Key: string(p), Value: bson.D{{Key: "$elemMatch", Value: other}}}},
+	}
+	for _, array := range pendingArrays() {
+		if array != p {
+			reasons = append(reasons, bson.D{{Key: string(array) + ".0", Value: bson.D{{Key: "$exists", Value: true}}}})
+		}
+	}
+	return bson.E{Key: "$or", Value: reasons}
 }

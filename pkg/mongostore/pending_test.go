@@ -1,0 +1,120 @@
+package mongostore_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// readPending returns the documents with items in an array, as whoever copies them reads them.
+func readPending(t *testing.T, c *mongo.Collection, p mongostore.Pending) (found []mongostore.Copied) {
+	t.Helper()
+	cursor, err := c.Find(t.Context(), p.Filter())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documents []struct {
+		ID            int64 `bson:"_id"`
+		Version       int64
+		Deleted       bool
+		Audit, Outbox []struct{ ID string }
+	}
+	if err := cursor.All(t.Context(), &documents); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents {
+		items := d.Audit
+		if p == mongostore.PendingOutbox {
+			items = d.Outbox
+		}
+		copied := mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}
+		for _, i := range items {
+			copied.Items = append(copied.Items, i.ID)
+		}
+		found = append(found, copied)
+	}
+	return found
+}
+
+// interleavings returns every order of the writes of two, each in its own order: 0 and 1 say whose is next.
+func interleavings(a, b int) [][]int {
+	if a == 0 && b == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	if a > 0 {
+		for _, rest := range interleavings(a-1, b) {
+			all = append(all, append([]int{0}, rest...))
+		}
+	}
+	if b > 0 {
+		for _, rest := range interleavings(a, b-1) {
+			all = append(all, append([]int{1}, rest...))
+		}
+	}
+	return all
+}
+
+// TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds lets two remove what is pending in a record, which is a
+// tombstone or becomes one after they read it, in every order of their writes, and ends both after each write. Whoever
+// looks then for what is pending has to find it: nothing else is ever looked for.
+func TestHardToBreak_Endure_NoTombstoneStaysWhereverItsRemovalEnds(t *testing.T) {
+	db := storetest.Mongo(t)
+	both := []mongostore.Pending{mongostore.PendingAudit, mongostore.PendingOutbox}
+	item := func(id string) bson.D { return bson.D{{Key: "id", Value: id}} }
+	cases := 0
+	for _, deleted := range []bool{true, false} {
+		for _, order := range interleavings(2, 2) {
+			for end := range len(order) + 1 {
+				cases++
+				c := db.Collection(fmt.Sprint("records", cases))
+				insert := bson.D{{Key: "_id", Value: int64(1)}, {Key: "version", Value: int64(2)},
+					{Key: "deleted", Value: deleted}, {Key: "audit", Value: bson.A{item("a")}},
+					{Key: "outbox", Value: bson.A{item("o")}}}
+				if _, err := c.InsertOne(t.Context(), insert); err != nil {
+					t.Fatal(err)
+				}
+				var writes [2][]mongo.WriteModel
+				for i, p := range both {
+					writes[i] = mongostore.Removal(p, readPending(t, c, p))
+				}
+				if !deleted {
+					if _, err := c.UpdateByID(t.Context(), int64(1), bson.D{{Key: "$set", Value: bson.D{
+						{Key: "deleted", Value: true}, {Key: "version", Value: int64(3)}}}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, whose := range order[:end] {
+					if len(writes[whose]) == 0 {
+						continue
+					}
+					if _, err := c.BulkWrite(t.Context(), writes[whose][:1]); err != nil {
+						t.Fatal(err)
+					}
+					writes[whose] = writes[whose][1:]
+				}
+				wantGone(t, c, both, fmt.Sprint("deleted first: ", deleted, ", writes ", order[:end]))
+			}
+		}
+	}
+	t.Logf("%d cases", cases)
+}
+
+// wantGone lets each of those who remove look twice, in both orders, and fails the test when a tombstone is left.
+func wantGone(t *testing.T, c *mongo.Collection, both []mongostore.Pending, when string) {
+	t.Helper()
+	for _, p := range slices.Concat(both, both) {
+		if err := p.Remove(t.Context(), c, readPending(t, c, p)); err != nil && len(readPending(t, c, p)) > 0 {
+			t.Fatal(err)
+		}
+	}
+	if n, err := c.CountDocuments(t.Context(), bson.D{}); err != nil || n != 0 {
+		t.Errorf("%s: %d are left, %v", when, n, err)
+	}
+}
