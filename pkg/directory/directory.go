@@ -36,6 +36,9 @@ const (
 	patience = 30 * time.Second
 	// closeTimeout bounds the end of a mark, which is tried even when the request's time is over.
 	closeTimeout = 3 * time.Second
+	// lookTimeout bounds a look that nothing else waits for. A Redis that hangs must leave the request time to read the
+	// store instead.
+	lookTimeout = time.Second
 	// maxSettled bounds the documents of which a process remembers that it has settled them.
 	maxSettled = 20_000
 	// settleBatch is how many documents one script settles: Redis serves nobody else meanwhile.
@@ -179,8 +182,10 @@ func (m *Moment) holds(read *Moment, key Key) bool {
 // token returns a name for an epoch, should one begin.
 func token() string { return rand.Text() }
 
-// Look asks for the versions. It returns nil when Redis does not answer.
+// Look asks for the versions. It returns nil when Redis does not answer within a second.
 func (v *Versions) Look(ctx context.Context) *Moment {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
 	known := v.life.Load()
 	answer, _ := lookAlone.Run(ctx, v.o.Redis, v.keys, v.known(known)...).Slice() // no answer is no moment
 	return v.learn(known, answer)
