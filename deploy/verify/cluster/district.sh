@@ -23,10 +23,12 @@ check_district() {
 	district_ground
 	helm upgrade --install belfry "$CHECKOUT/charts/belfry" --namespace belfry \
 		--values "$CHECKOUT/charts/belfry/examples/district.yaml" --wait --timeout 10m >/dev/null
-	say "installed in $((SECONDS - began)) s; pods of a service by zone:"
+	kubectl --namespace belfry wait --for=jsonpath='{.status.readyReplicas}'=3 deployment --all \
+		--timeout=120s >/dev/null
+	say "installed in $((SECONDS - began)) s, and with as many pods as the autoscaler wants; of events:"
 	kubectl --namespace belfry get pods --selector app.kubernetes.io/component=events --no-headers \
 		-o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName |
-		while read -r pod node; do say "  $pod $node ${ZONES[$node]}"; done
+		while read -r pod node; do say "  $pod  $node  ${ZONES[$node]}"; done
 	helm test belfry --namespace belfry --timeout 2m 2>&1 | grep -c '^ok' >"$RUN/oks" || fail "helm test"
 	inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_URL="https://$DISTRICT:$GATEWAY" BELFRY_UUID="$ADMIN" \
 		"$RUN/belfryctl" check >/dev/null || fail "belfryctl check through the district's Gateway"
