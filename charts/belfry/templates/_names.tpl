@@ -23,21 +23,34 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* All labels of an object. Takes what belfry.selector takes. */}}
-{{- define "belfry.labels" -}}
+{{/* The labels of a component's pods. None of them tells of a version: a change would restart the pods. Takes what
+     belfry.selector takes, and further "labels". */}}
+{{- define "belfry.podLabels" -}}
 {{ include "belfry.selector" . }}
 app.kubernetes.io/part-of: belfry
+{{- with merge (dict) (default dict .labels) .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* All labels of an object. Takes what belfry.podLabels takes. */}}
+{{- define "belfry.labels" -}}
+{{ include "belfry.podLabels" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The metadata of an object of a service or other component. Takes what belfry.selector takes. */}}
+{{/* The metadata of an object of a service or other component. Takes what belfry.podLabels takes, and "annotations". */}}
 {{- define "belfry.metadata" -}}
 name: {{ include "belfry.fullname" .root }}{{ with .component }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}
 labels:
   {{- include "belfry.labels" . | nindent 2 }}
+{{- with .annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{/* An image's reference. Takes (dict "root" $ "name" "events" "digest" ""). */}}

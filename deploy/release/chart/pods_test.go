@@ -227,10 +227,7 @@ func TestNotesTellHowToLogIn(t *testing.T) {
 // notesAsAnObject returns a copy of the chart whose notes are an object: Helm shows notes only with a cluster.
 func notesAsAnObject(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "belfry")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "charts", "belfry"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := copied(t, filepath.Join(t.TempDir(), "belfry"))
 	notes, err := os.ReadFile(filepath.Join(dir, "templates", "NOTES.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -43,6 +43,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"telemetry.endpoint=collector:4318":    "/telemetry/endpoint",
 		"extraEnv.A-B=x":                       "invalid propertyName 'A-B'",
 		"extraEnv.A=1":                         "got number, want string",
+		"commonLabels.team=a team":             "/commonLabels/team",
+		`commonLabels.helm\.sh/chart=x`:        "invalid propertyName 'helm.sh/chart'",
 		"secretEnv.A.name=x":                   "missing property 'key'",
 		"networkPolicy.mongodb.ports[0]=mongo": "/networkPolicy/mongodb/ports/0",
 		"prometheusRule.errorBudget=0.1":       "/prometheusRule/errorBudget",
