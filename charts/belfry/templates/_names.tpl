@@ -56,7 +56,7 @@ annotations:
 {{/* An image's reference. Takes (dict "root" $ "name" "events" "digest" ""). */}}
 {{- define "belfry.image" -}}
 {{- $image := .root.Values.image -}}
-{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
+{{- with default .root.Values.global.imageRegistry $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{- $image.prefix }}{{ .name -}}
 {{- if .digest }}@{{ .digest }}{{ else }}:{{ default .root.Chart.AppVersion $image.tag }}{{ end -}}
 {{- end -}}

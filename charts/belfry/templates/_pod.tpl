@@ -6,7 +6,7 @@ automountServiceAccountToken: false
 serviceAccountName: {{ . }}
 {{- end }}
 enableServiceLinks: false
-{{- with .root.Values.image.pullSecrets }}
+{{- with concat .root.Values.image.pullSecrets .root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
