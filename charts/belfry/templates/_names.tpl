@@ -41,7 +41,8 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The metadata of an object of a service or other component. Takes what belfry.podLabels takes, and "annotations". */}}
+{{/* The metadata of an object of a service or other component. Takes what belfry.podLabels takes, and
+     "annotations". */}}
 {{- define "belfry.metadata" -}}
 name: {{ include "belfry.fullname" .root }}{{ with .component }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}

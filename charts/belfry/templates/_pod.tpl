@@ -57,21 +57,35 @@ envFrom:
 {{- end }}
 env:
   {{- include "belfry.environment" . | trim | nindent 2 }}
-{{- if .root.Values.certificateAuthority.configMap }}
+{{- with .root.Values }}
+{{- if or .certificateAuthority.configMap .extraVolumeMounts }}
 volumeMounts:
+  {{- if .certificateAuthority.configMap }}
   - {name: ca, mountPath: /etc/belfry/ca, readOnly: true}
+  {{- end }}
+  {{- with .extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
 {{/* The volumes of a service's pod. */}}
 {{- define "belfry.volumes" -}}
-{{- with .Values.certificateAuthority }}
-{{- if .configMap }}
+{{- with .Values }}
+{{- if or .certificateAuthority.configMap .extraVolumes }}
 volumes:
+  {{- with .certificateAuthority }}
+  {{- if .configMap }}
   - name: ca
     configMap:
       name: {{ .configMap }}
       items: [{key: {{ .key }}, path: ca.crt}]
+  {{- end }}
+  {{- end }}
+  {{- with .extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}
