@@ -20,8 +20,8 @@ func TestAReleaseOfTheChartRestartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newer := strings.NewReplacer("\nversion: ", "\nversion: 9", "\nappVersion: ", "\nappVersion: 9").Replace(string(text))
-	if err := os.WriteFile(file, []byte(newer), 0o600); err != nil {
+	newer := strings.NewReplacer("\nversion: ", "\nversion: 9", "\nappVersion: ", "\nappVersion: 9")
+	if err := os.WriteFile(file, []byte(newer.Replace(string(text))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	deployments := func(chart string) map[string]object {

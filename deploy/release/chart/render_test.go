@@ -106,7 +106,8 @@ func everything() []string {
 	return []string{"--values", "charts/belfry/examples/district.yaml", "--set",
 		"ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
 			"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a," +
-			"prometheusRule.labels.team=a,commonLabels.team=b,defaults.podLabels.c=d,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
+			"prometheusRule.labels.team=a,commonLabels.team=b,defaults.podLabels.c=d," +
+			"defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
 			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
 			"allowedOrigins[0]=https://timetable.example," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}
