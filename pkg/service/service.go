@@ -132,6 +132,7 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	components = append(components, surface.Components...)
 	components = append(components, listen("internal listener", internal, r.InternalListen),
 		listen("public listener", public, r.Listen))
+	relaxCollector()
 	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay,
 		StopDeadline: r.StopDeadline}, components...)
 }
