@@ -119,14 +119,15 @@ func (p peer) call(ctx context.Context, path string, body []byte, repeatable boo
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing is lost by a failed close of what was read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err != nil {
+	var text bytes.Buffer
+	text.Grow(int(min(max(answer.ContentLength, 0), maxAnswer)) + bytes.MinRead)
+	if _, err := text.ReadFrom(io.LimitReader(answer.Body, maxAnswer)); err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, raised(p.name, answer.StatusCode, text)
+		return nil, raised(p.name, answer.StatusCode, text.Bytes())
 	}
-	return text, nil
+	return text.Bytes(), nil
 }
 
 // wait pauses. It returns false when ctx ends first.
