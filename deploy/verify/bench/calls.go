@@ -121,7 +121,7 @@ func (p picker) calls(ctx context.Context) ([]call, error) {
 	calls = append(calls, more...)
 	calls = append(calls, get("login", 1, func() request { return request{path: "/api/login?uuid=" + p.school.admin} }))
 	for i := range calls {
-		if err := p.school.learn(ctx, &calls[i]); err != nil {
+		if err := p.school.prepare(ctx, &calls[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", calls[i].name, err)
 		}
 	}
@@ -196,9 +196,9 @@ func (p picker) eventCalls(ctx context.Context, days call) ([]call, error) {
 
 func elementPath(id int64) string { return "/api/elements/" + strconv.FormatInt(id, 10) }
 
-// learn makes the requests of a call that only reads once, which warms up, fails when one is refused, and tells the
-// floor what to read.
-func (s *school) learn(ctx context.Context, c *call) error {
+// prepare makes the requests of a call that only reads once, which warms up, fails when one is refused, and finds what
+// the floor has to read.
+func (s *school) prepare(ctx context.Context, c *call) error {
 	for i := range c.requests {
 		r := &c.requests[i]
 		if r.method != http.MethodGet || c.name == "login" {
@@ -245,7 +245,7 @@ func readIDs(body []byte) floorRead {
 
 // get returns the body of an answer of 200, or of 404 to a search.
 func (s *school) get(ctx context.Context, path string) ([]byte, error) {
-	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.local.URL+path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // arguments are the flags of the command.
@@ -32,14 +31,7 @@ type arguments struct {
 	against       string // the CSV of another run; empty: none
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("bench", run) }
 
 // run measures as the arguments say, and writes the table to out and to files.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {

@@ -5,9 +5,8 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
-	"github.com/prometheus/procfs"
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // usage is what the processes of one kind have used.
@@ -26,23 +25,14 @@ var kinds = []struct{ program, kind string }{
 // usages returns what each kind of process below this one has used. The memory of the database's processes is shared,
 // and counted in each.
 func usages() (map[string]usage, error) {
-	all, err := procfs.AllProcs()
+	below, err := process.Below(os.Getpid())
 	if err != nil {
 		return nil, err
 	}
-	stats := map[int]procfs.ProcStat{}
-	for _, p := range all {
-		if stat, err := p.Stat(); err == nil { // else it has ended
-			stats[p.PID] = stat
-		}
-	}
 	used := map[string]usage{}
-	for pid, stat := range stats {
-		if !isBelow(stats, pid, os.Getpid()) {
-			continue
-		}
+	for _, stat := range below {
 		for _, k := range kinds {
-			if strings.HasPrefix(stat.Comm, k.program) {
+			if process.Named(stat, k.program) {
 				u := used[k.kind]
 				u.seconds += stat.CPUTime()
 				u.resident += stat.ResidentMemory()
@@ -52,20 +42,6 @@ func usages() (map[string]usage, error) {
 		}
 	}
 	return used, nil
-}
-
-// isBelow reports whether a process descends from another.
-func isBelow(stats map[int]procfs.ProcStat, pid, above int) bool {
-	for range stats {
-		parent, found := stats[pid]
-		if !found {
-			return false
-		}
-		if pid = parent.PPID; pid == above {
-			return true
-		}
-	}
-	return false
 }
 
 // used returns the processor time between two looks, by kind. A process that ended in between took its time with it:

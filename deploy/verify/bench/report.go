@@ -36,7 +36,7 @@ func (s *school) measure(ctx context.Context, c call, f *floors, clients int) (r
 		if err != nil {
 			return result{}, err
 		}
-		got, err := wrk(ctx, s.scratch, s.url, s.cookie, c.requests, clients, s.options.seconds)
+		got, err := wrk(ctx, s.scratch, s.local.URL, s.cookie, c.requests, clients, s.options.seconds)
 		if err != nil {
 			return result{}, err
 		}

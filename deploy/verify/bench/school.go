@@ -5,29 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/dev/localrun"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
-	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
-	// startTimeout bounds the start of the services, compiling included.
-	startTimeout = 5 * time.Minute
-	stopTimeout  = time.Minute
+	stopTimeout = time.Minute // of the floor's connections
 	// database is where the school is; each size has stores of its own.
 	database = "belfry"
 	zoneName = "Europe/London"
@@ -39,12 +33,11 @@ type school struct {
 	out     io.Writer
 	dir     string // of this size: its stores, bundle and logs
 	scratch string // of this run
-	url     string
 	admin   string // the first administrator's uuid
 	cookie  string // the name and value of its session
 	client  *client.Client
 	stores  *stores.Running
-	local   *process.Process
+	local   *localrun.Run
 	idle    map[string]usage // after the start, before any call
 	loaded  loading
 }
@@ -75,10 +68,8 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if s.scratch, err = os.MkdirTemp(s.dir, "run-"); err != nil {
 		return nil, err
 	}
-	if s.admin, err = keptUUID(filepath.Join(s.dir, "admin-uuid")); err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"MONGODB_URI", "REDIS_URL"} { // a run has stores of its own
+	// a run has stores and an administrator of its own
+	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "BOOTSTRAP_ADMIN_UUID"} {
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -93,7 +84,7 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if s.idle, err = usages(); err != nil {
 		return nil, err
 	}
-	if s.client, err = client.New(s.url, client.Options{UserAgent: "belfry-bench"}); err != nil {
+	if s.client, err = client.New(s.local.URL, client.Options{UserAgent: "belfry-bench"}); err != nil {
 		return nil, err
 	}
 	if err := s.client.Login(ctx, s.admin); err != nil {
@@ -102,51 +93,27 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err := s.load(ctx); err != nil {
 		return nil, fmt.Errorf("load the school: %w", err)
 	}
-	return s, s.login(ctx)
+	s.cookie, err = s.client.Cookie()
+	return s, err
 }
 
-// keptUUID returns the uuid in a file, which it makes when it is missing.
-func keptUUID(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		return string(text), nil
-	}
-	fresh := uuid.NewString()
-	return fresh, os.WriteFile(path, []byte(fresh), 0o600)
-}
-
-// startServices starts the local run, which builds the services, and waits for its address.
+// startServices starts the local run, which builds the services and makes the first administrator's uuid.
 func (s *school) startServices(ctx context.Context, root string) error {
 	binary := filepath.Join(s.scratch, "local")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./deploy/dev/local")
-	build.Dir = root
-	if printed, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the local run: %w\n%s", err, printed)
-	}
-	printed := &output.Buffer{}
-	command := exec.Command(binary)
-	command.Dir = root
-	command.Stdout, command.Stderr = printed, printed
-	command.Env = append(os.Environ(), "LOCAL_DIR="+s.dir, "PORT=0", "DEMO=false", "MONGODB_DATABASE="+database,
-		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BOOTSTRAP_ADMIN_UUID="+s.admin,
-		"BELFRY_TIMEZONE="+zoneName)
-	var err error
-	if s.local, err = process.Start(command); err != nil {
+	if err := localrun.Build(ctx, binary); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := s.local.Await(waiting, func(context.Context) bool {
-		for line := range strings.Lines(printed.String()) {
-			if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {
-				s.url = strings.TrimSpace(url)
-			}
-		}
-		return s.url != ""
-	}); err != nil {
-		return fmt.Errorf("the services do not start: %w", err)
+	command := exec.Command(binary)
+	command.Dir = root
+	command.Env = append(os.Environ(), "LOCAL_DIR="+s.dir, "PORT=0", "DEMO=false", "MONGODB_DATABASE="+database,
+		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BELFRY_TIMEZONE="+zoneName)
+	var err error
+	if s.local, err = localrun.Start(ctx, command); err != nil {
+		return err
 	}
-	return nil
+	admin, err := os.ReadFile(filepath.Join(s.dir, "admin-uuid"))
+	s.admin = strings.TrimSpace(string(admin))
+	return err
 }
 
 // load imports the demo school, unless it is there.
@@ -164,8 +131,8 @@ func (s *school) load(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	var zone wiretime.Zone
-	if err := zone.UnmarshalText([]byte(zoneName)); err != nil {
+	zone, err := wiretime.LoadZone(zoneName)
+	if err != nil {
 		return err
 	}
 	b, err := bundle.Open(dir, zone)
@@ -186,31 +153,11 @@ func (s *school) load(ctx context.Context) error {
 	return os.WriteFile(done, nil, 0o600)
 }
 
-// login makes the session that the measurements use.
-func (s *school) login(ctx context.Context) error {
-	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/login?uuid="+s.admin, nil)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(asked)
-	if err != nil {
-		return errors.New("the login failed") // the error would hold the uuid
-	}
-	defer func() { _ = answer.Body.Close() }()
-	for _, c := range answer.Cookies() {
-		s.cookie = c.Name + "=" + c.Value
-	}
-	if answer.StatusCode != http.StatusOK || s.cookie == "" {
-		return fmt.Errorf("the login was answered with %d", answer.StatusCode)
-	}
-	return nil
-}
-
 // stop stops what was started, and removes what only this run needed.
 func (s *school) stop() error {
 	var faults []error
 	if s.local != nil {
-		faults = append(faults, s.local.Stop(os.Interrupt, stopTimeout))
+		faults = append(faults, s.local.Stop())
 	}
 	if s.stores != nil {
 		faults = append(faults, s.stores.Stop())

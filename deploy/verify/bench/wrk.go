@@ -23,7 +23,6 @@ var script string
 type figures struct {
 	requests      int
 	elapsed       time.Duration
-	bytes         int64
 	p50, p95, p99 time.Duration
 }
 
@@ -63,7 +62,7 @@ func readFigures(printed string) (figures, error) {
 	}
 	var f figures
 	var elapsed, unanswered, refused, p50, p95, p99 int64
-	if _, err := fmt.Sscan(line, &f.requests, &elapsed, &f.bytes, &unanswered, &refused, &p50, &p95, &p99); err != nil {
+	if _, err := fmt.Sscan(line, &f.requests, &elapsed, &unanswered, &refused, &p50, &p95, &p99); err != nil {
 		return figures{}, fmt.Errorf("wrk printed %q: %w", line, err)
 	}
 	if unanswered+refused > 0 || f.requests == 0 {
