@@ -11,13 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
-	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/deploy/dev/localrun"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
@@ -38,14 +35,14 @@ type school struct {
 	client  *client.Client
 	stores  *stores.Running
 	local   *localrun.Run
-	idle    map[string]usage // after the start, before any call
+	budget  budget
 	loaded  loading
 }
 
-// loading is how the import of the school went.
-type loading struct {
-	records int
-	elapsed time.Duration // 0: the school was there already
+// folder returns where the data of a school of this size is, below the checkout.
+func (o arguments) folder(root string) string {
+	return filepath.Join(root, ".local", "bench",
+		fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed))
 }
 
 // startSchool starts the stores and the services, and loads the school unless an earlier run did. The data stays in
@@ -55,13 +52,20 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err != nil {
 		return nil, err
 	}
-	size := fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed)
-	s := &school{options: o, out: out, dir: filepath.Join(root, ".local", "bench", size)}
+	s := &school{options: o, out: out, dir: o.folder(root)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop())
 		}
 	}()
+	if s.budget, err = readBudget(root); err != nil {
+		return nil, err
+	}
+	if o.fresh {
+		if err := os.RemoveAll(s.dir); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -79,9 +83,6 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 		return nil, err
 	}
 	if err := s.startServices(ctx, root); err != nil {
-		return nil, err
-	}
-	if s.idle, err = usages(); err != nil {
 		return nil, err
 	}
 	if s.client, err = client.New(s.local.URL, client.Options{UserAgent: "belfry-bench"}); err != nil {
@@ -116,43 +117,6 @@ func (s *school) startServices(ctx context.Context, root string) error {
 	return err
 }
 
-// load imports the demo school, unless it is there.
-func (s *school) load(ctx context.Context) error {
-	done := filepath.Join(s.dir, "loaded")
-	if _, err := os.Stat(done); err == nil {
-		return nil
-	}
-	dir := filepath.Join(s.dir, "bundle")
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if _, err := demo.Generate(dir, demo.Options{
-		Pupils: s.options.pupils, Years: s.options.years, Seed: s.options.seed, LastYear: demo.DefaultLastYear,
-	}); err != nil {
-		return err
-	}
-	zone, err := wiretime.LoadZone(zoneName)
-	if err != nil {
-		return err
-	}
-	b, err := bundle.Open(dir, zone)
-	if err != nil {
-		return err
-	}
-	begun := time.Now()
-	report, err := s.client.Load(ctx, b, client.LoadOptions{Progress: func(_ bundle.Kind, n int) {
-		s.loaded.records += n
-	}})
-	if err != nil {
-		return err
-	}
-	if report.Refused > 0 {
-		return fmt.Errorf("%d records were refused", report.Refused)
-	}
-	s.loaded.elapsed = time.Since(begun)
-	return os.WriteFile(done, nil, 0o600)
-}
-
 // stop stops what was started, and removes what only this run needed.
 func (s *school) stop() error {
 	var faults []error
@@ -166,17 +130,4 @@ func (s *school) stop() error {
 		faults = append(faults, os.RemoveAll(s.scratch))
 	}
 	return errors.Join(faults...)
-}
-
-// memory returns what the processes hold now, beside what they held idle.
-func (s *school) memory() map[string][2]int {
-	now, err := usages()
-	if err != nil {
-		return nil
-	}
-	held := map[string][2]int{}
-	for kind, u := range now {
-		held[kind] = [2]int{s.idle[kind].resident, u.resident}
-	}
-	return held
 }
