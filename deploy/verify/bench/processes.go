@@ -43,10 +43,19 @@ func each(do func(kind string, stat procfs.ProcStat)) error {
 	return nil
 }
 
-// processorTime returns how many seconds of processor time each kind of process has used.
+// ticks are those of the kernel's times in a second, on all of Linux's architectures.
+const ticks = 100
+
+// processorTime returns how many seconds of processor time each kind of process has used. The database has a process
+// for each connection: those that have ended are counted by their parent.
 func processorTime() (map[string]float64, error) {
 	seconds := map[string]float64{}
-	err := each(func(kind string, stat procfs.ProcStat) { seconds[kind] += stat.CPUTime() })
+	err := each(func(kind string, stat procfs.ProcStat) {
+		seconds[kind] += stat.CPUTime()
+		if kind == databaseKind {
+			seconds[kind] += float64(stat.CUTime+stat.CSTime) / ticks
+		}
+	})
 	return seconds, err
 }
 
