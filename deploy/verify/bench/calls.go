@@ -314,8 +314,9 @@ func readIDs(body []byte) floorRead {
 // end, so that they don't pile up.
 func (s *school) makeFeeds(ctx context.Context, p picker) ([]string, error) {
 	var addresses []string
-	for _, e := range p.at["Staff"][:min(feeds, len(p.at["Staff"]))] {
-		path := elementPath(e.id) + "/feeds"
+	staff := p.at["Staff"]
+	for i := range min(feeds, len(staff)) { // of all kinds: the first that were hired teach least
+		path := elementPath(staff[i*len(staff)/min(feeds, len(staff))].id) + "/feeds"
 		var listed struct{ Feeds []struct{ ID json.Number } }
 		if err := s.ask(ctx, http.MethodGet, path, &listed); err != nil {
 			return nil, err

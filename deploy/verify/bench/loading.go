@@ -143,6 +143,9 @@ func (s *school) size(ctx context.Context) (stored, error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
+		if name == scratchCollection {
+			continue
+		}
 		one := collection{name: name}
 		if err := db.RunCommand(ctx, bson.D{{Key: "collStats", Value: name}}).Decode(&one); err != nil {
 			return stored{}, fmt.Errorf("the size of %s: %w", name, err)

@@ -29,6 +29,9 @@ type figures struct {
 // rate is the requests answered a second.
 func (f figures) rate() float64 { return float64(f.requests) / f.elapsed.Seconds() }
 
+// errUnanswered says that a request was refused, or had no answer.
+var errUnanswered = errors.New("not all requests were answered")
+
 // wrk sends the requests in turn with so many clients, each as soon as its last was answered. An answer of 400 or
 // above, and none, fail it. The cookie reaches the program by its environment, never by its arguments.
 func wrk(ctx context.Context, dir, url, cookie string, requests []request, clients, seconds int) (figures, error) {
@@ -42,7 +45,7 @@ func wrk(ctx context.Context, dir, url, cookie string, requests []request, clien
 		return figures{}, err
 	}
 	command := exec.CommandContext(ctx, "wrk", "-t1", //nolint:gosec // the arguments are this program's own
-		"-c"+strconv.Itoa(clients), fmt.Sprintf("-d%ds", seconds),
+		"-c"+strconv.Itoa(clients), fmt.Sprintf("-d%ds", seconds), "--timeout", "30s",
 		"-s", lua, url, "--", list)
 	command.Env = append(os.Environ(), "BENCH_COOKIE="+cookie)
 	var faults bytes.Buffer
@@ -66,7 +69,8 @@ func readFigures(printed string) (figures, error) {
 		return figures{}, fmt.Errorf("wrk printed %q: %w", line, err)
 	}
 	if unanswered+refused > 0 || f.requests == 0 {
-		return figures{}, fmt.Errorf("%d requests: %d without an answer, %d refused", f.requests, unanswered, refused)
+		return figures{}, fmt.Errorf("%w: %d requests, %d without an answer, %d refused", errUnanswered, f.requests,
+			unanswered, refused)
 	}
 	f.elapsed = time.Duration(elapsed) * time.Microsecond
 	f.p50, f.p95, f.p99 = micro(p50), micro(p95), micro(p99)
