@@ -77,7 +77,7 @@ func (g growth) chart() string {
 	for i, r := range g.rows {
 		y := chartTop + chartRow*i + chartRow/2
 		last := r.factors[len(r.factors)-1]
-		line := chartLine{Call: r.call, Figure: number(r.base, 2) + " ms", Y: y, TextY: y + 4, From: place(at(1)),
+		line := chartLine{Call: r.call, Figure: number(r.base, 2) + " " + g.unit, Y: y, TextY: y + 4, From: place(at(1)),
 			To: place(at(last)), Value: "× " + number(last, 2),
 			Over: g.aim > 0 && last > g.aim}
 		for n, factor := range r.factors {

@@ -81,12 +81,13 @@ type growth struct {
 	name    string
 	title   string
 	measure string   // what grows
+	unit    string   // of it
 	aim     float64  // the most that it should grow by; 0: there is none
 	steps   []string // the sizes, the first of which is the base
 	rows    []grown
 }
 
-// grown is how one call grows: its figure at the base, in ms, and how many times that it is at each further size;
+// grown is how one call grows: its figure at the base, and how many times that it is at each further size;
 // 0 where it was not measured.
 type grown struct {
 	call    string
@@ -102,14 +103,18 @@ type axis struct {
 	counts               func(result) bool
 	figure               func(result) time.Duration
 	aim                  float64
+	unit                 string // of the figures
+	// relative: figures are so many times that of whoami in the same run, whose price doesn't depend on the school.
+	// Runs of schools are minutes apart, and the machine may be busier in one of them.
+	relative bool
 }
 
 // axes are those of the charts; base is the first result of all.
 func axes(base result) []axis {
 	processor := func(r result) time.Duration { return r.allProcessor() }
 	p50 := func(r result) time.Duration { return r.belfry.p50 }
-	years := axis{step: "%d school years", size: func(r result) int { return r.years }, aim: mostGrowth}
-	pupils := axis{step: "%d pupils", size: func(r result) int { return r.pupils }, aim: mostGrowth}
+	years := axis{relative: true, unit: "whoami", step: "%d school years", size: func(r result) int { return r.years }, aim: mostGrowth}
+	pupils := axis{relative: true, unit: "whoami", step: "%d pupils", size: func(r result) int { return r.pupils }, aim: mostGrowth}
 	with := func(a axis, name, what, grows string, clients int, figure func(result) time.Duration) axis {
 		a.name, a.measure, a.figure = name, what, figure
 		a.title = fmt.Sprintf("%s of a request, as the %s grow, with %d clients", what, grows, clients)
@@ -125,7 +130,7 @@ func axes(base result) []axis {
 		with(years, "years-p50", "Median time", "years of a school", 1, p50),
 		with(pupils, "pupils-processor", "Processor time", "pupils of one year", aimClients, processor),
 		with(pupils, "pupils-p50", "Median time", "pupils of one year", 1, p50),
-		{name: "clients-processor", title: "Processor time of a request, as the clients grow", measure: "Processor time",
+		{name: "clients-processor", unit: "ms", title: "Processor time of a request, as the clients grow", measure: "Processor time",
 			step: "%d clients", size: func(r result) int { return r.clients }, figure: processor,
 			counts: func(r result) bool {
 				return r.clients >= aimClients && r.pupils == base.pupils && r.years == base.years
@@ -135,19 +140,23 @@ func axes(base result) []axis {
 
 // along returns how the calls grow along an axis.
 func along(a axis, all []result) growth {
-	g := growth{name: a.name, title: a.title, measure: a.measure, aim: a.aim}
+	g := growth{name: a.name, title: a.title, measure: a.measure, aim: a.aim, unit: a.unit}
 	var sizes []int
 	var names []string
 	figures := map[string]map[int]float64{}
 	for _, r := range all {
-		if !a.counts(r) || a.figure(r) == 0 {
+		unit := float64(time.Millisecond)
+		if a.relative {
+			unit = float64(a.figure(sameRun(all, r, whoami)))
+		}
+		if !a.counts(r) || a.figure(r) == 0 || unit == 0 || (a.relative && r.call == whoami) {
 			continue
 		}
 		if figures[r.call] == nil {
 			figures[r.call] = map[int]float64{}
 			names = append(names, r.call)
 		}
-		figures[r.call][a.size(r)] = a.figure(r).Seconds() * 1000
+		figures[r.call][a.size(r)] = float64(a.figure(r)) / unit
 		if !slices.Contains(sizes, a.size(r)) {
 			sizes = append(sizes, a.size(r))
 		}
@@ -177,10 +186,20 @@ func along(a axis, all []result) growth {
 	return g
 }
 
+// sameRun returns the result of another call in the school and with the clients of a result; none: an empty one.
+func sameRun(all []result, r result, call string) result {
+	for _, other := range all {
+		if other.call == call && other.clients == r.clients && other.pupils == r.pupils && other.years == r.years {
+			return other
+		}
+	}
+	return result{}
+}
+
 // write writes the table.
 func (g growth) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s:\n\n", g.title)
-	head := []string{"call", g.measure + " in ms, " + g.steps[0]}
+	head := []string{"call", g.measure + " in " + g.unit + ", " + g.steps[0]}
 	for _, step := range g.steps[1:] {
 		head = append(head, "× with "+step)
 	}
