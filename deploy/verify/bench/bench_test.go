@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -159,7 +160,8 @@ func TestBudget_HasARowForEachCall(t *testing.T) {
 	}
 }
 
-// measuredSchool returns what a school of a size gave, on a machine so many times as slow: a day grows, an event does not.
+// measuredSchool returns what a school of a size gave, on a machine so many times as slow: a day grows, an event does
+// not.
 func measuredSchool(pupils, years, times int) []result {
 	var all []result
 	for _, clients := range []int{1, 16} {
@@ -188,7 +190,8 @@ func TestGrowth_IsHowManyTimesTheSmallestEachSizeTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"× with 5 school years | × with 10 school years", "| a pupil's day | 2.50 | 2.00 | 4.00 |",
+	for _, part := range []string{"× with 5 school years | × with 10 school years",
+		"| a pupil's day | 2.50 | 2.00 | 4.00 |",
 		"| event | 2.50 | 1.00 | 1.00 |", "× with 20,000 pupils"} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("there is no %q in\n%s", part, text)
@@ -199,7 +202,7 @@ func TestGrowth_IsHowManyTimesTheSmallestEachSizeTakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for decoder := xml.NewDecoder(bytes.NewReader(picture)); ; {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatalf("%v in\n%s", err, picture)

@@ -52,7 +52,8 @@ func (g growth) chart() string {
 	bottom := chartTop + chartRow*len(g.rows)
 	view := map[string]any{
 		"Width": chartWidth, "Height": bottom + chartBottom, "Title": g.title, "Base": g.steps[0],
-		"Top": chartTop - 6, "Bottom": bottom, "TickY": bottom + 18, "AimY": chartTop - 12, "LabelX": chartLeft - 16, "ValueX": chartWidth - 16,
+		"Top": chartTop - 6, "Bottom": bottom, "TickY": bottom + 18, "AimY": chartTop - 12,
+		"LabelX": chartLeft - 16, "ValueX": chartWidth - 16,
 	}
 	var steps []string
 	for i, step := range g.steps[1:] {
@@ -77,8 +78,8 @@ func (g growth) chart() string {
 	for i, r := range g.rows {
 		y := chartTop + chartRow*i + chartRow/2
 		last := r.factors[len(r.factors)-1]
-		line := chartLine{Call: r.call, Figure: number(r.base, 2) + " " + g.unit, Y: y, TextY: y + 4, From: place(at(1)),
-			To: place(at(last)), Value: "× " + number(last, 2),
+		line := chartLine{Call: r.call, Figure: number(r.base, 2) + " " + g.unit, Y: y, TextY: y + 4,
+			From: place(at(1)), To: place(at(last)), Value: "× " + number(last, 2),
 			Over: g.aim > 0 && last > g.aim}
 		for n, factor := range r.factors {
 			if factor > 0 {

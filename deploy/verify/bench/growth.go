@@ -113,8 +113,10 @@ type axis struct {
 func axes(base result) []axis {
 	processor := func(r result) time.Duration { return r.allProcessor() }
 	p50 := func(r result) time.Duration { return r.belfry.p50 }
-	years := axis{relative: true, unit: "whoami", step: "%d school years", size: func(r result) int { return r.years }, aim: mostGrowth}
-	pupils := axis{relative: true, unit: "whoami", step: "%d pupils", size: func(r result) int { return r.pupils }, aim: mostGrowth}
+	years := axis{relative: true, unit: whoami, step: "%d school years", aim: mostGrowth,
+		size: func(r result) int { return r.years }}
+	pupils := axis{relative: true, unit: whoami, step: "%d pupils", aim: mostGrowth,
+		size: func(r result) int { return r.pupils }}
 	with := func(a axis, name, what, grows string, clients int, figure func(result) time.Duration) axis {
 		a.name, a.measure, a.figure = name, what, figure
 		a.title = fmt.Sprintf("%s of a request, as the %s grow, with %d clients", what, grows, clients)
@@ -130,8 +132,9 @@ func axes(base result) []axis {
 		with(years, "years-p50", "Median time", "years of a school", 1, p50),
 		with(pupils, "pupils-processor", "Processor time", "pupils of one year", aimClients, processor),
 		with(pupils, "pupils-p50", "Median time", "pupils of one year", 1, p50),
-		{name: "clients-processor", unit: "ms", title: "Processor time of a request, as the clients grow", measure: "Processor time",
-			step: "%d clients", size: func(r result) int { return r.clients }, figure: processor,
+		{name: "clients-processor", unit: "ms", title: "Processor time of a request, as the clients grow",
+			measure: "Processor time",
+			step:    "%d clients", size: func(r result) int { return r.clients }, figure: processor,
 			counts: func(r result) bool {
 				return r.clients >= aimClients && r.pupils == base.pupils && r.years == base.years
 			}},

@@ -157,7 +157,7 @@ func (s *school) size(ctx context.Context) (stored, error) {
 		return stored{}, err
 	}
 	if size.redis, err = strconv.ParseInt(fields["used_memory"], 10, 64); err != nil {
-		return stored{}, fmt.Errorf("Redis's used_memory: %w", err)
+		return stored{}, fmt.Errorf("used_memory of Redis: %w", err)
 	}
 	return size, filepath.WalkDir(filepath.Join(s.dir, "stores"), func(_ string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // removed while it was listed

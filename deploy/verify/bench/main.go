@@ -85,7 +85,8 @@ func parse(args []string) (arguments, error) {
 	flags.BoolVar(&o.fresh, "fresh", false, "load the school anew, which measures the import")
 	flags.BoolVar(&o.profile, "profile", false, "write a profile of each call, by perf")
 	flags.BoolVar(&o.growth, "growth", false, "measure -schools one after another, and draw how each call grows")
-	flags.StringVar(&schools, "schools", "1000x1,1000x5,1000x10,5000x1,20000x1", "pupils x years of the schools of -growth")
+	flags.StringVar(&schools, "schools", "1000x1,1000x5,1000x10,5000x1,20000x1",
+		"pupils x years of the schools of -growth")
 	flags.StringVar(&crowd, "crowd", "64,256", "further numbers of clients for the first school of -growth")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data of the schools of -growth")
 	flags.StringVar(&from, "from", "", "CSV files of runs: -growth draws from them, and measures nothing")

@@ -53,7 +53,8 @@ func measureSchool(ctx context.Context, o arguments, out console) (r report, err
 		for _, clients := range o.clients {
 			measured, err := s.measure(ctx, c, floors, clients)
 			if errors.Is(err, errUnanswered) && clients > aimClients { // more than can be answered within the deadline
-				if err := out.print("%s with %d clients: %v\n", c.name, clients, err); err != nil {
+				said := out.print("%s with %d clients: %v\n", c.name, clients, err)
+				if err := errors.Join(said, settle(ctx)); err != nil {
 					return r, err
 				}
 				continue
@@ -83,6 +84,38 @@ func measureSchool(ctx context.Context, o arguments, out console) (r report, err
 	r.stored, err = s.size(ctx)
 	return r, err
 }
+
+// settleTimeout bounds how long the services may work on what a crowd has left behind.
+const settleTimeout = 2 * time.Minute
+
+// settle returns when nothing is left to do of the requests of clients that have gone: the services use next to no
+// processor time then.
+func settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	for {
+		before, err := processorTime()
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the services do not settle: %w", ctx.Err())
+		case <-time.After(time.Second):
+		}
+		after, err := processorTime()
+		if err != nil {
+			return err
+		}
+		between := used(before, after)
+		if between["elements"]+between["events"] < quietSecond {
+			return nil
+		}
+	}
+}
+
+// quietSecond is the processor time of elements and events in a second without requests, at most.
+const quietSecond = 0.1
 
 // measure measures a call, as often as asked for; the run of the median rate counts.
 func (s *school) measure(ctx context.Context, c call, f *floors, clients int) (result, error) {

@@ -157,8 +157,8 @@ func optional(value float64, digits int) string {
 
 func (r report) writeMemory(b *strings.Builder) {
 	if took := r.loaded; took.Seconds > 0 {
-		fmt.Fprintf(b, "\nImport by belfryctl: %d records in %.0f s (aim %.0f s), %.0f a second; belfryctl held %d MB at "+
-			"most (aim %d). Processor time in s:", took.Records, took.Seconds, mostImport.Seconds(),
+		fmt.Fprintf(b, "\nImport by belfryctl: %d records in %.0f s (aim %.0f s), %.0f a second; belfryctl held %d MB "+
+			"at most (aim %d). Processor time in s:", took.Records, took.Seconds, mostImport.Seconds(),
 			float64(took.Records)/took.Seconds, took.Peak>>20, mostImporter>>20)
 		for _, kind := range slices.Concat(kindNames(), []string{importer}) {
 			fmt.Fprintf(b, " %s %.0f", kind, took.Processor[kind])
@@ -187,8 +187,8 @@ func (r report) writeMemory(b *strings.Builder) {
 		writeRow(b, kind, strconv.Itoa(r.idle[kind].resident>>20), strconv.Itoa(now.resident>>20),
 			optional(float64(now.peak>>20), 0), ready)
 	}
-	fmt.Fprintf(b, "\nAims for a service: %d MB idle, %d MB at most, ready after %d ms.\n", mostIdle>>20, mostLoaded>>20,
-		mostStart.Milliseconds())
+	fmt.Fprintf(b, "\nAims for a service: %d MB idle, %d MB at most, ready after %d ms.\n", mostIdle>>20,
+		mostLoaded>>20, mostStart.Milliseconds())
 }
 
 func writeHead(b *strings.Builder, cells ...string) {

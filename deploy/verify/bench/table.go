@@ -25,7 +25,8 @@ func columns() []column {
 	all := []column{
 		{"pupils", func(r result) string { return strconv.Itoa(r.pupils) },
 			func(r *result, v float64) { r.pupils = int(v) }},
-		{"years", func(r result) string { return strconv.Itoa(r.years) }, func(r *result, v float64) { r.years = int(v) }},
+		{"years", func(r result) string { return strconv.Itoa(r.years) },
+			func(r *result, v float64) { r.years = int(v) }},
 		{"clients", func(r result) string { return strconv.Itoa(r.clients) },
 			func(r *result, v float64) { r.clients = int(v) }},
 		{"requests/s", func(r result) string { return number(r.belfry.rate(), 1) },

@@ -44,7 +44,7 @@ func wrk(ctx context.Context, dir, url, cookie string, requests []request, clien
 		os.WriteFile(list, []byte(lines.String()), 0o600)); err != nil {
 		return figures{}, err
 	}
-	command := exec.CommandContext(ctx, "wrk", "-t1", //nolint:gosec // the arguments are this program's own
+	command := exec.CommandContext(ctx, "wrk", "-t1",
 		"-c"+strconv.Itoa(clients), fmt.Sprintf("-d%ds", seconds), "--timeout", "30s",
 		"-s", lua, url, "--", list)
 	command.Env = append(os.Environ(), "BENCH_COOKIE="+cookie)
