@@ -24,8 +24,10 @@
 {{/* The rules that every pod needs to look up names. */}}
 {{- define "belfry.egressDNS" -}}
 - ports:
-    - {protocol: UDP, port: 53}
-    - {protocol: TCP, port: 53}
+    {{- range .Values.networkPolicy.dnsPorts }}
+    - {protocol: UDP, port: {{ . }}}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
   {{- with .Values.networkPolicy.dns }}
   to:
     {{- toYaml . | nindent 4 }}

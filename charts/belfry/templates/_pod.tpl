@@ -14,17 +14,24 @@ imagePullSecrets:
 {{- end }}
 securityContext:
   runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
   seccompProfile: {type: RuntimeDefault}
+  {{- range $name, $id := .root.Values.podSecurity }}
+  {{- with $id }}
+  {{ $name }}: {{ int64 . }}
+  {{- end }}
+  {{- end }}
 {{- with .service.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .service.tolerations }}
 tolerations:
+  {{- $seconds := .service.lostNodeSeconds }}
+  {{- range list "not-ready" "unreachable" }}
+  - {key: node.kubernetes.io/{{ . }}, operator: Exists, effect: NoExecute, tolerationSeconds: {{ $seconds }}}
+  {{- end }}
+  {{- with .service.tolerations }}
   {{- toYaml . | nindent 2 }}
-{{- end }}
+  {{- end }}
 {{- with .service.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
