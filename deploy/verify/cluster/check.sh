@@ -298,6 +298,7 @@ scaled() { [ "$(school get deployment belfry-elements -o jsonpath='{.status.read
 check_uninstall() {
 	step "helm uninstall"
 	helm uninstall belfry --namespace school --wait >/dev/null
+	school delete job,pod,networkpolicy --selector app.kubernetes.io/instance=belfry >/dev/null 2>&1 # as the guide does
 	wait_for 60 no_pods || fail "pods are left: $(school get pods)"
 	local left
 	left=$(kubectl api-resources --namespaced --verbs=list -o name |
@@ -357,4 +358,5 @@ quick() {
 		--kube-version "$KUBERNETES_VERSION" >"$RUN/chart.yaml"
 	kubectl apply --server-side --dry-run=server -f "$RUN/chart.yaml" >"$RUN/accepted"
 	say "a pod runs, and the apiserver accepts the chart's $(wc -l <"$RUN/accepted") objects"
+	second_day
 }

@@ -26,7 +26,7 @@ given() {
 	values >"$work/values.yaml"
 	host=$(sed -n 's/^host: //p' "$work/values.yaml")
 	registry=$(sed -n 's/^  registry: //p' "$work/values.yaml")
-	version=$(sed -n 's/^appVersion: //p' "$CHECKOUT/charts/belfry/Chart.yaml")
+	version=$(sed -n 's/^  tag: //p' "$work/values.yaml")
 	certificate ca guide "$host" "" "DNS:$host"
 	cp "$PKI/guide.crt" "$work/belfry.crt"
 	cp "$PKI/guide.key" "$work/belfry.key"
