@@ -26,7 +26,7 @@ second_day() {
 	day_wait
 	helm uninstall day --namespace day >/dev/null
 	day delete job,pod,networkpolicy --selector app.kubernetes.io/instance=day >/dev/null 2>&1
-	[ -z "$(day get job,pod,networkpolicy,service,deployment,configmap -o name | grep -v kube-root-ca)" ] ||
+	! day get job,pod,networkpolicy,service,deployment,configmap -o name | grep -qv kube-root-ca ||
 		fail "uninstalling left $(day get all,networkpolicy,configmap -o name)"
 	say "the guide's two commands for uninstalling leave nothing"
 }
