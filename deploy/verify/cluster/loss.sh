@@ -11,7 +11,7 @@ check_loss() {
 	login
 	local generator
 	inside "$RUN/patient" -targets "$RUN/targets" -ca "$PKI/ca.crt" -cookie "$(session)" -rate 50 \
-		-patience 15s -pause 10s \
+		-patience 15s -pause 20s \
 		>"$RUN/log/patient.log" 2>&1 &
 	generator=$!
 	sleep 5
