@@ -21,11 +21,11 @@ test: setup-tests ## run every test that needs no cluster, with the race detecto
 test-fast: setup-tests ## run every test without the race detector
 	@RACE= .ci/test $(TESTFLAGS)
 
-lint: ## check style, common faults and dead code in every module
-	@.ci/lint
+lint: ## check scripts, and style, common faults and dead code in every module
+	@.ci/setup lint && .ci/lint
 
 lint-fix: ## format, and mend what the linters can
-	@.ci/lint --fix
+	@.ci/setup lint && .ci/lint --fix
 
 gen: ## write the generated documents anew
 	@.ci/generate

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -29,7 +28,6 @@ const (
 	// maxAnswer bounds an answer, in bytes. A year of a busy element is well below it.
 	maxAnswer = 64 << 20
 
-	dialTimeout      = 2 * time.Second
 	idleConnections  = 64
 	idleConnLifetime = 60 * time.Second
 )
@@ -53,7 +51,7 @@ type Transport struct {
 // NewTransport returns a transport that keeps its connections and passes the trace on.
 func NewTransport(o Options) *Transport {
 	wire := &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		DialContext:         newDialer().DialContext,
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleConnLifetime,
 	}
@@ -119,14 +117,15 @@ func (p peer) call(ctx context.Context, path string, body []byte, repeatable boo
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing is lost by a failed close of what was read
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err != nil {
+	var text bytes.Buffer
+	text.Grow(int(min(max(answer.ContentLength, 0), maxAnswer)) + bytes.MinRead)
+	if _, err := text.ReadFrom(io.LimitReader(answer.Body, maxAnswer)); err != nil {
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, raised(p.name, answer.StatusCode, text)
+		return nil, raised(p.name, answer.StatusCode, text.Bytes())
 	}
-	return text, nil
+	return text.Bytes(), nil
 }
 
 // wait pauses. It returns false when ctx ends first.

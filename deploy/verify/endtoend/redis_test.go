@@ -378,15 +378,9 @@ func refused(t *testing.T, binary, address string, variables ...string) string {
 }
 
 func TestHardToBreak_RedisRights_WhatIsMissingIsSaidAtTheStart(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
 	binary := filepath.Join(t.TempDir(), "notes")
-	build := exec.Command("go", "build", "-o", binary, "./services/notes/cmd/notes")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := checkout.Build(t.Context(), binary, "./services/notes/cmd/notes"); err != nil {
+		t.Fatal(err)
 	}
 	a := newAuthority(t)
 	n := newRedisNodes(t, 1, false)[0]

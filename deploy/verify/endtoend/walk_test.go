@@ -61,7 +61,7 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 	const mark = "--- end of step"
 	script := "set -euo pipefail\n"
 	for _, s := range steps {
-		script += strings.ReplaceAll(s.commands, "http://127.0.0.1:8080", run.url) +
+		script += strings.ReplaceAll(s.commands, "http://127.0.0.1:8080", run.URL) +
 			fmt.Sprintf("\necho; echo %q\n", mark)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -136,5 +136,5 @@ func (t *trial) steppedDown(err error) {
 		return
 	}
 	t.stepDowns++
-	t.say.line("the primary was told to step down (%v)", err)
+	t.console.line("the primary was told to step down (%v)", err)
 }

@@ -10,11 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -31,19 +29,7 @@ type arguments struct {
 // errFailed says that the run found something; it has been printed.
 var errFailed = errors.New("not everything held; see above")
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Args[1:], os.Stdout)
-	if errors.Is(err, errNoOlder) {
-		fmt.Fprintf(os.Stderr, "endure: skipped: %v\n", err)
-		return
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "endure: %v\n", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("endure", run) }
 
 // run starts Belfry, writes and breaks it for as long as the arguments say, checks, and prints the report.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -51,25 +37,30 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	say := newTeller(out)
+	console := newConsole(out)
 	if o.older != "" {
 		root, err := checkout.Root()
 		if err != nil {
 			return err
 		}
-		if o.older, err = olderCommit(ctx, root, o.older); err != nil {
+		o.older, err = olderCommit(ctx, root, o.older)
+		if errors.Is(err, errNoOlder) {
+			console.line("skipped: %v", err)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		say.line("the release before is commit %s", o.older)
+		console.line("the release before is commit %s", o.older)
 	}
-	say.line("seed %d, %s, %d writes a second at most, %d replicas of each service", o.seed, o.duration, o.rate,
+	console.line("seed %d, %s, %d writes a second at most, %d replicas of each service", o.seed, o.duration, o.rate,
 		o.replicas)
-	s, err := startSystem(ctx, o, say)
+	s, err := startSystem(ctx, o, console)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(err == nil)) }()
-	l, err := newLedger(ctx, s, o, say)
+	l, err := newLedger(ctx, s, o, console)
 	if err != nil {
 		return err
 	}
@@ -81,7 +72,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		defer close(written)
 		l.write(writing)
 	}()
-	trial := newTrial(s, l, o, say)
+	trial := newTrial(s, l, o, console)
 	began := time.Now()
 	if o.older == "" {
 		trial.run(ctx, began.Add(o.duration))
@@ -94,7 +85,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return ctx.Err()
 	}
 
-	say.line("%s of writes; now the comparison", time.Since(began).Round(time.Second))
+	console.line("%s of writes; now the comparison", time.Since(began).Round(time.Second))
 	if o.older != "" {
 		trial.compareBack(ctx)
 	}
@@ -107,7 +98,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	if len(found) > 0 {
-		say.line("data and logs are in %s", s.dir)
+		console.line("data and logs are in %s", s.dir)
 		return errFailed
 	}
 	return nil

@@ -75,7 +75,7 @@ func (t *trial) harvest(ctx context.Context, g *garden, when string, promised bo
 	if !promised {
 		line += "; the older release predates the promise to keep them"
 	}
-	t.say.line("%s", line)
+	t.console.line("%s", line)
 	t.notes = append(t.notes, line)
 	switch {
 	case promised && h.lost > 0:

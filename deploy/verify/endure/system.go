@@ -65,7 +65,7 @@ type system struct {
 }
 
 // startSystem starts the stores, the proxies, the services, the front door and a webhook's endpoint.
-func startSystem(ctx context.Context, o arguments, say *teller) (_ *system, err error) {
+func startSystem(ctx context.Context, o arguments, console *console) (_ *system, err error) {
 	s := &system{admin: uuid.NewString(), dir: o.dir, kept: o.dir != "", wires: newWires(),
 		newer: release{name: "newer"}}
 	defer func() {
@@ -92,7 +92,7 @@ func startSystem(ctx context.Context, o arguments, say *teller) (_ *system, err 
 	if err := os.Unsetenv("REDIS_URL"); err != nil { // Redis is set back, so it is the run's own
 		return nil, err
 	}
-	say.line("building and starting")
+	console.line("building and starting")
 	s.stores, err = stores.Start(ctx, stores.Options{Checkout: s.root, Dir: filepath.Join(s.dir, "stores")})
 	if err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]even
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := s.events.Find(ctx, touchingFilter(keys), options.Find().SetProjection(inBrief()))
+	found, err := s.events.Find(ctx, touchingFilter(keys), options.Find().SetProjection(inBrief))
 	if err != nil {
 		return nil, err
 	}
