@@ -141,20 +141,11 @@ func (s *system) connect(ctx context.Context) error {
 
 // build builds the services and the front door into the run's folder.
 func (s *system) build(ctx context.Context) error {
-	bin := filepath.Join(s.dir, "bin")
 	packages := []string{"./deploy/dev/tilt/frontdoor"}
 	for _, name := range names.All() {
 		packages = append(packages, "./services/"+name+"/cmd/"+name)
 	}
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		return err
-	}
-	command := exec.CommandContext(ctx, "go", append([]string{"build", "-o", bin + "/"}, packages...)...)
-	command.Dir = s.root
-	if printed, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, printed)
-	}
-	return nil
+	return checkout.Build(ctx, filepath.Join(s.dir, "bin")+string(filepath.Separator), packages...)
 }
 
 // replica is a process of a service.
