@@ -3,23 +3,19 @@ package chart_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // settings are the variables that a service reads, from the table that the service itself writes.
 func settings(t *testing.T, service string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "settings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, section := range strings.Split(string(text), "\n## ") {
+	for _, section := range strings.Split(checkout.Read(t, "docs/settings.md"), "\n## ") {
 		title, body, _ := strings.Cut(section, "\n")
 		if title != "All services" && title != service+", besides" {
 			continue

@@ -26,24 +26,10 @@ import (
 // The passwords of Redis in these tests: of its administrator, of the user of docs/operate.md, and of sentinels.
 const adminPassword, userPassword, sentinelPassword = "keys-of-the-house", "only-the-bells", "watching"
 
-// documentedUser returns the rules of the user of Redis as docs/operate.md has them, with userPassword.
+// documentedUser returns the rights of the user in docs/operate.md.
 func documentedUser(t *testing.T) string {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rules, found := strings.Cut(string(text), "ACL SETUSER belfry ")
-	rules, _, whole := strings.Cut(rules, "```")
-	if !found || !whole {
-		t.Fatal("docs/operate.md has no user of Redis")
-	}
-	rules = strings.NewReplacer("\\\n", " ", "'", "", `">$PASSWORD"`, ">"+userPassword).Replace(rules)
-	return strings.Join(strings.Fields(rules), " ")
+	return strings.Join(storetest.RedisRights(t, userPassword), " ")
 }
 
 // protect gives a server the documented user, and a password to its administrator.

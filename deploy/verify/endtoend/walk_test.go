@@ -3,9 +3,7 @@ package endtoend_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,15 +24,7 @@ var numbered = regexp.MustCompile(`"(id|entity_id|user_id)": ?\d+`)
 // walk returns the steps of the README's section "A walk".
 func walk(t *testing.T) []step {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(text), "\n## A walk")
+	_, section, found := strings.Cut(checkout.Read(t, "README.md"), "\n## A walk")
 	if !found {
 		t.Fatal("the README has no walk")
 	}

@@ -66,5 +66,13 @@ func buildCommit(ctx context.Context, root, commit, dir string, packages []strin
 	r := release{name: "older", bin: filepath.Join(dir, "bin")}
 	_, err := os.Stat(filepath.Join(source, "pkg", "mongostore", "unknown.go"))
 	r.keeps = err == nil
-	return r, goBuild(ctx, source, r.bin, packages...)
+	if err := os.MkdirAll(r.bin, 0o755); err != nil {
+		return r, err
+	}
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", r.bin + "/"}, packages...)...)
+	build.Dir = source
+	if printed, err := build.CombinedOutput(); err != nil {
+		return r, fmt.Errorf("build the release before: %w\n%s", err, printed)
+	}
+	return r, nil
 }

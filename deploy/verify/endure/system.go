@@ -149,35 +149,17 @@ func (s *system) connect(ctx context.Context) error {
 
 // build builds the front door and the services, and those of the release before where its commit is given.
 func (s *system) build(ctx context.Context, older string) error {
-	packages := servicePackages()
+	var packages []string
+	for _, name := range names.All() {
+		packages = append(packages, "./services/"+name+"/cmd/"+name)
+	}
 	s.newer.bin = filepath.Join(s.dir, "bin")
-	err := goBuild(ctx, s.root, s.newer.bin, append(packages, "./deploy/dev/tilt/frontdoor")...)
+	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator), append(packages, "./deploy/dev/tilt/frontdoor")...)
 	if err != nil || older == "" {
 		return err
 	}
 	s.older, err = buildCommit(ctx, s.root, older, filepath.Join(s.dir, "older"), packages)
 	return err
-}
-
-func servicePackages() []string {
-	var packages []string
-	for _, name := range names.All() {
-		packages = append(packages, "./services/"+name+"/cmd/"+name)
-	}
-	return packages
-}
-
-// goBuild builds packages of the module or workspace in root into a folder.
-func goBuild(ctx context.Context, root, bin string, packages ...string) error {
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		return err
-	}
-	command := exec.CommandContext(ctx, "go", append([]string{"build", "-o", bin + "/"}, packages...)...)
-	command.Dir = root
-	if printed, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, printed)
-	}
-	return nil
 }
 
 // replica is a process of a service, kept running while keeper is there.

@@ -45,3 +45,21 @@ func Build(ctx context.Context, out string, arguments ...string) error {
 	}
 	return nil
 }
+
+// Read returns the text of a file of the checkout, named by its path in it, for a test: the test fails when there is
+// none.
+func Read(t interface {
+	Helper()
+	Fatal(values ...any)
+}, path string) string {
+	t.Helper()
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -28,10 +28,7 @@ func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := checkout.Read(t, "docs/operate.md")
 	found := 0
 	for _, folder := range []string{"pkg", "services"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {

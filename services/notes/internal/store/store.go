@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -53,6 +54,8 @@ type Notes struct {
 
 	totals *mongo.Collection        // what the notes of each event take; not audited
 	queues *mongostore.WriterQueues // of those who reserve room, by event
+
+	settleTime time.Duration // bounds the end of a reservation
 }
 
 var _ note.Store = (*Notes)(nil)
@@ -66,6 +69,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 		}),
 		ids: ids, audit: auditlog.New(db, "notes", notes),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
+		settleTime: settleTime,
 	}
 }
 
