@@ -6,7 +6,7 @@ SERVICES := $(shell cat pkg/service/names/names.txt)
 MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test fresh stores stores-down \
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images package cluster-test fresh stores stores-down \
 	standalone fuzz bench endure rollout clean
 
 help: ## list the commands
@@ -42,6 +42,9 @@ build: ## build the services and belfryctl into bin
 
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
 	@go run ./deploy/release/images -registry '$(REGISTRY)' -version '$(VERSION)'
+
+package: ## package the chart into .local/chart (VERSION; KEY and KEYRING sign it)
+	@.ci/package
 
 cluster-test: setup ## prove the chart on a real Kubernetes on this machine (root; half an hour the first time)
 	@deploy/verify/cluster/cluster check

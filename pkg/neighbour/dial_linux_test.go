@@ -29,7 +29,7 @@ func TestAQuestionOutlivesALostNode(t *testing.T) {
 					<-ended
 					return
 				}
-				_, _ = w.Write([]byte(`[]`)) // the client's error is the test's
+				_, _ = w.Write([]byte(`{"elements": []}`)) // the client's error is the test's
 			}))
 			server.Config.ConnState = func(c net.Conn, state http.ConnState) {
 				if state == http.StateNew {

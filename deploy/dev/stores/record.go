@@ -86,8 +86,8 @@ func (at site) port(variable string) (int, error) {
 	for _, port := range ports {
 		taken[port] = true
 	}
-	// Runs that start at once have process ids side by side, and listen only later: what each chooses is random, so that
-	// they don't choose the same.
+	// Runs that start at once have process ids side by side, and listen only later: what each chooses is random, so
+	// that they don't choose the same.
 	const span = lastPort - firstPort
 	start := rand.IntN(span)
 	for i := range span {

@@ -169,7 +169,8 @@ func TestEveryServiceHasABudgetOfOne(t *testing.T) {
 		for _, service := range services {
 			budget := budgets["belfry-"+service]
 			delete(budget["spec"].(map[string]any), "selector")
-			if got := fmt.Sprint(budget["spec"]); got != "map[maxUnavailable:1 unhealthyPodEvictionPolicy:AlwaysAllow]" {
+			got := fmt.Sprint(budget["spec"])
+			if got != "map[maxUnavailable:1 unhealthyPodEvictionPolicy:AlwaysAllow]" {
 				t.Errorf("%s: the budget of %s is %s", set, service, got)
 			}
 		}

@@ -106,8 +106,8 @@ metrics_up() {
 }
 
 # frontdoor_up sets strict prefixes: without them Traefik's Ingresses let the prefix /api match /apix; its HTTPRoutes
-# never do. A pod that takes no connection within a second is given up for another one (dialtimeout, retry): that is a
-# pod of a node that was lost a moment ago.
+# never do. A pod that takes no connection within two seconds is given up for another one (dialtimeout, retry): it is on
+# a node that was lost a moment ago.
 frontdoor_up() {
 	local definitions
 	definitions=$(fetched "sigs.k8s.io/gateway-api@v$GATEWAY_API_VERSION")/config/crd/standard
@@ -165,7 +165,7 @@ frontdoor_up() {
 		        - --entrypoints.web.http.middlewares=again@file
 		        - --entrypoints.gateway.address=:$GATEWAY
 		        - --entrypoints.gateway.http.middlewares=again@file
-		        - --serverstransport.forwardingtimeouts.dialtimeout=1s
+		        - --serverstransport.forwardingtimeouts.dialtimeout=2s
 		        - --providers.file.directory=/etc/traefik/again
 		        - --entrypoints.traefik.address=:8099
 		        - --ping

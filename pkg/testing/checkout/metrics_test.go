@@ -48,7 +48,7 @@ func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 				if !strings.Contains(made[2], "WithDescription(") {
 					t.Errorf("%s: %s has no description", d.Name(), name)
 				}
-				if shown := "| `" + strings.ReplaceAll(name, ".", "_"); !strings.Contains(string(guide), shown) {
+				if shown := "| `" + strings.ReplaceAll(name, ".", "_"); !strings.Contains(guide, shown) {
 					t.Errorf("%s: %s has no row in docs/operate.md", d.Name(), name)
 				}
 			}
