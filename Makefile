@@ -40,8 +40,8 @@ build: ## build the services and belfryctl into bin
 	done
 	@CGO_ENABLED=0 go build -trimpath -o bin/belfryctl ./deploy/admin/belfryctl
 
-images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
-	@go run ./deploy/release/images -registry '$(REGISTRY)' -version '$(VERSION)'
+images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION, SIGN_KEY)
+	@go run ./deploy/release/images -registry '$(REGISTRY)' -version '$(VERSION)' -sign-key '$(SIGN_KEY)'
 
 package: ## package the chart into .local/chart (VERSION; KEY and KEYRING sign it)
 	@.ci/package

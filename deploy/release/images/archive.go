@@ -12,17 +12,23 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// writeArchive writes an index of images as an OCI archive: the tar of an OCI layout, which containerd, Podman,
-// skopeo and crane read. It uses the folder layoutDir. The archive is written completely or not at all.
-func writeArchive(path, layoutDir string, index v1.ImageIndex, reference, tag string) error {
+// writeArchive writes an image, or an index of images, as an OCI archive: the tar of an OCI layout, which containerd,
+// Podman, skopeo and crane read. It uses the folder layoutDir. The archive is written completely or not at all.
+func writeArchive(path, layoutDir string, content mutate.Appendable, reference, tag string) error {
 	target, err := layout.Write(layoutDir, empty.Index)
 	if err != nil {
 		return err
 	}
 	names := map[string]string{"io.containerd.image.name": reference, "org.opencontainers.image.ref.name": tag}
-	if err := target.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
+	if index, ok := content.(v1.ImageIndex); ok {
+		err = target.AppendIndex(index, layout.WithAnnotations(names))
+	} else if image, ok := content.(v1.Image); ok {
+		err = target.AppendImage(image, layout.WithAnnotations(names))
+	}
+	if err != nil {
 		return err
 	}
 	half, err := os.Create(layoutDir + ".tar")

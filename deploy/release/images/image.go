@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -41,8 +43,12 @@ func build(ctx context.Context, o options) (all []built, err error) {
 			return nil, err
 		}
 	}
+	if err := describeParts(ctx, o, src, folders); err != nil {
+		return nil, err
+	}
 	for _, p := range o.programs {
-		reference := path.Join(o.registry, "belfry-"+p.name) + ":" + src.version
+		repository := path.Join(o.registry, "belfry-"+p.name)
+		reference := repository + ":" + src.version
 		archive := filepath.Join(o.out, "belfry-"+p.name+".tar")
 		index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 		for _, platform := range o.platforms {
@@ -62,8 +68,52 @@ func build(ctx context.Context, o options) (all []built, err error) {
 		if err := writeArchive(archive, filepath.Join(draft, p.name), index, reference, src.version); err != nil {
 			return nil, err
 		}
+		if err := writeSignature(o, index, repository, filepath.Join(draft, p.name+".sig")); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
+}
+
+// describeParts writes the inventory of each program for each platform, and the licences of all of them.
+func describeParts(ctx context.Context, o options, src source, folders map[string]string) error {
+	var all []part
+	for _, platform := range o.platforms {
+		for _, p := range o.programs {
+			parts, err := partsOf(ctx, o.checkout, filepath.Join(folders[platform.String()], p.name))
+			if err != nil {
+				return fmt.Errorf("%s for %s: %w", p.name, platform, err)
+			}
+			file := fmt.Sprintf("belfry-%s.%s.cdx.json", p.name, platform.Architecture)
+			if err := inventory(filepath.Join(o.out, file), p, platform, src, parts); err != nil {
+				return err
+			}
+			all = append(all, parts...)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b part) int { return strings.Compare(a.path, b.path) })
+	all = slices.CompactFunc(all, func(a, b part) bool { return a.path == b.path && a.version == b.version })
+	file, err := os.Create(filepath.Join(o.out, "LICENCES.txt"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeLicences(file, all), file.Close())
+}
+
+// writeSignature writes the archive of the signature of an index, where there is a key.
+func writeSignature(o options, index v1.ImageIndex, repository, draft string) error {
+	if o.signer == nil {
+		return nil
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	image, tag, err := sign(o.signer, repository, digest)
+	if err != nil {
+		return err
+	}
+	return writeArchive(filepath.Join(o.out, path.Base(repository)+".sig.tar"), draft, image, repository+":"+tag, tag)
 }
 
 // newImage returns the image of a program on the ground layer, with the configuration that a container needs to run

@@ -1,5 +1,7 @@
 // Command images builds Belfry's container images, without Docker: one OCI archive for each program, which holds an
-// image for each platform.
+// image for each platform. Beside them it writes what each program is made of (belfry-NAME.ARCHITECTURE.cdx.json, a
+// CycloneDX SBOM), the licences of all parts (LICENCES.txt), and signatures for cosign where a key is given
+// (belfry-NAME.sig.tar). A part whose licence is not known or not allowed is an error.
 //
 // An image is a static program, /NAME, on two files and a folder: /etc/passwd, the certificate authorities, and
 // /tmp. It runs as user 65532. The same commit results in the same bytes, wherever and whenever it is built by the same
@@ -16,6 +18,7 @@ import (
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/sigstore/sigstore/pkg/signature"
 
 	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
@@ -29,6 +32,7 @@ type options struct {
 	version   string // the tag; empty means the checkout's own
 	programs  []program
 	platforms []v1.Platform
+	signer    signature.Signer // nil: nothing is signed
 }
 
 func main() { process.Main("images", run) }
@@ -55,12 +59,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 func parse(args []string) (options, error) {
 	var o options
-	var only, platforms string
+	var only, platforms, key string
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.StringVar(&o.out, "out", ".local/images", "`folder` for the archives, seen from the checkout")
 	flags.StringVar(&o.registry, "registry", "",
 		"what the images' names begin with, such as `registry.school.example/belfry`")
 	flags.StringVar(&o.version, "version", "", "`tag` of the images (default: the tag of the commit, or the commit)")
+	flags.StringVar(&key, "sign-key", "", "`file` with the private key that signs the images (default: the PEM in "+
+		keyVariable+"); "+passwordVariable+" is the password of an encrypted one")
 	flags.StringVar(&only, "only", "", "`names` of the programs, separated by commas (default: all)")
 	flags.StringVar(&platforms, "platforms", "linux/amd64,linux/arm64", "`platforms`, separated by commas")
 	if err := flags.Parse(args); err != nil {
@@ -68,6 +74,10 @@ func parse(args []string) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	var err error
+	if o.signer, err = signerFrom(key); err != nil {
+		return o, err
 	}
 	for name := range strings.SplitSeq(platforms, ",") {
 		p, err := v1.ParsePlatform(name)

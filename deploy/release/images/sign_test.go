@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/elliptic"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/sigstore/sigstore/pkg/cryptoutils"
+	"github.com/sigstore/sigstore/pkg/signature"
+	"github.com/sigstore/sigstore/pkg/signature/payload"
+)
+
+// keys returns a new private key in PEM, encrypted when there is a password, and the verifier of its public key.
+func keys(t *testing.T, password string) (private []byte, verifier signature.Verifier) {
+	t.Helper()
+	pass := cryptoutils.PassFunc(nil)
+	if password != "" {
+		pass = cryptoutils.StaticPasswordFunc([]byte(password))
+	}
+	private, public, err := cryptoutils.GeneratePEMEncodedECDSAKeyPair(elliptic.P256(), pass)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(public)
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if verifier, err = signature.LoadVerifier(key, crypto.SHA256); err != nil {
+		t.Fatal(err)
+	}
+	return private, verifier
+}
+
+// signed builds the archive of notes with a key, and returns the digest of its index, what its signature archive holds
+// (payload and signature), and the tag of that.
+func signed(t *testing.T, args ...string) (index v1.Hash, text, raw []byte, tag string) {
+	t.Helper()
+	out := t.TempDir()
+	args = append([]string{"-out", out, "-only", "notes", "-platforms", "linux/amd64", "-version", "1.2.3", "-registry",
+		"registry.test/belfry"}, args...)
+	if err := execute(root, command, args...); err != nil {
+		t.Fatal(err)
+	}
+	outer := func(archive string) v1.Descriptor {
+		if err := execute(out, "tar", "-xf", archive); err != nil {
+			t.Fatal(err)
+		}
+		index, err := layout.ImageIndexFromPath(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest, err := index.IndexManifest()
+		if err != nil || len(manifest.Manifests) != 1 {
+			t.Fatal(manifest, err)
+		}
+		return manifest.Manifests[0]
+	}
+	index = outer("belfry-notes.tar").Digest
+	d := outer("belfry-notes.sig.tar")
+	path, err := layout.FromPath(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := path.Image(d.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := image.Manifest()
+	if err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != signatureType {
+		t.Fatal(manifest, err)
+	}
+	if raw, err = base64.StdEncoding.DecodeString(manifest.Layers[0].Annotations[signatureAnnotation]); err != nil {
+		t.Fatal(err)
+	}
+	blob, err := path.Blob(manifest.Layers[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = blob.Close() }()
+	if text, err = io.ReadAll(blob); err != nil {
+		t.Fatal(err)
+	}
+	return index, text, raw, d.Annotations["org.opencontainers.image.ref.name"]
+}
+
+// What is signed with a key, from a file or the environment, plain or encrypted, is verified with its public key: the
+// index of the image, under the tag where cosign looks. Another key, image or payload is not.
+func TestHardToBreak_Watching_SignaturesAreVerified(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cosign.key")
+	private, verifier := keys(t, "open sesame")
+	if err := os.WriteFile(file, private, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(passwordVariable, "open sesame")
+	verify(t, verifier, "-sign-key", file)
+
+	t.Setenv(passwordVariable, "")
+	private, verifier = keys(t, "")
+	t.Setenv(keyVariable, string(private))
+	verify(t, verifier)
+}
+
+func verify(t *testing.T, verifier signature.Verifier, args ...string) {
+	t.Helper()
+	index, text, raw, tag := signed(t, args...)
+	if err := verifier.VerifySignature(bytes.NewReader(raw), bytes.NewReader(text)); err != nil {
+		t.Errorf("not verified: %v", err)
+	}
+	var said payload.Cosign
+	if err := said.UnmarshalJSON(text); err != nil {
+		t.Fatal(err)
+	}
+	if said.Image.DigestStr() != index.String() || said.Image.Repository.Name() != "registry.test/belfry/belfry-notes" {
+		t.Errorf("signed is %s, the image is %s", said.Image, index)
+	}
+	if want := "sha256-" + index.Hex + ".sig"; tag != want {
+		t.Errorf("tag %s, want %s", tag, want)
+	}
+	_, other := keys(t, "")
+	if other.VerifySignature(bytes.NewReader(raw), bytes.NewReader(text)) == nil {
+		t.Error("another key verifies it")
+	}
+	if verifier.VerifySignature(bytes.NewReader(raw), bytes.NewReader(append(text, ' '))) == nil {
+		t.Error("another payload is verified")
+	}
+}
+
+// A key that cannot be used ends the build, and the message has nothing of it.
+func TestKeysThatCannotBeUsedAreRefused(t *testing.T) {
+	private, _ := keys(t, "right")
+	t.Setenv(passwordVariable, "wrong")
+	for _, text := range []string{string(private), "no key"} {
+		t.Setenv(keyVariable, text)
+		_, err := parse(nil)
+		if err == nil || bytes.Contains([]byte(err.Error()), []byte("no key")) {
+			t.Errorf("%.20s: %v", text, err)
+		}
+	}
+	if _, err := parse([]string{"-sign-key", filepath.Join(t.TempDir(), "missing")}); err == nil {
+		t.Error("a missing file is accepted")
+	}
+}
