@@ -43,12 +43,17 @@ func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	return c.Status(code).Send(body.Bytes())
 }
 
+// writeJSON writes a value. A json.RawMessage is what another service wrote, and is passed on as it is.
 func writeJSON(b *bytes.Buffer, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
+	if text, ok := value.(json.RawMessage); ok {
+		b.Grow(len(text) + 1)
+		b.Write(text)
+		return nil
+	}
+	if err := json.NewEncoder(b).Encode(value); err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	b.Write(text)
+	b.Truncate(b.Len() - 1) // the encoder ends with a newline
 	return nil
 }
 

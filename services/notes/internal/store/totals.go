@@ -85,6 +85,12 @@ func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size
 	return err
 }
 
+// Total implements note.Store.
+func (s *Notes) Total(ctx context.Context, eventID int64) (note.Size, error) {
+	d, err := mongostore.Load[totalsDocument](ctx, s.totals, eventID)
+	return note.Size(d.Total), err
+}
+
 // reserve reserves room for a write; note.ErrFull when there is none. The writers of this process to one event reserve
 // one after another, so that not all of them count its notes at once.
 func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocument, limit note.Size) error {
