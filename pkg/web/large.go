@@ -29,13 +29,13 @@ func tooLong() error {
 func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(i int) Field) error {
 	var list bytes.Buffer
 	ends := make([]int, 0, len(items))
-	for i, item := range items {
+	for i := range items {
 		separator := byte(',')
 		if i == 0 {
 			separator = '['
 		}
 		list.WriteByte(separator)
-		if err := writeJSON(&list, item); err != nil {
+		if err := writeJSON(&list, &items[i]); err != nil {
 			return err
 		}
 		if ends = append(ends, list.Len()); list.Len() > maxList-aroundList {

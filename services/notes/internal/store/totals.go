@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,6 +27,8 @@ const (
 	reservedFor = 5 * time.Minute
 	// settleTime bounds the end of a reservation, which goes on when the request's deadline has passed.
 	settleTime = 2 * time.Second
+	// countsAtOnce is how many events' notes are counted at once in a process: each count reads all notes of its event.
+	countsAtOnce = 3
 )
 
 // totalsDocument has the event's id as its own.
@@ -123,7 +126,11 @@ func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocumen
 func (s *Notes) recount(
 	ctx context.Context, eventID, version int64, r reservationDocument, limit note.Size,
 ) (counted bool, err error) {
+	if err := s.counts.Acquire(ctx, 1); err != nil {
+		return false, fmt.Errorf("wait to count the notes of an event: %w", err)
+	}
 	stored, err := s.size(ctx, eventID)
+	s.counts.Release(1)
 	if err != nil {
 		return false, err
 	}
