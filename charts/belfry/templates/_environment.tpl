@@ -1,99 +1,122 @@
-{{/* The variables that all services share, except secrets, as NAME: value. */}}
+{{/* The environment of the services' containers. Three tables say which variables there are, one in each line:
+       belfry.sharedVariables   those of all services
+       belfry.ownVariables      those of one service
+       belfry.secretVariables   those of one service that come from Secrets
+     The first, with extraEnv, is the ConfigMap (belfry.sharedEnvironment). All three are the env list of a container
+     (belfry.environment). "One service" is (dict "root" $ "name" "events" "service" VALUES) everywhere. */}}
+
+{{- define "belfry.sharedVariables" -}}
+{{- with .Values }}
+BELFRY_LOG_LEVEL: {{ .logLevel | quote }}
+BELFRY_TIMEZONE: {{ .timeZone | quote }}
+MONGODB_DATABASE: {{ .mongodb.database | quote }}
+BELFRY_REDIS_MODE: {{ .redis.mode | quote }}
+BELFRY_REDIS_PREFIX: {{ .redis.prefix | quote }}
+BELFRY_SECURE_COOKIES: {{ .secureCookies | quote }}
+BELFRY_SESSION_IDLE: {{ .sessions.idle | quote }}
+BELFRY_SESSION_ABSOLUTE: {{ .sessions.absolute | quote }}
+BELFRY_REQUEST_TIMEOUT: {{ .requestTimeout | quote }}
+BELFRY_DIRECTORY_MEMORY: {{ .directoryMemory | int | quote }}
+BELFRY_DRAIN_DELAY: {{ .shutdown.drainSeconds | int }}s
+BELFRY_STOP_DEADLINE: {{ .shutdown.stopSeconds | int }}s
+{{- range $name, $_ := .services }}
+BELFRY_{{ upper $name }}_URL: http://{{ include "belfry.fullname" $ }}-{{ $name }}:8081
+{{- end }}
+{{- if .trustedProxies }}
+BELFRY_TRUSTED_PROXIES: {{ join "," .trustedProxies | quote }}
+{{- end }}
+{{- if .allowedOrigins }}
+BELFRY_ALLOWED_ORIGINS: {{ join "," .allowedOrigins | quote }}
+{{- end }}
+{{- if .telemetry.endpoint }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ .telemetry.endpoint | quote }}
+OTEL_EXPORTER_OTLP_PROTOCOL: {{ .telemetry.protocol | quote }}
+{{- end }}
+{{- if .certificateAuthority.configMap }}
+SSL_CERT_FILE: /etc/belfry/ca/ca.crt
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "belfry.ownVariables" -}}
+{{- $release := .root.Release }}
+{{- $url := include "belfry.publicUrl" .root }}
+GOMEMLIMIT: {{ include "belfry.goMemoryLimit" .service.resources.limits.memory }}
+{{- with .root.Values }}
+{{- if and .telemetry.endpoint (not (hasKey .extraEnv "OTEL_RESOURCE_ATTRIBUTES")) }}
+OTEL_RESOURCE_ATTRIBUTES: {{ print "service.instance.id=$(POD_NAME),k8s.pod.name=$(POD_NAME),k8s.namespace.name="
+  $release.Namespace }}
+{{- end }}
+{{- if eq $.name "events" }}
+BELFRY_CLASH_NOTES_AT: {{ .clashNotes.at | quote }}
+BELFRY_CLASH_DAYS: {{ .clashNotes.days | int | quote }}
+{{- if $url }}
+BELFRY_PUBLIC_URL: {{ $url | quote }}
+{{- end }}
+{{- if .webhooks.networks }}
+BELFRY_WEBHOOK_NETWORKS: {{ join "," .webhooks.networks | quote }}
+{{- end }}
+{{- if .mail.host }}
+BELFRY_SMTP_HOST: {{ .mail.host | quote }}
+BELFRY_SMTP_PORT: {{ .mail.port | int | quote }}
+BELFRY_SMTP_TLS: {{ .mail.tls | quote }}
+BELFRY_MAIL_FROM: {{ .mail.from | quote }}
+BELFRY_MAIL_DIGEST: {{ .mail.digest | quote }}
+{{- end }}
+{{- if and .mail.host .mail.username }}
+BELFRY_SMTP_USERNAME: {{ .mail.username | quote }}
+{{- end }}
+{{- end }}
+{{- if eq $.name "notes" }}
+BELFRY_ORPHANED_NOTES_EVERY: {{ .orphanedNotes.every | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "belfry.secretVariables" -}}
+{{- with .root.Values }}
+MONGODB_URI: {{ toJson .secrets.mongodbUri }}
+REDIS_URL: {{ toJson .secrets.redisUrl }}
+BELFRY_INTERNAL_TOKEN: {{ toJson .secrets.internalToken }}
+{{- if eq $.name "identity" }}
+BOOTSTRAP_ADMIN_UUID: {{ merge (dict "optional" true) .secrets.adminUuid | toJson }}
+{{- end }}
+{{- if and (eq $.name "events") .mail.username }}
+BELFRY_SMTP_PASSWORD: {{ toJson .secrets.smtpPassword }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The shared variables with what extraEnv adds and replaces, as NAME: value. */}}
 {{- define "belfry.sharedEnvironment" -}}
-{{- $v := .Values -}}
-{{- $env := dict
-  "BELFRY_LOG_LEVEL" $v.logLevel
-  "BELFRY_TIMEZONE" $v.timeZone
-  "MONGODB_DATABASE" $v.mongodb.database
-  "BELFRY_REDIS_MODE" $v.redis.mode
-  "BELFRY_REDIS_PREFIX" $v.redis.prefix
-  "BELFRY_SECURE_COOKIES" (toString $v.secureCookies)
-  "BELFRY_SESSION_IDLE" $v.sessions.idle
-  "BELFRY_SESSION_ABSOLUTE" $v.sessions.absolute
-  "BELFRY_REQUEST_TIMEOUT" $v.requestTimeout
-  "BELFRY_DIRECTORY_MEMORY" (toString (int $v.directoryMemory))
-  "BELFRY_DRAIN_DELAY" (printf "%ds" (int $v.shutdown.drainSeconds))
-  "BELFRY_STOP_DEADLINE" (printf "%ds" (int $v.shutdown.stopSeconds)) -}}
-{{- range $name, $_ := $v.services -}}
-{{- $url := printf "http://%s-%s:8081" (include "belfry.fullname" $) $name -}}
-{{- $_ := set $env (printf "BELFRY_%s_URL" (upper $name)) $url -}}
-{{- end -}}
-{{- with $v.trustedProxies }}{{ $_ := set $env "BELFRY_TRUSTED_PROXIES" (join "," .) }}{{ end -}}
-{{- with $v.allowedOrigins }}{{ $_ := set $env "BELFRY_ALLOWED_ORIGINS" (join "," .) }}{{ end -}}
-{{- if $v.telemetry.endpoint -}}
-{{- $_ := set $env "OTEL_EXPORTER_OTLP_ENDPOINT" $v.telemetry.endpoint -}}
-{{- $_ := set $env "OTEL_EXPORTER_OTLP_PROTOCOL" $v.telemetry.protocol -}}
-{{- end -}}
-{{- if $v.certificateAuthority.configMap }}{{ $_ := set $env "SSL_CERT_FILE" "/etc/belfry/ca/ca.crt" }}{{ end -}}
-{{- mergeOverwrite $env (deepCopy $v.extraEnv) | toYaml -}}
+{{- mergeOverwrite (include "belfry.sharedVariables" . | fromYaml) .Values.extraEnv | toYaml -}}
 {{- end -}}
 
-{{/* A service's own variables, except secrets, as NAME: value. Takes
-     (dict "root" $ "name" "events" "service" VALUES). */}}
-{{- define "belfry.ownEnvironment" -}}
-{{- $v := .root.Values -}}
-{{- $env := dict "GOMEMLIMIT" (include "belfry.goMemoryLimit" .service.resources.limits.memory) -}}
-{{- if and $v.telemetry.endpoint (not (hasKey $v.extraEnv "OTEL_RESOURCE_ATTRIBUTES")) -}}
-{{- $pod := "service.instance.id=$(POD_NAME),k8s.pod.name=$(POD_NAME)" -}}
-{{- $_ := set $env "OTEL_RESOURCE_ATTRIBUTES" (printf "%s,k8s.namespace.name=%s" $pod .root.Release.Namespace) -}}
-{{- end -}}
-{{- if eq .name "events" -}}
-{{- $_ := set $env "BELFRY_CLASH_NOTES_AT" $v.clashNotes.at -}}
-{{- $_ := set $env "BELFRY_CLASH_DAYS" (toString (int $v.clashNotes.days)) -}}
-{{- with include "belfry.publicUrl" .root }}{{ $_ := set $env "BELFRY_PUBLIC_URL" . }}{{ end -}}
-{{- with $v.webhooks.networks }}{{ $_ := set $env "BELFRY_WEBHOOK_NETWORKS" (join "," .) }}{{ end -}}
-{{- if $v.mail.host -}}
-{{- $_ := set $env "BELFRY_SMTP_HOST" $v.mail.host -}}
-{{- $_ := set $env "BELFRY_SMTP_PORT" (toString (int $v.mail.port)) -}}
-{{- $_ := set $env "BELFRY_SMTP_TLS" $v.mail.tls -}}
-{{- $_ := set $env "BELFRY_MAIL_FROM" $v.mail.from -}}
-{{- $_ := set $env "BELFRY_MAIL_DIGEST" $v.mail.digest -}}
-{{- with $v.mail.username }}{{ $_ := set $env "BELFRY_SMTP_USERNAME" . }}{{ end -}}
-{{- end -}}
-{{- end -}}
-{{- if eq .name "notes" }}{{ $_ := set $env "BELFRY_ORPHANED_NOTES_EVERY" $v.orphanedNotes.every }}{{ end -}}
-{{- mergeOverwrite $env (deepCopy .service.extraEnv) | toYaml -}}
-{{- end -}}
-
-{{/* A service's variables from Secrets, as NAME: {name, key, optional}. Takes what belfry.ownEnvironment takes. */}}
-{{- define "belfry.secretEnvironment" -}}
-{{- $s := .root.Values.secrets -}}
-{{- $env := dict "MONGODB_URI" $s.mongodbUri "REDIS_URL" $s.redisUrl "BELFRY_INTERNAL_TOKEN" $s.internalToken -}}
-{{- if eq .name "identity" -}}
-{{- $_ := set $env "BOOTSTRAP_ADMIN_UUID" (merge (dict "optional" true) $s.adminUuid) -}}
-{{- end -}}
-{{- if and (eq .name "events") .root.Values.mail.username -}}
-{{- $_ := set $env "BELFRY_SMTP_PASSWORD" $s.smtpPassword -}}
-{{- end -}}
-{{- mergeOverwrite (deepCopy $env) (deepCopy .root.Values.secretEnv) (deepCopy .service.secretEnv) | toYaml -}}
-{{- end -}}
-
-{{/* The env list of a service's container. Each name is there once, because server-side apply refuses a second. The
-     shared variables come from the ConfigMap. With "inline" true they stand in the list, because a hook runs before
-     there is a ConfigMap. Takes (dict "root" $ "name" "events" "service" VALUES "inline" false). */}}
+{{/* The env list of one service's container. With "inline" true the shared variables stand in it, because a hook runs
+     before there is a ConfigMap. A variable is there once, because server-side apply refuses a second. */}}
 {{- define "belfry.environment" -}}
-{{- $plain := include "belfry.ownEnvironment" . | fromYaml -}}
-{{- $shared := include "belfry.sharedEnvironment" .root | fromYaml -}}
-{{- $secret := include "belfry.secretEnvironment" . | fromYaml -}}
-{{- range $name, $_ := $secret -}}
-{{- if or (hasKey $plain $name) (hasKey $shared $name) -}}
-{{- fail (printf "extraEnv: %s comes from a Secret; set secretEnv or secrets instead" $name) -}}
-{{- end -}}
-{{- end -}}
-{{- if .inline }}{{ $plain = merge $plain $shared }}{{ end -}}
-{{- if contains "$(POD_NAME)" (toJson $plain) -}}
+{{- $shared := include "belfry.sharedEnvironment" .root | fromYaml }}
+{{- $plain := mergeOverwrite (include "belfry.ownVariables" . | fromYaml) .service.extraEnv }}
+{{- $secret := mergeOverwrite (include "belfry.secretVariables" . | fromYaml) (deepCopy .root.Values.secretEnv)
+  (deepCopy .service.secretEnv) }}
+{{- range $name, $_ := $secret }}
+{{- if or (hasKey $plain $name) (hasKey $shared $name) }}
+{{- fail (printf "extraEnv: %s comes from a Secret; set secretEnv or secrets instead" $name) }}
+{{- end }}
+{{- end }}
+{{- if .inline }}{{ $plain = merge $plain $shared }}{{ end }}
+{{- if contains "$(POD_NAME)" (toJson $plain) }}
 - name: POD_NAME
   valueFrom: {fieldRef: {fieldPath: metadata.name}}
-{{ end -}}
-{{- $root := .root -}}
-{{- range $name := concat (keys $plain) (keys $secret) | sortAlpha -}}
-- name: {{ $name }}
-{{- with get $secret $name }}
-  valueFrom: {secretKeyRef: {{ include "belfry.secretKeyRef" (dict "root" $root "secret" .) }}}
-{{- else }}
-  value: {{ get $plain $name | quote }}
 {{- end }}
-{{ end -}}
+{{- range $name, $value := merge $plain $secret }}
+- name: {{ $name }}
+{{- if hasKey $secret $name }}
+  valueFrom: {secretKeyRef: {{ include "belfry.secretKeyRef" (dict "root" $.root "secret" $value) }}}
+{{- else }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* A reference to an entry of secrets. Takes (dict "root" $ "secret" ENTRY). */}}
