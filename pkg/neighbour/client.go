@@ -133,8 +133,10 @@ func (p peer) call(ctx context.Context, path string, body []byte, repeatable boo
 // read reads the body of an answer. Where the request makes a large one of it, it takes room for it and for its copy.
 func (p peer) read(ctx context.Context, answer *http.Response) (text []byte, err error) {
 	if size := answer.ContentLength; size >= 0 && size <= maxAnswer {
-		if err := room.Of(ctx).Take(ctx, 2*size); err != nil {
-			return nil, err
+		if size > room.Small {
+			if err := room.Of(ctx).Take(ctx, 2*size); err != nil {
+				return nil, err
+			}
 		}
 		text = make([]byte, size)
 		_, err = io.ReadFull(answer.Body, text)

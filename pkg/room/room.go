@@ -13,6 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
+// Small is up to how many bytes an answer needs no room.
+const Small = 64 << 10
+
 // retry is when to try again after there was no room until the deadline.
 const retry = time.Second
 

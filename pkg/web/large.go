@@ -3,6 +3,9 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -16,6 +19,10 @@ const (
 	maxListInner = 2 * maxList
 	// aroundList is what an answer has around its list at most.
 	aroundList = 4 << 10
+
+	// stallTime is how long the next sentAtOnce bytes of a large answer may take.
+	stallTime  = 5 * time.Second
+	sentAtOnce = 64 << 10
 )
 
 // tooLong refuses a list that has no pages.
@@ -79,11 +86,11 @@ func makeRoom(o Options, r Route) fiber.Handler {
 		if len(body) > most {
 			return tooLong()
 		}
-		if hold.Size() == 0 {
+		if hold.Size() == 0 || len(body) <= room.Small {
 			return nil
 		}
 		hold.Shrink(int64(len(body)))
-		c.Context().Response.SetBodyStream(&heldBody{bytes.NewReader(body), hold}, len(body))
+		c.Context().Response.SetBodyStream(&heldBody{bytes.NewReader(body), hold, c.Context().Conn()}, len(body))
 		sending = true
 		return nil
 	}
@@ -92,7 +99,25 @@ func makeRoom(o Options, r Route) fiber.Handler {
 // heldBody is an answer that is being sent. The server closes it when it is sent, or when its connection has ended.
 type heldBody struct {
 	*bytes.Reader
-	hold *room.Hold
+	hold       *room.Hold
+	connection net.Conn
+}
+
+// WriteTo implements io.WriterTo. The room is others' too: a client that takes nothing for stallTime loses its
+// connection.
+func (b *heldBody) WriteTo(w io.Writer) (written int64, err error) {
+	for end := time.Now().Add(writeTimeout); b.Len() > 0 && err == nil; {
+		deadline := time.Now().Add(stallTime)
+		if deadline.After(end) {
+			deadline = end
+		}
+		if err = b.connection.SetWriteDeadline(deadline); err == nil {
+			var n int64
+			n, err = io.CopyN(w, b.Reader, min(sentAtOnce, int64(b.Len())))
+			written += n
+		}
+	}
+	return written, err
 }
 
 // Close implements io.Closer.

@@ -3,6 +3,8 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -115,5 +117,35 @@ func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
 	if code, _, header := ask(t, http.MethodHead, base+"/text/100000", ""); code != 200 ||
 		header.Get("Content-Length") != fmt.Sprint(100000+around) {
 		t.Errorf("HEAD: %d %v", code, header)
+	}
+}
+
+// TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong has clients that take no byte of large answers.
+func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
+	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute},
+		web.Route{
+			Method: http.MethodGet, Path: "/large", Access: web.Anyone, Large: true,
+			Handler: func(c *fiber.Ctx) error {
+				if err := room.Of(c.UserContext()).Take(c.UserContext(), mostListed); err != nil {
+					return err
+				}
+				return web.OK(c, web.Field{Name: "text", Value: strings.Repeat("a", mostListed-100)})
+			},
+		})
+	for range 6 { // twice as many as there is room for
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close() }()
+		if err := connection.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, body, _ := ask(t, http.MethodGet, base+"/large", ""); code != 200 || len(body) < mostListed-100 {
+		t.Errorf("%d, %d bytes", code, len(body))
 	}
 }

@@ -28,8 +28,10 @@ func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form
 		if err != nil {
 			return nil, err
 		}
-		if err := hold.Take(ctx, size); err != nil {
-			return nil, err
+		if size > room.Small {
+			if err := hold.Take(ctx, size); err != nil {
+				return nil, err
+			}
 		}
 	}
 	notes, err := h.notes.List(ctx, q)
