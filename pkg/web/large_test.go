@@ -52,8 +52,8 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 			}))
 			var got []listed
 			pages := 0
-			for after := int64(0); ; {
-				code, body, _ := ask(t, http.MethodGet, fmt.Sprintf("%s/list?after=%d", base, after), "")
+			for query := ""; ; {
+				code, body, _ := ask(t, http.MethodGet, base+"/list"+query, "")
 				var page struct {
 					Items []listed
 					Next  *int64
@@ -65,7 +65,7 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 				if page.Next == nil {
 					break
 				}
-				after = *page.Next
+				query = fmt.Sprint("?after=", *page.Next)
 			}
 			if len(got) != len(all) || pages != c.pages {
 				t.Fatalf("%d items on %d pages, want %d on %d", len(got), pages, len(all), c.pages)
@@ -101,7 +101,7 @@ func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
 	var wg sync.WaitGroup
 	one := func(i int) {
 		length := mostListed - around + i%2
-		code, body, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/text/", length), "")
+		code, body, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/text/", length), "", "Cookie", cookie)
 		want, size := 200, mostListed
 		if i%2 > 0 {
 			want, size = 400, len(refused)
@@ -114,7 +114,7 @@ func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
 		wg.Go(func() { one(i) })
 	}
 	wg.Wait()
-	if code, _, header := ask(t, http.MethodHead, base+"/text/100000", ""); code != 200 ||
+	if code, _, header := ask(t, http.MethodHead, base+"/text/100000", "", "Cookie", cookie); code != 200 ||
 		header.Get("Content-Length") != fmt.Sprint(100000+around) {
 		t.Errorf("HEAD: %d %v", code, header)
 	}
