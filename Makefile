@@ -6,7 +6,7 @@ SERVICES := $(shell cat pkg/service/names/names.txt)
 MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build images cluster-test fresh stores stores-down \
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images package cluster-test fresh stores stores-down \
 	standalone fuzz bench endure clean
 
 help: ## list the commands
@@ -21,11 +21,11 @@ test: setup-tests ## run every test that needs no cluster, with the race detecto
 test-fast: setup-tests ## run every test without the race detector
 	@RACE= .ci/test $(TESTFLAGS)
 
-lint: ## check style, common faults and dead code in every module
-	@.ci/lint
+lint: ## check scripts, and style, common faults and dead code in every module
+	@.ci/setup lint && .ci/lint
 
 lint-fix: ## format, and mend what the linters can
-	@.ci/lint --fix
+	@.ci/setup lint && .ci/lint --fix
 
 gen: ## write the generated documents anew
 	@.ci/generate
@@ -42,6 +42,9 @@ build: ## build the services and belfryctl into bin
 
 images: setup ## build the container images into .local/images, without Docker (REGISTRY, VERSION)
 	@go run ./deploy/release/images -registry '$(REGISTRY)' -version '$(VERSION)'
+
+package: ## package the chart into .local/chart (VERSION; KEY and KEYRING sign it)
+	@.ci/package
 
 cluster-test: setup ## prove the chart on a real Kubernetes on this machine (root; half an hour the first time)
 	@deploy/verify/cluster/cluster check

@@ -145,8 +145,8 @@ func (l *life) closed(s *Stamp) bool {
 	return s.Seq <= newest.seq && !slices.Contains(newest.open, s.Seq)
 }
 
-// learn adds the answer of a look. Its moves are known before anybody can know of its step.
-func (l *life) learn(s *state, moved []shardMove) {
+// advance adds the answer of a look. Its moves are known before anybody can know of its step.
+func (l *life) advance(s *state, moved []shardMove) {
 	for _, m := range moved {
 		at := &l.moved[m.shard]
 		for known := at.Load(); known < m.seq && !at.CompareAndSwap(known, m.seq); known = at.Load() {
@@ -183,7 +183,7 @@ func token() string { return rand.Text() }
 func (v *Versions) Look(ctx context.Context) *Moment {
 	known := v.life.Load()
 	answer, _ := lookAlone.Run(ctx, v.o.Redis, v.keys, v.known(known)...).Slice() // no answer is no moment
-	return v.learn(known, answer)
+	return v.momentOf(known, answer)
 }
 
 // known are the first arguments of a script that reports.
@@ -203,11 +203,11 @@ func (v *Versions) along(
 	if both[0] == nil {
 		err = redis.Nil
 	}
-	return both[0], v.learn(known, looked), err
+	return both[0], v.momentOf(known, looked), err
 }
 
-// learn returns the moment of a report to who knew the life, nil when it is none.
-func (v *Versions) learn(known *life, parts []any) *Moment {
+// momentOf returns the moment of a report to who knew the life, nil when it is none.
+func (v *Versions) momentOf(known *life, parts []any) *Moment {
 	const all = 4
 	if len(parts) != all {
 		return nil
@@ -235,7 +235,7 @@ func (v *Versions) learn(known *life, parts []any) *Moment {
 		}
 		moved = append(moved, shardMove{shard, at})
 	}
-	known.learn(s, moved)
+	known.advance(s, moved)
 	return &Moment{known, seq}
 }
 
@@ -321,7 +321,7 @@ func (v *Versions) settle(ctx context.Context, l *life, documents []Document) er
 	if err != nil {
 		return fmt.Errorf("%w: settle documents: %w", ErrAway, err)
 	}
-	m := v.learn(l, answer)
+	m := v.momentOf(l, answer)
 	if m == nil {
 		return fmt.Errorf("%w: settle documents: an answer of another shape", ErrAway)
 	}

@@ -15,8 +15,6 @@ package journal
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -181,15 +179,11 @@ func (c *Collection[D, R]) records(ctx context.Context, documents []D) ([]R, err
 // no tombstone: use a field that tombstones lack.
 func (c *Collection[D, R]) First(ctx context.Context, filter bson.D,
 	opts ...options.Lister[options.FindOneOptions]) (r R, err error) {
-	var d D
-	err = c.o.Collection.FindOne(ctx, filter, opts...).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return r, record.ErrNotFound
+	d, err := mongostore.First[D](ctx, c.o.Collection, filter, opts...)
+	if err == nil {
+		err = c.settle(ctx, &d)
 	}
 	if err != nil {
-		return r, fmt.Errorf("find in %s: %w", c.o.Collection.Name(), err)
-	}
-	if err := c.settle(ctx, &d); err != nil {
 		return r, err
 	}
 	return c.o.Record(&d), nil

@@ -61,18 +61,7 @@ func (c *Collection[D, R]) keys(id int64, r R) []directory.Key {
 	return c.o.Keys(id, r)
 }
 
-// Settle makes sure that documents may be shown that were read by Reader; the other methods do so by themselves.
-func (c *Collection[D, R]) Settle(ctx context.Context, documents []D) error {
-	return c.settleAll(ctx, documents)
-}
-
-func (c *Collection[D, R]) settle(ctx context.Context, d *D) error {
-	if c.o.Marks == nil || c.o.Marks.Closed(c.tail(d).Stamp) {
-		return nil
-	}
-	return c.o.Marks.Settle(ctx, []directory.Document{c.read(d)})
-}
-
+// settleAll makes sure that documents may be shown that were read by Reader.
 func (c *Collection[D, R]) settleAll(ctx context.Context, documents []D) error {
 	if c.o.Marks == nil {
 		return nil
@@ -87,6 +76,13 @@ func (c *Collection[D, R]) settleAll(ctx context.Context, documents []D) error {
 		return nil
 	}
 	return c.o.Marks.Settle(ctx, open)
+}
+
+func (c *Collection[D, R]) settle(ctx context.Context, d *D) error {
+	if c.o.Marks == nil || c.o.Marks.Closed(c.tail(d).Stamp) {
+		return nil
+	}
+	return c.o.Marks.Settle(ctx, []directory.Document{c.read(d)})
 }
 
 func (c *Collection[D, R]) read(d *D) directory.Document {

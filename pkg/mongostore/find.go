@@ -2,15 +2,16 @@ package mongostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-)
 
-// batch is how many documents come at once where there may be many: the server sends up to 16 MiB of them.
-const batch = 1000
+	"github.com/belfry-schools/belfry/pkg/record"
+)
 
 // Reader is the part of a collection that only reads. *mongo.Collection is one.
 type Reader interface {
@@ -20,36 +21,36 @@ type Reader interface {
 	CountDocuments(ctx context.Context, filter any, opts ...options.Lister[options.CountOptions]) (int64, error)
 }
 
-// Find returns all documents of a collection that match a filter, nil when there is none. Callers that may match many
+// wholeBatch is how many documents one answer of the server may hold: more than any caller reads. The server's own
+// bound is 16 MiB. With its default, 101, whoever reads more would always ask again.
+const wholeBatch = 1_000_000
+
+// Find returns all documents of a collection that match a filter, empty when there is none. Callers that may match many
 // pass a limit.
 func Find[Document any](ctx context.Context, collection Reader, filter bson.D,
 	opts ...options.Lister[options.FindOptions]) ([]Document, error) {
-	cursor, err := collection.Find(ctx, filter, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("find in %s: %w", collection.Name(), err)
-	}
-	var documents []Document
-	if err := cursor.All(ctx, &documents); err != nil {
-		return nil, fmt.Errorf("read from %s: %w", collection.Name(), err)
-	}
-	return documents, nil
+	documents, _, err := FindUpTo[Document](ctx, collection, math.MaxInt, filter, opts...)
+	return documents, err
 }
 
 // FindUpTo is Find that stops when it has read that many bytes of documents, and says whether there are more.
 func FindUpTo[Document any](ctx context.Context, collection Reader, most int, filter bson.D,
 	opts ...options.Lister[options.FindOptions]) (documents []Document, more bool, err error) {
-	cursor, err := collection.Find(ctx, filter, append(opts, options.Find().SetBatchSize(batch))...)
+	all := options.Find().SetBatchSize(wholeBatch)
+	cursor, err := collection.Find(ctx, filter, append([]options.Lister[options.FindOptions]{all}, opts...)...)
 	if err != nil {
 		return nil, false, fmt.Errorf("find in %s: %w", collection.Name(), err)
 	}
 	defer func() { _ = cursor.Close(ctx) }() // the server ends it by itself
+	// Not cursor.All: it makes a buffered reader for each document.
+	documents = make([]Document, 0, cursor.RemainingBatchLength())
 	for size := 0; cursor.Next(ctx); {
 		if size += len(cursor.Current); size > most {
 			return documents, true, nil
 		}
 		var d Document
-		if err := cursor.Decode(&d); err != nil {
-			return nil, false, fmt.Errorf("read from %s: %w", collection.Name(), err)
+		if err := bson.Unmarshal(cursor.Current, &d); err != nil {
+			return nil, false, fmt.Errorf("decode from %s: %w", collection.Name(), err)
 		}
 		documents = append(documents, d)
 	}
@@ -57,4 +58,20 @@ func FindUpTo[Document any](ctx context.Context, collection Reader, most int, fi
 		return nil, false, fmt.Errorf("read from %s: %w", collection.Name(), err)
 	}
 	return documents, false, nil
+}
+
+// First returns the first document that matches a filter, record.ErrNotFound when there is none.
+func First[Document any](ctx context.Context, collection Reader, filter bson.D,
+	opts ...options.Lister[options.FindOneOptions]) (d Document, err error) {
+	found, err := collection.FindOne(ctx, filter, opts...).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return d, record.ErrNotFound
+	}
+	if err != nil {
+		return d, fmt.Errorf("find in %s: %w", collection.Name(), err)
+	}
+	if err := bson.Unmarshal(found, &d); err != nil {
+		return d, fmt.Errorf("decode from %s: %w", collection.Name(), err)
+	}
+	return d, nil
 }

@@ -40,18 +40,7 @@ const (
 
 // Load reads the document with the id. record.ErrNotFound when there is none.
 func Load[T any, P Document[T]](ctx context.Context, collection Reader, id int64) (T, error) {
-	return load[T](ctx, collection, id)
-}
-
-func load[D any](ctx context.Context, collection Reader, id int64) (doc D, err error) {
-	err = collection.FindOne(ctx, byID(id)).Decode(&doc)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return doc, record.ErrNotFound
-	}
-	if err != nil {
-		return doc, fmt.Errorf("load from %s: %w", collection.Name(), err)
-	}
-	return doc, nil
+	return First[T](ctx, collection, byID(id))
 }
 
 // Update changes one document as a whole and loses no concurrent change. It loads the document, lets change decide in
@@ -68,7 +57,7 @@ func Update[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 	change func(P) error) (T, error) {
 	started := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		stored, err := load[Stored[T]](ctx, collection, id)
+		stored, err := First[Stored[T]](ctx, collection, byID(id))
 		if err != nil {
 			return stored.Document, err
 		}

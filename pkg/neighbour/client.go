@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -30,7 +29,6 @@ const (
 	// maxAnswer bounds an answer, in bytes. A year of a busy element is well below it.
 	maxAnswer = 64 << 20
 
-	dialTimeout      = 2 * time.Second
 	idleConnections  = 64
 	idleConnLifetime = 60 * time.Second
 )
@@ -54,7 +52,7 @@ type Transport struct {
 // NewTransport returns a transport that keeps its connections and passes the trace on.
 func NewTransport(o Options) *Transport {
 	wire := &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		DialContext:         newDialer().DialContext,
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleConnLifetime,
 	}

@@ -2,8 +2,6 @@ package neighbour
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -52,11 +50,10 @@ func (e *Elements) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.E
 	if len(q.IDs) == 0 || len(q.Keys) > 0 {
 		return ask(ctx, e.peer, ElementFacts, q)
 	}
-	found, err := e.near.Find(ctx, q.IDs, func(ctx context.Context, ids []int64) (map[int64]fact.Element, error) {
-		answer, err := ask(ctx, e.peer, ElementFacts, fact.ElementsQuestion{IDs: ids})
-		return byID(answer, func(e fact.Element) int64 { return e.ID }), err
-	})
-	return slices.Collect(maps.Values(found)), err
+	return find(ctx, e.near, q.IDs, func(e fact.Element) int64 { return e.ID },
+		func(ctx context.Context, ids []int64) ([]fact.Element, error) {
+			return ask(ctx, e.peer, ElementFacts, fact.ElementsQuestion{IDs: ids})
+		})
 }
 
 // Administered returns the elements that the user is an administrator of, current or not, in no order.

@@ -37,18 +37,22 @@ func (i *Identity) Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User
 	if len(q.IDs) == 0 || len(q.Keys) > 0 {
 		return ask(ctx, i.peer, UserFacts, q)
 	}
-	found, err := i.near.Find(ctx, q.IDs, func(ctx context.Context, ids []int64) (map[int64]fact.User, error) {
-		answer, err := ask(ctx, i.peer, UserFacts, fact.UsersQuestion{IDs: ids})
-		return byID(answer, func(u fact.User) int64 { return u.ID }), err
-	})
-	return slices.Collect(maps.Values(found)), err
+	return find(ctx, i.near, q.IDs, func(u fact.User) int64 { return u.ID },
+		func(ctx context.Context, ids []int64) ([]fact.User, error) {
+			return ask(ctx, i.peer, UserFacts, fact.UsersQuestion{IDs: ids})
+		})
 }
 
-// byID returns records by their ids.
-func byID[R any](records []R, id func(R) int64) map[int64]R {
-	byID := make(map[int64]R, len(records))
-	for _, r := range records {
-		byID[id(r)] = r
-	}
-	return byID
+// find returns those of the records that exist, in no order, of which memory lacks some or all: these are asked for.
+func find[R any](ctx context.Context, near *directory.Shelf[R], ids []int64, id func(R) int64,
+	ask func(context.Context, []int64) ([]R, error)) ([]R, error) {
+	found, err := near.Find(ctx, ids, func(ctx context.Context, ids []int64) (map[int64]R, error) {
+		answer, err := ask(ctx, ids)
+		byID := make(map[int64]R, len(answer))
+		for _, r := range answer {
+			byID[id(r)] = r
+		}
+		return byID, err
+	})
+	return slices.Collect(maps.Values(found)), err
 }

@@ -1,10 +1,6 @@
 package neighbour
 
-import (
-	"encoding/json"
-	"fmt"
-	"reflect"
-)
+import "github.com/segmentio/encoding/json"
 
 // Question is a question that services ask the owner of records. Q is the question and A the answer, in JSON.
 type Question[Q, A any] struct {
@@ -19,10 +15,12 @@ type Question[Q, A any] struct {
 
 // decode reads the answer from its envelope.
 func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
-	envelope := reflect.New(reflect.StructOf([]reflect.StructField{
-		{Name: "Answer", Type: reflect.TypeFor[*A](), Tag: reflect.StructTag(fmt.Sprintf("json:%q", question.Field))},
-	}))
-	envelope.Elem().Field(0).Set(reflect.ValueOf(&answer))
-	err = json.Unmarshal(text, envelope.Interface())
+	var envelope map[string]json.RawMessage
+	if err = json.Unmarshal(text, &envelope); err != nil {
+		return answer, err
+	}
+	if inside, there := envelope[question.Field]; there {
+		err = json.Unmarshal(inside, &answer)
+	}
 	return answer, err
 }

@@ -1,13 +1,10 @@
 package redisstore
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -52,19 +49,9 @@ func TestKeys_OfOneTagHaveOneHashTagInAClusterAndTheirOldNamesElsewhere(t *testi
 }
 
 func TestRights_AreThoseOfTheGuide(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rules, _ := strings.Cut(string(text), "ACL SETUSER belfry ")
-	rules, _, _ = strings.Cut(rules, "```")
 	connecting := []string{"cluster|slots", "eval", "evalsha"} // what the check itself and a cluster's client send
 	var guide []string
-	for _, word := range strings.Fields(rules) {
+	for _, word := range storetest.RedisRights(t, "password") {
 		if name, ok := strings.CutPrefix(word, "+"); ok && !slices.Contains(connecting, name) {
 			guide = append(guide, name)
 		}

@@ -87,7 +87,8 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	}
 	r, err := connect(ctx, spec, cfg, tel)
 	if err != nil {
-		return errors.Join(err, tel.Stop(ctx))
+		tel.Stop(ctx)
+		return err
 	}
 	work := serve
 	if command == "migrate" {
@@ -99,7 +100,9 @@ func run(ctx context.Context, spec Spec, args []string, out io.Writer) error {
 	}
 	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.StopDeadline)
 	defer cancel()
-	return errors.Join(err, r.close(down), tel.Stop(down))
+	err = errors.Join(err, r.close(down))
+	tel.Stop(down)
+	return err
 }
 
 // serve runs the service until ctx ends.
@@ -129,6 +132,7 @@ func serve(ctx context.Context, spec Spec, r *Runtime) error {
 	components = append(components, surface.Components...)
 	components = append(components, listen("internal listener", internal, r.InternalListen),
 		listen("public listener", public, r.Listen))
+	relaxCollector()
 	return lifecycle.Run(ctx, lifecycle.Options{Log: r.Log, Readiness: &ready, DrainDelay: r.DrainDelay,
 		StopDeadline: r.StopDeadline}, components...)
 }

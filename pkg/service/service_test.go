@@ -116,6 +116,19 @@ func TestRun_MigrateOnlyPrepares(t *testing.T) {
 	}
 }
 
+func TestRun_ACollectorThatIsAwayFailsNothing(t *testing.T) {
+	environment(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+	var out output.Buffer
+	prepared := 0
+	if err := run(t.Context(), bells(&prepared), []string{"migrate"}, &out); err != nil || prepared != 1 {
+		t.Errorf("prepared %d times, %v", prepared, err)
+	}
+	if !strings.Contains(out.String(), "telemetry is lost") {
+		t.Errorf("nothing says that telemetry is lost:\n%s", out.String())
+	}
+}
+
 func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 	const secret = "hunter2"
 	for name, c := range map[string]struct {

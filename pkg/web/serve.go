@@ -2,9 +2,9 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/segmentio/encoding/json"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/problem"

@@ -2,7 +2,7 @@
        belfry.sharedVariables   those of all services
        belfry.ownVariables      those of one service
        belfry.secretVariables   those of one service that come from Secrets
-     The first, with extraEnv, is the ConfigMap (belfry.sharedEnvironment). All three are the env list of a container
+     The first is the ConfigMap (belfry.sharedEnvironment). All three, with extraEnv, are the env list of a container
      (belfry.environment). "One service" is (dict "root" $ "name" "events" "service" VALUES) everywhere. */}}
 
 {{- define "belfry.sharedVariables" -}}
@@ -43,7 +43,7 @@ SSL_CERT_FILE: /etc/belfry/ca/ca.crt
 {{- $url := include "belfry.publicUrl" .root }}
 GOMEMLIMIT: {{ include "belfry.goMemoryLimit" .service.resources.limits.memory }}
 {{- with .root.Values }}
-{{- if and .telemetry.endpoint (not (hasKey .extraEnv "OTEL_RESOURCE_ATTRIBUTES")) }}
+{{- if .telemetry.endpoint }}
 OTEL_RESOURCE_ATTRIBUTES: {{ print "service.instance.id=$(POD_NAME),k8s.pod.name=$(POD_NAME),k8s.namespace.name="
   $release.Namespace }}
 {{- end }}
@@ -87,16 +87,19 @@ BELFRY_SMTP_PASSWORD: {{ toJson .secrets.smtpPassword }}
 {{- end }}
 {{- end -}}
 
-{{/* The shared variables with what extraEnv adds and replaces, as NAME: value. */}}
+{{/* The shared variables in the order of their names, as NAME: value. */}}
 {{- define "belfry.sharedEnvironment" -}}
-{{- mergeOverwrite (include "belfry.sharedVariables" . | fromYaml) .Values.extraEnv | toYaml -}}
+{{- include "belfry.sharedVariables" . | fromYaml | toYaml -}}
 {{- end -}}
 
 {{/* The env list of one service's container. With "inline" true the shared variables stand in it, because a hook runs
-     before there is a ConfigMap. A variable is there once, because server-side apply refuses a second. */}}
+     before there is a ConfigMap. A variable is there once, because server-side apply refuses a second. The kubelet
+     expands $(NAME) in this list alone, so extraEnv is here, and only by what stands before, so such values come
+     last. */}}
 {{- define "belfry.environment" -}}
 {{- $shared := include "belfry.sharedEnvironment" .root | fromYaml }}
-{{- $plain := mergeOverwrite (include "belfry.ownVariables" . | fromYaml) .service.extraEnv }}
+{{- $plain := mergeOverwrite (include "belfry.ownVariables" . | fromYaml) (deepCopy .root.Values.extraEnv)
+  (deepCopy .service.extraEnv) }}
 {{- $secret := mergeOverwrite (include "belfry.secretVariables" . | fromYaml) (deepCopy .root.Values.secretEnv)
   (deepCopy .service.secretEnv) }}
 {{- range $name, $_ := $secret }}
@@ -105,16 +108,20 @@ BELFRY_SMTP_PASSWORD: {{ toJson .secrets.smtpPassword }}
 {{- end }}
 {{- end }}
 {{- if .inline }}{{ $plain = merge $plain $shared }}{{ end }}
-{{- if contains "$(POD_NAME)" (toJson $plain) }}
+{{- if and (contains "$(POD_NAME)" (toJson $plain)) (not (hasKey $plain "POD_NAME")) }}
 - name: POD_NAME
   valueFrom: {fieldRef: {fieldPath: metadata.name}}
 {{- end }}
+{{- range $names := list false true }}
 {{- range $name, $value := merge $plain $secret }}
+{{- if eq $names (contains "$(" (toString $value)) }}
 - name: {{ $name }}
 {{- if hasKey $secret $name }}
   valueFrom: {secretKeyRef: {{ include "belfry.secretKeyRef" (dict "root" $.root "secret" $value) }}}
 {{- else }}
   value: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -1,49 +1,73 @@
 {{/* The name that all objects of the release begin with. It leaves room for a service's name and for the suffix that
-     Kubernetes appends to pods' names. */}}
+     Kubernetes appends to pods' names. Names of Services have no dots and begin with a letter; names of releases
+     need not. */}}
 {{- define "belfry.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
-{{- end -}}
-{{- end -}}
+{{- $release := replace "." "-" .Release.Name -}}
+{{- $full := printf "%s-%s" $release $name -}}
+{{- if contains $name $release }}{{ $full = $release }}{{ end -}}
+{{- if regexMatch "^[0-9]" $full }}{{ $full = printf "%s-%s" $name $release }}{{ end -}}
+{{- default $full .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* The labels that select all pods of the release; with a component, those of the component. Never change them:
      Deployments could not be upgraded. Takes (dict "root" $ "component" "events"). */}}
 {{- define "belfry.selector" -}}
-app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride | trunc 63 | trimSuffix "-" }}
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride | trunc 63 | trimSuffix "-" | quote }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 {{- with .component }}
 app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* All labels of an object. Takes what belfry.selector takes. */}}
-{{- define "belfry.labels" -}}
+{{/* The labels of a component's pods. None of them tells of a version: a change would restart the pods. Takes what
+     belfry.selector takes, and further "labels". */}}
+{{- define "belfry.podLabels" -}}
 {{ include "belfry.selector" . }}
 app.kubernetes.io/part-of: belfry
-app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+{{- with merge (dict) (default dict .labels) .root.Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* All labels of an object. Takes what belfry.podLabels takes. */}}
+{{- define "belfry.labels" -}}
+{{ include "belfry.podLabels" . }}
+app.kubernetes.io/version: {{ include "belfry.version" . | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The metadata of an object of a service or other component. Takes what belfry.selector takes. */}}
+{{/* The version that a component runs, as a label: the beginning of its digest, else the images' tag. Takes what
+     belfry.selector takes. */}}
+{{- define "belfry.version" -}}
+{{- $component := toString .component -}}
+{{- $digest := ternary .root.Values.test.digest "" (eq $component "test") -}}
+{{- if hasKey .root.Values.services $component -}}
+{{- $digest = (include "belfry.service" (dict "root" .root "name" $component) | fromYaml).digest -}}
+{{- end -}}
+{{- $version := default .root.Chart.AppVersion .root.Values.image.tag -}}
+{{- with $digest }}{{ $version = trimPrefix "sha256:" . | trunc 12 }}{{ end -}}
+{{- $version | trunc 63 | trimAll "-_." -}}
+{{- end -}}
+
+{{/* The metadata of an object of a service or other component. Takes what belfry.podLabels takes, and
+     "annotations". */}}
 {{- define "belfry.metadata" -}}
 name: {{ include "belfry.fullname" .root }}{{ with .component }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}
 labels:
   {{- include "belfry.labels" . | nindent 2 }}
+{{- with .annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{/* An image's reference. Takes (dict "root" $ "name" "events" "digest" ""). */}}
 {{- define "belfry.image" -}}
 {{- $image := .root.Values.image -}}
-{{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
+{{- with default .root.Values.global.imageRegistry $image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{- $image.prefix }}{{ .name -}}
 {{- if .digest }}@{{ .digest }}{{ else }}:{{ default .root.Chart.AppVersion $image.tag }}{{ end -}}
 {{- end -}}

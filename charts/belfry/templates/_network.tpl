@@ -24,8 +24,10 @@
 {{/* The rules that every pod needs to look up names. */}}
 {{- define "belfry.egressDNS" -}}
 - ports:
-    - {protocol: UDP, port: 53}
-    - {protocol: TCP, port: 53}
+    {{- range .Values.networkPolicy.dnsPorts }}
+    - {protocol: UDP, port: {{ . }}}
+    - {protocol: TCP, port: {{ . }}}
+    {{- end }}
   {{- with .Values.networkPolicy.dns }}
   to:
     {{- toYaml . | nindent 4 }}
@@ -38,9 +40,18 @@
 {{ include "belfry.egressDNS" . }}
 {{ include "belfry.opening" (dict "peers" $policy.mongodb.to "ports" $policy.mongodb.ports "direction" "to") }}
 {{ include "belfry.opening" (dict "peers" $policy.redis.to "ports" $policy.redis.ports "direction" "to") }}
+{{- with $policy.extraEgress }}
+{{ toYaml . }}
+{{- end }}
 {{- if .Values.telemetry.endpoint }}
 {{ include "belfry.opening" (dict "peers" $policy.telemetry.to "ports" $policy.telemetry.ports "direction" "to") }}
 {{- end }}
+{{- end -}}
+
+{{/* The DNS names of an Ingress or HTTPRoute (of), as a JSON list. */}}
+{{- define "belfry.hosts" -}}
+{{- $why := "set host, the DNS name at which clients reach this deployment" -}}
+{{- required (printf "%s: %s" .of $why) .root.Values.host | prepend .root.Values.extraHosts | toJson -}}
 {{- end -}}
 
 {{/* Fails unless trustedProxies is set: an Ingress or HTTPRoute (of) makes the controller's pods the peers of all

@@ -6,7 +6,7 @@ automountServiceAccountToken: false
 serviceAccountName: {{ . }}
 {{- end }}
 enableServiceLinks: false
-{{- with .root.Values.image.pullSecrets }}
+{{- with concat .root.Values.image.pullSecrets .root.Values.global.imagePullSecrets }}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}
@@ -14,17 +14,24 @@ imagePullSecrets:
 {{- end }}
 securityContext:
   runAsNonRoot: true
-  runAsUser: 65532
-  runAsGroup: 65532
   seccompProfile: {type: RuntimeDefault}
+  {{- range $name, $id := .root.Values.podSecurity }}
+  {{- with $id }}
+  {{ $name }}: {{ int64 . }}
+  {{- end }}
+  {{- end }}
 {{- with .service.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .service.tolerations }}
 tolerations:
+  {{- $seconds := .service.lostNodeSeconds }}
+  {{- range list "not-ready" "unreachable" }}
+  - {key: node.kubernetes.io/{{ . }}, operator: Exists, effect: NoExecute, tolerationSeconds: {{ $seconds }}}
+  {{- end }}
+  {{- with .service.tolerations }}
   {{- toYaml . | nindent 2 }}
-{{- end }}
+  {{- end }}
 {{- with .service.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
@@ -57,21 +64,35 @@ envFrom:
 {{- end }}
 env:
   {{- include "belfry.environment" . | trim | nindent 2 }}
-{{- if .root.Values.certificateAuthority.configMap }}
+{{- with .root.Values }}
+{{- if or .certificateAuthority.configMap .extraVolumeMounts }}
 volumeMounts:
+  {{- if .certificateAuthority.configMap }}
   - {name: ca, mountPath: /etc/belfry/ca, readOnly: true}
+  {{- end }}
+  {{- with .extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
 {{/* The volumes of a service's pod. */}}
 {{- define "belfry.volumes" -}}
-{{- with .Values.certificateAuthority }}
-{{- if .configMap }}
+{{- with .Values }}
+{{- if or .certificateAuthority.configMap .extraVolumes }}
 volumes:
+  {{- with .certificateAuthority }}
+  {{- if .configMap }}
   - name: ca
     configMap:
       name: {{ .configMap }}
       items: [{key: {{ .key }}, path: ca.crt}]
+  {{- end }}
+  {{- end }}
+  {{- with .extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

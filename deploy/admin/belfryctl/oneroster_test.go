@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // testRoster is a folder in the testdata of package oneroster.
@@ -255,7 +256,7 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 // and the race detector.
 func TestOneRoster_AThousandPupilsLoadInSeconds(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOfficeOf(t, servicetest.Options{NoRace: true}) // it measures
 	dir := clienttest.Folder(t, elmwood(1000))
 	for _, want := range [][]string{
 		{"staff 40/0/0", "pupils 1000/0/0", "groups 481/0/0", "memberships 13520/0/0"},

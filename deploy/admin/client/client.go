@@ -107,6 +107,16 @@ func (c *Client) login(ctx context.Context) error {
 	return nil
 }
 
+// Cookie returns the session's cookie as a header has it, for other programs that call with it. The client may renew
+// its session at any later call.
+func (c *Client) Cookie() (string, error) {
+	kept := c.http.Jar.Cookies(c.base.JoinPath("/api/"))
+	if len(kept) == 0 {
+		return "", errors.New("no session")
+	}
+	return kept[0].Name + "=" + kept[0].Value, nil
+}
+
 // Logout ends the session. The next call starts another.
 func (c *Client) Logout(ctx context.Context) error {
 	return c.call(ctx, request{method: http.MethodGet, path: "/api/logout"}, nil)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -125,6 +126,23 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 				t.Errorf("the summary doesn't count what is there: %+v", summary)
 			}
 		})
+	}
+}
+
+// A year of a large school has more tutor groups than there are letters.
+func TestTutorGroupsOfALargeSchoolHaveNamesOfTheirOwn(t *testing.T) {
+	dir, _ := generate(t, options(5000, 1, 1))
+	groups := map[string]int{}
+	for _, p := range read(t, dir, bundle.Pupils) {
+		groups[p["tutor_group"]]++
+	}
+	for name, pupils := range groups {
+		if !regexp.MustCompile(`^\d+[A-Z]{1,2}$`).MatchString(name) || pupils > 24 {
+			t.Errorf("%q has %d pupils", name, pupils)
+		}
+	}
+	if len(groups) < 7*26 || groups["9Z"] == 0 || groups["9AA"] == 0 {
+		t.Errorf("%d groups: %v", len(groups), groups)
 	}
 }
 

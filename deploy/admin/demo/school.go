@@ -153,7 +153,14 @@ func (s *school) enrol() {
 	}
 }
 
-func letter(n int) string { return string(rune('A' + n)) }
+// letter returns A to Z, and after them AA, AB and so on: a year of a large school has more tutor groups than letters.
+func letter(n int) string {
+	last := string(rune('A' + n%26))
+	if n < 26 {
+		return last
+	}
+	return letter(n/26-1) + last
+}
 
 // tutorGroup is what a tutor group is called in a form, such as 9A.
 func tutorGroup(form, tutor int) string { return strconv.Itoa(form) + letter(tutor) }

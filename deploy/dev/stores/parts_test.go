@@ -50,6 +50,22 @@ func unused(t *testing.T) int {
 	return 0
 }
 
+// TestRunsThatStartAtOnceChooseOtherPorts: none of them listens yet when the others choose.
+func TestRunsThatStartAtOnceChooseOtherPorts(t *testing.T) {
+	t.Setenv("STORES_REDIS_PORT", "")
+	chosen := map[int]bool{}
+	for range 5 {
+		port, err := site{dir: t.TempDir()}.port("STORES_REDIS_PORT")
+		if err != nil {
+			t.Fatal(err)
+		}
+		chosen[port] = true
+	}
+	if len(chosen) < 4 { // two of them may by chance
+		t.Errorf("five runs chose %v", chosen)
+	}
+}
+
 func TestPort(t *testing.T) {
 	at := site{dir: t.TempDir()}
 	t.Setenv("STORES_REDIS_PORT", "")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -85,7 +86,12 @@ func (at site) port(variable string) (int, error) {
 	for _, port := range ports {
 		taken[port] = true
 	}
-	for port := firstPort + os.Getpid()%(lastPort-firstPort)/2; port < lastPort; port++ {
+	// Runs that start at once have process ids side by side, and listen only later: what each chooses is random, so
+	// that they don't choose the same.
+	const span = lastPort - firstPort
+	start := rand.IntN(span)
+	for i := range span {
+		port := firstPort + (start+i)%span
 		if !taken[port] && listenable(port) == nil {
 			ports[variable] = port
 			return port, writeJSON(path, ports)

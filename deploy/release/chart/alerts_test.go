@@ -2,8 +2,6 @@ package chart_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -92,12 +91,9 @@ func unknown(s *parser.VectorSelector, metrics string) string {
 
 // The guide explains every alert.
 func TestTheGuideExplainsEveryAlert(t *testing.T) {
-	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := checkout.Read(t, "docs/operate.md")
 	for name := range rules(t) {
-		if strings.HasPrefix(name, "Belfry") && !strings.Contains(string(guide), "`"+name+"`") {
+		if strings.HasPrefix(name, "Belfry") && !strings.Contains(guide, "`"+name+"`") {
 			t.Errorf("docs/operate.md does not explain %s", name)
 		}
 	}

@@ -3,23 +3,19 @@ package chart_test
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // settings are the variables that a service reads, from the table that the service itself writes.
 func settings(t *testing.T, service string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "settings.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var names []string
-	for _, section := range strings.Split(string(text), "\n## ") {
+	for _, section := range strings.Split(checkout.Read(t, "docs/settings.md"), "\n## ") {
 		title, body, _ := strings.Cut(section, "\n")
 		if title != "All services" && title != service+", besides" {
 			continue
@@ -139,8 +135,36 @@ func TestExtraVariablesReplaceAndAreMerged(t *testing.T) {
 		t.Errorf("events has %v", e)
 	}
 	e = env("notes")
-	if e["BELFRY_LOG_LEVEL"] != "WARN" || e["OTEL_SDK_DISABLED"] != "true_" ||
+	if !strings.HasPrefix(e["BELFRY_LOG_LEVEL"], "WARN") || !strings.HasPrefix(e["OTEL_SDK_DISABLED"], "true_") ||
 		!strings.HasPrefix(e["GOMEMLIMIT"], "230MiB") {
 		t.Errorf("notes has %v", e)
+	}
+}
+
+// The kubelet expands $(NAME) in a container's list alone, not in what comes from a ConfigMap, and by what stands
+// before in the list.
+func TestExtraVariablesMayNameOthers(t *testing.T) {
+	for _, set := range []string{"extraEnv.A=$(B) on $(POD_NAME),extraEnv.B=x",
+		"services.notes.extraEnv.A=$(B) on $(POD_NAME),services.notes.extraEnv.B=x",
+		"extraEnv.A=$(B) on $(POD_NAME),secretEnv.B.name=x,secretEnv.B.key=y"} {
+		objects := render(t, "--set", set)
+		for kind, container := range map[string]any{
+			"Deployment": only(objects, "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0),
+			"Job":        only(objects, "Job")["belfry-migrate"].at("spec", "template", "spec", "containers", 3),
+		} {
+			var before []string
+			for _, entry := range list(walk(container, "env")) {
+				name, value := fmt.Sprint(walk(entry, "name")), fmt.Sprint(walk(entry, "value"))
+				for _, named := range regexp.MustCompile(`\$\((\w+)\)`).FindAllStringSubmatch(value, -1) {
+					if !slices.Contains(before, named[1]) {
+						t.Errorf("%s, %s: %s stands before %s", set, kind, name, named[1])
+					}
+				}
+				before = append(before, name)
+			}
+			if !slices.Contains(before, "A") || !slices.Contains(before, "POD_NAME") {
+				t.Errorf("%s, %s: the variables are %q", set, kind, before)
+			}
+		}
 	}
 }

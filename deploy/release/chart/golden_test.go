@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // Each example of values renders to its golden file, with both kinds of Helm. UPDATE=1 go test ./deploy/release/chart
@@ -107,15 +109,12 @@ func TestEveryFieldIsKnownToKubernetes(t *testing.T) {
 }
 
 func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "release", "examples", "mongodb.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	said, err := kubeconform(string(text))
+	text := checkout.Read(t, "deploy/release/examples/mongodb.yaml")
+	said, err := kubeconform(text)
 	if err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0, Errors: 0, Skipped: 0") {
 		t.Errorf("%v\n%s", err, said)
 	}
-	if said, err := kubeconform(strings.Replace(string(text), "members: 3", "replicas: 3", 1)); err == nil {
+	if said, err := kubeconform(strings.Replace(text, "members: 3", "replicas: 3", 1)); err == nil {
 		t.Errorf("an unknown field passes:\n%s", said)
 	}
 }
@@ -123,12 +122,8 @@ func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
 // The examples name a patch of MongoDB without the holes that deploy/release/examples/README.md lists.
 func TestHardToBreak_Row22_TheExamplesOfMongoDBHaveNoKnownHoles(t *testing.T) {
 	version := regexp.MustCompile(`(?:image: mongo:|version: )8\.0\.(\d+)\b`)
-	for _, example := range [][]string{{"deploy", "release", "examples", "mongodb.yaml"}, {"tilt", "stores.yaml"}} {
-		text, err := os.ReadFile(filepath.Join(append([]string{root}, example...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := version.FindStringSubmatch(string(text))
+	for _, example := range []string{"deploy/release/examples/mongodb.yaml", "tilt/stores.yaml"} {
+		found := version.FindStringSubmatch(checkout.Read(t, example))
 		if found == nil {
 			t.Fatalf("%v names no patch of MongoDB 8.0", example)
 		}

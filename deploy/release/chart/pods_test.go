@@ -17,8 +17,12 @@ func TestEveryPodIsRestricted(t *testing.T) {
 		if len(found) != len(services)+2 {
 			t.Errorf("%q: %d kinds of pod", args, len(found))
 		}
+		user := "65532"
+		if strings.Contains(strings.Join(args, " "), "openshift.yaml") {
+			user = "<nil>" // the cluster's
+		}
 		for name, pod := range found {
-			for path, want := range map[string]string{"runAsNonRoot": "true", "runAsUser": "65532",
+			for path, want := range map[string]string{"runAsNonRoot": "true", "runAsUser": user, "fsGroup": "<nil>",
 				"seccompProfile": "map[type:RuntimeDefault]"} {
 				if got := fmt.Sprint(walk(pod, "securityContext", path)); got != want {
 					t.Errorf("%s: %s is %s", name, path, got)
@@ -40,6 +44,52 @@ func TestEveryPodIsRestricted(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// OpenShift chooses user and groups, and its name servers' pods listen at another port.
+func TestWhatOpenShiftNeedsCanBeSet(t *testing.T) {
+	unset := []string{"--set", "podSecurity.runAsUser=null,podSecurity.runAsGroup=null,networkPolicy.dnsPorts[0]=5353"}
+	for _, version := range []string{"helm 3", "helm 4"} {
+		out, errs, err := template(version, unset...)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", version, err, errs)
+		}
+		objects := parse(t, out)
+		for name, pod := range pods(objects) {
+			got := fmt.Sprint(walk(pod, "securityContext"))
+			if got != "map[runAsNonRoot:true seccompProfile:map[type:RuntimeDefault]]" {
+				t.Errorf("%s, %s: %s", version, name, got)
+			}
+		}
+		for name, policy := range only(objects, "NetworkPolicy") {
+			if got := openings(policy, "egress", "to"); len(got) > 0 && got[0] != "any UDP5353,TCP5353" {
+				t.Errorf("%s, %s: %q", version, name, got)
+			}
+		}
+	}
+	objects := render(t, "--set", "podSecurity.runAsUser=1000680000,podSecurity.fsGroup=1000680000")
+	given := walk(pods(objects)["Job belfry-migrate"], "securityContext")
+	if got := fmt.Sprint(walk(given, "runAsUser"), " ", walk(given, "fsGroup")); got != "1000680000 1000680000" {
+		t.Errorf("the ids are %s", got)
+	}
+}
+
+// Pods of a lost node are replaced sooner than Kubernetes would, and other tolerations stay.
+func TestPodsOfALostNodeAreReplaced(t *testing.T) {
+	objects := render(t, "--set", "services.notes.lostNodeSeconds=20,defaults.tolerations[0].key=school")
+	for service, want := range map[string]string{"notes": "20", "events": "60"} {
+		var got []string
+		for _, toleration := range list(only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec",
+			"tolerations")) {
+			got = append(got, fmt.Sprint(walk(toleration, "key"), walk(toleration, "effect"),
+				walk(toleration, "tolerationSeconds")))
+		}
+		wanted := fmt.Sprintf("[node.kubernetes.io/not-readyNoExecute%s node.kubernetes.io/unreachableNoExecute%[1]s "+
+			"school<nil><nil>]", want)
+		if strings.ReplaceAll(fmt.Sprint(got), " <nil>", "<nil>") != wanted {
+			t.Errorf("%s tolerates %q, want %s", service, got, wanted)
 		}
 	}
 }
@@ -93,10 +143,6 @@ func TestPodsProbeTheHealthPort(t *testing.T) {
 
 func TestScaling(t *testing.T) {
 	fixed := render(t, "--set", "services.notes.replicas=1,services.events.replicas=3")
-	budgets := only(fixed, "PodDisruptionBudget")
-	if budgets["belfry-notes"] != nil || budgets["belfry-events"] == nil || len(budgets) != 3 {
-		t.Errorf("budgets %v", budgets)
-	}
 	if got := fmt.Sprint(only(fixed, "Deployment")["belfry-events"].at("spec", "replicas")); got != "3" {
 		t.Errorf("events has %s replicas", got)
 	}
@@ -113,13 +159,33 @@ func TestScaling(t *testing.T) {
 	if got := only(scaled, "Deployment")["belfry-events"].at("spec", "replicas"); got != nil {
 		t.Errorf("each upgrade would set the replicas of events to %v", got)
 	}
-	if only(scaled, "PodDisruptionBudget")["belfry-events"] != nil {
-		t.Error("a service that may shrink to one pod has a budget")
+}
+
+// However many pods a service has, now or by its autoscaler, one of them may leave at a time. So a single one may.
+func TestEveryServiceHasABudgetOfOne(t *testing.T) {
+	for _, set := range []string{"defaults.replicas=1", "defaults.replicas=3",
+		"defaults.autoscaling.enabled=true,defaults.autoscaling.minReplicas=1,defaults.autoscaling.maxReplicas=6"} {
+		budgets := only(render(t, "--set", set), "PodDisruptionBudget")
+		for _, service := range services {
+			budget := budgets["belfry-"+service]
+			delete(budget["spec"].(map[string]any), "selector")
+			got := fmt.Sprint(budget["spec"])
+			if got != "map[maxUnavailable:1 unhealthyPodEvictionPolicy:AlwaysAllow]" {
+				t.Errorf("%s: the budget of %s is %s", set, service, got)
+			}
+		}
+	}
+	if got := only(render(t, "--set", "podDisruptionBudget.enabled=false"), "PodDisruptionBudget"); len(got) > 0 {
+		t.Errorf("budgets although there are to be none: %v", got)
 	}
 }
 
 func TestStoppedRunsNoPod(t *testing.T) {
 	objects := render(t, "--set", "stopped=true,services.events.autoscaling.enabled=true")
+	// With a store away a migration would fail, and the stop with it.
+	if jobs := only(objects, "Job"); len(jobs) > 0 || only(objects, "NetworkPolicy")["belfry-migrate"] != nil {
+		t.Errorf("stopping migrates: %v", jobs)
+	}
 	for name, deployment := range only(objects, "Deployment") {
 		if got := fmt.Sprint(deployment.at("spec", "replicas")); got != "0" {
 			t.Errorf("%s has %s replicas", name, got)
@@ -137,8 +203,7 @@ func TestChangedSettingsRollThePods(t *testing.T) {
 		return fmt.Sprint(only(render(t, args...), "Deployment")["belfry-notes"].at("spec", "template", "metadata",
 			"annotations", "checksum/config"))
 	}
-	if sum() != sum("--set", "services.notes.replicas=4") || sum() == sum("--set", "logLevel=DEBUG") ||
-		sum() == sum("--set", "extraEnv.OTEL_SDK_DISABLED=yes") {
+	if sum() != sum("--set", "services.notes.replicas=4") || sum() == sum("--set", "logLevel=DEBUG") {
 		t.Error("the checksum does not follow the ConfigMap")
 	}
 }
@@ -227,10 +292,7 @@ func TestNotesTellHowToLogIn(t *testing.T) {
 // notesAsAnObject returns a copy of the chart whose notes are an object: Helm shows notes only with a cluster.
 func notesAsAnObject(t *testing.T) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "belfry")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "charts", "belfry"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := copied(t, filepath.Join(t.TempDir(), "belfry"))
 	notes, err := os.ReadFile(filepath.Join(dir, "templates", "NOTES.txt"))
 	if err != nil {
 		t.Fatal(err)

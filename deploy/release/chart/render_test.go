@@ -92,12 +92,22 @@ func template(version string, args ...string) (out, errs string, err error) {
 	return r.out, r.errs, r.err
 }
 
+// copied copies the chart into a folder that is not there yet, and returns that folder.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "charts", "belfry"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // everything is the arguments that enable all parts of the chart.
 func everything() []string {
 	return []string{"--values", "charts/belfry/examples/district.yaml", "--set",
 		"ingress.enabled=true,ingress.className=traefik,ingress.tlsSecret=tls,mail.username=belfry," +
 			"ingress.annotations.issuer=x,httpRoute.annotations.x=y,serviceMonitor.labels.team=a," +
-			"prometheusRule.labels.team=a,defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
+			"prometheusRule.labels.team=a,commonLabels.team=b,defaults.podLabels.c=d," +
+			"defaults.tolerations[0].key=x,defaults.nodeSelector.a=b," +
 			"defaults.podAnnotations.a=b,defaults.priorityClassName=high," +
 			"allowedOrigins[0]=https://timetable.example," +
 			"secretEnv.OTEL_EXPORTER_OTLP_HEADERS.name=otlp,secretEnv.OTEL_EXPORTER_OTLP_HEADERS.key=headers"}

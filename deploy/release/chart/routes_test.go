@@ -2,14 +2,13 @@ package chart_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
@@ -48,12 +47,8 @@ func frontDoors(t *testing.T) map[string]routes.Table {
 // documented returns the public paths of a service from its API description, with ids filled in.
 func documented(t *testing.T, service string) []string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "pkg", "apidoc", service+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var description struct{ Paths map[string]any }
-	if err := yaml.Unmarshal(text, &description); err != nil {
+	if err := yaml.Unmarshal([]byte(checkout.Read(t, "pkg/apidoc/"+service+".yaml")), &description); err != nil {
 		t.Fatal(err)
 	}
 	var paths []string

@@ -11,15 +11,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -33,14 +31,7 @@ type options struct {
 	platforms []v1.Platform
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "images:", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("images", run) }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	root, err := checkout.Root()

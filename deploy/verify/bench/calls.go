@@ -9,7 +9,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
@@ -21,9 +23,49 @@ const samples = 400
 // parts are what names are searched by: each is in hundreds of names of a school.
 var parts = []string{"an", "ar", "el", "en", "er", "in", "le", "on", "ma", "th"}
 
+// The calls by name.
+const (
+	whoami        = "whoami"
+	elementDetail = "element"
+	byName        = "by name"
+	nameLike      = "name like"
+	day           = "a pupil's day"
+	week          = "a pupil's week with staff and locations"
+	year          = "a pupil's year"
+	freeBusy      = "free or busy of a teacher's day"
+	calendar      = "calendar of a teacher"
+	feed          = "calendar feed of a teacher"
+	eventDetail   = "event"
+	eventNotes    = "notes of an event"
+	create        = "create an event with four elements"
+	login         = "login"
+)
+
+// budgeted says where the budget of round trips has each call: how its row begins.
+var budgeted = map[string]string{
+	whoami:        "GET /sessions/{session}/whoami |",
+	elementDetail: "GET /api/elements/{id} | a pupil",
+	byName:        "GET /api/elements | by name",
+	nameLike:      "GET /api/elements | by a part of the name",
+	day:           "GET /api/elements/{id}/commitments | a pupil's day",
+	week:          "GET /api/elements/{id}/commitments | a pupil's week with staff and locations",
+	year:          "GET /api/elements/{id}/commitments | a pupil's year",
+	freeBusy:      "GET /api/elements/{id}/freebusy |",
+	calendar:      "GET /api/elements/{id}/calendar.ics |",
+	feed:          "GET /ical/{file} |",
+	eventDetail:   "GET /api/events/{id} | 5 elements",
+	eventNotes:    "GET /api/events/{id}/notes | 3 notes or more",
+	create:        "POST /api/events | 4 elements",
+	login:         "GET /api/login |",
+}
+
+// feeds is how many feeds are made for a run.
+const feeds = 10
+
 // request is one request of a call.
 type request struct {
 	method, path, body string
+	same               string    // a path whose answer shows what the floor has to read, where its own doesn't
 	reads              floorRead // what the floor reads in its place
 }
 
@@ -89,39 +131,50 @@ func (p picker) calls(ctx context.Context) ([]call, error) {
 		return c
 	}
 	calls := []call{
-		get("whoami", 1, func() request { return request{path: "/sessions/1/whoami"} }),
-		get("element", samples, func() request {
+		get(whoami, 1, func() request { return request{path: "/sessions/1/whoami"} }),
+		get(elementDetail, samples, func() request {
 			e := p.one("Pupil")
 			return request{path: elementPath(e.id), reads: floorRead{elements: []int64{e.id}}}
 		}),
-		get("by name", samples, func() request {
+		get(byName, samples, func() request {
 			e := p.one("Pupil")
 			return request{path: "/api/elements?name=" + url.QueryEscape(e.name),
 				reads: floorRead{elements: []int64{e.id}}}
 		}),
-		get("name like", samples, func() request {
+		get(nameLike, samples, func() request {
 			return request{path: "/api/elements?namelike=" + parts[p.dice.IntN(len(parts))]}
 		}),
-		get("a pupil's day", samples, func() request { return p.timetable("Pupil", 0, "") }),
-		get("a pupil's week with staff and locations", samples,
-			func() request { return p.timetable("Pupil", 6, "&include=staff,locations") }),
-		get("a pupil's year", 40, func() request { return p.year() }),
-		get("free or busy of a teacher's day", samples, func() request {
-			day := p.weekday().Format(time.DateOnly)
-			return request{path: elementPath(p.one("Staff").id) + "/freebusy?start_date=" + day + "&end_date=" + day}
+		get(day, samples, func() request { return p.timetable("Pupil", 0, "") }),
+		get(week, samples, func() request { return p.timetable("Pupil", 6, "&include=staff,locations") }),
+		get(year, 40, func() request { return p.year() }),
+		get(freeBusy, samples, func() request {
+			r := p.timetable("Staff", 0, "")
+			return request{path: strings.Replace(r.path, "/commitments?", "/freebusy?", 1), same: r.path}
 		}),
-		get("calendar of a teacher", 40, func() request {
+		get(calendar, 40, func() request {
 			return request{path: elementPath(p.one("Staff").id) + "/calendar.ics"}
 		}),
 	}
-	more, err := p.eventCalls(ctx, calls[4])
+	addresses, err := p.school.makeFeeds(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	calls = append(calls, get(feed, len(addresses), func() request { n++; return request{path: addresses[n-1]} }))
+	more, err := p.eventCalls(ctx, calls[4].requests)
 	if err != nil {
 		return nil, err
 	}
 	calls = append(calls, more...)
-	calls = append(calls, get("login", 1, func() request { return request{path: "/api/login?uuid=" + p.school.admin} }))
+	user, err := p.school.client.WhoAmI(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls = append(calls, get(login, 1, func() request {
+		return request{path: "/api/login?uuid=" + p.school.admin, reads: floorRead{users: []int64{user}}}
+	}))
 	for i := range calls {
-		if err := p.school.learn(ctx, &calls[i]); err != nil {
+		if err := p.school.prepare(ctx, &calls[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", calls[i].name, err)
 		}
 	}
@@ -142,9 +195,9 @@ func (p picker) year() request {
 }
 
 // eventCalls returns the calls about events: those of the days, and new ones in a year without lessons.
-func (p picker) eventCalls(ctx context.Context, days call) ([]call, error) {
+func (p picker) eventCalls(ctx context.Context, days []request) ([]call, error) {
 	var ids []int64
-	for _, r := range days.requests {
+	for _, r := range days {
 		found, err := p.school.eventsIn(ctx, r)
 		if err != nil {
 			return nil, err
@@ -157,12 +210,13 @@ func (p picker) eventCalls(ctx context.Context, days call) ([]call, error) {
 	if len(ids) == 0 {
 		return nil, errors.New("no day has an event")
 	}
-	event, notes := call{name: "event"}, call{name: "notes of an event"}
+	event, notes := call{name: eventDetail}, call{name: eventNotes}
 	for _, id := range ids {
 		path := "/api/events/" + strconv.FormatInt(id, 10)
 		event.requests = append(event.requests,
 			request{method: http.MethodGet, path: path, reads: floorRead{events: []int64{id}}})
-		notes.requests = append(notes.requests, request{method: http.MethodGet, path: path + "/notes"})
+		notes.requests = append(notes.requests,
+			request{method: http.MethodGet, path: path + "/notes", reads: floorRead{notesOf: []int64{id}}})
 	}
 	var category int64
 	for record, err := range p.school.client.List(ctx, "/api/admin/eventcategories", "eventcategories", nil) {
@@ -174,7 +228,7 @@ func (p picker) eventCalls(ctx context.Context, days call) ([]call, error) {
 			break
 		}
 	}
-	create := call{name: "create an event with four elements"}
+	creation := call{name: create}
 	for range samples {
 		starts := time.Date(demo.DefaultLastYear+3, time.January, 1, 8, 0, 0, 0, time.UTC).
 			Add(time.Duration(p.dice.IntN(365*24)) * time.Hour)
@@ -188,25 +242,30 @@ func (p picker) eventCalls(ctx context.Context, days call) ([]call, error) {
 		if err != nil {
 			return nil, err
 		}
-		create.requests = append(create.requests,
+		creation.requests = append(creation.requests,
 			request{method: http.MethodPost, path: "/api/events", body: string(body), reads: floorRead{writes: true}})
 	}
-	return []call{event, notes, create}, nil
+	return []call{event, notes, creation}, nil
 }
 
 func elementPath(id int64) string { return "/api/elements/" + strconv.FormatInt(id, 10) }
 
-// learn makes the requests of a call that only reads once, which warms up, fails when one is refused, and tells the
-// floor what to read.
-func (s *school) learn(ctx context.Context, c *call) error {
+// prepare makes the requests of a call that only reads once, which warms up, fails when one is refused, and finds what
+// the floor has to read.
+func (s *school) prepare(ctx context.Context, c *call) error {
 	for i := range c.requests {
 		r := &c.requests[i]
-		if r.method != http.MethodGet || c.name == "login" {
+		if r.method != http.MethodGet || c.name == login {
 			continue
 		}
 		body, err := s.get(ctx, r.path)
 		if err != nil {
 			return err
+		}
+		if r.same != "" {
+			if body, err = s.get(ctx, r.same); err != nil {
+				return err
+			}
 		}
 		if !r.reads.any() {
 			r.reads = readIDs(body)
@@ -224,8 +283,10 @@ func (s *school) eventsIn(ctx context.Context, r request) ([]int64, error) {
 	return readIDs(body).events, nil
 }
 
-// readIDs returns what an answer shows: elements, or the events of commitments. A calendar is no JSON, and has
-// neither.
+// uid is how a calendar names an event.
+var uid = regexp.MustCompile(`(?m)^UID:event-(\d+)@`)
+
+// readIDs returns what an answer shows: elements, or the events of commitments or of a calendar.
 func readIDs(body []byte) floorRead {
 	var answer struct {
 		Elements    []struct{ ID int64 }
@@ -239,13 +300,58 @@ func readIDs(body []byte) floorRead {
 		for _, c := range answer.Commitments {
 			reads.events = append(reads.events, c.Event.ID)
 		}
+		return reads
+	}
+	for _, found := range uid.FindAllSubmatch(body, -1) {
+		if id, err := strconv.ParseInt(string(found[1]), 10, 64); err == nil {
+			reads.events = append(reads.events, id)
+		}
 	}
 	return reads
 }
 
-// get returns the body of an answer of 200, or of 404 to a search.
+// makeFeeds makes calendar feeds of teachers, and returns their addresses. The feeds of earlier runs of the school
+// end, so that they don't pile up.
+func (s *school) makeFeeds(ctx context.Context, p picker) ([]string, error) {
+	var addresses []string
+	staff := p.at["Staff"]
+	for i := range min(feeds, len(staff)) { // of all kinds: the first that were hired teach least
+		path := elementPath(staff[i*len(staff)/min(feeds, len(staff))].id) + "/feeds"
+		var listed struct{ Feeds []struct{ ID json.Number } }
+		if err := s.ask(ctx, http.MethodGet, path, &listed); err != nil {
+			return nil, err
+		}
+		for _, f := range listed.Feeds {
+			if err := s.ask(ctx, http.MethodDelete, path+"/"+f.ID.String(), nil); err != nil {
+				return nil, err
+			}
+		}
+		var made struct{ Feed struct{ Path string } }
+		if err := s.ask(ctx, http.MethodPost, path, &made); err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, made.Feed.Path)
+	}
+	return addresses, nil
+}
+
+// ask makes a request, and reads its answer unless into is nil.
+func (s *school) ask(ctx context.Context, method, path string, into any) error {
+	body, err := s.send(ctx, method, path)
+	if err != nil || into == nil {
+		return err
+	}
+	return json.Unmarshal(body, into)
+}
+
+// get returns the body of an answer.
 func (s *school) get(ctx context.Context, path string) ([]byte, error) {
-	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	return s.send(ctx, http.MethodGet, path)
+}
+
+// send returns the body of an answer, which has to be a success. The error doesn't have the path: a feed's is secret.
+func (s *school) send(ctx context.Context, method, path string) ([]byte, error) {
+	asked, err := http.NewRequestWithContext(ctx, method, s.local.URL+path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -256,8 +362,8 @@ func (s *school) get(ctx context.Context, path string) ([]byte, error) {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s was answered with %d", path, answer.StatusCode)
+	if err == nil && answer.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("a request was answered with %d", answer.StatusCode)
 	}
 	return body, err
 }

@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"sync"
 	"time"
@@ -11,23 +15,33 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 // floorRead is the least that the store has to do for a request: one read of the documents that it shows, by their
 // ids, or one write.
 type floorRead struct {
-	elements, events []int64
-	writes           bool
+	elements, events, users []int64
+	notesOf                 []int64 // of these events
+	writes                  bool
 }
 
-// any reports whether there is anything to do: a request without it has no floor.
-func (r floorRead) any() bool { return len(r.elements)+len(r.events) > 0 || r.writes }
+// any reports whether there is anything to do: a request without it needs no store.
+func (r floorRead) any() bool {
+	return len(r.elements)+len(r.events)+len(r.users)+len(r.notesOf) > 0 || r.writes
+}
 
-// floors measures what the store alone can do, by the bare driver in this process.
+// floors measures what could not be less: what the store alone can do, by the bare driver in this process, and what
+// the front door alone can do, in front of a server in this process that answers a constant.
 type floors struct {
 	client *mongo.Client
 	db     *mongo.Database
 	event  bson.M // what a write writes, but for its id
+	door   *httptest.Server
+	behind *httptest.Server
+	bare   map[int]figures // of the front door, by clients
 }
 
 // scratchCollection takes what the floor of a write writes, and is dropped before and after.
@@ -38,7 +52,13 @@ func newFloors(ctx context.Context, s *school) (*floors, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &floors{client: client, db: client.Database(database)}
+	f := &floors{client: client, db: client.Database(database), bare: map[int]figures{}}
+	f.behind = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = io.WriteString(w, `{"status":"OK"}`) // an error means that wrk has gone
+	}))
+	f.door = httptest.NewServer(frontdoor.New(routes.Table{Routes: []routes.Row{{Prefix: "/api", Service: "constant"}}},
+		map[string][]string{"constant": {f.behind.Listener.Addr().String()}}, slog.New(slog.DiscardHandler)))
 	if err := f.db.Collection("events").FindOne(ctx, bson.D{}).Decode(&f.event); err != nil {
 		return nil, fmt.Errorf("read an event: %w", err)
 	}
@@ -47,15 +67,30 @@ func newFloors(ctx context.Context, s *school) (*floors, error) {
 }
 
 func (f *floors) close() {
+	f.door.Close()
+	f.behind.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	_ = f.db.Collection(scratchCollection).Drop(ctx) // the next run drops it too
 	_ = f.client.Disconnect(ctx)
 }
 
-// measure does the least reads of the requests in turn, with so many clients at a time. A call without a floor gives
-// no figures.
-func (f *floors) measure(ctx context.Context, c call, clients, seconds int) (figures, error) {
+// bareDoor measures the front door before a constant, once for each number of clients.
+func (f *floors) bareDoor(ctx context.Context, s *school, clients, seconds int) (figures, error) {
+	if got, found := f.bare[clients]; found {
+		return got, nil
+	}
+	got, err := wrk(ctx, s.scratch, f.door.URL, s.cookie,
+		[]request{{method: http.MethodGet, path: "/api/constant"}}, clients, seconds)
+	if err == nil {
+		f.bare[clients] = got
+	}
+	return got, err
+}
+
+// store does the least reads of the requests in turn, with so many clients at a time. A call that needs no store
+// gives no figures.
+func (f *floors) store(ctx context.Context, c call, clients, seconds int) (figures, error) {
 	reads := make([]floorRead, 0, len(c.requests))
 	for _, r := range c.requests {
 		if r.reads.any() {
@@ -100,11 +135,16 @@ func (f *floors) once(ctx context.Context, r floorRead) error {
 		_, err := f.db.Collection(scratchCollection).InsertOne(ctx, f.event)
 		return err
 	}
-	collection, ids := "elements", r.elements
-	if len(r.events) > 0 {
+	collection, field, ids := "elements", "_id", r.elements
+	switch {
+	case len(r.events) > 0:
 		collection, ids = "events", r.events
+	case len(r.users) > 0:
+		collection, ids = "users", r.users
+	case len(r.notesOf) > 0:
+		collection, field, ids = "notes", "event_id", r.notesOf
 	}
-	found, err := f.db.Collection(collection).Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
+	found, err := f.db.Collection(collection).Find(ctx, bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: ids}}}})
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // arguments are the flags of the command.
@@ -28,21 +27,24 @@ type arguments struct {
 	seconds       int // of one measurement
 	runs          int // of each measurement; the median counts
 	calls         *regexp.Regexp
-	out           string // the prefix of the files of results
-	against       string // the CSV of another run; empty: none
+	out           string   // the prefix of the files of results
+	against       string   // the CSV of another run; empty: none
+	fresh         bool     // load the school anew
+	profile       bool     // of each call
+	growth        bool     // over several schools
+	schools       []size   // of the growth
+	crowd         []int    // more numbers of clients, for the first of the schools
+	keep          bool     // the data of these schools
+	from          []string // CSV files to draw growth from, without measuring
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-		os.Exit(1)
-	}
-}
+// size is that of a school.
+type size struct{ pupils, years int }
 
-// run measures as the arguments say, and writes the table to out and to files.
-func run(ctx context.Context, args []string, out io.Writer) (err error) {
+func main() { process.Main("bench", run) }
+
+// run measures as the arguments say, and writes tables to out and to files.
+func run(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
@@ -53,45 +55,22 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 			return err
 		}
 	}
-	s, err := startSchool(ctx, o, out)
+	say := console{out}
+	if o.growth {
+		return grow(ctx, o, say)
+	}
+	r, err := measureSchool(ctx, o, say)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop()) }()
-	calls, err := s.calls(ctx)
-	if err != nil {
-		return err
-	}
-	floors, err := newFloors(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer floors.close()
-
-	r := report{options: o, school: s, before: before}
-	for _, c := range calls {
-		if !o.calls.MatchString(c.name) {
-			continue
-		}
-		for _, clients := range o.clients {
-			measured, err := s.measure(ctx, c, floors, clients)
-			if err != nil {
-				return fmt.Errorf("%s with %d clients: %w", c.name, clients, err)
-			}
-			r.results = append(r.results, measured)
-			if _, err := fmt.Fprintln(out, measured); err != nil {
-				return err
-			}
-		}
-	}
-	r.memory = s.memory()
-	return r.write(out)
+	r.before = before
+	return r.write(say, o.out)
 }
 
 // parse reads the flags.
 func parse(args []string) (arguments, error) {
 	var o arguments
-	var clients, calls string
+	var clients, calls, schools, crowd, from string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.pupils, "pupils", 1000, "size of the school")
 	flags.IntVar(&o.years, "years", 5, "school years of it")
@@ -103,22 +82,52 @@ func parse(args []string) (arguments, error) {
 	flags.StringVar(&o.out, "out", filepath.Join(".local", "bench", time.Now().UTC().Format("20060102-150405")),
 		"path of the results, without .md and .csv")
 	flags.StringVar(&o.against, "against", "", "CSV file of another run to compare with")
+	flags.BoolVar(&o.fresh, "fresh", false, "load the school anew, which measures the import")
+	flags.BoolVar(&o.profile, "profile", false, "write a profile of each call, by perf")
+	flags.BoolVar(&o.growth, "growth", false, "measure -schools one after another, and draw how each call grows")
+	flags.StringVar(&schools, "schools", "1000x1,1000x5,1000x10,5000x1,20000x1",
+		"pupils x years of the schools of -growth")
+	flags.StringVar(&crowd, "crowd", "64,256", "further numbers of clients for the first school of -growth")
+	flags.BoolVar(&o.keep, "keep", false, "keep the data of the schools of -growth")
+	flags.StringVar(&from, "from", "", "CSV files of runs: -growth draws from them, and measures nothing")
 	if err := flags.Parse(args); err != nil {
 		return arguments{}, err
 	}
-	for text := range strings.SplitSeq(clients, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > 1024 {
-			return arguments{}, fmt.Errorf("-clients: %q is no number from 1 to 1,024", text)
+	var err error
+	if o.clients, err = numbers(clients); err != nil {
+		return arguments{}, fmt.Errorf("-clients: %w", err)
+	}
+	if o.crowd, err = numbers(crowd); err != nil {
+		return arguments{}, fmt.Errorf("-crowd: %w", err)
+	}
+	for text := range strings.SplitSeq(schools, ",") {
+		var s size
+		if _, err := fmt.Sscanf(text, "%dx%d", &s.pupils, &s.years); err != nil {
+			return arguments{}, fmt.Errorf("-schools: %q is not pupils x years, such as 1000x5", text)
 		}
-		o.clients = append(o.clients, n)
+		o.schools = append(o.schools, s)
+	}
+	if from != "" {
+		o.from = strings.Split(from, ",")
 	}
 	if o.seconds < 1 || o.runs < 1 {
 		return arguments{}, errors.New("-seconds and -runs: at least 1")
 	}
-	var err error
 	if o.calls, err = regexp.Compile(calls); err != nil {
 		return arguments{}, fmt.Errorf("-calls: %w", err)
 	}
 	return o, nil
+}
+
+// numbers reads numbers of clients, separated by commas.
+func numbers(list string) ([]int, error) {
+	var all []int
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > 1024 {
+			return nil, fmt.Errorf("%q is no number from 1 to 1,024", text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }

@@ -2,211 +2,200 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
-// result is what was measured of a call with some number of clients.
-type result struct {
-	call      string
-	clients   int
-	belfry    figures
-	floor     figures            // no requests: there is none
-	processor map[string]float64 // seconds a request, by kind of process
-}
+// leastShown is how many documents a collection has at least that is shown.
+const leastShown = 1000
 
-// measure measures a call, as often as asked for; the run of the median rate counts.
-func (s *school) measure(ctx context.Context, c call, f *floors, clients int) (result, error) {
-	var all []result
-	for range s.options.runs {
-		before, err := usages()
-		if err != nil {
-			return result{}, err
-		}
-		got, err := wrk(ctx, s.scratch, s.url, s.cookie, c.requests, clients, s.options.seconds)
-		if err != nil {
-			return result{}, err
-		}
-		after, err := usages()
-		if err != nil {
-			return result{}, err
-		}
-		r := result{call: c.name, clients: clients, belfry: got, processor: used(before, after)}
-		for kind := range r.processor {
-			r.processor[kind] /= float64(got.requests)
-		}
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b result) int { return cmp.Compare(a.belfry.rate(), b.belfry.rate()) })
-	median := all[len(all)/2]
-	var err error
-	median.floor, err = f.measure(ctx, c, clients, max(1, s.options.seconds/4))
-	return median, err
-}
-
-// columns are those of the table, with the names that the CSV has.
-var columns = append([]string{"call", "clients", "requests/s", "p50 ms", "p95 ms", "p99 ms", "floor/s", "of the floor"},
-	processorColumns()...)
-
-func processorColumns() []string {
-	var names []string
-	for _, kind := range kindNames() {
-		names = append(names, kind+" ms")
-	}
-	return append(names, "processor ms")
-}
-
-// cells returns the values of the columns.
-func (r result) cells() []string {
-	row := []string{r.call, strconv.Itoa(r.clients), number(r.belfry.rate(), 1),
-		millis(r.belfry.p50), millis(r.belfry.p95), millis(r.belfry.p99), "", ""}
-	if r.floor.requests > 0 {
-		row[6], row[7] = number(r.floor.rate(), 1), number(r.belfry.rate()/r.floor.rate(), 3)
-	}
-	var sum float64
-	for _, kind := range kindNames() {
-		sum += r.processor[kind]
-		row = append(row, number(r.processor[kind]*1000, 3))
-	}
-	return append(row, number(sum*1000, 3))
-}
-
-func (r result) String() string {
-	line := fmt.Sprintf("%-42s %4d clients  %8.0f/s  p50 %7s  p99 %7s ms", r.call, r.clients, r.belfry.rate(),
-		millis(r.belfry.p50), millis(r.belfry.p99))
-	if r.floor.requests > 0 {
-		line += fmt.Sprintf("  floor %8.0f/s", r.floor.rate())
-	}
-	return line
-}
-
-func number(value float64, digits int) string { return strconv.FormatFloat(value, 'f', digits, 64) }
-
-func millis(d time.Duration) string { return number(float64(d.Microseconds())/1000, 2) }
-
-// report is a whole run.
+// report is what was measured of one school.
 type report struct {
 	options arguments
-	school  *school
+	machine machine
 	results []result
-	before  []result          // of another run
-	memory  map[string][2]int // bytes idle and now
+	before  []result // of another run
+	idle    map[string]held
+	held    map[string]held // after all calls
+	starts  map[string]time.Duration
+	loaded  loading
+	stored  stored
 }
 
-// write writes the table as Markdown to out, and as Markdown and CSV to files.
-func (r report) write(out io.Writer) error {
-	if err := os.MkdirAll(filepath.Dir(r.options.out), 0o755); err != nil {
+// console is where a run says what it does.
+type console struct{ io.Writer }
+
+func (c console) print(format string, values ...any) error {
+	_, err := fmt.Fprintf(c, format, values...)
+	return err
+}
+
+// write writes the report as Markdown to out, and as Markdown and CSV to files.
+func (r report) write(out console, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
 	markdown := r.markdown()
-	var table strings.Builder
-	rows := [][]string{columns}
-	for _, measured := range r.results {
-		rows = append(rows, measured.cells())
-	}
-	if err := csv.NewWriter(&table).WriteAll(rows); err != nil {
+	if err := errors.Join(os.WriteFile(path+".md", []byte(markdown), 0o644),
+		writeCSV(path+".csv", r.results, r.machine)); err != nil {
 		return err
 	}
-	if err := errors.Join(os.WriteFile(r.options.out+".md", []byte(markdown), 0o644),
-		os.WriteFile(r.options.out+".csv", []byte(table.String()), 0o644)); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\n%s\nwritten to %s.md and .csv\n", markdown, r.options.out)
-	return err
+	return out.print("\n%s\nwritten to %s.md and .csv\n", markdown, path)
 }
 
 func (r report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. %d pupils, %d years, seed %d. %d s a measurement, median of %d.\n\n", machine(),
-		r.options.pupils, r.options.years, r.options.seed, r.options.seconds, r.options.runs)
-	head := columns
-	if len(r.before) > 0 {
-		head = append(slices.Clone(columns), "of before")
-	}
-	writeRow(&b, head)
-	writeRow(&b, slices.Repeat([]string{"---"}, len(head)))
-	for _, measured := range r.results {
-		row := measured.cells()
-		if len(r.before) > 0 {
-			row = append(row, r.ofBefore(measured))
-		}
-		writeRow(&b, row)
-	}
-	if took := r.school.loaded; took.elapsed > 0 {
-		fmt.Fprintf(&b, "\nImport: %d records in %.1f s.\n", took.records, took.elapsed.Seconds())
-	}
-	b.WriteString("\n| process | MB idle | MB after this |\n|---|---|---|\n")
-	for _, kind := range kindNames() {
-		if held, found := r.memory[kind]; found {
-			fmt.Fprintf(&b, "| %s | %d | %d |\n", kind, held[0]>>20, held[1]>>20)
-		}
-	}
+	o := r.options
+	fmt.Fprintf(&b, "%s. %d pupils, %d years, seed %d: %d events, %d elements. %d s a measurement, median of %d.\n\n",
+		r.machine, o.pupils, o.years, o.seed, r.stored.of("events"), r.stored.of("elements"), o.seconds, o.runs)
+	r.writeResults(&b)
+	r.writeProcessor(&b)
+	r.writeAims(&b)
+	r.writeMemory(&b)
 	return b.String()
 }
 
-// ofBefore returns how many times as many requests a second there are as in the other run; "" when it has none.
-func (r report) ofBefore(now result) string {
+func (r report) writeResults(b *strings.Builder) {
+	head := []string{"call", "clients", "requests/s", "p50 ms", "p95 ms", "p99 ms", "floor/s", "of the floor",
+		"p50 of the floor's", "of the first"}
+	if len(r.before) > 0 {
+		head = append(head, "of before", "p50 of before's", "processor of before's")
+	}
+	writeHead(b, head...)
+	for _, m := range r.results {
+		row := []string{m.call, strconv.Itoa(m.clients), number(m.belfry.rate(), 0), millis(m.belfry.p50),
+			millis(m.belfry.p95), millis(m.belfry.p99), number(m.floorRate(), 0),
+			ratio(m.belfry.rate(), m.floorRate()), ratio(m.belfry.p50.Seconds(), m.floorP50().Seconds()), m.ofFirst()}
+		if len(r.before) > 0 {
+			row = append(row, r.ofBefore(m)...)
+		}
+		writeRow(b, row...)
+	}
+}
+
+// ofBefore returns how the rate, the median and the processor time compare with those of the other run; "" for what
+// that doesn't have.
+func (r report) ofBefore(now result) []string {
 	for _, old := range r.before {
 		if old.call == now.call && old.clients == now.clients {
-			return number(now.belfry.rate()/old.belfry.rate(), 2)
+			return []string{ratio(now.belfry.rate(), old.belfry.rate()),
+				ratio(now.belfry.p50.Seconds(), old.belfry.p50.Seconds()),
+				ratio(now.allProcessor().Seconds(), old.allProcessor().Seconds())}
 		}
 	}
-	return ""
+	return []string{"", "", ""}
 }
 
-func writeRow(b *strings.Builder, cells []string) {
+// writeProcessor writes what a request costs with most clients: fewest of the processors' time is idle then.
+func (r report) writeProcessor(b *strings.Builder) {
+	clients := slices.Max(r.options.clients)
+	fmt.Fprintf(b, "\nProcessor time of a request in ms, with %d clients, and its round trips:\n\n", clients)
+	writeHead(b, slices.Concat([]string{"call"}, kindNames(), []string{"all", "MongoDB", "Redis", "neighbours"})...)
+	for _, m := range r.results {
+		if m.clients != clients {
+			continue
+		}
+		row := []string{m.call}
+		for _, kind := range kindNames() {
+			row = append(row, number(m.processor[kind]*1000, 2))
+		}
+		writeRow(b, append(row, millis(m.allProcessor()), strconv.Itoa(m.trips.mongo), strconv.Itoa(m.trips.redis),
+			strconv.Itoa(m.trips.neighbours))...)
+	}
+}
+
+// writeAims writes what was aimed at, and whether it is reached.
+func (r report) writeAims(b *strings.Builder) {
+	fmt.Fprintf(b, "\nAims: requests/s and p99 with %d clients, p50 with one.\n\n", aimClients)
+	writeHead(b, "call", "requests/s", "aim", "p50 ms", "aim", fmt.Sprintf("p99 of p50, aim %d", mostTail), "missed")
+	of := func(call string, clients int) (result, bool) {
+		i := slices.IndexFunc(r.results, func(m result) bool { return m.call == call && m.clients == clients })
+		if i < 0 {
+			return result{}, false
+		}
+		return r.results[i], true
+	}
+	for _, m := range r.results {
+		one, found := of(m.call, 1)
+		if m.clients != aimClients || !found {
+			continue
+		}
+		a := aimOf(m.call)
+		tail := m.belfry.p99.Seconds() / m.belfry.p50.Seconds()
+		var missed []string
+		if m.belfry.rate() < a.rate {
+			missed = append(missed, "requests/s")
+		}
+		if a.p50 > 0 && one.belfry.p50 > a.p50 {
+			missed = append(missed, "p50")
+		}
+		if tail > mostTail {
+			missed = append(missed, "p99")
+		}
+		writeRow(b, m.call, number(m.belfry.rate(), 0), optional(a.rate, 0), millis(one.belfry.p50),
+			optional(a.p50.Seconds()*1000, 1), number(tail, 1),
+			cmp.Or(strings.Join(missed, ", "), "–"))
+	}
+}
+
+// optional returns "" for 0.
+func optional(value float64, digits int) string {
+	if value == 0 {
+		return ""
+	}
+	return number(value, digits)
+}
+
+func (r report) writeMemory(b *strings.Builder) {
+	if took := r.loaded; took.Seconds > 0 {
+		fmt.Fprintf(b, "\nImport by belfryctl: %d records in %.0f s (aim %.0f s), %.0f a second; belfryctl held %d MB "+
+			"at most (aim %d). Processor time in s:", took.Records, took.Seconds, mostImport.Seconds(),
+			float64(took.Records)/took.Seconds, took.Peak>>20, mostImporter>>20)
+		for _, kind := range slices.Concat(kindNames(), []string{importer}) {
+			fmt.Fprintf(b, " %s %.0f", kind, took.Processor[kind])
+		}
+		b.WriteString(".\n")
+	}
+	fmt.Fprintf(b, "\nOn disk %d MB, in Redis %d MB.\n\n", r.stored.disk>>20, r.stored.redis>>20)
+	writeHead(b, "collection", "documents", "bytes of one", "MB stored", "MB of indexes")
+	for _, c := range r.stored.collections {
+		if c.Documents >= leastShown {
+			writeRow(b, c.name, strconv.FormatInt(c.Documents, 10), strconv.FormatInt(c.Size/c.Documents, 10),
+				strconv.FormatInt(c.Stored>>20, 10), strconv.FormatInt(c.Indexes>>20, 10))
+		}
+	}
+	b.WriteString("\n")
+	writeHead(b, "process", "MB idle", "MB after all calls", "MB at most", "ms from exec to ready")
+	for _, kind := range kindNames() {
+		now, found := r.held[kind]
+		if !found {
+			continue
+		}
+		ready := ""
+		if slices.Contains(names.All(), kind) {
+			ready = number(r.starts[kind].Seconds()*1000, 0)
+		}
+		writeRow(b, kind, strconv.Itoa(r.idle[kind].resident>>20), strconv.Itoa(now.resident>>20),
+			optional(float64(now.peak>>20), 0), ready)
+	}
+	fmt.Fprintf(b, "\nAims for a service: %d MB idle, %d MB at most, ready after %d ms.\n", mostIdle>>20,
+		mostLoaded>>20, mostStart.Milliseconds())
+}
+
+func writeHead(b *strings.Builder, cells ...string) {
+	writeRow(b, cells...)
+	b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
+}
+
+func writeRow(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-}
-
-// machine names what was measured and on what.
-func machine() string {
-	commit := "an unknown commit"
-	if printed, err := exec.Command("git", "describe", "--always", "--dirty").Output(); err == nil {
-		commit = strings.TrimSpace(string(printed))
-	}
-	model := "an unknown processor"
-	if fs, err := procfs.NewDefaultFS(); err == nil {
-		if info, err := fs.CPUInfo(); err == nil && len(info) > 0 {
-			model = fmt.Sprintf("%d × %s", len(info), cmp.Or(info[0].ModelName, "unknown processor"))
-		}
-	}
-	return fmt.Sprintf("Belfry %s, %s, %s, %s", commit, runtime.Version(), model,
-		time.Now().UTC().Format(time.DateOnly))
-}
-
-// readCSV reads the results of another run, as far as they are compared.
-func readCSV(path string) ([]result, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil || len(rows) < 1 || len(rows[0]) < 3 {
-		return nil, fmt.Errorf("%s holds no results: %w", path, err)
-	}
-	var all []result
-	for _, row := range rows[1:] {
-		clients, err1 := strconv.Atoi(row[1])
-		rate, err2 := strconv.ParseFloat(row[2], 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		all = append(all, result{call: row[0], clients: clients,
-			belfry: figures{requests: int(rate * 1000), elapsed: 1000 * time.Second}})
-	}
-	return all, nil
 }

@@ -5,29 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
-	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/dev/localrun"
 	"github.com/belfry-schools/belfry/deploy/dev/stores"
-	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/output"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
-	// startTimeout bounds the start of the services, compiling included.
-	startTimeout = 5 * time.Minute
-	stopTimeout  = time.Minute
+	stopTimeout = time.Minute // of the floor's connections
 	// database is where the school is; each size has stores of its own.
 	database = "belfry"
 	zoneName = "Europe/London"
@@ -39,20 +30,19 @@ type school struct {
 	out     io.Writer
 	dir     string // of this size: its stores, bundle and logs
 	scratch string // of this run
-	url     string
 	admin   string // the first administrator's uuid
 	cookie  string // the name and value of its session
 	client  *client.Client
 	stores  *stores.Running
-	local   *process.Process
-	idle    map[string]usage // after the start, before any call
+	local   *localrun.Run
+	budget  budget
 	loaded  loading
 }
 
-// loading is how the import of the school went.
-type loading struct {
-	records int
-	elapsed time.Duration // 0: the school was there already
+// folder returns where the data of a school of this size is, below the checkout.
+func (o arguments) folder(root string) string {
+	return filepath.Join(root, ".local", "bench",
+		fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed))
 }
 
 // startSchool starts the stores and the services, and loads the school unless an earlier run did. The data stays in
@@ -62,23 +52,28 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err != nil {
 		return nil, err
 	}
-	size := fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed)
-	s := &school{options: o, out: out, dir: filepath.Join(root, ".local", "bench", size)}
+	s := &school{options: o, out: out, dir: o.folder(root)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.stop())
 		}
 	}()
+	if s.budget, err = readBudget(root); err != nil {
+		return nil, err
+	}
+	if o.fresh {
+		if err := os.RemoveAll(s.dir); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, err
 	}
 	if s.scratch, err = os.MkdirTemp(s.dir, "run-"); err != nil {
 		return nil, err
 	}
-	if s.admin, err = keptUUID(filepath.Join(s.dir, "admin-uuid")); err != nil {
-		return nil, err
-	}
-	for _, name := range []string{"MONGODB_URI", "REDIS_URL"} { // a run has stores of its own
+	// a run has stores and an administrator of its own
+	for _, name := range []string{"MONGODB_URI", "REDIS_URL", "BOOTSTRAP_ADMIN_UUID"} {
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -90,10 +85,7 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err := s.startServices(ctx, root); err != nil {
 		return nil, err
 	}
-	if s.idle, err = usages(); err != nil {
-		return nil, err
-	}
-	if s.client, err = client.New(s.url, client.Options{UserAgent: "belfry-bench"}); err != nil {
+	if s.client, err = client.New(s.local.URL, client.Options{UserAgent: "belfry-bench"}); err != nil {
 		return nil, err
 	}
 	if err := s.client.Login(ctx, s.admin); err != nil {
@@ -102,115 +94,34 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 	if err := s.load(ctx); err != nil {
 		return nil, fmt.Errorf("load the school: %w", err)
 	}
-	return s, s.login(ctx)
+	s.cookie, err = s.client.Cookie()
+	return s, err
 }
 
-// keptUUID returns the uuid in a file, which it makes when it is missing.
-func keptUUID(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		return string(text), nil
-	}
-	fresh := uuid.NewString()
-	return fresh, os.WriteFile(path, []byte(fresh), 0o600)
-}
-
-// startServices starts the local run, which builds the services, and waits for its address.
+// startServices starts the local run, which builds the services and makes the first administrator's uuid.
 func (s *school) startServices(ctx context.Context, root string) error {
 	binary := filepath.Join(s.scratch, "local")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./deploy/dev/local")
-	build.Dir = root
-	if printed, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the local run: %w\n%s", err, printed)
+	if err := localrun.Build(ctx, binary); err != nil {
+		return err
 	}
-	printed := &output.Buffer{}
 	command := exec.Command(binary)
 	command.Dir = root
-	command.Stdout, command.Stderr = printed, printed
 	command.Env = append(os.Environ(), "LOCAL_DIR="+s.dir, "PORT=0", "DEMO=false", "MONGODB_DATABASE="+database,
-		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BOOTSTRAP_ADMIN_UUID="+s.admin,
-		"BELFRY_TIMEZONE="+zoneName)
+		"MONGODB_URI="+s.stores.MongoURI, "REDIS_URL="+s.stores.RedisURL, "BELFRY_TIMEZONE="+zoneName)
 	var err error
-	if s.local, err = process.Start(command); err != nil {
+	if s.local, err = localrun.Start(ctx, command); err != nil {
 		return err
 	}
-	waiting, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := s.local.Await(waiting, func(context.Context) bool {
-		for line := range strings.Lines(printed.String()) {
-			if url, found := strings.CutPrefix(line, "Belfry is at "); found && strings.HasSuffix(url, "\n") {
-				s.url = strings.TrimSpace(url)
-			}
-		}
-		return s.url != ""
-	}); err != nil {
-		return fmt.Errorf("the services do not start: %w", err)
-	}
-	return nil
-}
-
-// load imports the demo school, unless it is there.
-func (s *school) load(ctx context.Context) error {
-	done := filepath.Join(s.dir, "loaded")
-	if _, err := os.Stat(done); err == nil {
-		return nil
-	}
-	dir := filepath.Join(s.dir, "bundle")
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if _, err := demo.Generate(dir, demo.Options{
-		Pupils: s.options.pupils, Years: s.options.years, Seed: s.options.seed, LastYear: demo.DefaultLastYear,
-	}); err != nil {
-		return err
-	}
-	var zone wiretime.Zone
-	if err := zone.UnmarshalText([]byte(zoneName)); err != nil {
-		return err
-	}
-	b, err := bundle.Open(dir, zone)
-	if err != nil {
-		return err
-	}
-	begun := time.Now()
-	report, err := s.client.Load(ctx, b, client.LoadOptions{Progress: func(_ bundle.Kind, n int) {
-		s.loaded.records += n
-	}})
-	if err != nil {
-		return err
-	}
-	if report.Refused > 0 {
-		return fmt.Errorf("%d records were refused", report.Refused)
-	}
-	s.loaded.elapsed = time.Since(begun)
-	return os.WriteFile(done, nil, 0o600)
-}
-
-// login makes the session that the measurements use.
-func (s *school) login(ctx context.Context) error {
-	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/login?uuid="+s.admin, nil)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(asked)
-	if err != nil {
-		return errors.New("the login failed") // the error would hold the uuid
-	}
-	defer func() { _ = answer.Body.Close() }()
-	for _, c := range answer.Cookies() {
-		s.cookie = c.Name + "=" + c.Value
-	}
-	if answer.StatusCode != http.StatusOK || s.cookie == "" {
-		return fmt.Errorf("the login was answered with %d", answer.StatusCode)
-	}
-	return nil
+	admin, err := os.ReadFile(filepath.Join(s.dir, "admin-uuid"))
+	s.admin = strings.TrimSpace(string(admin))
+	return err
 }
 
 // stop stops what was started, and removes what only this run needed.
 func (s *school) stop() error {
 	var faults []error
 	if s.local != nil {
-		faults = append(faults, s.local.Stop(os.Interrupt, stopTimeout))
+		faults = append(faults, s.local.Stop())
 	}
 	if s.stores != nil {
 		faults = append(faults, s.stores.Stop())
@@ -219,17 +130,4 @@ func (s *school) stop() error {
 		faults = append(faults, os.RemoveAll(s.scratch))
 	}
 	return errors.Join(faults...)
-}
-
-// memory returns what the processes hold now, beside what they held idle.
-func (s *school) memory() map[string][2]int {
-	now, err := usages()
-	if err != nil {
-		return nil
-	}
-	held := map[string][2]int{}
-	for kind, u := range now {
-		held[kind] = [2]int{s.idle[kind].resident, u.resident}
-	}
-	return held
 }

@@ -23,12 +23,14 @@ var script string
 type figures struct {
 	requests      int
 	elapsed       time.Duration
-	bytes         int64
 	p50, p95, p99 time.Duration
 }
 
 // rate is the requests answered a second.
 func (f figures) rate() float64 { return float64(f.requests) / f.elapsed.Seconds() }
+
+// errUnanswered says that a request was refused, or had no answer.
+var errUnanswered = errors.New("not all requests were answered")
 
 // wrk sends the requests in turn with so many clients, each as soon as its last was answered. An answer of 400 or
 // above, and none, fail it. The cookie reaches the program by its environment, never by its arguments.
@@ -42,8 +44,8 @@ func wrk(ctx context.Context, dir, url, cookie string, requests []request, clien
 		os.WriteFile(list, []byte(lines.String()), 0o600)); err != nil {
 		return figures{}, err
 	}
-	command := exec.CommandContext(ctx, "wrk", "-t1", //nolint:gosec // the arguments are this program's own
-		"-c"+strconv.Itoa(clients), fmt.Sprintf("-d%ds", seconds),
+	command := exec.CommandContext(ctx, "wrk", "-t1",
+		"-c"+strconv.Itoa(clients), fmt.Sprintf("-d%ds", seconds), "--timeout", "30s",
 		"-s", lua, url, "--", list)
 	command.Env = append(os.Environ(), "BENCH_COOKIE="+cookie)
 	var faults bytes.Buffer
@@ -63,11 +65,12 @@ func readFigures(printed string) (figures, error) {
 	}
 	var f figures
 	var elapsed, unanswered, refused, p50, p95, p99 int64
-	if _, err := fmt.Sscan(line, &f.requests, &elapsed, &f.bytes, &unanswered, &refused, &p50, &p95, &p99); err != nil {
+	if _, err := fmt.Sscan(line, &f.requests, &elapsed, &unanswered, &refused, &p50, &p95, &p99); err != nil {
 		return figures{}, fmt.Errorf("wrk printed %q: %w", line, err)
 	}
 	if unanswered+refused > 0 || f.requests == 0 {
-		return figures{}, fmt.Errorf("%d requests: %d without an answer, %d refused", f.requests, unanswered, refused)
+		return figures{}, fmt.Errorf("%w: %d requests, %d without an answer, %d refused", errUnanswered, f.requests,
+			unanswered, refused)
 	}
 	f.elapsed = time.Duration(elapsed) * time.Microsecond
 	f.p50, f.p95, f.p99 = micro(p50), micro(p95), micro(p99)

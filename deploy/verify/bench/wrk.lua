@@ -22,7 +22,7 @@ end
 
 function done(summary, latency)
 	local e = summary.errors
-	io.write(string.format("\nFIGURES %d %d %d %d %d %d %d %d\n", summary.requests, summary.duration, summary.bytes,
+	io.write(string.format("\nFIGURES %d %d %d %d %d %d %d\n", summary.requests, summary.duration,
 		e.connect + e.read + e.write + e.timeout, e.status,
 		latency:percentile(50), latency:percentile(95), latency:percentile(99)))
 end

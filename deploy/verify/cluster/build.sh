@@ -26,6 +26,7 @@ build() {
 		build_module helm "$HELM_VERSION" helm.sh/helm/v3/cmd/helm
 		build_module coredns "$COREDNS_VERSION" github.com/coredns/coredns
 		build_module metrics-server "$METRICS_SERVER_VERSION" sigs.k8s.io/metrics-server/cmd/metrics-server
+		build_policies
 		build_module vegeta "$VEGETA_VERSION" github.com/tsenart/vegeta/v12
 		say "built everything in $((SECONDS - began)) s;" \
 			"the programs take $(du -hc "${PROGRAMS[@]}" | tail -1 | cut -f1)"
@@ -98,6 +99,15 @@ build_traefik() {
 	printf 'module github.com/traefik/traefik/dynamic/ext\n' >"$module/pkg/config/dynamic/ext/go.mod"
 	printf 'package ext\n\ntype HTTP struct{}\n\ntype Router struct{}\n' >"$module/pkg/config/dynamic/ext/ext.go"
 	compile "$module" "$folder" traefik ./cmd/traefik
+}
+
+# build_policies: a module of this checkout, which is not part of its workspace.
+build_policies() {
+	[ -x "$POLICIES" ] && return
+	local module
+	module=$(mktemp -d)
+	cp "$HERE"/policies/{main.go,go.mod,go.sum} "$module"
+	compile "$module" "$(dirname "$POLICIES")" policies .
 }
 
 # fetched prints the folder that holds a module's source.

@@ -8,20 +8,19 @@ certificates() {
 	authority ca cluster-ca
 	authority front-ca front-proxy-ca # a separate one: its clients may act as anybody
 	local names=DNS:localhost,DNS:kubernetes,DNS:kubernetes.default,DNS:kubernetes.default.svc
-	names+=,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1,IP:$NODE,IP:${SERVICE_NETWORK%.0/*}.1
+	names+=,DNS:kubernetes.default.svc.cluster.local,IP:127.0.0.1,IP:$PLANE,IP:${SERVICE_NETWORK%.0/*}.1
 	certificate ca apiserver kube-apiserver "" "$names"
 	certificate ca admin admin system:masters
 	certificate ca controller-manager system:kube-controller-manager
 	certificate ca scheduler system:kube-scheduler
 	certificate ca proxy system:kube-proxy
-	certificate ca kubelet system:node:node1 system:nodes "DNS:node1,IP:$NODE,IP:127.0.0.1"
 	certificate ca apiserver-kubelet apiserver-kubelet system:masters
-	certificate ca ingress "$HOST" "" "DNS:$HOST"
+	certificate ca ingress "$HOST" "" "DNS:$HOST,DNS:belfry.district.example"
 	certificate front-ca front front-proxy-client
 	key accounts
 	openssl ec -in "$PKI/accounts.key" -pubout -out "$PKI/accounts.pub" 2>/dev/null
 	local who
-	for who in admin controller-manager scheduler kubelet proxy; do
+	for who in admin controller-manager scheduler proxy; do
 		kubeconfig "$who" >"$RUN/$who.kubeconfig"
 	done
 }
@@ -49,7 +48,7 @@ kubeconfig() {
 		apiVersion: v1
 		kind: Config
 		clusters:
-		  - {name: $NAME, cluster: {server: "https://127.0.0.1:6443", certificate-authority: $PKI/ca.crt}}
+		  - {name: $NAME, cluster: {server: "https://$PLANE:6443", certificate-authority: $PKI/ca.crt}}
 		users: [{name: $1, user: {client-certificate: $PKI/$1.crt, client-key: $PKI/$1.key}}]
 		contexts: [{name: $NAME, context: {cluster: $NAME, user: $1}}]
 		current-context: $NAME

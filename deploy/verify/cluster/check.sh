@@ -18,12 +18,13 @@ check() {
 }
 
 whole_check() {
+	require_down
 	require_possible
 	say "$(nproc) processors, $(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo) GB of memory, $(uname -r)"
 	install_packages
 	build
 	traces >"$1.before"
-	trap 'status=$?; [ $status -eq 0 ] || why; machine_down; exit $status' EXIT
+	trap 'ended $?' EXIT
 	check_images
 	step "bringing the cluster up"
 	up
@@ -33,15 +34,17 @@ whole_check() {
 	check_ground
 	check_guide
 	check_install
-	check_helm_test
 	check_school
+	check_rollout
+	check_helm_test
 	check_routes
 	check_conformance
-	check_upgrade
 	check_disruption
 	check_kill
+	check_loss
 	check_scaling
 	check_uninstall
+	check_district
 	step "bringing the cluster down"
 	say "at its peak the cluster took $(cat "$RUN/peak") MB, stores apart"
 	machine_down
@@ -53,45 +56,83 @@ whole_check() {
 	printf '\n%4d s  PASSED\n' "$SECONDS"
 }
 
+# ended STATUS ends the cluster of a check that failed.
+ended() {
+	trap - ERR
+	[ "$1" -eq 0 ] || why
+	machine_down
+	exit "$1"
+}
+
+IMAGES=$CHECKOUT/.local/$NAME-images
+BEFORE=${CLUSTER_BEFORE:-$(sed -n 's/.* at commit \([0-9a-f]*\),.*/\1/p' "$CHECKOUT/docs/kubernetes-check.md")}
+
+# check_images: the release before is the commit with which this check passed last, with its chart.
 check_images() {
-	step "building the images, twice, as two versions"
-	local version
-	for version in check-1 check-2; do
-		(cd "$CHECKOUT" && go run ./deploy/release/images -registry belfry.test -version $version \
-			-platforms "linux/$(go env GOARCH)" -out ".local/cluster-images/$version") |
-			while read -r line; do say "$line"; done
-	done
+	step "building the images of this commit, and of the release before, $BEFORE"
+	local before=$CHECKOUT/.local/$NAME-before
+	rm -rf "$before" "$IMAGES"
+	git clone --quiet --shared --no-checkout "$CHECKOUT" "$before"
+	git -C "$before" cat-file -e "$BEFORE:deploy/release/images/main.go" 2>/dev/null || {
+		BEFORE=HEAD
+		say "that commit is not here, or has not its images where they are now; so both are this commit"
+	}
+	git -C "$before" checkout --quiet "$BEFORE"
+	images "$before" before
+	images "$CHECKOUT" now
+}
+
+# images CHECKOUT TAG
+images() {
+	(cd "$1" && go run ./deploy/release/images -registry belfry.test -version "$2" \
+		-platforms "linux/$(go env GOARCH)" -out "$IMAGES/$2") |
+		while read -r line; do say "$line"; done
 }
 
 check_ground() {
 	step "stores, images and belfryctl, as a reader of docs/operate.md has them"
 	stores_up
-	load "$CHECKOUT"/.local/cluster-images/check-{1,2}/*.tar
-	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl
+	load "$IMAGES"/{before,now}/*.tar
+	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl ./deploy/verify/cluster/patient
 	CGO_ENABLED=0 go test -C "$CHECKOUT" -c -o "$RUN/conformance" ./deploy/verify/conformance
 }
 
 check_install() {
-	step "helm install, in a namespace that enforces the restricted pod security standard"
+	step "helm install of the release before, in a namespace that enforces the restricted pod security standard"
 	kubectl create namespace school >/dev/null
 	kubectl label namespace school pod-security.kubernetes.io/enforce=restricted >/dev/null
 	school create secret tls belfry-tls --cert="$PKI/ingress.crt" --key="$PKI/ingress.key" >/dev/null
 	school create secret generic belfry \
-		--from-literal=mongodb-uri="mongodb://$NODE:27017/" --from-literal=redis-url="redis://$NODE:6379/0" \
+		--from-literal=mongodb-uri="mongodb://mongodb.stores:27017/" \
+		--from-literal=redis-url="redis://valkey.stores:6379/0" \
 		--from-literal=internal-token="$(openssl rand -hex 32)" --from-literal=admin-uuid="$ADMIN" >/dev/null
 	local began=$SECONDS
-	release install check-1 >/dev/null
-	say "installed and ready in $((SECONDS - began)) s; the pods:"
-	school get pods --no-headers | while read -r line; do say "  $line"; done
+	release before >/dev/null
+	say "installed and ready in $((SECONDS - began)) s"
 	memory_peak
 }
 
-# release install|upgrade TAG [ARGUMENTS...]
+# release TAG [ARGUMENTS...] installs the release or upgrades it, to the chart and images of the tag.
 release() {
-	local verb=$1 tag=$2
-	shift 2
-	helm "$verb" belfry "$CHECKOUT/charts/belfry" --namespace school --values "$HERE/values.yaml" \
+	local tag=$1 from=$CHECKOUT
+	shift
+	[ "$tag" != before ] || from=$CHECKOUT/.local/$NAME-before
+	helm upgrade --install belfry "$from/charts/belfry" --namespace school --values "$HERE/values.yaml" \
 		--set image.tag="$tag" --wait --timeout 5m "$@"
+}
+
+# pods_spread: every service has pods in both zones, on different nodes.
+pods_spread() {
+	local service zones
+	for service in "${SERVICES[@]}"; do
+		zones=$(school get pods --selector app.kubernetes.io/component="$service" \
+			-o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' |
+			while read -r node; do echo "${ZONES[$node]}"; done | sort -u | wc -l)
+		[ "$zones" -eq 2 ] || fail "$service is in one zone: $(school get pods -o wide)"
+	done
+	say "every service is in both zones; pods and nodes:"
+	school get pods --no-headers -o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName |
+		while read -r line; do say "  $line"; done
 }
 
 check_helm_test() {
@@ -151,12 +192,16 @@ check_conformance() {
 	memory_peak
 }
 
-check_upgrade() {
-	step "helm upgrade to a second image under load, and back"
-	under_load "upgrade to check-2" release upgrade check-2
-	runs check-2
-	under_load "rollback to check-1" helm rollback belfry 1 --namespace school --wait --timeout 5m
-	runs check-1
+# check_rollout: the load's writers are served by pods of both releases, there and back.
+check_rollout() {
+	step "from the release before to this commit under load, and back; then there again"
+	under_load "upgrade to this commit" release now
+	runs now
+	under_load "rollback to the release before" helm rollback belfry 1 --namespace school --wait --timeout 5m
+	runs before
+	release now >/dev/null
+	runs now
+	pods_spread
 }
 
 # runs TAG waits until every pod runs images of the tag and no other pod is left.
@@ -173,7 +218,7 @@ images_running() {
 only() { [ "$(images_running | grep -c ":$1\$")" -eq 8 ] && [ "$(images_running | wc -l)" -eq 8 ]; }
 
 check_disruption() {
-	step "pods deleted and the node drained under load; the disruption budget"
+	step "pods deleted and a zone's node drained under load; the disruption budget"
 	local pods first second
 	pods=$(school get pods --selector app.kubernetes.io/component=notes -o jsonpath='{.items[*].metadata.name}')
 	first=${pods%% *} second=${pods##* }
@@ -182,9 +227,10 @@ check_disruption() {
 	grep -q 'disruption budget' "$RUN/evict.log" ||
 		fail "a second eviction failed for another reason: $(cat "$RUN/evict.log")"
 	say "a second eviction is refused: $(tail -1 "$RUN/evict.log")"
-	runs check-1
-	under_load "each service's oldest pod deleted, then the node drained" delete_and_drain
-	runs check-1
+	runs now
+	under_load "each service's oldest pod deleted, then node3 drained" delete_and_drain
+	runs now
+	kubectl uncordon node3 >/dev/null
 }
 
 evict() {
@@ -192,7 +238,6 @@ evict() {
 		kubectl create --raw "/api/v1/namespaces/school/pods/$1/eviction" -f -
 }
 
-# delete_and_drain: there is one node, so it is uncordoned at once, while the drain goes on with the pods that it found.
 delete_and_drain() {
 	local service oldest
 	for service in "${SERVICES[@]}"; do
@@ -201,21 +246,17 @@ delete_and_drain() {
 		school delete pod --wait=false "$oldest" >/dev/null
 	done
 	school wait --for=condition=Available deployment --all --timeout=90s >/dev/null
-	wait_for 60 only check-1 || return 1
-	kubectl drain node1 --ignore-daemonsets --delete-emptydir-data --timeout=90s >"$RUN/drain.log" 2>&1 &
-	local drain=$!
-	wait_for 10 grep -q cordoned "$RUN/drain.log"
-	kubectl uncordon node1 >/dev/null
-	wait "$drain"
+	wait_for 60 only now || return 1
+	kubectl drain node3 --ignore-daemonsets --delete-emptydir-data --timeout=120s
 }
 
 check_kill() {
 	step "a service's processes killed, without warning"
-	local began service id
+	local began service found
 	for service in "${SERVICES[@]}"; do
-		id=$(school get pods --selector app.kubernetes.io/component="$service" \
-			-o jsonpath='{.items[0].status.containerStatuses[0].containerID}')
-		ctr task kill --signal SIGKILL "${id#containerd://}"
+		found=$(school get pods --selector app.kubernetes.io/component="$service" \
+			-o jsonpath='{.items[0].spec.nodeName} {.items[0].status.containerStatuses[0].containerID}')
+		ctr "${found%% *}" task kill --signal SIGKILL "${found##*/}"
 	done
 	began=$SECONDS
 	wait_for 60 restarted 4 || fail "the killed containers are not back: $(school get pods)"
@@ -236,7 +277,7 @@ check_scaling() {
 	step "autoscaling of elements by its use of the processor"
 	wait_for 120 kubectl top pods --namespace school ||
 		fail "there are no metrics: $(kubectl get apiservice v1beta1.metrics.k8s.io)"
-	release upgrade check-1 --set services.elements.autoscaling.enabled=true \
+	release now --set services.elements.autoscaling.enabled=true \
 		--set services.elements.autoscaling.maxReplicas=4 \
 		--set services.elements.autoscaling.cpuUtilization=50 >/dev/null
 	grep -A1 /api/elements "$RUN/targets" | grep -v -- -- >"$RUN/targets-elements"
@@ -257,6 +298,7 @@ scaled() { [ "$(school get deployment belfry-elements -o jsonpath='{.status.read
 check_uninstall() {
 	step "helm uninstall"
 	helm uninstall belfry --namespace school --wait >/dev/null
+	school delete job,pod,networkpolicy --selector app.kubernetes.io/instance=belfry >/dev/null 2>&1 # as the guide does
 	wait_for 60 no_pods || fail "pods are left: $(school get pods)"
 	local left
 	left=$(kubectl api-resources --namespaced --verbs=list -o name |
@@ -274,7 +316,8 @@ why() {
 	[ -n "${MACHINE:-}" ] && machine_pid >/dev/null || return 0
 	school get pods,jobs 2>&1 || true
 	school get events --sort-by .lastTimestamp 2>&1 | tail -15 || true
-	tail -n 5 "$RUN"/log/*.log || true
+	kubectl get nodes,pods --all-namespaces --output wide 2>&1 | grep -v ' school ' || true
+	tail -n 3 "$RUN"/log/*.log || true
 }
 
 # write_record LOG COMMIT prints the page docs/kubernetes-check.md.
@@ -296,6 +339,7 @@ write_record() {
 # builds the cluster's programs, and where it does nothing it says why.
 quick() {
 	local why
+	NODES=(node1) # enough for this
 	why=$(obstacle)
 	[ -n "$why" ] || built || why="its programs are not built; $0 build builds them"
 	[ -n "$why" ] || command -v containerd iptables >/dev/null || why="containerd or iptables is not installed"
@@ -314,4 +358,5 @@ quick() {
 		--kube-version "$KUBERNETES_VERSION" >"$RUN/chart.yaml"
 	kubectl apply --server-side --dry-run=server -f "$RUN/chart.yaml" >"$RUN/accepted"
 	say "a pod runs, and the apiserver accepts the chart's $(wc -l <"$RUN/accepted") objects"
+	second_day
 }

@@ -1,8 +1,7 @@
 # Sourced. Load through the front door while something is done to the cluster, and the count of failed requests. The
 # generator is vegeta: it keeps a fixed rate however long answers take, and counts every answer.
 
-RATE=150    # requests a second
-DURATION=70 # seconds: 10,500 requests
+RATE=30 # requests a second
 
 # targets writes the requests, which are sent in turn: to each service, reads of lists and of records; every ninth
 # request creates an event. None is retried.
@@ -19,22 +18,24 @@ targets() {
 	printf 'POST https://%s/api/events\nContent-Type: application/json\n@%s/event.json\n' "$HOST" "$RUN"
 }
 
-# under_load WHAT COMMAND... runs a command while requests come, and waits for the last request. It fails unless every
-# request was answered with 2xx and the command was done before the last.
+# under_load WHAT COMMAND... runs a command while requests come, from some seconds before to some seconds after, and
+# waits for the last answer. It fails unless every request was answered with 2xx.
 under_load() {
-	local what=$1 began=$SECONDS took attack
+	local what=$1 began took attack
 	shift
 	attack=$(mktemp -p "$RUN")
+	login # a session ends when nobody uses it
 	inside "$BIN/vegeta-v$VEGETA_VERSION/vegeta" attack -targets="$RUN/targets" \
-		-rate=$RATE -duration=${DURATION}s -timeout=15s -root-certs="$PKI/ca.crt" \
-		-header "Cookie: $(session)" -output="$attack" &
+		-rate=$RATE -timeout=15s -root-certs="$PKI/ca.crt" -header "Cookie: $(session)" -output="$attack" &
 	local generator=$!
 	sleep 3
+	began=$SECONDS
 	"$@" >"$RUN/log/action.log" 2>&1 || fail "$what: $(tail -5 "$RUN/log/action.log")"
 	took=$((SECONDS - began))
 	memory_peak
-	[ "$took" -lt "$DURATION" ] || fail "$what took $took s, longer than the load; raise DURATION in load.sh"
-	wait "$generator"
+	sleep 5
+	inside pkill -INT -x vegeta # it sends no more, and waits for answers
+	wait "$generator" || true
 	judge "$what in $took s" "$attack"
 }
 
@@ -50,5 +51,5 @@ judge() {
 		"p50 \(.latencies."50th" | ms) ms, p99 \(.latencies."99th" | ms) ms, \(.status_codes | tojson)"
 	' <<<"$report")"
 	[ "$failed" -eq 0 ] || fail "$1: $failed of $sent requests failed: $(jq -c .errors <<<"$report")"
-	[ "$sent" -ge 10000 ] || fail "$1: only $sent requests were sent"
+	[ "$sent" -ge 500 ] || fail "$1: only $sent requests were sent"
 }

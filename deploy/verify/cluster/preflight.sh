@@ -23,17 +23,22 @@ obstacle() {
 		echo "the kernel has no bridges or veth pairs"
 		return
 	}
+	can_filter || {
+		echo "connections between pods of one node do not pass the packet filter, for the kernel module br_netfilter" \
+			"is not loaded and cannot be; without it Services and network policies do not work there"
+		return
+	}
 	can_overlay || {
 		echo "$RUN is on a file system that cannot lie under overlayfs, or the kernel has none;" \
 			"set CLUSTER_DIR to a folder on ext4 or xfs"
 		return
 	}
 	can_limit || {
-		echo "control groups for processor, memory and process numbers cannot be made below /sys/fs/cgroup"
+		echo "control groups for processor, memory and process numbers cannot be made below $GROUPS_ROOT"
 		return
 	}
-	[ "$(awk '/MemAvailable/ {print int($2 / 1024)}' /proc/meminfo)" -ge 3000 ] || {
-		echo "3 GB of memory have to be free"
+	[ "$(awk '/MemAvailable/ {print int($2 / 1024)}' /proc/meminfo)" -ge 4000 ] || {
+		echo "4 GB of memory have to be free"
 		return
 	}
 }
@@ -48,14 +53,22 @@ can_overlay() {
 	return $result
 }
 
+# can_filter: see bridges_load.
+can_filter() {
+	unshare --net sysctl -n "$FILTERED" >/dev/null 2>&1 || modprobe --dry-run --quiet br_netfilter 2>/dev/null
+}
+
 can_limit() {
-	local hierarchy
-	if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
-		mkdir "/sys/fs/cgroup/$NAME-probe" 2>/dev/null && rmdir "/sys/fs/cgroup/$NAME-probe"
+	local hierarchy controllers=(cpu memory pids cpuset)
+	if groups_unified; then
+		mkdir "$GROUPS_ROOT/$NAME-probe" 2>/dev/null && rmdir "$GROUPS_ROOT/$NAME-probe" || return 1
+		for hierarchy in "${controllers[@]}"; do
+			grep -qw "$hierarchy" "$GROUPS_ROOT/cgroup.controllers" || return 1
+		done
 		return
 	fi
-	for hierarchy in cpu memory pids cpuset; do
-		mkdir "/sys/fs/cgroup/$hierarchy/$NAME-probe" 2>/dev/null &&
-			rmdir "/sys/fs/cgroup/$hierarchy/$NAME-probe" || return 1
+	for hierarchy in "${controllers[@]}"; do
+		mkdir "$GROUPS_ROOT/$hierarchy/$NAME-probe" 2>/dev/null &&
+			rmdir "$GROUPS_ROOT/$hierarchy/$NAME-probe" || return 1
 	done
 }

@@ -2,7 +2,6 @@
 
 # memory prints the memory of all processes of the cluster, in MB. Shared pages are divided among the processes (PSS).
 memory() {
-	# shellcheck disable=SC2016 # the inner shell expands it
 	inside sh -c 'cat /proc/[0-9]*/smaps_rollup 2>/dev/null; true' |
 		awk '/^Pss:/ {sum += $2} END {printf "%d", sum / 1024}'
 }
@@ -20,13 +19,13 @@ traces() {
 	echo "# mounts"; cut -d' ' -f2,3 /proc/mounts | sort
 	echo "# network"; ip -o link | awk '{print $2}' | sort; ls /run/netns 2>/dev/null || true
 	echo "# packet filter"; { iptables-save 2>/dev/null || true; } | grep -v '^#' || true
-	echo "# control groups"; find /sys/fs/cgroup -maxdepth 3 -type d \( -name '*kube*' -o -name "$NAME*" \)
+	echo "# control groups"
+	find "$GROUPS_ROOT" -maxdepth 2 -type d \( -name '*kube*' -o -name "$NAME" -o -name "$NAME-*" \)
 	echo "# settings"
-	sysctl -e vm.overcommit_memory vm.panic_on_oom kernel.panic kernel.panic_on_oops \
-		kernel.keys.root_maxkeys kernel.keys.root_maxbytes
+	sysctl -e "${SETTINGS[@]}"
 	echo "# processes"
-	pgrep -af "$RUN|containerd|kubelet" | grep -v "^$$ " | cut -d' ' -f2- | grep -v "cluster check" || true
+	pgrep -af "$RUN/" | grep -v "^$$ " | cut -d' ' -f2- | grep -v "cluster check" || true
 	echo "# folders"
-	ls -d "$RUN" /run/containerd /var/lib/containerd /var/lib/kubelet /var/lib/cni /var/log/pods /var/log/containers \
-		/etc/cni 2>/dev/null || true
+	ls -d "$RUN" "$SHARED" /run/containerd /var/lib/containerd /var/lib/kubelet /var/lib/cni /var/log/pods \
+		/var/log/containers /etc/cni 2>/dev/null || true
 }

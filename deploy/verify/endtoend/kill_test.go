@@ -1,7 +1,6 @@
 package endtoend_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
@@ -43,7 +43,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	admin := servicetest.NewClient(t, run.url)
+	admin := servicetest.NewClient(t, run.URL)
 	admin.Get(t, "/api/login?uuid="+run.adminUUID).Want(t, 200, `{"status":"OK"}`)
 	room := admin.Import(t, "locations", map[string]any{"key": "ledger", "name": "Ledger room"})["ledger"]
 	category := admin.Import(t, "eventcategories", map[string]any{"key": "ledger", "name": "Ledger"})["ledger"]
@@ -59,13 +59,13 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	work.Go(func() { imported <- load(ctx, run, school, false) })
 	for _, victim := range victims {
 		time.Sleep(killPause)
-		killOne(t, run.process.PID(), victim)
+		killOne(t, run.PID(), victim)
 	}
 	err = <-imported
 	stopCreating()
 	work.Wait()
 	if err != nil {
-		t.Fatalf("the import gave up: %v\n%s", err, run.output)
+		t.Fatalf("the import gave up: %v\n%s", err, run.Output)
 	}
 	if err := load(ctx, run, school, true); err != nil {
 		t.Error(err)
@@ -93,7 +93,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 
 // load imports the school. The second time it expects no change.
 func load(ctx context.Context, run *localRun, school *bundle.Bundle, again bool) error {
-	c, err := client.New(run.url, client.Options{})
+	c, err := client.New(run.URL, client.Options{})
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ type booker struct {
 }
 
 func newBooker(run *localRun) *booker {
-	return &booker{servicetest.Connect(servicetest.ClientOptions{URL: run.url, Undocumented: true}), run.adminUUID}
+	return &booker{servicetest.Connect(servicetest.ClientOptions{URL: run.URL, Undocumented: true}), run.adminUUID}
 }
 
 func (b *booker) create(ctx context.Context, title string, category, room int64, starts time.Time) outcome {
@@ -199,47 +199,22 @@ func killOne(t *testing.T, root int, name string) {
 	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for time.Now().Before(deadline) {
-		for _, pid := range below(root) {
-			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		below, err := process.Below(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range below {
+			line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 			if err != nil || !strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), name) {
 				continue
 			}
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
 				t.Errorf("kill %s: %v", name, err)
 			}
-			t.Logf("killed %s (%d)", name, pid)
+			t.Logf("killed %s (%d)", name, p.PID)
 			return
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	t.Fatalf("no process %q to kill", name)
-}
-
-// below lists the descendants of a process, parents before children.
-func below(root int) []int {
-	children := map[int][]int{}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // state, parent, …
-		if parent, err := strconv.Atoi(fields[1]); err == nil {
-			children[parent] = append(children[parent], pid)
-		}
-	}
-	var all []int
-	for queue := []int{root}; len(queue) > 0; queue = queue[1:] {
-		all = append(all, children[queue[0]]...)
-		queue = append(queue, children[queue[0]]...)
-	}
-	return all
 }

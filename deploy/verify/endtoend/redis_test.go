@@ -26,24 +26,10 @@ import (
 // The passwords of Redis in these tests: of its administrator, of the user of docs/operate.md, and of sentinels.
 const adminPassword, userPassword, sentinelPassword = "keys-of-the-house", "only-the-bells", "watching"
 
-// documentedUser returns the rules of the user of Redis as docs/operate.md has them, with userPassword.
+// documentedUser returns the rights of the user in docs/operate.md.
 func documentedUser(t *testing.T) string {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rules, found := strings.Cut(string(text), "ACL SETUSER belfry ")
-	rules, _, whole := strings.Cut(rules, "```")
-	if !found || !whole {
-		t.Fatal("docs/operate.md has no user of Redis")
-	}
-	rules = strings.NewReplacer("\\\n", " ", "'", "", `">$PASSWORD"`, ">"+userPassword).Replace(rules)
-	return strings.Join(strings.Fields(rules), " ")
+	return strings.Join(storetest.RedisRights(t, userPassword), " ")
 }
 
 // protect gives a server the documented user, and a password to its administrator.
@@ -378,15 +364,9 @@ func refused(t *testing.T, binary, address string, variables ...string) string {
 }
 
 func TestHardToBreak_RedisRights_WhatIsMissingIsSaidAtTheStart(t *testing.T) {
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
 	binary := filepath.Join(t.TempDir(), "notes")
-	build := exec.Command("go", "build", "-o", binary, "./services/notes/cmd/notes")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := checkout.Build(t.Context(), binary, "./services/notes/cmd/notes"); err != nil {
+		t.Fatal(err)
 	}
 	a := newAuthority(t)
 	n := newRedisNodes(t, 1, false)[0]

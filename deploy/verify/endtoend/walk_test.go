@@ -3,9 +3,7 @@ package endtoend_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,15 +24,7 @@ var numbered = regexp.MustCompile(`"(id|entity_id|user_id)": ?\d+`)
 // walk returns the steps of the README's section "A walk".
 func walk(t *testing.T) []step {
 	t.Helper()
-	root, err := checkout.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, found := strings.Cut(string(text), "\n## A walk")
+	_, section, found := strings.Cut(checkout.Read(t, "README.md"), "\n## A walk")
 	if !found {
 		t.Fatal("the README has no walk")
 	}
@@ -61,7 +51,7 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 	const mark = "--- end of step"
 	script := "set -euo pipefail\n"
 	for _, s := range steps {
-		script += strings.ReplaceAll(s.commands, "http://127.0.0.1:8080", run.url) +
+		script += strings.ReplaceAll(s.commands, "http://127.0.0.1:8080", run.URL) +
 			fmt.Sprintf("\necho; echo %q\n", mark)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -102,7 +102,7 @@ func (c *check) settle(ctx context.Context) error {
 		}
 		if text := fmt.Sprint(left); text != before {
 			moved, before = time.Now(), text
-			c.ledger.say.line("left over: %s", text)
+			c.ledger.console.line("left over: %s", text)
 		}
 		if time.Since(moved) > settleWithin {
 			for what, n := range left {
@@ -267,7 +267,7 @@ func (c *check) compareEvents(ctx context.Context) error {
 			for _, n := range notes.Notes {
 				contents[n.Contents]++
 			}
-			c.compareOnce(fmt.Sprintf("event %d: the note", id), b.notes, contents)
+			compareOnce(c, fmt.Sprintf("event %d: the note", id), b.notes, contents)
 			c.compareEvent(b, event.Event)
 			return nil
 		})
@@ -319,10 +319,6 @@ func (c *check) compareEvent(b *booking, e shown) {
 	for element := range got {
 		c.elements[element] = append(c.elements[element], b.id)
 	}
-}
-
-func (c *check) compareOnce(what string, want map[string]verdict, got map[string]int) {
-	compareOnce(c, what, want, got)
 }
 
 // compareOnce complains of what was acknowledged and is not there once, and of what nobody asked for.

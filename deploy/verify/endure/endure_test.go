@@ -78,22 +78,22 @@ func TestEveryLostDoubledOrMixedUpNoticeIsFound(t *testing.T) {
 		says  string
 	}{
 		"as it was": {func(*booking, *check, *received) {}, ""},
-		"a lost one": {func(_ *booking, _ *check, r *received) { delete(r.byKind, toldDecided) },
+		"a lost one": {func(_ *booking, _ *check, r *received) { delete(r.byKind, noticeDecided) },
 			"0 notices commitment.decided"},
-		"a doubled one": {func(_ *booking, _ *check, r *received) { r.byKind[toldAllocated]++ },
+		"a doubled one": {func(_ *booking, _ *check, r *received) { r.byKind[noticeAllocated]++ },
 			"2 notices request.allocated"},
-		"one of what did not happen": {func(_ *booking, _ *check, r *received) { r.byKind[toldDeleted]++ },
+		"one of what did not happen": {func(_ *booking, _ *check, r *received) { r.byKind[noticeDeleted]++ },
 			"1 notices event.deleted"},
 		"a lost one of a deletion": {func(_ *booking, c *check, _ *received) { clear(c.standing) },
 			"0 notices event.deleted"},
-		"out of order": {func(_ *booking, _ *check, r *received) { r.first[toldDecided] = -1 },
+		"out of order": {func(_ *booking, _ *check, r *received) { r.first[noticeDecided] = -1 },
 			"came before an earlier one"},
 	} {
 		b, _ := newBooking()
 		k := newCheck(nil, &ledger{})
 		k.standing[b.id] = b
-		r := &received{map[string]int{toldRequested: 1, toldDecided: 1, toldAllocated: 1},
-			map[string]int{toldRequested: 0, toldDecided: 1, toldAllocated: 2}}
+		r := &received{map[string]int{noticeRequested: 1, noticeDecided: 1, noticeAllocated: 1},
+			map[string]int{noticeRequested: 0, noticeDecided: 1, noticeAllocated: 2}}
 		c.spoil(b, k, r)
 		k.compareNoticesOf(b, r)
 		expect(t, name, k.complaints.all(), c.says)

@@ -125,6 +125,6 @@ func (t *trial) stepDown(ctx context.Context, stop <-chan struct{}) {
 		}
 		// the connection may end with it, which is an error and no fault
 		err := t.client.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetStepDown", Value: 15}}).Err()
-		t.say.line("the primary was told to step down (%v)", err)
+		t.console.line("the primary was asked to step down (%v)", err)
 	}
 }

@@ -83,7 +83,7 @@ type ledger struct {
 	*school
 	seed       uint64
 	rate       int
-	say        *teller
+	console    *console
 	complaints complaints
 	counts     counts
 	slots      atomic.Int64
@@ -93,12 +93,12 @@ type ledger struct {
 	memberships map[membership]verdict
 }
 
-func newLedger(ctx context.Context, s *system, o arguments, say *teller) (*ledger, error) {
+func newLedger(ctx context.Context, s *system, o arguments, console *console) (*ledger, error) {
 	sc, err := newSchool(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return &ledger{school: sc, seed: o.seed, rate: o.rate, say: say, memberships: map[membership]verdict{}}, nil
+	return &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, memberships: map[membership]verdict{}}, nil
 }
 
 // write lets the writers write at the rate until ctx ends, and waits for the answers under way.

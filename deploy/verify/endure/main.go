@@ -10,10 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // arguments are the flags of the command.
@@ -28,14 +27,7 @@ type arguments struct {
 // errFailed says that the run found something; it has been printed.
 var errFailed = errors.New("not everything held; see above")
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(os.Stderr, "endure: %v\n", err)
-		os.Exit(1)
-	}
-}
+func main() { process.Main("endure", run) }
 
 // run starts Belfry, writes and breaks it for as long as the arguments say, checks, and prints the report.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -43,15 +35,15 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	say := newTeller(out)
-	say.line("seed %d, %s, %d writes a second at most, %d replicas of each service", o.seed, o.duration, o.rate,
+	console := newConsole(out)
+	console.line("seed %d, %s, %d writes a second at most, %d replicas of each service", o.seed, o.duration, o.rate,
 		o.replicas)
-	s, err := startSystem(ctx, o, say)
+	s, err := startSystem(ctx, o, console)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.stop(err == nil)) }()
-	l, err := newLedger(ctx, s, o, say)
+	l, err := newLedger(ctx, s, o, console)
 	if err != nil {
 		return err
 	}
@@ -63,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		defer close(written)
 		l.write(writing)
 	}()
-	trial := newTrial(s, l, o, say)
+	trial := newTrial(s, l, o, console)
 	began := time.Now()
 	trial.run(ctx, began.Add(o.duration))
 	stopWriting()
@@ -72,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return ctx.Err()
 	}
 
-	say.line("%s of writes under faults; now the comparison", time.Since(began).Round(time.Second))
+	console.line("%s of writes under faults; now the comparison", time.Since(began).Round(time.Second))
 	c := newCheck(s, l)
 	if err := c.run(ctx); err != nil {
 		c.complaints.add("the comparison could not be made: %v", err)
@@ -82,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	if len(found) > 0 {
-		say.line("data and logs are in %s", s.dir)
+		console.line("data and logs are in %s", s.dir)
 		return errFailed
 	}
 	return nil

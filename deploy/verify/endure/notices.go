@@ -8,10 +8,10 @@ import (
 
 // The kinds of notices (docs/notice.md), in the order in which an event of the ledger can have them.
 const (
-	toldRequested = "commitment.requested"
-	toldDecided   = "commitment.decided"
-	toldAllocated = "request.allocated"
-	toldDeleted   = "event.deleted"
+	noticeRequested = "commitment.requested"
+	noticeDecided   = "commitment.decided"
+	noticeAllocated = "request.allocated"
+	noticeDeleted   = "event.deleted"
 )
 
 // bounds are how many notices of a kind an event may have.
@@ -33,15 +33,15 @@ func (b bounds) plus(o bounds) bounds { return bounds{b.least + o.least, b.most 
 // expected returns how many notices of each kind there must be of an event whose id is known. What is there has been
 // compared before, so of an event that stands nothing is unknown.
 func (b *booking) expected(stands bool) map[string]bounds {
-	want := map[string]bounds{toldDecided: boundsOf(b.decision)}
+	want := map[string]bounds{noticeDecided: boundsOf(b.decision)}
 	if b.calendar != 0 {
-		want[toldRequested] = bounds{1, 1}
+		want[noticeRequested] = bounds{1, 1}
 	}
 	for _, v := range b.allocated {
-		want[toldAllocated] = want[toldAllocated].plus(boundsOf(v))
+		want[noticeAllocated] = want[noticeAllocated].plus(boundsOf(v))
 	}
 	if !stands && b.decided == "confirmed" {
-		want[toldDeleted] = boundsOf(b.decision)
+		want[noticeDeleted] = boundsOf(b.decision)
 	}
 	return want
 }
@@ -52,7 +52,7 @@ type received struct {
 	first  map[string]int // the place of the first of each kind among all
 }
 
-// compareNotices compares what the webhook was told with what happened: each notice once, but for repeats with the
+// compareNotices compares what the webhook got with what happened: each notice once, but for repeats with the
 // same id, and those of an event in order.
 func (c *check) compareNotices() error {
 	got := map[int64]*received{}
@@ -87,7 +87,7 @@ func (c *check) compareNotices() error {
 		delete(got, b.id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(got)) {
-		c.complaints.add("event %d was told of and is not there: %v", id, got[id].byKind)
+		c.complaints.add("event %d has notices and is not there: %v", id, got[id].byKind)
 	}
 	return nil
 }
@@ -105,9 +105,9 @@ func (c *check) compareNoticesOf(b *booking, of *received) {
 		}
 	}
 	before := 0
-	for _, kind := range []string{toldRequested, toldDecided, toldDeleted} {
-		place, told := of.first[kind]
-		if !told {
+	for _, kind := range []string{noticeRequested, noticeDecided, noticeDeleted} {
+		place, came := of.first[kind]
+		if !came {
 			continue
 		}
 		if place < before {

@@ -58,7 +58,7 @@ type system struct {
 }
 
 // startSystem starts the stores, the proxies, the services, the front door and a webhook's endpoint.
-func startSystem(ctx context.Context, o arguments, say *teller) (_ *system, err error) {
+func startSystem(ctx context.Context, o arguments, console *console) (_ *system, err error) {
 	s := &system{admin: uuid.NewString(), dir: o.dir, kept: o.dir != "", wires: newWires()}
 	defer func() {
 		if err != nil {
@@ -84,7 +84,7 @@ func startSystem(ctx context.Context, o arguments, say *teller) (_ *system, err 
 	if err := os.Unsetenv("REDIS_URL"); err != nil { // Redis is set back, so it is the run's own
 		return nil, err
 	}
-	say.line("building and starting")
+	console.line("building and starting")
 	s.stores, err = stores.Start(ctx, stores.Options{Checkout: s.root, Dir: filepath.Join(s.dir, "stores")})
 	if err != nil {
 		return nil, err
@@ -141,20 +141,11 @@ func (s *system) connect(ctx context.Context) error {
 
 // build builds the services and the front door into the run's folder.
 func (s *system) build(ctx context.Context) error {
-	bin := filepath.Join(s.dir, "bin")
 	packages := []string{"./deploy/dev/tilt/frontdoor"}
 	for _, name := range names.All() {
 		packages = append(packages, "./services/"+name+"/cmd/"+name)
 	}
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		return err
-	}
-	command := exec.CommandContext(ctx, "go", append([]string{"build", "-o", bin + "/"}, packages...)...)
-	command.Dir = s.root
-	if printed, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, printed)
-	}
-	return nil
+	return checkout.Build(ctx, filepath.Join(s.dir, "bin")+string(filepath.Separator), packages...)
 }
 
 // replica is a process of a service.

@@ -33,16 +33,16 @@ type trial struct {
 	*system
 	ledger     *ledger
 	dice       *rand.Rand
-	say        *teller
+	console    *console
 	complaints complaints
 	probes     *writer
 	rounds     int // of probes that must be answered in a row
 	outages    []outage
 }
 
-func newTrial(s *system, l *ledger, o arguments, say *teller) *trial {
+func newTrial(s *system, l *ledger, o arguments, console *console) *trial {
 	dice := rand.New(rand.NewPCG(o.seed, 1<<32))
-	return &trial{system: s, ledger: l, dice: dice, say: say, rounds: 2 * o.replicas,
+	return &trial{system: s, ledger: l, dice: dice, console: console, rounds: 2 * o.replicas,
 		probes: &writer{ledger: l, hasty: true, dice: rand.New(rand.NewPCG(o.seed, 1<<33))}}
 }
 
@@ -142,7 +142,7 @@ func (t *trial) await(ctx context.Context, after string) bool {
 	}
 	o := outage{fault: after, store: answered.Sub(began), back: since.Sub(answered)}
 	t.outages = append(t.outages, o)
-	t.say.line("%-55s stores %5.1f s, then Belfry %5.1f s", after, o.store.Seconds(), o.back.Seconds())
+	t.console.line("%-55s stores %5.1f s, then Belfry %5.1f s", after, o.store.Seconds(), o.back.Seconds())
 	if o.back > backWithin {
 		t.complaints.add("after %s Belfry took %s to come back", after, o.back.Round(time.Second))
 	}

@@ -22,15 +22,11 @@ func TestASVS_EachLineHasATestThatExistsOrSaysWhyNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(filepath.Join(root, "docs", "asvs.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	tests := declared(t, root)
 	row := regexp.MustCompile(`(?m)^\| (\d\.\d\.\d) \| ([^|]+) \| (yes|no|n/a|operator) \| ([^|]+) \|$`)
 	named := regexp.MustCompile("`(Test\\w+)`")
 	var listed []string
-	for _, found := range row.FindAllStringSubmatch(string(page), -1) {
+	for _, found := range row.FindAllStringSubmatch(checkout.Read(t, "docs/asvs.md"), -1) {
 		listed = append(listed, found[1])
 		shown := named.FindAllStringSubmatch(found[4], -1)
 		if found[3] == "yes" && len(shown) == 0 {

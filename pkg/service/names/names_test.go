@@ -28,11 +28,7 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 	for _, folder := range folders {
 		found["services/"] = append(found["services/"], folder.Name())
 	}
-	work, err := os.ReadFile(filepath.Join(root, "go.work"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(work)) {
+	for line := range strings.Lines(checkout.Read(t, "go.work")) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "./services/"); ok {
 			found["go.work"] = append(found["go.work"], name)
 		}
@@ -44,12 +40,8 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 	for _, row := range table.Routes {
 		found["routes.yaml"] = append(found["routes.yaml"], row.Service)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "files", "neighbours.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var neighbours map[string][]string
-	if err := yaml.Unmarshal(text, &neighbours); err != nil {
+	if err := yaml.Unmarshal([]byte(checkout.Read(t, "charts/belfry/files/neighbours.yaml")), &neighbours); err != nil {
 		t.Fatal(err)
 	}
 	for service := range neighbours {

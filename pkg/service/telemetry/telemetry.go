@@ -5,7 +5,6 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -58,25 +57,27 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe the process: %w", err)
 	}
-	t := &Telemetry{Propagator: propagation.NewCompositeTextMapPropagator(propagation.TraceContext{},
-		propagation.Baggage{})}
+	t := &Telemetry{Log: slog.Default(), Propagator: propagation.NewCompositeTextMapPropagator(
+		propagation.TraceContext{}, propagation.Baggage{})}
 	for _, start := range []func(context.Context, *resource.Resource, Options) error{
 		t.startTraces, t.startMetrics, t.startLogs,
 	} {
 		if err := start(ctx, described, o); err != nil {
-			return nil, errors.Join(err, t.Stop(ctx))
+			t.Stop(ctx)
+			return nil, err
 		}
 	}
 	return t, nil
 }
 
-// Stop sends the remaining telemetry and stops the exporters, before ctx ends.
-func (t *Telemetry) Stop(ctx context.Context) error {
-	var faults []error
+// Stop sends the remaining telemetry and stops the exporters, before ctx ends. What could not be sent is a line of the
+// log and no fault of the process: a migration that is done has not failed because the collector is away.
+func (t *Telemetry) Stop(ctx context.Context) {
 	for _, stop := range t.stops {
-		faults = append(faults, stop(ctx))
+		if err := stop(ctx); err != nil {
+			t.Log.Warn("telemetry is lost", "error", err.Error())
+		}
 	}
-	return errors.Join(faults...)
 }
 
 // exporting reports whether a signal ("TRACES", "METRICS", "LOGS") is exported.

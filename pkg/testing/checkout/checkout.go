@@ -2,8 +2,11 @@
 package checkout
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -23,4 +26,40 @@ func Root() (string, error) {
 		}
 		dir = parent
 	}
+}
+
+// Build runs go build in the checkout: out is where the program goes, or the folder of the programs of several
+// packages, ending in a slash. Arguments are flags and packages. The error has what go printed.
+func Build(ctx context.Context, out string, arguments ...string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", out}, arguments...)...)
+	build.Dir = root
+	if printed, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s: %w\n%s", arguments[len(arguments)-1], err, printed)
+	}
+	return nil
+}
+
+// Read returns the text of a file of the checkout, named by its path in it, for a test: the test fails when there is
+// none.
+func Read(t interface {
+	Helper()
+	Fatal(values ...any)
+}, path string) string {
+	t.Helper()
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

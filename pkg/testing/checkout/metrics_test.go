@@ -28,10 +28,7 @@ func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := checkout.Read(t, "docs/operate.md")
 	found := 0
 	for _, folder := range []string{"pkg", "services"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
@@ -51,7 +48,7 @@ func TestMetricsAreNamedDescribedAndInTheGuide(t *testing.T) {
 				if !strings.Contains(made[2], "WithDescription(") {
 					t.Errorf("%s: %s has no description", d.Name(), name)
 				}
-				if shown := "| `" + strings.ReplaceAll(name, ".", "_"); !strings.Contains(string(guide), shown) {
+				if shown := "| `" + strings.ReplaceAll(name, ".", "_"); !strings.Contains(guide, shown) {
 					t.Errorf("%s: %s has no row in docs/operate.md", d.Name(), name)
 				}
 			}

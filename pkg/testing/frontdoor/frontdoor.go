@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"sync"
 	"sync/atomic"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -31,7 +32,8 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 				r.SetXForwarded()
 				r.Out.Host = r.In.Host
 			},
-			Transport: newReplicas(replicas),
+			Transport:  newReplicas(replicas),
+			BufferPool: &buffers{},
 			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 				if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 					answer(w, problem.TooLarge)
@@ -60,6 +62,23 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 		door.ServeHTTP(w, r)
 	})
 }
+
+// buffers keeps the buffers through which answers are copied: without it each answer has a new one.
+type buffers struct{ pool sync.Pool }
+
+// bufferSize is in bytes, as large as those that ReverseProxy makes itself.
+const bufferSize = 32 << 10
+
+// Get implements httputil.BufferPool.
+func (b *buffers) Get() []byte {
+	if kept, ok := b.pool.Get().(*[]byte); ok {
+		return *kept
+	}
+	return make([]byte, bufferSize)
+}
+
+// Put implements httputil.BufferPool.
+func (b *buffers) Put(buffer []byte) { b.pool.Put(&buffer) }
 
 func answer(w http.ResponseWriter, kind problem.Kind) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -2,21 +2,41 @@ package servicetest
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// build builds the services in the checkout's .local folder and returns that folder. Tests of several packages run
-// at once, so a lock lets one build at a time; the others find the binaries up to date.
+// built has the paths of the programs that this process has built.
+var built = struct {
+	sync.Mutex
+	paths map[string]bool
+}{paths: map[string]bool{}}
+
+// build builds the services in the checkout's .local folder, once per process, and returns that folder. Tests of
+// several packages run at once, so a lock lets one build at a time; the others find the binaries up to date.
 func build(ctx context.Context, root string, o Options) (dir string, err error) {
-	race := raceSuffix
-	if o.NoRace {
-		race = ""
+	var arguments []string
+	dir = filepath.Join(root, ".local", "test-bin")
+	if !o.NoRace && race {
+		dir += "-race"
+		arguments = append(arguments, "-race")
 	}
-	dir = filepath.Join(root, ".local", "test-bin"+race)
+	built.Lock()
+	defer built.Unlock()
+	var paths []string
+	for _, service := range o.Services {
+		if path := filepath.Join(dir, service); !built.paths[path] {
+			paths = append(paths, path)
+			arguments = append(arguments, "./services/"+service+"/cmd/"+service)
+		}
+	}
+	if len(paths) == 0 {
+		return dir, nil
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -28,16 +48,11 @@ func build(ctx context.Context, root string, o Options) (dir string, err error) 
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	for _, service := range o.Services {
-		arguments := []string{"build", "-o", filepath.Join(dir, service)}
-		if race != "" {
-			arguments = append(arguments, "-race")
-		}
-		command := exec.CommandContext(ctx, "go", append(arguments, "./services/"+service+"/cmd/"+service)...)
-		command.Dir = root
-		if out, err := command.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %w\n%s", service, err, out)
-		}
+	if err := checkout.Build(ctx, dir+string(filepath.Separator), arguments...); err != nil {
+		return "", err
+	}
+	for _, path := range paths {
+		built.paths[path] = true
 	}
 	return dir, nil
 }

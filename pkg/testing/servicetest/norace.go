@@ -2,5 +2,5 @@
 
 package servicetest
 
-// raceSuffix is empty when the tests run without the race detector; then the services do, too.
-const raceSuffix = ""
+// race says that the tests run with the race detector; then the services do, too.
+const race = false

@@ -2,5 +2,5 @@
 
 package servicetest
 
-// raceSuffix is set when the tests run with the race detector; then the services do, too.
-const raceSuffix = "-race"
+// race says that the tests run with the race detector; then the services do, too.
+const race = true

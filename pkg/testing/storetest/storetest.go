@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,8 +22,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// cleanupTimeout bounds the removal of the data that a test left in the stores.
-const cleanupTimeout = 20 * time.Second
+// patience bounds an operation on the stores, and the removal of what a test left there. It is not what the services
+// have: a busy machine is no fault of what is tested.
+const patience = 2 * time.Minute
 
 // URIs returns the addresses of the stores: MONGODB_URI and REDIS_URL where they are set, else those that "make
 // stores" runs for this checkout. Without either it returns an error: a test without stores fails and is never
@@ -85,16 +88,32 @@ func NewMongo(ctx context.Context) (db *mongo.Database, drop func() error, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := mongostore.Connect(ctx, uri, mongostore.Options{AppName: "belfry-test"})
+	client, err := mongostore.Connect(ctx, patient(uri), mongostore.Options{AppName: "belfry-test"})
 	if err != nil {
 		return nil, nil, err
 	}
 	db = client.Database(unique())
 	return db, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		return errors.Join(db.Drop(ctx), client.Disconnect(ctx))
 	}, nil
+}
+
+// patient returns the URI with the time that an operation may take, unless it says so itself.
+func patient(uri string) string {
+	const name = "timeoutMS="
+	if strings.Contains(uri, name) {
+		return uri
+	}
+	separator := "&"
+	if !strings.Contains(uri, "?") {
+		separator = "?"
+		if strings.Count(uri, "/") < len("///") { // no slash after the hosts
+			separator = "/?"
+		}
+	}
+	return uri + separator + name + strconv.FormatInt(patience.Milliseconds(), 10)
 }
 
 // Redis returns a client and a prefix. A test uses only keys that begin with the prefix. They are deleted when it
@@ -130,7 +149,7 @@ func NewRedis(ctx context.Context) (client *redis.Client, prefix string, drop fu
 	}
 	prefix = unique() + ":"
 	return client, prefix, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		return errors.Join(removeKeys(ctx, client, prefix), client.Close())
 	}, nil

@@ -12,12 +12,44 @@ import (
 // unknown is the name of a field that no release knows.
 const unknown = "of_a_later_release"
 
-// AddUnknown puts a field that this release does not know into all documents of a collection, as a later release
-// would: into each document, each document inside it, and each inside one of its arrays. The function that it returns
-// fails the test when any of them is lost since, or is in another place than it was: an item of an array may have
-// moved, but not lost its own. Maps are the names of fields whose documents are maps: what is in them is no field, so
-// they are left alone.
-func AddUnknown(t testing.TB, collection *mongo.Collection, maps ...string) (kept func()) {
+// Unknown says what AddUnknown looks at.
+type Unknown struct {
+	// Filled are the collections whose documents get an unknown field; each has one.
+	Filled []string
+	// Unchanged are those of which this release changes no document by replacing it.
+	Unchanged []string
+	// Maps are the names of fields whose documents are maps: what is in them is no field, so they are left alone.
+	Maps []string
+}
+
+// AddUnknown puts a field that this release does not know into all documents of collections, as a later release would:
+// into each document, each document inside it, and each inside one of its arrays. It fails the test when the database
+// has a collection that is not named. The function that it returns fails the test when any of the fields is lost since,
+// or is in another place than it was: an item of an array may have moved, but not lost its own.
+func AddUnknown(t testing.TB, db *mongo.Database, u Unknown) (kept func()) {
+	t.Helper()
+	names, err := db.ListCollectionNames(t.Context(), bson.D{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !slices.Contains(u.Filled, name) && !slices.Contains(u.Unchanged, name) {
+			t.Errorf("collection %s is not in this test", name)
+		}
+	}
+	var checks []func()
+	for _, name := range u.Filled {
+		checks = append(checks, addUnknown(t, db.Collection(name), u.Maps))
+	}
+	return func() {
+		t.Helper()
+		for _, check := range checks {
+			check()
+		}
+	}
+}
+
+func addUnknown(t testing.TB, collection *mongo.Collection, maps []string) (kept func()) {
 	t.Helper()
 	before := places{}
 	for _, d := range allOf(t, collection) {

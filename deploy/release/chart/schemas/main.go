@@ -1,7 +1,7 @@
 // Command schemas writes JSON schemas for kubeconform, one file for each kind of Kubernetes object. They list every
 // field that an object may have and refuse all others. Their sources are in the projects' Go modules: the OpenAPI
-// document of Kubernetes, and the custom resource definitions of the Gateway API, the Prometheus operator and
-// MongoDB.
+// document of Kubernetes, and the custom resource definitions of the Gateway API, the Prometheus operator, MongoDB and
+// Traefik.
 package main
 
 import (

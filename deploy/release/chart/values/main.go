@@ -27,9 +27,9 @@ func main() {
 
 const heading = `# Values of the chart
 
-What ` + "`helm install`" + ` and ` + "`helm upgrade`" + ` take by ` + "`--values`" + ` and ` +
-	"`--set`" + `. Wrong ones are refused, with the name of the value. [operate.md](operate.md) says how they are
-used, [settings.md](settings.md) what the services read in the end. This page is generated (` + "`make gen`" + `).
+What ` + "`helm upgrade --install`" + ` takes by ` + "`--values`" + ` and ` + "`--set`" + `. Wrong ones are refused,
+with the name of the value. [operate.md](operate.md) says how they are used, [settings.md](settings.md) what the
+services read in the end. This page is generated (` + "`make gen`" + `).
 
 | value | default | meaning |
 |---|---|---|

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -116,27 +115,26 @@ func FuzzReadMembership(f *testing.F) {
 		if err != nil {
 			return
 		}
-		faults := problem.Fields{}
-		days, changes := readSourcedDays(o, faults), readChanges(o, faults)
-		for field := range faults {
+		m := readRowDays(o)
+		for field := range m.faults {
 			if (field != "spans" && field != "changes") || !o.Has(field) {
 				t.Fatalf("%s: a fault of %s", raw, field)
 			}
 		}
-		if len(faults) > 0 {
+		if len(m.faults) > 0 {
 			return
 		}
 		written := map[string]any{}
-		if days != nil {
-			spans := make([]any, len(days))
-			for i, d := range days {
+		if m.days != nil {
+			spans := make([]any, len(m.days))
+			for i, d := range m.days {
 				spans[i] = sourced(d)
 			}
 			written["spans"] = spans
 		}
-		if changes != nil {
-			list := make([]any, len(changes))
-			for i, c := range changes {
+		if m.changes != nil {
+			list := make([]any, len(m.changes))
+			for i, c := range m.changes {
 				fields := sourced(c.Sourced)
 				if c.Before != nil {
 					fields["ends_before"] = c.Before.String()
@@ -145,20 +143,21 @@ func FuzzReadMembership(f *testing.F) {
 			}
 			written["changes"] = list
 		}
-		text, err := json.Marshal(written)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := web.ParseObject(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gotDays, gotChanges := readSourcedDays(again, faults), readChanges(again, faults)
-		if len(faults) > 0 || !reflect.DeepEqual(gotDays, days) || !reflect.DeepEqual(gotChanges, changes) {
-			t.Fatalf("%s, written as %s: %+v %+v %v, before %+v %+v", raw, text, gotDays, gotChanges, faults, days,
-				changes)
-		}
+		servicetest.ReadsBack(t, written, readRowDays, m)
 	})
+}
+
+// rowDays are what a row of an import has of a membership's days.
+type rowDays struct {
+	days    []element.Sourced
+	changes []element.MembershipChange
+	faults  problem.Fields
+}
+
+func readRowDays(o web.Object) rowDays {
+	m := rowDays{faults: problem.Fields{}}
+	m.days, m.changes = readSourcedDays(o, m.faults), readChanges(o, m.faults)
+	return m
 }
 
 // sourced writes days as a row has them.

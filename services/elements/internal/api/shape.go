@@ -197,13 +197,18 @@ func nestedMembersOf(members []element.Member) []nestedMember {
 
 func commitmentsOf(commitments []element.Commitment) []form.Commitment {
 	forms := make([]form.Commitment, len(commitments))
+	groups := map[*element.Element]*form.Element{}
 	for i, c := range commitments {
 		event := c.Event
 		event.Staff, event.Locations = c.Staff, c.Locations
 		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &event, Valid: true}
-		if c.Group != nil {
-			forms[i].Element = new(c.Group.ListForm())
+		if c.Group == nil {
+			continue
 		}
+		if groups[c.Group] == nil {
+			groups[c.Group] = new(c.Group.ListForm())
+		}
+		forms[i].Element = groups[c.Group]
 	}
 	return forms
 }

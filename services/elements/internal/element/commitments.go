@@ -16,7 +16,7 @@ type Include struct{ Staff, Locations bool }
 // Commitment is a commitment in the list of an element's.
 type Commitment struct {
 	fact.Commitment
-	Group     *Element // the group through which the element is committed; nil: it is committed itself
+	Group     *Element // through which the element is committed, which several may share; nil: it is committed itself
 	Staff     *string  // of the event, nil when not included: initials, separated by commas
 	Locations *string  // of the event, nil when not included: short names or names, separated by commas
 }
@@ -58,7 +58,7 @@ func (s *Service) ListCommitments(
 }
 
 // newCommitment makes a commitment of the element with that id of the fact; elements are those that the fact names.
-func newCommitment(f fact.Commitment, id int64, elements map[int64]Element, include Include) Commitment {
+func newCommitment(f fact.Commitment, id int64, elements map[int64]*Element, include Include) Commitment {
 	c := Commitment{Commitment: f}
 	if include.Staff {
 		c.Staff = new(shortTexts(f.Involved, elements, form.Staff))
@@ -67,16 +67,16 @@ func newCommitment(f fact.Commitment, id int64, elements map[int64]Element, incl
 		c.Locations = new(shortTexts(f.Involved, elements, form.Location))
 	}
 	if f.ElementID != id {
-		c.Group = new(elements[f.ElementID])
+		c.Group = elements[f.ElementID]
 	}
 	return c
 }
 
 // shortTexts joins the short texts of those of the elements that are of the type, in the order of ids; "" when none is.
-func shortTexts(ids []int64, elements map[int64]Element, entityType string) string {
+func shortTexts(ids []int64, elements map[int64]*Element, entityType string) string {
 	var texts []string
 	for _, id := range ids {
-		if e := elements[id]; e.EntityType == entityType {
+		if e := elements[id]; e != nil && e.EntityType == entityType {
 			texts = append(texts, e.ShortText())
 		}
 	}

@@ -39,7 +39,7 @@ func (s *Service) FreeBusy(
 		if !exists {
 			return nil, nil, problem.Missing("Element", id)
 		}
-		all[n].Element = e
+		all[n].Element = *e
 	}
 	reaches, err := s.reaches(ctx, ids, days)
 	if err != nil {

@@ -102,7 +102,9 @@ func (s *Service) fillElements(ctx context.Context, members []Member) error {
 		return err
 	}
 	for i := range members {
-		members[i].Element = elements[members[i].ElementID]
+		if e := elements[members[i].ElementID]; e != nil {
+			members[i].Element = *e
+		}
 	}
 	return nil
 }
@@ -132,13 +134,15 @@ func (s *Service) AddMembers(ctx context.Context, group int64, members []Member)
 		return nil, err
 	}
 	for i := range members {
-		members[i].Element = elements[members[i].ElementID]
+		if e := elements[members[i].ElementID]; e != nil {
+			members[i].Element = *e
+		}
 	}
 	return members, retry(ctx, func(ctx context.Context) (bool, error) { return s.addDays(ctx, group, members) })
 }
 
 // check adds to the faults of a member that is to be added to the group.
-func (m *Member) check(group int64, elements map[int64]Element) {
+func (m *Member) check(group int64, elements map[int64]*Element) {
 	if m.Faults == nil {
 		m.Faults = problem.Fields{}
 	}

@@ -15,7 +15,7 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 	if err != nil {
 		return nil, err
 	}
-	ids := slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool { return elements[id].ID == 0 })
+	ids := slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool { return elements[id] == nil })
 	reaches, err := s.reaches(ctx, ids, q.Days)
 	if err != nil {
 		return nil, err

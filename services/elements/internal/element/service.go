@@ -109,14 +109,14 @@ func New(o Options) *Service {
 func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }
 
 // find returns those of the elements that exist, by id.
-func (s *Service) find(ctx context.Context, ids []int64) (map[int64]Element, error) {
+func (s *Service) find(ctx context.Context, ids []int64) (map[int64]*Element, error) {
 	found, err := s.store.Find(ctx, distinctIDs(ids))
 	if err != nil {
 		return nil, err
 	}
-	elements := make(map[int64]Element, len(found))
-	for _, e := range found {
-		elements[e.ID] = e
+	elements := make(map[int64]*Element, len(found))
+	for i := range found {
+		elements[found[i].ID] = &found[i]
 	}
 	return elements, nil
 }

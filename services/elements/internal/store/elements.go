@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,7 +18,7 @@ import (
 type Elements struct {
 	elements *journal.Collection[elementDocument, element.Element]
 	ids      *mongostore.IDs
-	near     *directory.Shelf[element.Element]
+	near     *directory.Shelf[*element.Element]
 }
 
 func newElements(o Options) *Elements {
@@ -39,7 +38,7 @@ func keysOfElement(id int64, _ element.Element) []directory.Key {
 }
 
 // bytesOfElement is about what an element takes in memory.
-func bytesOfElement(e element.Element) int {
+func bytesOfElement(e *element.Element) int {
 	const fixed, perAdministrator, perImported = 400, 8, 32
 	d := e.Details
 	return fixed + len(e.Name) + len(e.Key) + len(e.UUID) + len(e.ImportHash) + len(d.Forename) + len(d.Surname) +
@@ -77,15 +76,19 @@ func (s *Elements) Find(ctx context.Context, ids []int64) ([]element.Element, er
 		return nil, nil
 	}
 	found, err := s.near.Find(ctx, ids, s.load)
-	return slices.Collect(maps.Values(found)), err
+	elements := make([]element.Element, 0, len(found))
+	for _, e := range found {
+		elements = append(elements, *e)
+	}
+	return elements, err
 }
 
 // load reads elements, by id.
-func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]element.Element, error) {
+func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]*element.Element, error) {
 	found, err := s.find(ctx, bson.D{in("_id", ids)}, options.Find())
-	byID := make(map[int64]element.Element, len(found))
+	byID := make(map[int64]*element.Element, len(found))
 	for _, e := range found {
-		byID[e.ID] = e
+		byID[e.ID] = &e
 	}
 	return byID, err
 }

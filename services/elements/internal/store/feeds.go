@@ -92,7 +92,7 @@ func (s *Feeds) Namespace(ctx context.Context) (string, error) {
 
 // Get implements element.FeedStore.
 func (s *Feeds) Get(ctx context.Context, userID, elementID int64) (element.Feed, error) {
-	d, err := s.get(ctx, byPair(userID, elementID))
+	d, err := mongostore.First[feedDocument](ctx, s.feeds, byPair(userID, elementID))
 	if err == nil && d.Deleted {
 		err = record.ErrNotFound
 	}
@@ -104,7 +104,7 @@ func (s *Feeds) Get(ctx context.Context, userID, elementID int64) (element.Feed,
 
 // GetByToken implements element.FeedStore.
 func (s *Feeds) GetByToken(ctx context.Context, tokenHash string) (element.Feed, error) {
-	d, err := s.get(ctx, byToken(tokenHash))
+	d, err := mongostore.First[feedDocument](ctx, s.feeds, byToken(tokenHash))
 	if err != nil {
 		return element.Feed{}, err
 	}
@@ -117,17 +117,6 @@ func byPair(userID, elementID int64) bson.D {
 
 func byToken(hash string) bson.D { return bson.D{{Key: "token_hash", Value: hash}} }
 
-func (s *Feeds) get(ctx context.Context, filter bson.D) (d feedDocument, err error) {
-	err = s.feeds.FindOne(ctx, filter).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return d, record.ErrNotFound
-	}
-	if err != nil {
-		return d, fmt.Errorf("read a feed: %w", err)
-	}
-	return d, nil
-}
-
 // Put implements element.FeedStore.
 func (s *Feeds) Put(ctx context.Context, f element.Feed) (element.Feed, error) {
 	id, err := s.ids.Next(ctx, "feeds")
@@ -135,7 +124,7 @@ func (s *Feeds) Put(ctx context.Context, f element.Feed) (element.Feed, error) {
 		return f, err
 	}
 	err = persist(ctx, func() (bool, error) {
-		stored, err := s.get(ctx, byPair(f.UserID, f.ElementID))
+		stored, err := mongostore.First[feedDocument](ctx, s.feeds, byPair(f.UserID, f.ElementID))
 		exists := err == nil
 		if err != nil && !errors.Is(err, record.ErrNotFound) {
 			return false, err

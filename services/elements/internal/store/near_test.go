@@ -269,11 +269,12 @@ func TestDirectory_AWriterKilledAtAnyStepLeavesNoReplicaBehind(t *testing.T) {
 	}
 }
 
-// TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites: its write is stored when others have taken it for dead, and
-// have read the old name again. A replica that reads it first lets no other one answer from before.
-func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
+// afterASleep returns a writer that goes on, before its write, after it has slept past the end of its mark. It stops
+// again before the later steps.
+func afterASleep(t *testing.T, later ...string) (*near, *writer) {
+	t.Helper()
 	n := newNear(t)
-	w := startWriter(t, n.db, n.prefix, n.id, beforeWrite, beforeClose)
+	w := startWriter(t, n.db, n.prefix, n.id, append([]string{beforeWrite}, later...)...)
 	w.await(t, beforeWrite)
 	w.signal(t, syscall.SIGSTOP)
 	w.goOn(t)
@@ -281,6 +282,13 @@ func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
 		t.Fatalf("%q while the writer sleeps", got)
 	}
 	w.signal(t, syscall.SIGCONT)
+	return n, w
+}
+
+// TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites: its write is stored when others have taken it for dead, and
+// have read the old name again. A replica that reads it first lets no other one answer from before.
+func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
+	n, w := afterASleep(t, beforeClose)
 	w.await(t, beforeClose)
 	if got := n.name(t, n.replica(t)); got != "new" { // it has nothing in memory
 		t.Fatalf("%q from the store", got)
@@ -292,15 +300,7 @@ func TestDirectory_AWriterAsleepPastTheEndOfItsMarkThenWrites(t *testing.T) {
 }
 
 func TestDirectory_AWriterAsleepPastTheEndOfItsMarkIsHeardOnceItAnswers(t *testing.T) {
-	n := newNear(t)
-	w := startWriter(t, n.db, n.prefix, n.id, beforeWrite)
-	w.await(t, beforeWrite)
-	w.signal(t, syscall.SIGSTOP)
-	w.goOn(t)
-	if got := n.awaitEnd(t); got != "old" {
-		t.Fatalf("%q while the writer sleeps", got)
-	}
-	w.signal(t, syscall.SIGCONT)
+	n, w := afterASleep(t)
 	w.end(t)
 	n.read(t, "new")
 }

@@ -127,7 +127,7 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 	}
 	taken := map[int64][]placed{}
 	for _, f := range slices.Concat(found...) {
-		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{f.Event, f.Event.Days(s.Zone)})
+		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{*f.Event, f.Event.Days(s.Zone)})
 	}
 	return taken, nil
 }

@@ -19,7 +19,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			ID:        f.Item.ID,
 			Status:    string(f.Item.Status),
 			ElementID: f.Item.ElementID,
-			Event:     h.shape.summary(f.Event),
+			Event:     h.shape.summary(*f.Event),
 		}
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()
@@ -36,7 +36,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form
 	}
 	shown := make([]form.Request, len(found))
 	for i, f := range found {
-		summary := h.shape.summary(f.Event)
+		summary := h.shape.summary(*f.Event)
 		shown[i] = form.Request{
 			ID:           &f.Item.ID,
 			Quantity:     f.Item.Quantity,

@@ -46,7 +46,7 @@ func (s *Service) find(
 	others := map[int64][]event.Event{} // by the element committed
 	for _, p := range busy {
 		if p.Event.ID != e.ID {
-			others[p.Item.ElementID] = append(others[p.Item.ElementID], p.Event)
+			others[p.Item.ElementID] = append(others[p.Item.ElementID], *p.Event)
 		}
 	}
 	found := map[int64][]event.Event{}

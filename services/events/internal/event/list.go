@@ -9,9 +9,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Placed is a commitment or a request with its event.
+// Placed is a commitment or a request with its event, which several may share.
 type Placed[T any] struct {
-	Event Event
+	Event *Event
 	Item  T
 }
 
@@ -27,15 +27,17 @@ func (s *Service) CommitmentsIn(ctx context.Context, reaches []fact.Reach) ([]Pl
 func CommitmentsTo(reaches []fact.Reach, events []Event, zone wiretime.Zone) []Placed[Commitment] {
 	days := daysOf(reaches)
 	var found []Placed[Commitment]
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
+		touched := e.Days(zone)
 		for _, c := range e.Commitments {
-			if e.touches(days[c.ElementID], zone) {
+			if slices.ContainsFunc(days[c.ElementID], touched.Overlaps) {
 				found = append(found, Placed[Commitment]{e, c})
 			}
 		}
 	}
 	slices.SortFunc(found, func(a, b Placed[Commitment]) int {
-		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+		return cmp.Or(a.Event.CompareSpan(*b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
 	return found
 }
@@ -56,7 +58,8 @@ func (s *Service) RequestsIn(ctx context.Context, elementID int64, days wiretime
 		return nil, err
 	}
 	var found []Placed[Request]
-	for _, e := range events {
+	for i := range events {
+		e := &events[i]
 		for _, r := range e.Requests {
 			if r.ElementID == elementID && e.touches([]wiretime.Days{days}, s.zone) {
 				found = append(found, Placed[Request]{e, r})
@@ -64,7 +67,7 @@ func (s *Service) RequestsIn(ctx context.Context, elementID int64, days wiretime
 		}
 	}
 	slices.SortFunc(found, func(a, b Placed[Request]) int {
-		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+		return cmp.Or(a.Event.CompareSpan(*b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
 	return found, nil
 }

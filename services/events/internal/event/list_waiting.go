@@ -52,7 +52,7 @@ func (s *Service) ListDecidable(
 		func(c Commitment) int64 { return c.ID },
 	)
 	for _, f := range found {
-		views = append(views, CommitmentView{f.Item, elements[f.Item.ElementID], f.Event})
+		views = append(views, CommitmentView{f.Item, elements[f.Item.ElementID], *f.Event})
 	}
 	return views, next, nil
 }
@@ -86,7 +86,7 @@ func (s *Service) ListOutstanding(
 	found, next := pageOf(events, more, after, limit, waiting, func(r Request) int64 { return r.ID })
 	for _, f := range found {
 		views = append(
-			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, f.Event},
+			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, *f.Event},
 		)
 	}
 	return views, next, nil
@@ -115,8 +115,9 @@ func pageOf[T any](
 	events []Event, more bool, after Place, limit int, items func(Event) []T, id func(T) int64,
 ) (page []Placed[T], next Place) {
 	var last Place
-	for _, e := range events {
-		ordered := slices.SortedFunc(slices.Values(items(e)), func(a, b T) int { return cmp.Compare(id(a), id(b)) })
+	for i := range events {
+		e := &events[i]
+		ordered := slices.SortedFunc(slices.Values(items(*e)), func(a, b T) int { return cmp.Compare(id(a), id(b)) })
 		for _, item := range ordered {
 			place := PlaceOf(e, id(item))
 			switch {

@@ -34,8 +34,8 @@ type Store interface {
 	// FindLiving returns the ids of those of the events that exist, in no order, as the primary has them.
 	FindLiving(ctx context.Context, ids []int64) ([]int64, error)
 	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element:
-	// all that do, each once, and few besides. Of their commitments they have id, element and status alone, and none
-	// of their requests.
+	// all that do, each once, and few besides. They have no more than a listing shows: id, version, time of change,
+	// body, category and span, and of their commitments id, element and status.
 	FindTouching(ctx context.Context, reaches []fact.Reach) ([]Event, error)
 	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
 	// few besides.

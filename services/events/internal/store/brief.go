@@ -60,8 +60,14 @@ func commitmentsOf(brief []byte) []event.Commitment {
 	return commitments
 }
 
-// inBrief leaves out what a listing of what touches some days does not show.
-func inBrief() bson.D {
-	return append(slices.DeleteFunc(slices.Clone(unused), func(e bson.E) bool { return e.Key == "brief" }),
-		bson.E{Key: "commitments", Value: 0}, bson.E{Key: "requests", Value: 0})
+// inBrief is what a listing of what touches some days shows.
+var inBrief = bson.D{
+	{Key: "version", Value: 1},
+	{Key: "body", Value: 1},
+	{Key: "category_id", Value: 1},
+	{Key: "starts", Value: 1},
+	{Key: "ends", Value: 1},
+	{Key: "all_day", Value: 1},
+	{Key: "modified", Value: 1},
+	{Key: "brief", Value: 1},
 }

@@ -122,7 +122,7 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]even
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := s.findDays(ctx, touchingFilter(keys), inBrief())
+	found, err := s.findDays(ctx, touchingFilter(keys), inBrief)
 	if err != nil {
 		return nil, err
 	}

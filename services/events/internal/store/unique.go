@@ -184,33 +184,25 @@ func (s *Events) renumber(ctx context.Context, eventID int64, field, counter str
 // item. What was allocated to a request goes with it.
 func (d *eventDocument) renumber(field string, id, fresh int64, keep bool) bool {
 	if field == "commitments" {
-		for i := range d.Commitments {
-			c := &d.Commitments[i]
-			switch {
-			case c.ID != id:
-			case keep:
-				keep = false
-			default:
-				c.ID = fresh
-				return true
-			}
-		}
-		return false
+		return renumber(d.Commitments, func(c *commitmentDocument) *int64 { return &c.ID }, id, fresh, keep)
 	}
-	first := !keep
-	for i := range d.Requests {
-		r := &d.Requests[i]
-		switch {
-		case r.ID != id:
+	found := renumber(d.Requests, func(r *requestDocument) *int64 { return &r.ID }, id, fresh, keep)
+	for i := range d.Commitments {
+		if c := &d.Commitments[i]; found && !keep && c.RequestID == id {
+			c.RequestID = fresh
+		}
+	}
+	return found
+}
+
+func renumber[D any](items []D, idOf func(*D) *int64, id, fresh int64, keep bool) bool {
+	for i := range items {
+		switch of := idOf(&items[i]); {
+		case *of != id:
 		case keep:
 			keep = false
 		default:
-			r.ID = fresh
-			for n := range d.Commitments {
-				if c := &d.Commitments[n]; first && c.RequestID == id {
-					c.RequestID = fresh
-				}
-			}
+			*of = fresh
 			return true
 		}
 	}

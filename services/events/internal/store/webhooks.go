@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -216,15 +217,12 @@ func (s *Notices) NextDelivery(
 
 // delivery returns the first delivery by a field.
 func (s *Notices) delivery(ctx context.Context, filter bson.D, by string) (notice.Delivery, bool, error) {
-	var d deliveryDocument
-	err := s.deliveries.FindOne(ctx, filter, options.FindOne().SetSort(bson.D{{Key: by, Value: 1}})).Decode(&d)
-	if errors.Is(err, mongo.ErrNoDocuments) {
+	inOrder := options.FindOne().SetSort(bson.D{{Key: by, Value: 1}})
+	d, err := mongostore.First[deliveryDocument](ctx, s.deliveries, filter, inOrder)
+	if errors.Is(err, record.ErrNotFound) {
 		return notice.Delivery{}, false, nil
 	}
-	if err != nil {
-		return notice.Delivery{}, false, fmt.Errorf("find a delivery: %w", err)
-	}
-	return notice.Delivery(d), true, nil
+	return notice.Delivery(d), err == nil, err
 }
 
 // KeepDelivery implements notice.Store.

@@ -31,7 +31,7 @@ func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
 		reaches = append(reaches, fact.Reach{ElementID: element + 1, Days: day})
 	}
 	filter := touchingFilter(reachKeys(reaches))
-	cursor, err := EventsCollection(db).Find(t.Context(), filter, options.Find().SetProjection(inBrief()))
+	cursor, err := EventsCollection(db).Find(t.Context(), filter, options.Find().SetProjection(inBrief))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
 		r.bytes += len(d)
 	}
 	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
-		{Key: "projection", Value: inBrief()}})
+		{Key: "projection", Value: inBrief}})
 	took := make([]time.Duration, 40)
 	for i := range took {
 		begin := time.Now()

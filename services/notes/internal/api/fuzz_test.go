@@ -17,6 +17,16 @@ import (
 // slow is the model of a request's object: any JSON, looked at as a whole.
 type slow map[string]any
 
+// parse returns an object as it is read, and its model: nil where there is none.
+func parse(raw []byte) (web.Object, slow) {
+	o, err := web.ParseObject(raw)
+	model := slow{}
+	if err != nil || json.Unmarshal(raw, &model) != nil { // or a number beyond all bounds, which nobody reads
+		return nil, nil
+	}
+	return o, model
+}
+
 func (o slow) text(name string, faults problem.Fields) *string {
 	text, ok := o[name].(string)
 	switch {
@@ -99,13 +109,9 @@ func FuzzReadEdit(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		o, err := web.ParseObject(raw)
-		if err != nil {
+		o, model := parse(raw)
+		if model == nil {
 			return
-		}
-		var model slow
-		if json.Unmarshal(raw, &model) != nil {
-			return // a number beyond all bounds, which nobody reads
 		}
 		if got, want := readEdit(o), model.edit(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %+v; by the book %+v", raw, got, want)
@@ -121,13 +127,9 @@ func FuzzReadRow(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		o, err := web.ParseObject(raw)
-		if err != nil {
+		o, model := parse(raw)
+		if model == nil {
 			return
-		}
-		var model slow
-		if json.Unmarshal(raw, &model) != nil {
-			return // a number beyond all bounds, which nobody reads
 		}
 		want := note.Row{Key: "k", Hash: "h", Edit: model.edit()}
 		if event := model.text("event", want.Edit.Faults); event != nil {

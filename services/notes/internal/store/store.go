@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -55,6 +56,8 @@ type Notes struct {
 	totals *mongo.Collection        // what the notes of each event take; not audited
 	queues *mongostore.WriterQueues // of those who reserve room, by event
 	counts *semaphore.Weighted      // of the notes of events that are under way
+
+	settleTime time.Duration // bounds the end of a reservation
 }
 
 var _ note.Store = (*Notes)(nil)
@@ -69,6 +72,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 		ids: ids, audit: auditlog.New(db, "notes", notes),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 		counts: semaphore.NewWeighted(countsAtOnce),
+		settleTime: settleTime,
 	}
 }
 

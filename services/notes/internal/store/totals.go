@@ -176,7 +176,7 @@ func (s *Notes) size(ctx context.Context, eventID int64) (total note.Size, err e
 
 // settle ends a reservation whose write is done, or will never be. What could not be settled counts until it is old.
 func (s *Notes) settle(ctx context.Context, eventID int64, token string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.settleTime)
 	defer cancel()
 	_, _ = mongostore.Update(ctx, s.totals, eventID, func(d *totalsDocument) error {
 		d.Reserved = slices.DeleteFunc(d.Reserved, func(r reservationDocument) bool { return r.Token == token })

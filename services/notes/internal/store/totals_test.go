@@ -29,8 +29,10 @@ func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mong
 	stored, db = open(t)
 	school := &school{records: map[string]int64{"e1": 101, "e2": 102, "u1": 1}}
 	for i := range two {
+		replica := store.New(db, mongostore.NewIDs(db))
+		replica.SettleWithin(time.Minute)
 		two[i] = note.New(note.Options{
-			Store: store.New(db, mongostore.NewIDs(db)), Events: school, Users: school,
+			Store: replica, Events: school, Users: school,
 			Markdown: markdown.NewRenderer(),
 		})
 	}
@@ -52,14 +54,15 @@ func tryCreate(t *testing.T, s *note.Service, contents string) bool {
 	return true
 }
 
-// fill creates notes, many at once, and says for how many there was room.
+// fill creates notes, several at once, and says for how many there was room.
 func fill(t *testing.T, two [2]*note.Service, n int, contents string) int {
 	t.Helper()
 	var room atomic.Int64
 	var wg sync.WaitGroup
-	for w := range 16 {
+	const writers = 6
+	for w := range writers {
 		wg.Go(func() {
-			for i := w; i < n; i += 16 {
+			for i := w; i < n; i += writers {
 				if tryCreate(t, two[w%2], contents) {
 					room.Add(1)
 				}
@@ -177,7 +180,9 @@ func TestHardToBreak_Row02_WhatIsShownOfHostileNotesStaysBelowEightMebibytes(t *
 
 func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 	two, s, _ := replicas(t)
-	fill(t, two, 498, "a")
+	for range 498 {
+		insert(t, s, note.Note{EventID: 101, OwnerID: 1, Contents: "a"})
+	}
 	row := func(key, event, contents string) note.Row {
 		return note.Row{Key: key, Hash: contents, Event: event, Edit: note.Edit{Contents: &contents}}
 	}

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// teller prints lines with the time since the start. It is safe for concurrent use.
-type teller struct {
+// console prints lines with the time since the start. It is safe for concurrent use.
+type console struct {
 	mu    sync.Mutex
 	out   io.Writer
 	began time.Time
 }
 
-func newTeller(out io.Writer) *teller { return &teller{out: out, began: time.Now()} }
+func newConsole(out io.Writer) *console { return &console{out: out, began: time.Now()} }
 
-func (t *teller) line(format string, values ...any) {
+func (t *console) line(format string, values ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	// a closed terminal is no reason to stop

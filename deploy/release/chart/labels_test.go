@@ -1,0 +1,88 @@
+package chart_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Another release of the chart with the same images leaves the pods of all services alone: their templates and what
+// selects them are the same. Its objects say which release made them.
+func TestAReleaseOfTheChartRestartsNothing(t *testing.T) {
+	dir := copied(t, filepath.Join(t.TempDir(), "belfry"))
+	file := filepath.Join(dir, "Chart.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := strings.NewReplacer("\nversion: ", "\nversion: 9", "\nappVersion: ", "\nappVersion: 9")
+	if err := os.WriteFile(file, []byte(newer.Replace(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	deployments := func(chart string) map[string]object {
+		t.Helper()
+		out, errs, err := helm("helm 3", append([]string{"template", "belfry", chart, "--kube-version", kubernetes},
+			append(everything(), "--set", "image.tag=1.2.3")...)...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, errs)
+		}
+		return only(parse(t, out), "Deployment")
+	}
+	before, after := deployments("charts/belfry"), deployments(dir)
+	if len(before) != len(services) || len(after) != len(services) {
+		t.Fatalf("%d and %d deployments", len(before), len(after))
+	}
+	for name := range before {
+		if diff := cmp.Diff(before[name]["spec"], after[name]["spec"]); diff != "" {
+			t.Errorf("%s would be rolled out anew:\n%s", name, diff)
+		}
+		if maps.Equal(labels(before[name]), labels(after[name])) {
+			t.Errorf("%s does not say which release of the chart made it", name)
+		}
+	}
+}
+
+// Upgrades work only as long as a Deployment selects by the labels that it was made with.
+func TestSelectorsStayAsTheyAre(t *testing.T) {
+	deployments := only(render(t, everything()...), "Deployment")
+	for _, service := range services {
+		want := "map[app.kubernetes.io/component:" + service + " app.kubernetes.io/instance:belfry " +
+			"app.kubernetes.io/name:belfry]"
+		if got := fmt.Sprint(deployments["belfry-"+service].at("spec", "selector", "matchLabels")); got != want {
+			t.Errorf("%s selects by %s, want %s", service, got, want)
+		}
+	}
+}
+
+// commonLabels are on every object and pod; a label of pods or of a monitor goes before one of the same name.
+func TestCommonLabels(t *testing.T) {
+	objects := render(t, append(everything(), "--set",
+		"commonLabels.team=north,services.notes.podLabels.team=south,services.notes.podLabels.sidecar=yes")...)
+	for _, o := range objects {
+		want := "north"
+		if o.kind() == "ServiceMonitor" || o.kind() == "PrometheusRule" {
+			want = "a" // everything sets it
+		}
+		if got := labels(o)["team"]; got != want {
+			t.Errorf("%s %s has the team %v", o.kind(), o.name(), got)
+		}
+	}
+	team := func(kind, name string) string {
+		return fmt.Sprint(only(objects, kind)[name].at("spec", "template", "metadata", "labels", "team"))
+	}
+	if team("Deployment", "belfry-events") != "north" || team("Job", "belfry-migrate") != "north" ||
+		team("Deployment", "belfry-notes") != "south" {
+		t.Error("pods have other labels than they were given")
+	}
+}
+
+// labels are those of an object.
+func labels(o object) map[string]any {
+	found, _ := o.at("metadata", "labels").(map[string]any)
+	return found
+}

@@ -1,0 +1,61 @@
+package chart_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Releases may have names with dots, and names that begin with a digit; Services may not.
+func TestNamesOfAllReleasesAreValid(t *testing.T) {
+	label := regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	for _, release := range []string{"belfry", "school.north", "2026", "1e3.belfry", "true",
+		"a-name-that-is-longer.than-a-name-has-room-for"} {
+		out, errs, err := helm("helm 3", append([]string{"template", release, "charts/belfry", "--kube-version",
+			kubernetes}, everything()...)...)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", release, err, errs)
+		}
+		for _, o := range parse(t, out) {
+			name, isText := o.at("metadata", "name").(string)
+			if !isText || !label.MatchString(name) {
+				t.Errorf("%s: %s %v", release, o.kind(), o.at("metadata", "name"))
+			}
+			labels, _ := o.at("metadata", "labels").(map[string]any)
+			for key, value := range labels {
+				if _, isText := value.(string); !isText {
+					t.Errorf("%s: the label %s of %s %s is %v", release, key, o.kind(), name, value)
+				}
+			}
+		}
+		if said, err := kubeconform(out); err != nil {
+			t.Errorf("%s: %v\n%s", release, err, said)
+		}
+	}
+}
+
+// The label tells what runs, whatever the tag looks like.
+func TestTheVersionLabelIsTheVersionThatRuns(t *testing.T) {
+	version := func(objects []object, kind, name string) string {
+		t.Helper()
+		return fmt.Sprint(only(objects, kind)[name].at("metadata", "labels", "app.kubernetes.io/version"))
+	}
+	for tag, want := range map[string]string{"1.2.3": "1.2.3", "_v1-": "v1", "": "0.1.0",
+		strings.Repeat("a", 62) + ".b": strings.Repeat("a", 62)} {
+		objects := render(t, "--set", "image.tag="+tag)
+		for _, got := range []string{version(objects, "Deployment", "belfry-notes"),
+			version(objects, "Job", "belfry-migrate"), version(objects, "ConfigMap", "belfry")} {
+			if got != want {
+				t.Errorf("the tag %q is the version %q, want %q", tag, got, want)
+			}
+		}
+	}
+	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
+	objects := render(t, "--set", "image.tag=1.2.3,services.notes.digest="+digest+",test.digest="+digest)
+	got := fmt.Sprint(version(objects, "Deployment", "belfry-notes"), " ", version(objects, "Pod", "belfry-test"), " ",
+		version(objects, "Deployment", "belfry-events"))
+	if got != "0123456789ab 0123456789ab 1.2.3" {
+		t.Errorf("with digests: %s", got)
+	}
+}

@@ -1,0 +1,214 @@
+package chart_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto"
+	"errors"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/registry"
+)
+
+// keys makes a key of that name and returns the files of its private and its public part.
+func keys(t *testing.T, name string) (private, public string) {
+	t.Helper()
+	key, err := openpgp.NewEntity(name, "", name+"@school.example",
+		&packet.Config{Algorithm: packet.PubKeyAlgoRSA, RSABits: 2048, DefaultHash: crypto.SHA256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(file string, serialize func(io.Writer) error) string {
+		var text bytes.Buffer
+		if err := serialize(&text); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), file)
+		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("secring.gpg", func(w io.Writer) error { return key.SerializePrivate(w, nil) }),
+		write("pubring.gpg", key.Serialize)
+}
+
+// do runs Helm and returns what it prints; it must succeed.
+func do(t *testing.T, version string, args ...string) string {
+	t.Helper()
+	out, errs, err := helm(version, args...)
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", version, args, err, out, errs)
+	}
+	return out
+}
+
+// packaged packages the chart, signed with the key, and returns the package's file.
+func packaged(t *testing.T, version, keyring string) string {
+	t.Helper()
+	dir := t.TempDir()
+	do(t, version, "package", "charts/belfry", "--destination", dir, "--sign", "--key", "belfry", "--keyring", keyring)
+	found, err := filepath.Glob(filepath.Join(dir, "belfry-*.tgz"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("packaged %q, %v", found, err)
+	}
+	return found[0]
+}
+
+// What one kind of Helm packages, signs and pushes to a registry, the other pulls from it, verifies, and renders as the
+// folder.
+func TestThePackageComesFromARegistryAsItWasSigned(t *testing.T) {
+	private, public := keys(t, "belfry")
+	for from, to := range map[string]string{"helm 3": "helm 4", "helm 4": "helm 3"} {
+		server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+		t.Cleanup(server.Close)
+		address := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/charts"
+		archive := packaged(t, from, private)
+		do(t, from, "verify", archive, "--keyring", public)
+		do(t, from, "push", archive, address, "--plain-http")
+
+		dir := t.TempDir()
+		version := regexp.MustCompile(`belfry-(.*)\.tgz$`).FindStringSubmatch(archive)[1]
+		do(t, to, "pull", address+"/belfry", "--version", version, "--plain-http", "--verify", "--keyring", public,
+			"--destination", dir)
+		pushed, err := os.ReadFile(archive)
+		pulled, err2 := os.ReadFile(filepath.Join(dir, filepath.Base(archive)))
+		if err = errors.Join(err, err2); err != nil || !bytes.Equal(pushed, pulled) {
+			t.Errorf("%s to %s: what is pulled is not what was pushed: %v", from, to, err)
+		}
+		const values = "charts/belfry/examples/school.yaml"
+		rendered := do(t, to, "template", "belfry", address+"/belfry", "--version", version, "--plain-http",
+			"--namespace", "schools", "--kube-version", kubernetes, "--values", values)
+		want, _, err := template(to, "--values", values)
+		if diff := cmp.Diff(want, rendered); err != nil || diff != "" {
+			t.Errorf("%s to %s: %v\n%s", from, to, err, diff)
+		}
+	}
+}
+
+// A package that was changed, and one that somebody else signed, are refused.
+func TestAnotherPackageIsRefused(t *testing.T) {
+	private, public := keys(t, "belfry")
+	_, stranger := keys(t, "somebody")
+	archive := packaged(t, "helm 4", private)
+	for version := range programs {
+		if out, errs, err := helm(version, "verify", archive, "--keyring", stranger); err == nil {
+			t.Errorf("%s takes a stranger's signature: %s%s", version, out, errs)
+		}
+	}
+	content, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(archive, append(content, 0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for version := range programs {
+		if out, errs, err := helm(version, "verify", archive, "--keyring", public); err == nil {
+			t.Errorf("%s takes what was changed: %s%s", version, out, errs)
+		}
+	}
+}
+
+// The package has what its readers look for, and nothing that only the repository needs. Helm keeps it in a Secret of
+// each release, which has 1 MiB.
+func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
+	private, _ := keys(t, "belfry")
+	archive, err := os.ReadFile(packaged(t, "helm 4", private))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(archive) > 64<<10 {
+		t.Errorf("%d bytes", len(archive))
+	}
+	files := unpacked(t, archive)
+	for _, name := range []string{"README.md", "LICENSE", "icon.svg", "values.schema.json", "files/routes.yaml"} {
+		if len(files[name]) == 0 {
+			t.Errorf("no %s", name)
+		}
+	}
+	for name := range files {
+		if strings.HasPrefix(name, "examples/") {
+			t.Errorf("%s is in the package", name)
+		}
+	}
+	licence, err := os.ReadFile(filepath.Join(root, "LICENSE"))
+	if err != nil || !bytes.Equal(licence, files["LICENSE"]) {
+		t.Errorf("its licence is not that of the repository: %v", err)
+	}
+}
+
+// unpacked returns the files of a package, by their names in the chart.
+func unpacked(t *testing.T, archive []byte) map[string][]byte {
+	t.Helper()
+	zipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, reader := map[string][]byte{}, tar.NewReader(zipped)
+	for {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimPrefix(header.Name, "belfry/")] = content
+	}
+}
+
+// Artifact Hub shows these annotations, each of them YAML in itself. What they and the package's README link to in the
+// repository is there.
+func TestWhatThePackageLinksToIsThere(t *testing.T) {
+	chart, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "Chart.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var metadata struct{ Annotations map[string]string }
+	if err := yaml.Unmarshal(chart, &metadata); err != nil {
+		t.Fatal(err)
+	}
+	var links []struct{ Name, URL string }
+	err = yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/links"]), &links)
+	if err != nil || len(links) < 4 {
+		t.Errorf("links %v, %v", links, err)
+	}
+	if got := metadata.Annotations["artifacthub.io/license"]; got != "Apache-2.0" {
+		t.Errorf("the licence is %q", got)
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "charts", "belfry", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(readme, []byte("](../")) {
+		t.Error("the README links to files that the package has not")
+	}
+	in := regexp.MustCompile(`belfry-schools/belfry/(?:(?:blob|tree)/)?main/([^)\s}]+)`)
+	found := in.FindAllSubmatch(slices.Concat(chart, readme), -1)
+	if len(found) < 7 {
+		t.Errorf("only %d links", len(found))
+	}
+	for _, link := range found {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(string(link[1])))); err != nil {
+			t.Error(err)
+		}
+	}
+}

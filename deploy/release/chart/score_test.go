@@ -1,0 +1,108 @@
+package chart_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// accepted reads testdata/accepted.txt: what kube-score advises and the chart doesn't do, with the reasons.
+func accepted(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "accepted.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		check, reason, _ := strings.Cut(line, ": ")
+		if reason == "" {
+			t.Fatalf("%s has no reason", line)
+		}
+		reasons[check] = reason
+	}
+	return reasons
+}
+
+// scored is what kube-score finds in the objects of some values: the checks that failed, each with the objects.
+func scored(t *testing.T, args ...string) map[string][]string {
+	t.Helper()
+	out, errs, err := template("helm 3", args...)
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", args, err, errs)
+	}
+	command := exec.Command(os.Getenv("KUBESCORE"), "score", "-", "--output-format", "json", "--all-default-optional",
+		"--ignore-container-cpu-limit", "--kubernetes-version", "v1.36")
+	command.Stdin = strings.NewReader(out)
+	text, err := command.Output()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	var objects []struct {
+		TypeMeta   struct{ Kind string }              `json:"type_meta"`
+		ObjectMeta struct{ Labels map[string]string } `json:"object_meta"`
+		Checks     []struct {
+			Check    struct{ ID string }
+			Grade    int
+			Skipped  bool
+			Comments []struct{ Path, Summary string }
+		}
+	}
+	if err := json.Unmarshal(text, &objects); err != nil || len(objects) < 10 {
+		t.Fatalf("%d objects, %v\n%s", len(objects), err, text)
+	}
+	const allRight = 10
+	found := map[string][]string{}
+	for _, o := range objects {
+		for _, check := range o.Checks {
+			if !check.Skipped && check.Grade < allRight {
+				component := o.ObjectMeta.Labels["app.kubernetes.io/component"]
+				found[check.Check.ID] = append(found[check.Check.ID],
+					fmt.Sprintf("%s %s: %v", o.TypeMeta.Kind, component, check.Comments))
+			}
+		}
+	}
+	return found
+}
+
+// kube-score has nothing to advise against the chart but for what is accepted, and what is accepted it still advises.
+// There is no limit of CPU, on purpose.
+func TestTheChartIsAsKubeScoreAdvises(t *testing.T) {
+	reasons, used := accepted(t), map[string]bool{}
+	for _, args := range [][]string{{}, everything(), {"--values", "charts/belfry/examples/school.yaml"},
+		{"--values", "charts/belfry/examples/platform.yaml"}} {
+		for check, objects := range scored(t, args...) {
+			for _, o := range objects {
+				of, _, _ := strings.Cut(o, ":")
+				switch one := check + " " + of; {
+				case reasons[check] != "":
+					used[check] = true
+				case reasons[one] != "":
+					used[one] = true
+				default:
+					t.Errorf("%q: %s %s", args, check, o)
+				}
+			}
+		}
+	}
+	for check := range reasons {
+		if !used[check] {
+			t.Errorf("%s is accepted, and no longer advised", check)
+		}
+	}
+}
+
+// A chart that kube-score advises against is found, so that the test above can fail.
+func TestKubeScoreFindsWhatIsWrong(t *testing.T) {
+	if found := scored(t, "--set", "networkPolicy.enabled=false"); len(found["pod-networkpolicy"]) == 0 {
+		t.Errorf("it does not miss the policies: %v", found)
+	}
+}

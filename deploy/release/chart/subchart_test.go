@@ -1,0 +1,76 @@
+package chart_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// parent makes a chart that Belfry is a part of, under the name, with these values, and returns its folder.
+func parent(t *testing.T, name, values string) string {
+	t.Helper()
+	dir := t.TempDir()
+	copied(t, filepath.Join(dir, "charts", "belfry"))
+	chart := "apiVersion: v2\nname: school\nversion: 1.0.0\ndependencies:\n" +
+		"  - {name: belfry, version: '>=0.0.0', alias: " + name + ", condition: " + name + ".enabled}\n"
+	for file, text := range map[string]string{"Chart.yaml": chart, "values.yaml": values} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A chart that Belfry is a part of turns it on and off, gives it the registry of all its parts, and keeps YAML anchors
+// among its values.
+func TestBelfryAsAPartOfAnotherChart(t *testing.T) {
+	values := `
+global: {imageRegistry: mirror.example/all, imagePullSecrets: [mirror], somethingElse: {of: another part}}
+timetable:
+  enabled: %v
+  anchors: {small: &small {limits: {memory: 128Mi}}}
+  x-proxies: &proxies [10.42.0.0/16]
+  trustedProxies: *proxies
+  services:
+    notes: {resources: *small}
+`
+	for _, version := range []string{"helm 3", "helm 4"} {
+		on := parent(t, "timetable", fmt.Sprintf(values, true))
+		out, errs, err := helm(version, "template", "north", on, "--kube-version", kubernetes)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", version, err, errs)
+		}
+		objects := parse(t, out)
+		pod, _ := only(objects, "Deployment")["north-timetable-notes"].at("spec", "template", "spec").(map[string]any)
+		for path, want := range map[string][]any{
+			"mirror.example/all/belfry-notes:0.1.0": {"containers", 0, "image"},
+			"map[name:mirror]":                      {"imagePullSecrets", 0},
+			"128Mi":                                 {"containers", 0, "resources", "limits", "memory"},
+		} {
+			if got := fmt.Sprint(walk(pod, want...)); got != path {
+				t.Errorf("%s: %v is %s, want %s", version, want, got, path)
+			}
+		}
+		proxies := only(objects, "ConfigMap")["north-timetable"].at("data", "BELFRY_TRUSTED_PROXIES")
+		if fmt.Sprint(proxies) != "10.42.0.0/16" {
+			t.Errorf("%s: the trusted proxies are %v", version, proxies)
+		}
+
+		off := parent(t, "timetable", fmt.Sprintf(values, false))
+		out, errs, err = helm(version, "template", "north", off, "--kube-version", kubernetes)
+		if err != nil || strings.Contains(out, "kind:") {
+			t.Errorf("%s: what is not enabled is %v\n%s%s", version, err, out, errs)
+		}
+	}
+}
+
+// A registry of Belfry's own goes before that of all parts.
+func TestItsOwnRegistryGoesBeforeTheGlobalOne(t *testing.T) {
+	objects := render(t, "--set", "global.imageRegistry=mirror.example,image.registry=registry.example/belfry")
+	got := only(objects, "Deployment")["belfry-notes"].at("spec", "template", "spec", "containers", 0, "image")
+	if !strings.HasPrefix(fmt.Sprint(got), "registry.example/belfry/belfry-notes:") {
+		t.Errorf("notes runs %v", got)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// machine is what was measured and on what.
+type machine struct{ commit, date, hardware, versions string }
+
+func (m machine) String() string {
+	return fmt.Sprintf("Belfry %s, %s, on %s; %s", m.commit, m.date, m.hardware, m.versions)
+}
+
+// machine asks the machine and the stores. What doesn't answer is unknown.
+func (s *school) machine(ctx context.Context) machine {
+	m := machine{commit: "unknown", date: time.Now().UTC().Format(time.DateOnly), hardware: "unknown processors"}
+	if printed, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output(); err == nil {
+		m.commit = strings.TrimSpace(string(printed))
+	}
+	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if info, err := fs.CPUInfo(); err == nil && len(info) > 0 {
+			m.hardware = fmt.Sprintf("%d × %s", len(info), cmp.Or(info[0].ModelName, "unknown processor"))
+		}
+	}
+	m.versions = fmt.Sprintf("%s, document store %s, Redis %s, wrk %s", runtime.Version(), s.mongoVersion(ctx),
+		redisVersion(ctx, s.stores.RedisURL), wrkVersion(ctx))
+	return m
+}
+
+func (s *school) mongoVersion(ctx context.Context) string {
+	client, err := mongo.Connect(options.Client().ApplyURI(s.stores.MongoURI))
+	if err != nil {
+		return "unknown"
+	}
+	defer func() { _ = client.Disconnect(ctx) }() // it has told what it knows
+	var info struct {
+		Version string `bson:"version"`
+		Engine  struct {
+			Version string `bson:"version"`
+		} `bson:"ferretdb"`
+	}
+	if client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&info) != nil {
+		return "unknown"
+	}
+	if info.Engine.Version != "" {
+		return "FerretDB " + info.Engine.Version + " on PostgreSQL"
+	}
+	return "MongoDB " + info.Version
+}
+
+func redisVersion(ctx context.Context, url string) string {
+	fields, _ := redisInfo(ctx, url, "server")
+	return cmp.Or(fields["redis_version"], "unknown")
+}
+
+// redisInfo returns the fields of a section.
+func redisInfo(ctx context.Context, url, section string) (map[string]string, error) {
+	o, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(o)
+	defer func() { _ = client.Close() }() // it has told what it knows
+	text, err := client.Info(ctx, section).Result()
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		fields[name] = value
+	}
+	return fields, err
+}
+
+// wrkVersion reads the first line of its help, "wrk 4.1.0 [epoll] …".
+func wrkVersion(ctx context.Context) string {
+	printed, _ := exec.CommandContext(ctx, "wrk", "-v").CombinedOutput() // it ends with 1
+	if words := strings.Fields(string(printed)); len(words) > 1 {
+		return words[1]
+	}
+	return "unknown"
+}

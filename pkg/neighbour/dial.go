@@ -1,0 +1,25 @@
+package neighbour
+
+import (
+	"net"
+	"time"
+)
+
+// A neighbour's pod may be on a node that was lost without a word: nothing it is sent is acknowledged, and nobody says
+// that it is gone. For 40 seconds and more Kubernetes does not know it either, and new connections may go there too.
+// So little time is given to connect, and a kept connection ends soon after the other side's kernel falls silent: a
+// question is put to another pod while its request still has time. A pod that is slow to answer loses no connection,
+// because its kernel acknowledges.
+const (
+	dialTimeout   = time.Second
+	silentTimeout = 2 * time.Second // of what was sent, until it is acknowledged
+)
+
+func newDialer() *net.Dialer {
+	return &net.Dialer{
+		Timeout: dialTimeout,
+		// While an answer is awaited nothing is sent that could be acknowledged, but these.
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2},
+		Control:         limitSilence,
+	}
+}

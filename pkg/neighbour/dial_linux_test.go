@@ -1,0 +1,83 @@
+package neighbour_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/neighbour"
+)
+
+// A node that is lost says nothing: packets to it are dropped. A question on a connection that was kept to it is put
+// again on another one, before the request's deadline, whether it was sent before the loss or after.
+func TestAQuestionOutlivesALostNode(t *testing.T) {
+	for name, lostWhileAsked := range map[string]bool{"before": false, "while the answer is awaited": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, ended := make(chan net.Conn, 100), make(chan struct{})
+			var asked atomic.Int32
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if asked.Add(1) == 2 && lostWhileAsked {
+					loseNode(t, <-first)
+					<-ended
+					return
+				}
+				_, _ = w.Write([]byte(`{"elements": []}`)) // the client's error is the test's
+			}))
+			server.Config.ConnState = func(c net.Conn, state http.ConnState) {
+				if state == http.StateNew {
+					first <- c
+				}
+			}
+			server.Start()
+			t.Cleanup(func() {
+				close(ended)
+				server.CloseClientConnections()
+				server.Close()
+			})
+			elements := neighbour.NewElements(transport(t, token), server.URL)
+			ask := func() error {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				_, err := elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{7}})
+				return err
+			}
+			if err := ask(); err != nil {
+				t.Fatal(err)
+			}
+			if !lostWhileAsked {
+				loseNode(t, <-first)
+			}
+			if err := ask(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// loseNode lets the kernel drop all that comes for a connection, before it acknowledges it.
+func loseNode(t *testing.T, c net.Conn) {
+	t.Helper()
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	drop := []unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K, K: 0}}
+	err = raw.Control(func(fd uintptr) {
+		if err := unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
+			&unix.SockFprog{Len: uint16(len(drop)), Filter: &drop[0]}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

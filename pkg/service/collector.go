@@ -1,0 +1,25 @@
+package service
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+// A service keeps little and throws away much: with Go's default of 100 percent, a heap of 10 MiB is collected for
+// each 10 MiB of answers. So it may grow to five times what is kept, up to a bound from which on it is collected more
+// often again. The bound leaves room below 200 MiB for what is not on the heap.
+const (
+	garbagePercent = 400
+	softMemory     = 160 << 20 // bytes
+)
+
+// relaxCollector lets the heap grow as above, but for what GOGC and GOMEMLIMIT say. It is called once the service is
+// built: what building it left behind is no reason to be large when idle.
+func relaxCollector() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemory)
+	}
+}
