@@ -71,7 +71,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 		}),
 		ids: ids, audit: auditlog.New(db, "notes", notes),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
-		counts: semaphore.NewWeighted(countsAtOnce),
+		counts:     semaphore.NewWeighted(countsAtOnce),
 		settleTime: settleTime,
 	}
 }
