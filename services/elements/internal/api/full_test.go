@@ -41,7 +41,7 @@ func TestHardToBreak_Row03_ARedisThatIsFullRefusesAndLosesNothing(t *testing.T) 
 	} {
 		admin.Get(t, path).WantCode(t, http.StatusOK)
 	}
-	unavailable(t, own.Client(t), "/api/login?uuid="+own.AdminUUID)
+	unavailable(t, "memory", own.Client(t), "/api/login?uuid="+own.AdminUUID)
 	own.Client(t).Get(t, "/api/login?uuid=nobody-has-this-uuid").WantCode(t, http.StatusUnauthorized)
 	keyed("full").WantCode(t, http.StatusServiceUnavailable)
 	admin.Post(t, "/api/events", booking("second")).WantCode(t, http.StatusOK)

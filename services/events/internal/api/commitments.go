@@ -30,7 +30,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 		shown[i] = h.shape.decided(v)
 	}
 	return web.OKPage(c, "commitments", shown, nextPlace(next), func(i int) web.Field {
-		return nextPlace(event.PlaceOf(found[i].Event, found[i].ID))
+		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))
 	})
 }
 

@@ -29,7 +29,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 		shown[i].Event = &summary
 	}
 	return web.OKPage(c, "requests", shown, nextPlace(next), func(i int) web.Field {
-		return nextPlace(event.PlaceOf(found[i].Event, found[i].ID))
+		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))
 	})
 }
 

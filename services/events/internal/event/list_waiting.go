@@ -18,7 +18,7 @@ type Place struct {
 }
 
 // PlaceOf returns the place of an event's commitment or request.
-func PlaceOf(e Event, itemID int64) Place { return Place{e.Span.Starts, e.ID, itemID} }
+func PlaceOf(e *Event, itemID int64) Place { return Place{e.Span.Starts, e.ID, itemID} }
 
 // after says whether p comes after q.
 func (p Place) after(q Place) bool {
