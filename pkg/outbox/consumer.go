@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
@@ -44,6 +46,7 @@ type Consumer struct {
 	handle     Handler
 	claimAfter time.Duration
 	tracer     trace.Tracer
+	delay      metric.Float64Histogram
 	log        *slog.Logger
 }
 
@@ -76,6 +79,7 @@ func NewConsumer(o ConsumerOptions) *Consumer {
 		handle:     o.Handle,
 		claimAfter: o.ClaimAfter,
 		tracer:     o.TracerProvider.Tracer(instrumentation),
+		delay:      noop.Float64Histogram{},
 		log:        o.Log.With("stream", o.Stream, "group", o.Group),
 	}
 }
@@ -184,12 +188,14 @@ func (c *Consumer) consume(ctx, idle context.Context, entries []redis.XMessage) 
 func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 	if len(entry.Values) == 0 {
 		c.log.ErrorContext(ctx, "a message was trimmed from the stream before it was handled", "entry", entry.ID)
+		c.counted(ctx, time.Now(), lost)
 		return true
 	}
 	message, err := parse(entry.Values)
 	if err != nil {
 		c.log.ErrorContext(ctx, "a message in the stream is not readable and is skipped",
 			"entry", entry.ID, "error", err)
+		c.counted(ctx, time.Now(), lost)
 		return true
 	}
 	ctx, span := c.tracer.Start(ctx, "process "+message.Kind, c.spanOptions(message)...)
@@ -200,9 +206,11 @@ func (c *Consumer) process(ctx context.Context, entry redis.XMessage) bool {
 		if ctx.Err() == nil {
 			c.log.WarnContext(ctx, "a message could not be handled and comes again",
 				"message", message.ID, "kind", message.Kind, "subject", message.Subject, "error", err)
+			c.counted(ctx, message.At, again)
 		}
 		return false
 	}
+	c.counted(ctx, message.At, handled)
 	return true
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -41,6 +42,7 @@ type Relay struct {
 	record     func(context.Context, []Message) error
 	nudge      chan struct{}
 	log        *slog.Logger
+	oldest     atomic.Pointer[time.Time] // what the last look found waiting longest; nil: nothing waits
 }
 
 // RelayOptions are the options of NewRelay.
@@ -105,13 +107,21 @@ type pendingDocument struct {
 // round relays one batch and returns the number of its documents.
 func (r *Relay) round(ctx context.Context) (int, error) {
 	documents, err := r.read(ctx)
-	if err != nil || len(documents) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	r.saw(documents)
+	if len(documents) == 0 {
+		return 0, nil
 	}
 	if err := r.publish(ctx, documents); err != nil {
 		return 0, err
 	}
-	return len(documents), r.remove(ctx, documents)
+	if err := r.remove(ctx, documents); err != nil {
+		return 0, err
+	}
+	r.saw(nil)
+	return len(documents), nil
 }
 
 func (r *Relay) read(ctx context.Context) ([]pendingDocument, error) {

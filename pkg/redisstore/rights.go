@@ -18,10 +18,10 @@ var commands = []string{
 	"ping", "time", "info replication", "get KEY", "pexpire KEY 1000", "pttl KEY",
 	"hmget KEY x", "hset KEY x x",
 	"sadd KEY x", "smembers KEY", "srem KEY x",
-	"zadd KEY 0 x", "zrange KEY 0 0", "zrangebyscore KEY 0 0", "zrem KEY x", "zremrangebyscore KEY 0 0",
+	"zadd KEY 0 x", "zcard KEY", "zrange KEY 0 0", "zrangebyscore KEY 0 0", "zrem KEY x", "zremrangebyscore KEY 0 0",
 	"lindex KEY 0", "lpop KEY", "rpush KEY x", "incrby KEY 1", "decrby KEY 1",
 	"xadd KEY * x x", "xack KEY x 0-0", "xautoclaim KEY x x 0 0", "xgroup|create KEY x 0 mkstream",
-	"xreadgroup group x x streams KEY >",
+	"xinfo|groups KEY", "xreadgroup group x x streams KEY >",
 	"del KEY", // the last
 }
 

@@ -106,7 +106,8 @@ func (r *Runtime) webOptions(name string) web.Options {
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
 		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
 		Answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
-		Bounds:  r.Bounds, Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
+		Bounds:  r.Bounds,
+		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
 		Classify: classify,
 	}
 }

@@ -64,8 +64,8 @@ func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(
 	return OK(c, Field{name, json.RawMessage(list.Bytes())}, next)
 }
 
-// makeRoom gives a request the room for a large answer. What it takes, it holds until the answer is sent. An answer that
-// is too long is refused.
+// makeRoom gives a request the room for a large answer. What it takes, it holds until the answer is sent. An answer
+// that is too long is refused.
 func makeRoom(o Options, r Route) fiber.Handler {
 	most := maxList
 	if r.Access == Neighbour {

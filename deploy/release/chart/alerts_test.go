@@ -2,99 +2,89 @@ package chart_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
-	"github.com/belfry-schools/belfry/pkg/testing/receivers"
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// rules are the expressions of the PrometheusRule, by the name of the record or alert.
-func rules(t *testing.T) map[string][]string {
+// alertsOf returns the annotations of each alert that the chart renders with those arguments.
+func alertsOf(t *testing.T, args ...string) map[string]map[string]any {
 	t.Helper()
-	found := map[string][]string{}
-	for _, group := range list(only(render(t, "--set", "prometheusRule.enabled=true"), "PrometheusRule")["belfry"].at(
-		"spec", "groups")) {
-		for _, rule := range list(walk(group, "rules")) {
-			name := walk(rule, "alert")
-			if name == nil {
-				name = walk(rule, "record")
+	found := map[string]map[string]any{}
+	rule := only(render(t, append([]string{"--set", "prometheusRule.enabled=true"}, args...)...), "PrometheusRule")
+	for _, group := range list(rule["belfry"].at("spec", "groups")) {
+		for _, r := range list(walk(group, "rules")) {
+			if name := walk(r, "alert"); name != nil {
+				found[fmt.Sprint(name)], _ = walk(r, "annotations").(map[string]any)
 			}
-			found[fmt.Sprint(name)] = append(found[fmt.Sprint(name)], fmt.Sprint(walk(rule, "expr")))
 		}
 	}
 	return found
 }
 
-// Alerts use metrics and labels that running services have. Labels that Prometheus adds itself are left out.
-func TestAlertsAskForMetricsThatExist(t *testing.T) {
-	system := servicetest.Start(t,
-		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
-	endpoint := receivers.NewEndpoint(t)
-	admin := system.Admin(t)
-	var made struct{ Webhook struct{ ID int64 } }
-	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Decode(t,
-		&made)
-	admin.Post(t, fmt.Sprintf("/api/admin/webhooks/%d/test", made.Webhook.ID), nil)
+// runbook is the section of docs/operate.md on an alert, and its queries.
+func runbook(t *testing.T, alert string) (text string, queries []string) {
+	t.Helper()
+	_, text, found := strings.Cut(checkout.Read(t, "docs/operate.md"), "\n### "+alert+"\n")
+	if !found {
+		t.Fatalf("docs/operate.md has no section on %s", alert)
+	}
+	text, _, _ = strings.Cut(text, "\n##")
+	for _, block := range regexp.MustCompile("(?s)```promql\n(.*?)\n```").FindAllStringSubmatch(text, -1) {
+		queries = append(queries, block[1])
+	}
+	return text, queries
+}
 
-	deadline, text := time.Now().Add(10*time.Second), ""
-	for !strings.Contains(text, "belfry_notice_attempts_total{") {
-		if time.Now().After(deadline) {
-			t.Fatalf("no notice was counted:\n%s", text)
+// The guide has a section for each alert, which the alert's runbook_url names, with what it means, what to look at and
+// what to do.
+func TestHardToBreak_Watching_TheGuideHasASectionForEachAlert(t *testing.T) {
+	alerts := alertsOf(t, "--set", "prometheusRule.runbookUrl=https://school.example/run")
+	if len(alerts) < 10 {
+		t.Fatalf("only %d alerts", len(alerts))
+	}
+	for name, annotations := range alerts {
+		if want := "https://school.example/run#" + strings.ToLower(name); annotations["runbook_url"] != want {
+			t.Errorf("%s: runbook_url %v, want %s", name, annotations["runbook_url"], want)
 		}
-		time.Sleep(50 * time.Millisecond)
-		text = system.Metrics(t, "events", 0)
-	}
-	rules := rules(t)
-	if len(rules) < 10 {
-		t.Fatalf("only %d rules", len(rules))
-	}
-	for name, expressions := range rules {
-		for _, expression := range expressions {
-			tree, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
+		text, _ := runbook(t, name)
+		for _, part := range []string{"*It means*", "*Look at*", "*Do*"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the section on %s lacks %s", name, part)
 			}
-			parser.Inspect(tree, func(n parser.Node, _ []parser.Node) error {
-				if s, ok := n.(*parser.VectorSelector); ok && s.Name != "up" && rules[s.Name] == nil {
-					if fault := unknown(s, text); fault != "" {
-						t.Errorf("%s: %s", name, fault)
-					}
-				}
-				return nil
-			})
 		}
 	}
-}
-
-// unknown lists what a selector needs and a service's metrics do not have, "" when they have it all.
-func unknown(s *parser.VectorSelector, metrics string) string {
-	sample := regexp.MustCompile("(?m)^" + s.Name + `(\{.*\})? `).FindString(metrics)
-	if sample == "" {
-		return "no service has " + s.Name
-	}
-	for _, label := range s.LabelMatchers {
-		if !slices.Contains([]string{"__name__", "namespace", "service"}, label.Name) &&
-			!strings.Contains(sample, label.Name+`="`) {
-			return "no label " + label.Name + " in " + sample
-		}
-	}
-	return ""
-}
-
-// The guide explains every alert.
-func TestTheGuideExplainsEveryAlert(t *testing.T) {
 	guide := checkout.Read(t, "docs/operate.md")
-	for name := range rules(t) {
-		if strings.HasPrefix(name, "Belfry") && !strings.Contains(guide, "`"+name+"`") {
-			t.Errorf("docs/operate.md does not explain %s", name)
+	for _, section := range regexp.MustCompile(`(?m)^### (Belfry\w+)$`).FindAllStringSubmatch(guide, -1) {
+		if alerts[section[1]] == nil {
+			t.Errorf("docs/operate.md has a section on %s, which is no alert", section[1])
 		}
+	}
+}
+
+// Debian's Prometheus, which is older than most, understands all rules.
+func TestPrometheusUnderstandsTheRules(t *testing.T) {
+	promtool := program(t, "promtool")
+	for _, args := range [][]string{{}, {"--set", "stopped=true"},
+		{"--values", "charts/belfry/examples/district.yaml"}} {
+		file := filepath.Join(t.TempDir(), "rules.yaml")
+		if err := os.WriteFile(file, []byte(ruleFile(t, args...)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(promtool, "check", "rules", file).CombinedOutput(); err != nil {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// A planned stop pages nobody: its rules have no alerts.
+func TestAPlannedStopHasNoAlerts(t *testing.T) {
+	if alerts := alertsOf(t, "--set", "stopped=true"); len(alerts) > 0 {
+		t.Errorf("%v", alerts)
 	}
 }

@@ -253,6 +253,9 @@ func (s *System) Replica(service string, i int) string {
 	return "http://" + s.replicas[service][i].public
 }
 
+// Health returns host:port of one replica's health listener.
+func (s *System) Health(service string, i int) string { return s.replicas[service][i].health }
+
 // Forget makes all replicas use nothing of the directory that they have in memory: the versions in Redis begin anew.
 func (s *System) Forget(t testing.TB) {
 	t.Helper()

@@ -67,6 +67,9 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 			return notices.Record(ctx, store.NoticesOf(ctx, r.Log, messages))
 		},
 	})
+	if err := relay.Measure(r.Meter); err != nil {
+		return service.Surface{}, err
+	}
 	categoryStore := store.NewCategories(store.CategoriesOptions{
 		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
 	})

@@ -156,7 +156,7 @@ const mostRead = 16 << 20
 func (s *Events) findDays(ctx context.Context, filter, fields bson.D) ([]event.Event, error) {
 	found, more, err := s.events.FindUpTo(ctx, mostRead, filter, options.Find().SetProjection(fields))
 	if err == nil && more {
-		err = problem.New(problem.Malformed, "these days have more events than can be listed at once: ask for fewer days")
+		err = problem.New(problem.Malformed, "more events than can be listed at once: ask for fewer days")
 	}
 	return found, err
 }
@@ -181,11 +181,9 @@ var unused = bson.D{
 	{Key: "receipts", Value: 0},
 }
 
-// find reads events without that. Of several options the last counts.
-func (s *Events) find(
-	ctx context.Context, filter bson.D, o ...options.Lister[options.FindOptions],
-) ([]event.Event, error) {
-	return s.events.Find(ctx, filter, append(o, options.Find().SetProjection(unused))...)
+// find reads events without that.
+func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error) {
+	return s.events.Find(ctx, filter, options.Find().SetProjection(unused))
 }
 
 // NewEventIDs implements event.Store.

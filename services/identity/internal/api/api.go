@@ -78,6 +78,9 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		SessionLife: r.SessionAbsolute,
 		WriteTime:   2*r.RequestTimeout + writeMargin,
 	})
+	if err := r.Sessions.Measure(r.Meter); err != nil {
+		return service.Surface{}, err
+	}
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,

@@ -228,7 +228,8 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 	used = processorTime(t) - used
 	stop()
 	flood.Wait()
-	t.Logf("%.0f wrong logins a second, %v of identity's processor time each; %d of %d right ones took longer than %v", rate, used/time.Duration(wrong), late, rights, within)
+	t.Logf("%.0f wrong logins a second, %v of identity's processor time each; %d of %d right ones took longer than %v",
+		rate, used/time.Duration(wrong), late, rights, within)
 	if n := counted.Load(); n != 100 {
 		t.Errorf("%d wrong logins were answered 401, want 100", n)
 	}

@@ -50,12 +50,16 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	notes := note.New(note.Options{
 		Store: stored, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer(),
 	})
+	consumer := consumer(r, notes)
+	if err := consumer.Measure(r.Meter); err != nil {
+		return service.Surface{}, err
+	}
 	h := handlers{notes: notes, audit: stored.Audit(), zone: r.Zone}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
-			lifecycle.Background("consumer of events", consumer(r, notes).Run),
+			lifecycle.Background("consumer of events", consumer.Run),
 			lifecycle.Background("search for orphaned notes", orphans(r, notes, own.OrphansEvery)),
 			lifecycle.Background("audit", stored.Audit().Run(r.Log)),
 			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, notes.ForgetIdempotencyKeys)),

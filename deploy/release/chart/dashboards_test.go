@@ -1,0 +1,245 @@
+package chart_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/belfry-schools/belfry/pkg/testing/receivers"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// duringFaults are the panels that are empty as long as all is well.
+var duringFaults = []string{"Routes that fail", "Failed commands of MongoDB"}
+
+// panel is a panel of a dashboard, as Grafana reads it.
+type panel struct {
+	Title   string
+	Targets []struct{ Expr, LegendFormat string }
+}
+
+// dashboards are the files of the chart, by name.
+func dashboards(t *testing.T) map[string]string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "charts", "belfry", "dashboards", "*.json"))
+	if err != nil || len(found) < 3 {
+		t.Fatalf("%q, %v", found, err)
+	}
+	files := map[string]string{}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(path)] = string(text)
+	}
+	return files
+}
+
+// panels are those of all dashboards; the variables of their queries have values.
+func panels(t *testing.T) []panel {
+	t.Helper()
+	values := strings.NewReplacer("$__rate_interval", "10s", "$namespace", "schools", "$service", ".+")
+	var all []panel
+	files := dashboards(t)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		var board struct{ Panels []panel }
+		if err := json.Unmarshal([]byte(files[name]), &board); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, p := range board.Panels {
+			for i := range p.Targets {
+				p.Targets[i].Expr = values.Replace(p.Targets[i].Expr)
+			}
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Each query of the dashboards returns what its legend names, from a real Prometheus that scrapes the services under
+// some load: those of duringFaults while MongoDB is away. Labels that a query selects by exist, and each metric of
+// Belfry's own is in a dashboard.
+func TestHardToBreak_Watching_EachQueryOfTheDashboardsReturnsSomething(t *testing.T) {
+	program(t, "prometheus")
+	mongo, _, mongoURI, redisURL := storetest.Lines(t)
+	system := servicetest.Start(t, servicetest.Options{NoRace: true, Env: map[string]string{
+		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8", "MONGODB_URI": mongoURI, "REDIS_URL": redisURL,
+	}})
+	m := watch(t, system, "groups: []\n")
+	keepBusy(t, system)
+	panels, queries := panels(t), 0
+	for _, p := range panels {
+		if slices.Contains(duringFaults, p.Title) {
+			continue
+		}
+		for _, q := range p.Targets {
+			queries++
+			await(t, func() string { return m.lacks(t, p.Title, q.Expr, q.LegendFormat) })
+		}
+	}
+	mongo.Cut()
+	for _, p := range panels {
+		if slices.Contains(duringFaults, p.Title) {
+			for _, q := range p.Targets {
+				queries++
+				// Again and again: a rate needs more than the first failure, and only what is under way fails.
+				await(t, func() string {
+					mongo.Mend(t)
+					time.Sleep(time.Second)
+					mongo.Cut()
+					return m.lacks(t, p.Title, q.Expr, q.LegendFormat)
+				})
+			}
+		}
+	}
+	mongo.Mend(t)
+	m.selectsByLabels(t, panels)
+	all := strings.Join(slices.Collect(maps.Values(dashboards(t))), "\n")
+	for _, service := range services {
+		for _, own := range regexp.MustCompile(`(?m)^# TYPE (belfry_\w+)`).FindAllStringSubmatch(
+			system.Metrics(t, service, 0), -1) {
+			if !strings.Contains(all, own[1]) {
+				t.Errorf("no dashboard has %s of %s", own[1], service)
+			}
+		}
+	}
+	t.Logf("%d queries of %d panels", queries, len(panels))
+}
+
+// lacks says what is not as it should be in the answer to a query, "" when all is.
+func (m *monitor) lacks(t *testing.T, title, expression, legend string) string {
+	t.Helper()
+	found := m.query(t, expression)
+	if len(found) == 0 {
+		return fmt.Sprintf("%s: nothing from %s", title, expression)
+	}
+	for _, label := range regexp.MustCompile(`\{\{(\w+)\}\}`).FindAllStringSubmatch(legend, -1) {
+		if !slices.ContainsFunc(found, func(s series) bool { return s.Metric[label[1]] != "" }) {
+			return fmt.Sprintf("%s: no label %s in the answer to %s", title, label[1], expression)
+		}
+	}
+	return ""
+}
+
+// selectsByLabels fails the test where a selector names a label that no series of its metric has.
+func (m *monitor) selectsByLabels(t *testing.T, panels []panel) {
+	t.Helper()
+	for _, p := range panels {
+		for _, q := range p.Targets {
+			tree, err := parser.NewParser(parser.Options{}).ParseExpr(q.Expr)
+			if err != nil {
+				t.Errorf("%s: %v", p.Title, err)
+				continue
+			}
+			parser.Inspect(tree, func(n parser.Node, _ []parser.Node) error {
+				selector, ok := n.(*parser.VectorSelector)
+				if !ok {
+					return nil
+				}
+				for _, label := range selector.LabelMatchers {
+					having := fmt.Sprintf("last_over_time(%s{%s!=\"\"}[1h])", selector.Name, label.Name)
+					if label.Name != "__name__" && len(m.query(t, having)) == 0 {
+						t.Errorf("%s: no series of %s has the label %s", p.Title, selector.Name, label.Name)
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
+
+// Each dashboard is a ConfigMap with the label of Grafana's sidecar, when they are enabled.
+func TestDashboardsAreConfigMapsThatGrafanaFinds(t *testing.T) {
+	maps := only(render(t, "--set", "dashboards.enabled=true,dashboards.annotations.grafana_folder=Belfry"),
+		"ConfigMap")
+	off := only(render(t), "ConfigMap")
+	for name, text := range dashboards(t) {
+		object := "belfry-dashboard-" + strings.TrimSuffix(strings.TrimPrefix(name, "belfry-"), ".json")
+		if off[object] != nil {
+			t.Errorf("%s is there though nobody asked", object)
+		}
+		var want, got any
+		if err := json.Unmarshal([]byte(text), &want); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(fmt.Sprint(maps[object].at("data", name))), &got); err != nil {
+			t.Fatalf("%s: %v", object, err)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s is not the file %s", object, name)
+		}
+		if maps[object].at("metadata", "labels", "grafana_dashboard") != "1" ||
+			maps[object].at("metadata", "annotations", "grafana_folder") != "Belfry" {
+			t.Errorf("%s: %v", object, maps[object].at("metadata"))
+		}
+	}
+}
+
+// keepBusy asks a bit of everything until the test ends: reads and writes, right and wrong logins, an event that comes
+// and goes with its message, a notice, the check of absences.
+func keepBusy(t *testing.T, system *servicetest.System) {
+	t.Helper()
+	admin, endpoint := system.Admin(t), receivers.NewEndpoint(t)
+	var made struct{ Webhook struct{ ID int64 } }
+	admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": endpoint.URL}}).Must(t,
+		http.StatusCreated).Decode(t, &made)
+	pupil := admin.Import(t, "pupils", map[string]any{"key": "p", "forename": "Ann", "surname": "Day"})["p"]
+	admin.Import(t, "groups", map[string]any{"key": "g", "name": "Set"})
+	admin.Import(t, "memberships", map[string]any{"key": "Group:g/Pupil:p", "group": "g", "member": "Pupil:p",
+		"spans": []any{map[string]any{"first_day": nil, "last_day": nil}}})
+	group := admin.Get(t, "/api/elements?name=Set").Int(t, "elements.0.id")
+	categories := admin.Import(t, "eventcategories",
+		map[string]any{"key": "lesson", "name": "Lesson", "busy": true, "clash_check": true},
+		map[string]any{"key": "away", "name": "Away", "busy": true})
+	day := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
+	book := func(category string, element int64) map[string]any {
+		return map[string]any{"event": map[string]any{"body": category, "event_category_id": categories[category],
+			"starts_at": day + " 09:00", "ends_at": day + " 10:00"}, "elements": []any{element}}
+	}
+	admin.Post(t, "/api/events", book("lesson", group)).Must(t, http.StatusOK)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	t.Cleanup(func() { cancel(); done.Wait() })
+	ask := func(method, path string, body any) servicetest.Answer {
+		a, err := admin.Send(ctx, method, path, body) // without an answer while a store is away, or at the end
+		if err != nil {
+			return servicetest.Answer{}
+		}
+		return a
+	}
+	done.Go(func() {
+		for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+			event := ask("POST", "/api/events", book("away", pupil))
+			ask("POST", "/api/admin/clashes", map[string]any{"start_date": day, "end_date": day})
+			for _, path := range []string{"/api/sessions/1/whoami", "/api/elements?namelike=Day", "/healthz",
+				fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", pupil, day)} {
+				ask("GET", path, nil)
+			}
+			ask("POST", fmt.Sprintf("/api/admin/webhooks/%d/test", made.Webhook.ID), nil)
+			if event.Code == http.StatusOK {
+				var booked servicetest.Booking
+				if json.Unmarshal([]byte(event.Body), &booked) == nil {
+					ask("DELETE", fmt.Sprintf("/api/events/%d", booked.Event.ID), nil)
+				}
+			}
+			stranger := servicetest.Connect(servicetest.ClientOptions{URL: system.URL})
+			_, _ = stranger.Send(ctx, "GET", "/api/login?uuid="+uuid.NewString(), nil)
+		}
+	})
+}

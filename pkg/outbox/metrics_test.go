@@ -1,0 +1,118 @@
+package outbox
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+)
+
+// measured is what a metric says: the value of a gauge, or the count of a histogram, by the outcome; false: nothing.
+func measured(t *testing.T, reader *sdkmetric.ManualReader, name, outcome string) (float64, bool) {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			if m.Name != name {
+				continue
+			}
+			switch data := m.Data.(type) {
+			case metricdata.Gauge[float64]:
+				return data.DataPoints[0].Value, true
+			case metricdata.Gauge[int64]:
+				return float64(data.DataPoints[0].Value), true
+			case metricdata.Histogram[float64]:
+				for _, p := range data.DataPoints {
+					if v, _ := p.Attributes.Value(attribute.Key("outcome")); v.AsString() == outcome {
+						return float64(p.Count), true
+					}
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
+	t.Parallel()
+	collection := records(t)
+	client, prefix := storetest.Redis(t)
+	options := *client.Options()
+	gate := newGate(t, options.Addr)
+	options.Addr = gate.addr
+	gated := redis.NewClient(&options)
+	defer func() { _ = gated.Close() }()
+	relay := NewRelay(RelayOptions{Collection: collection, Redis: gated, Stream: Stream(prefix, "records"),
+		Log: silent()})
+	reader := sdkmetric.NewManualReader()
+	if err := relay.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
+		t.Fatal(err)
+	}
+	age := func() float64 {
+		v, known := measured(t, reader, "belfry.outbox.age", "")
+		if !known {
+			t.Fatal("no age")
+		}
+		return v
+	}
+	if got := age(); got != 0 {
+		t.Errorf("%v s although nothing waits", got)
+	}
+	gate.shut()
+	start(t, relay.Run)
+	put(t, collection, 1, "made")
+	eventually(t, "an age that grows", func() bool { return age() > 1 })
+	gate.open()
+	eventually(t, "no age", func() bool { return age() == 0 })
+	if n, err := collection.CountDocuments(t.Context(), bson.D{{Key: Field + ".0", Value: bson.D{
+		{Key: "$exists", Value: true}}}}); err != nil || n != 0 {
+		t.Errorf("%d documents wait, %v", n, err)
+	}
+}
+
+func TestConsumer_TellsWhatWaitsAndWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	client, prefix := storetest.Redis(t)
+	stream, reader := Stream(prefix, "records"), sdkmetric.NewManualReader()
+	b := inbox{fail: func(m Message) error {
+		if m.Kind == "hard" {
+			return errors.New("never")
+		}
+		return nil
+	}}
+	consumer := NewConsumer(ConsumerOptions{Redis: client, Stream: stream, Group: "notes", Handle: b.handle,
+		Log: silent()})
+	if err := consumer.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
+		t.Fatal(err)
+	}
+	is := func(name, outcome string, want float64) bool {
+		got, known := measured(t, reader, name, outcome)
+		return known && got == want
+	}
+	if _, known := measured(t, reader, "belfry.consumer.waiting", ""); known {
+		t.Error("something is said before there is a group")
+	}
+	if err := client.XGroupCreateMkStream(t.Context(), stream, "notes", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for id, kind := range []string{"easy", "hard", "easy"} {
+		publish(t, client, stream, NewMessage(t.Context(), kind, int64(id)))
+	}
+	if !is("belfry.consumer.waiting", "", 3) {
+		t.Error("not three messages that wait")
+	}
+	start(t, consumer.Run)
+	eventually(t, "two handled, one that comes again", func() bool {
+		return is("belfry.consumer.delay", "handled", 2) && is("belfry.consumer.delay", "again", 1) &&
+			is("belfry.consumer.waiting", "", 1)
+	})
+}

@@ -1,0 +1,29 @@
+package session_test
+
+import (
+	"testing"
+	"time"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/belfry-schools/belfry/pkg/session"
+)
+
+func TestTheGaugeCountsUsersWithSessions(t *testing.T) {
+	s, reader := newStore(t, time.Hour, time.Hour), sdkmetric.NewManualReader()
+	if err := s.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))); err != nil {
+		t.Fatal(err)
+	}
+	for _, user := range []int64{1, 2, 2} {
+		create(t, s, session.Record{User: subject(user, 1)}, session.Token{})
+	}
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	gauge, ok := all.ScopeMetrics[0].Metrics[0].Data.(metricdata.Gauge[int64])
+	if !ok || len(gauge.DataPoints) != 1 || gauge.DataPoints[0].Value != 2 {
+		t.Errorf("%+v", all.ScopeMetrics[0].Metrics[0])
+	}
+}
