@@ -147,6 +147,22 @@ func (c *Collection[D, R]) Find(ctx context.Context, filter bson.D,
 	if err != nil {
 		return nil, err
 	}
+	return c.records(ctx, documents)
+}
+
+// FindUpTo is Find that stops when it has read that many bytes of documents, and says whether there are more.
+func (c *Collection[D, R]) FindUpTo(ctx context.Context, most int, filter bson.D,
+	opts ...options.Lister[options.FindOptions]) (records []R, more bool, err error) {
+	documents, more, err := mongostore.FindUpTo[D](ctx, c.o.Collection, most, filter, opts...)
+	if err != nil {
+		return nil, false, err
+	}
+	records, err = c.records(ctx, documents)
+	return records, more, err
+}
+
+// records are those of documents, without tombstones.
+func (c *Collection[D, R]) records(ctx context.Context, documents []D) ([]R, error) {
 	if err := c.settleAll(ctx, documents); err != nil {
 		return nil, err
 	}

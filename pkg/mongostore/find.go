@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -28,24 +29,35 @@ const wholeBatch = 1_000_000
 // pass a limit.
 func Find[Document any](ctx context.Context, collection Reader, filter bson.D,
 	opts ...options.Lister[options.FindOptions]) ([]Document, error) {
+	documents, _, err := FindUpTo[Document](ctx, collection, math.MaxInt, filter, opts...)
+	return documents, err
+}
+
+// FindUpTo is Find that stops when it has read that many bytes of documents, and says whether there are more.
+func FindUpTo[Document any](ctx context.Context, collection Reader, most int, filter bson.D,
+	opts ...options.Lister[options.FindOptions]) (documents []Document, more bool, err error) {
 	all := options.Find().SetBatchSize(wholeBatch)
 	cursor, err := collection.Find(ctx, filter, append([]options.Lister[options.FindOptions]{all}, opts...)...)
 	if err != nil {
-		return nil, fmt.Errorf("find in %s: %w", collection.Name(), err)
+		return nil, false, fmt.Errorf("find in %s: %w", collection.Name(), err)
 	}
+	defer func() { _ = cursor.Close(ctx) }() // the server ends it by itself
 	// Not cursor.All: it makes a buffered reader for each document.
-	documents := make([]Document, 0, cursor.RemainingBatchLength())
-	for cursor.Next(ctx) {
+	documents = make([]Document, 0, cursor.RemainingBatchLength())
+	for size := 0; cursor.Next(ctx); {
+		if size += len(cursor.Current); size > most {
+			return documents, true, nil
+		}
 		var d Document
 		if err := bson.Unmarshal(cursor.Current, &d); err != nil {
-			return nil, errors.Join(fmt.Errorf("decode from %s: %w", collection.Name(), err), cursor.Close(ctx))
+			return nil, false, fmt.Errorf("decode from %s: %w", collection.Name(), err)
 		}
 		documents = append(documents, d)
 	}
 	if err := cursor.Err(); err != nil {
-		return nil, fmt.Errorf("read from %s: %w", collection.Name(), err)
+		return nil, false, fmt.Errorf("read from %s: %w", collection.Name(), err)
 	}
-	return documents, nil
+	return documents, false, nil
 }
 
 // First returns the first document that matches a filter, record.ErrNotFound when there is none.

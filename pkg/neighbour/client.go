@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/room"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
@@ -117,15 +118,33 @@ func (p peer) call(ctx context.Context, path string, body []byte, repeatable boo
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing is lost by a failed close of what was read
-	var text bytes.Buffer
-	text.Grow(int(min(max(answer.ContentLength, 0), maxAnswer)) + bytes.MinRead)
-	if _, err := text.ReadFrom(io.LimitReader(answer.Body, maxAnswer)); err != nil {
-		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+	text, err := p.read(ctx, answer)
+	if err != nil {
+		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, raised(p.name, answer.StatusCode, text.Bytes())
+		return nil, raised(p.name, answer.StatusCode, text)
 	}
-	return text.Bytes(), nil
+	return text, nil
+}
+
+// read reads the body of an answer. Where the request makes a large one of it, it takes room for it and for its copy.
+func (p peer) read(ctx context.Context, answer *http.Response) (text []byte, err error) {
+	if size := answer.ContentLength; size >= 0 && size <= maxAnswer {
+		if size > room.Small {
+			if err := room.Of(ctx).Take(ctx, 2*size); err != nil {
+				return nil, err
+			}
+		}
+		text = make([]byte, size)
+		_, err = io.ReadFull(answer.Body, text)
+	} else {
+		text, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	}
+	if err != nil {
+		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
+	}
+	return text, nil
 }
 
 // wait pauses. It returns false when ctx ends first.

@@ -10,9 +10,11 @@ import (
 // What events answers.
 var (
 	Commitments = Question[fact.CommitmentsQuestion, []fact.Commitment]{
-		Path: "/internal/commitments", Field: "commitments",
+		Path: "/internal/commitments", Field: "commitments", Large: true,
 	}
-	Requests  = Question[fact.RequestsQuestion, []form.Request]{Path: "/internal/requests", Field: "requests"}
+	Requests = Question[fact.RequestsQuestion, []form.Request]{
+		Path: "/internal/requests", Field: "requests", Large: true,
+	}
 	Summaries = Question[fact.SummariesQuestion, []fact.Event]{
 		Path: "/internal/events/summaries", Field: "events",
 		Nothing: func(q fact.SummariesQuestion) bool { return len(q.IDs)+len(q.Keys) == 0 },
@@ -21,8 +23,12 @@ var (
 		Path: "/internal/events/living", Field: "event_ids",
 		Nothing: func(q fact.LivingQuestion) bool { return len(q.IDs) == 0 },
 	}
-	Busy     = Question[fact.BusyQuestion, []fact.Busy]{Path: "/internal/events/busy", Field: "busy"}
-	Calendar = Question[fact.CalendarQuestion, []fact.CalendarEvent]{Path: "/internal/events/calendar", Field: "events"}
+	Busy = Question[fact.BusyQuestion, []fact.Busy]{
+		Path: "/internal/events/busy", Field: "busy", Large: true,
+	}
+	Calendar = Question[fact.CalendarQuestion, []fact.CalendarEvent]{
+		Path: "/internal/events/calendar", Field: "events", Large: true,
+	}
 )
 
 // Events asks the events service.

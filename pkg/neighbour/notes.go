@@ -2,6 +2,7 @@ package neighbour
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -13,8 +14,10 @@ const maxNotes = 4 << 20
 
 // What notes answers.
 var (
-	NotesOfEvent = Question[fact.NotesOfEventQuestion, []form.Note]{Path: "/internal/notes/of-event", Field: "notes"}
-	NewNote      = Question[fact.NewNote, form.Note]{
+	NotesOfEvent = Question[fact.NotesOfEventQuestion, []form.Note]{
+		Path: "/internal/notes/of-event", Field: "notes", Large: true,
+	}
+	NewNote = Question[fact.NewNote, form.Note]{
 		Path: "/internal/notes/new", Field: "note", Writes: true, MaxBody: maxNotes,
 	}
 	SystemNotes = Question[fact.SystemNotesQuestion, []fact.NoteChange]{
@@ -30,9 +33,15 @@ type Notes struct{ peer peer }
 // NewNotes returns the client of the service whose internal listener is at base.
 func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "notes"}} }
 
-// OfEvent returns the notes of an event that the viewer may see, without parent, in order of id.
-func (n *Notes) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
-	return ask(ctx, n.peer, NotesOfEvent, q)
+// notesAsWritten is NotesOfEvent with the answer as its owner wrote it.
+var notesAsWritten = Question[fact.NotesOfEventQuestion, json.RawMessage]{
+	Path: NotesOfEvent.Path, Field: NotesOfEvent.Field,
+}
+
+// OfEvent returns the notes of an event that the viewer may see, without parent, in order of id: the JSON of an array
+// of form.Note, which may have megabytes and is passed on as it is.
+func (n *Notes) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) (json.RawMessage, error) {
+	return ask(ctx, n.peer, notesAsWritten, q)
 }
 
 // Create creates a note and returns it without parent. An invalid one is not created: it comes back with id null,

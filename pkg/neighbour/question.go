@@ -8,6 +8,7 @@ type Question[Q, A any] struct {
 	Field   string // of the answer's envelope; it has A
 	Writes  bool   // it is sent once; any other question is sent again when there is no answer
 	MaxBody int    // of Q in bytes, see web.Route
+	Large   bool   // A may have megabytes, see web.Route
 	// Nothing says whether q asks for nothing. Then there is no call, and the answer is A's zero value. It may be nil.
 	Nothing func(q Q) bool
 }

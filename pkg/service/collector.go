@@ -1,6 +1,7 @@
 package service
 
 import (
+	"math"
 	"os"
 	"runtime/debug"
 )
@@ -10,16 +11,20 @@ import (
 // often again. The bound leaves room below 200 MiB for what is not on the heap.
 const (
 	garbagePercent = 400
-	softMemory     = 160 << 20 // bytes
+	softMemory     = 160 << 20 // bytes, where GOMEMLIMIT says nothing
+	softPercent    = 60        // of GOMEMLIMIT: what is in use at once and not collected yet comes on top
 )
 
-// relaxCollector lets the heap grow as above, but for what GOGC and GOMEMLIMIT say. It is called once the service is
-// built: what building it left behind is no reason to be large when idle.
+// relaxCollector lets the heap grow as above, but for what GOGC says, and less where GOMEMLIMIT says so. It is called
+// once the service is built: what building it left behind is no reason to be large when idle.
 func relaxCollector() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
+	limit := debug.SetMemoryLimit(-1) // changes nothing
+	if limit == math.MaxInt64 {
 		debug.SetMemoryLimit(softMemory)
+		return
 	}
+	debug.SetMemoryLimit(limit / 100 * softPercent)
 }

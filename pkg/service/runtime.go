@@ -31,6 +31,7 @@ type Runtime struct {
 	Cookies  web.Cookies
 	Versions *directory.Versions
 	Memory   *directory.Memory
+	Bounds   *web.Bounds
 
 	Identity *neighbour.Identity
 	Elements *neighbour.Elements
@@ -67,7 +68,7 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 	r := &Runtime{
 		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache, Keys: keys,
 		Cookies:  web.Cookies{Secure: cfg.SecureCookies},
-		Versions: versions, Memory: memory,
+		Versions: versions, Memory: memory, Bounds: web.NewBounds(),
 		Sessions: session.NewStore(cache, session.Options{
 			Prefix: keys.Together("sessions"), Idle: cfg.SessionIdle, Absolute: cfg.SessionAbsolute, Directory: asked,
 		}),
@@ -105,6 +106,7 @@ func (r *Runtime) webOptions(name string) web.Options {
 		Name: name, Log: r.Log, Tracer: r.Tracer, Meter: r.Meter, Propagator: r.Propagator,
 		Sessions: r.Sessions, Cookies: r.Cookies, Token: r.InternalToken,
 		Answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
+		Bounds:  r.Bounds,
 		Timeout: r.RequestTimeout, TrustedProxies: r.TrustedProxies, AllowedOrigins: r.AllowedOrigins,
 		Classify: classify,
 	}

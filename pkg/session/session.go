@@ -126,15 +126,16 @@ func NewStore(client redis.UniversalClient, o Options) *Store { return &Store{cl
 
 func (s *Store) sessionKey(hash string) string { return s.o.Prefix + "session:" + hash }
 
-// load returns the data of a session and extends its idle end, never beyond its absolute end.
+// load returns the data of a session and extends its idle end, never beyond its absolute end. A Redis without memory
+// refuses a script whose first write may take some: PEXPIRE comes first, so that sessions can be used then.
 var load = directory.NewScript(`
 local s = redis.call('HMGET', KEYS[1], 'data', 'until')
 if not s[1] then return false end
 local t = redis.call('TIME')
 local left = tonumber(s[2]) - (t[1] * 1000 + math.floor(t[2] / 1000))
 if left <= 0 then redis.call('DEL', KEYS[1]) return false end
-redis.call('HSET', KEYS[1], 'used', string.format('%s%06d', t[1], t[2]))
 redis.call('PEXPIRE', KEYS[1], math.min(left, tonumber(ARGV[1])))
+redis.call('HSET', KEYS[1], 'used', string.format('%s%06d', t[1], t[2]))
 return s[1]`)
 
 // Load returns the session of token and counts as its use. ErrNone when there is none.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"runtime/debug"
 	"strconv"
 
@@ -45,12 +46,37 @@ func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 	return nil
 }
 
+// writeJSON writes a value. A json.RawMessage is what another service wrote, and is passed on as it is. A list of
+// records is written one by one: encoding/json has a buffer for all that it writes at once.
 func writeJSON(b *bytes.Buffer, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
+	if text, ok := value.(json.RawMessage); ok {
+		b.Grow(len(text) + 1)
+		b.Write(text)
+		return nil
+	}
+	list := reflect.ValueOf(value)
+	if list.Kind() != reflect.Slice || list.Len() == 0 || list.Type().Elem().Kind() != reflect.Struct {
+		return writeWhole(b, value)
+	}
+	for i := range list.Len() {
+		if i == 0 {
+			b.WriteByte('[')
+		} else {
+			b.WriteByte(',')
+		}
+		if err := writeWhole(b, list.Index(i).Addr().Interface()); err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+func writeWhole(b *bytes.Buffer, value any) error {
+	if err := json.NewEncoder(b).Encode(value); err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	b.Write(text)
+	b.Truncate(b.Len() - 1) // the encoder ends with a newline
 	return nil
 }
 

@@ -20,9 +20,6 @@ const (
 	// smallBody bounds the body of a request without a session. As much is read of a body that nobody wants, so that
 	// its connection can be used again.
 	smallBody = 64 << 10
-	// bodiesAtOnce bounds the bytes of all bodies that one listener holds, and bodiesOfOne those of one user.
-	bodiesAtOnce = 24 << 20
-	bodiesOfOne  = 8 << 20
 	// firstRead is how much of a body is made room for before any of it has come.
 	firstRead = 4 << 10
 	// bodyRetry is when to try again after there was no room.
@@ -31,13 +28,14 @@ const (
 
 // intake has the room for the bodies of one listener.
 type intake struct {
-	room *semaphore.Weighted
+	all  *semaphore.Weighted // of the process
+	room *semaphore.Weighted // of the listener
 	mu   sync.Mutex
 	held map[int64]int64 // bytes by user; 0 is everybody without a session
 }
 
-func newIntake() *intake {
-	return &intake{room: semaphore.NewWeighted(bodiesAtOnce), held: map[int64]int64{}}
+func newIntake(b *Bounds) *intake {
+	return &intake{all: b.bodies, room: semaphore.NewWeighted(bodiesAtOnce), held: map[int64]int64{}}
 }
 
 // share is what one request holds of the room.
@@ -59,6 +57,11 @@ func (s *share) take(ctx context.Context, size int64) error {
 	s.held[s.user] += size
 	s.mu.Unlock()
 	err := s.room.Acquire(ctx, size)
+	if err == nil {
+		if err = s.all.Acquire(ctx, size); err != nil {
+			s.room.Release(size)
+		}
+	}
 	if err != nil {
 		s.forget(size)
 		p := problem.Wrap(problem.Unavailable, fmt.Errorf("wait for room for a body: %w", err), "")
@@ -70,6 +73,7 @@ func (s *share) take(ctx context.Context, size int64) error {
 }
 
 func (s *share) release() {
+	s.all.Release(s.size)
 	s.room.Release(s.size)
 	s.forget(s.size)
 	s.size = 0

@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// maxConnections of one listener. Those above it are answered 503, maxRefusals at a time; the rest is closed.
-	maxConnections = 2048
-	maxRefusals    = 64
+	// maxRefusals is how many connections above the bounds are answered 503 at a time; the rest is closed.
+	maxRefusals = 64
 
 	// A connection that is closed while its client may still be sending is read on for so long, so that the client sees
 	// the answer and not a reset.
@@ -22,11 +21,11 @@ const (
 	lingerBytes = 2 * maxBatch
 )
 
-// full is what a connection above maxConnections gets.
+// full is what a connection above the bounds gets.
 const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + contentType +
 	"\r\nRetry-After: 1\r\nContent-Length: 32\r\nConnection: close\r\n\r\n" + `{"status":"Service unavailable"}`
 
-// listener accepts up to maxConnections at once, and remembers those that are not used yet.
+// listener accepts connections as far as the bounds allow, and remembers those that are not used yet.
 type listener struct {
 	net.Listener
 	app      *App
@@ -66,7 +65,7 @@ func (l *listener) refuse(accepted net.Conn) {
 func (a *App) admit(accepted net.Conn) *connection {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.open >= maxConnections {
+	if a.open >= maxConnections || !a.bounds.connect() {
 		return nil
 	}
 	a.open++
@@ -85,6 +84,7 @@ func (a *App) closed() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open--
+	a.bounds.connections.Add(-1)
 }
 
 // connection checks the framing of what it reads, and lingers when it is closed too early for its client. The server

@@ -16,6 +16,7 @@ const unusedPatience = 500 * time.Millisecond
 // App is the application of one listener.
 type App struct {
 	*fiber.App
+	bounds *Bounds
 	mu     sync.Mutex
 	open   int // connections
 	unused map[*connection]struct{}

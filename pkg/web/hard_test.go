@@ -17,6 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/testing/ambiguous"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -59,92 +60,12 @@ func TestHardToBreak_Row15_AnAmbiguousRequestIsAnsweredOnceWith400(t *testing.T)
 			return web.OK(c)
 		}))
 	const (
-		second  = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"
-		post    = "POST /write HTTP/1.1\r\nHost: x\r\n"
-		chunked = post + "Transfer-Encoding: chunked\r\n\r\n"
-		body    = "2\r\n{}\r\n0\r\n\r\n"
-		bad     = "2;\nxx\r\n{}\r\n0\r\n\r\n"
-		before  = "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"
-		spaces  = "                    "
+		second = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"
+		before = "GET /read HTTP/1.1\r\nHost: x\r\n\r\n"
 	)
-	for name, raw := range map[string]string{
-		"two equal Content-Lengths":      post + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
-		"two Content-Lengths":            post + "Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}",
-		"a list of Content-Lengths":      post + "Content-Length: 2, 2\r\n\r\n{}",
-		"Content-Length with a sign":     post + "Content-Length: +2\r\n\r\n{}",
-		"negative Content-Length":        post + "Content-Length: -2\r\n\r\n{}",
-		"hexadecimal Content-Length":     post + "Content-Length: 0x2\r\n\r\n{}",
-		"empty Content-Length":           post + "Content-Length: \r\n\r\n{}",
-		"Content-Length with a fraction": post + "Content-Length: 2.0\r\n\r\n{}",
-		"Content-Length of two words":    post + "Content-Length: 2 2\r\n\r\n{}",
-		"Content-Length beyond 64 bits":  post + "Content-Length: 18446744073709551618\r\n\r\n{}",
-		"Content-Length in other digits": post + "Content-Length: \u0662\r\n\r\n{}",
-		"Content-Length, then chunked":   post + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
-		"chunked, then Content-Length": post + "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n" +
-			body,
-		"chunked with a length of nothing": post + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
-		"unknown Transfer-Encoding":        post + "Transfer-Encoding: xchunked\r\n\r\n" + body,
-		"Transfer-Encoding identity":       post + "Transfer-Encoding: identity\r\n\r\n" + body,
-		"identity with Content-Length":     post + "Transfer-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}",
-		"gzip before chunked":              post + "Transfer-Encoding: gzip, chunked\r\n\r\n" + body,
-		"chunked before identity":          post + "Transfer-Encoding: chunked, identity\r\n\r\n" + body,
-		"chunked, far from identity": post + "Transfer-Encoding: chunked" + spaces + ", identity\r\n\r\n" +
-			body,
-		"chunked twice": post + strings.Repeat("Transfer-Encoding: chunked\r\n", 2) + "\r\n" +
-			body,
-		"chunked in quotes":                    post + "Transfer-Encoding: \"chunked\"\r\n\r\n" + body,
-		"chunked after a vertical tab":         post + "Transfer-Encoding: \vchunked\r\n\r\n" + body,
-		"empty Transfer-Encoding":              post + "Transfer-Encoding:\r\n\r\n" + body,
-		"chunked in HTTP/1.0":                  "POST /write HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
-		"space before the colon":               post + "Content-Length : 2\r\n\r\n{}",
-		"tab before the colon":                 post + "Transfer-Encoding\t: chunked\r\n\r\n" + body,
-		"space in a name":                      post + "Content Length: 2\r\nX: y\r\n\r\n",
-		"no colon":                             post + "X\r\n\r\n",
-		"no name":                              post + ": y\r\n\r\n",
-		"name with NUL":                        post + "X\x00: y\r\n\r\n",
-		"value with NUL":                       post + "X: y\x00\r\n\r\n",
-		"folded line":                          post + "X: y\r\n z\r\n\r\n",
-		"folded Transfer-Encoding":             post + "Transfer-Encoding:\r\n chunked\r\n\r\n" + body,
-		"folded first line":                    "GET /read HTTP/1.1\r\n X: y\r\nHost: x\r\n\r\n",
-		"bare LF after the request line":       "GET /read HTTP/1.1\nHost: x\r\n\r\n",
-		"bare LF after a header":               "GET /read HTTP/1.1\r\nHost: x\nX: y\r\n\r\n",
-		"bare LF at the end of the headers":    "GET /read HTTP/1.1\r\nHost: x\r\n\n",
-		"bare LFs throughout":                  "GET /read HTTP/1.1\nHost: x\n\n",
-		"bare LF first":                        "\nGET /read HTTP/1.1\r\nHost: x\r\n\r\n",
-		"two empty lines first":                "\r\n\r\nGET /read HTTP/1.1\r\nHost: x\r\n\r\n",
-		"bare CR in a value":                   post + "X: y\rTransfer-Encoding: chunked\r\n\r\n" + body,
-		"bare CR in a name":                    post + "X\rContent-Length: 2\r\n\r\n{}",
-		"bare CR in the request line":          "GET /read\rHTTP/1.1\r\nHost: x\r\n\r\n",
-		"two spaces in the request line":       "GET  /read HTTP/1.1\r\nHost: x\r\n\r\n",
-		"tab in the request line":              "GET\t/read HTTP/1.1\r\nHost: x\r\n\r\n",
-		"space after the version":              "GET /read HTTP/1.1 \r\nHost: x\r\n\r\n",
-		"HTTP/0.9":                             "GET /read\r\n\r\n",
-		"HTTP/1.2":                             "GET /read HTTP/1.2\r\nHost: x\r\n\r\n",
-		"HTTP/2":                               "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-		"no Host":                              "GET /read HTTP/1.1\r\n\r\n",
-		"two Hosts":                            "GET /read HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
-		"garbage":                              "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-		"LF in a chunk's extension":            chunked + bad,
-		"CR in a chunk's extension":            chunked + "2;x\rx\r\n{}\r\n0\r\n\r\n",
-		"long extension of a chunk":            chunked + "2;" + strings.Repeat("x", 300) + "\r\n{}\r\n0\r\n\r\n",
-		"bare LF after a chunk's size":         chunked + "2\n{}\r\n0\r\n\r\n",
-		"bare LF after a chunk":                chunked + "2\r\n{}\n0\r\n\r\n",
-		"chunk longer than its size":           chunked + "1\r\n{}\r\n0\r\n\r\n",
-		"chunk's size with a sign":             chunked + "+2\r\n{}\r\n0\r\n\r\n",
-		"negative chunk":                       chunked + "-2\r\n{}\r\n0\r\n\r\n",
-		"chunk's size with 0x":                 chunked + "0x2\r\n{}\r\n0\r\n\r\n",
-		"chunk without size":                   chunked + "\r\n{}\r\n0\r\n\r\n",
-		"chunk's size after a space":           chunked + " 2\r\n{}\r\n0\r\n\r\n",
-		"space after a chunk's size":           chunked + "2 \r\n{}\r\n0\r\n\r\n",
-		"chunk's size beyond 32 bits":          chunked + "100000002\r\n{}\r\n0\r\n\r\n",
-		"chunk's size beyond 64 bits":          chunked + "10000000000000002\r\n{}\r\n0\r\n\r\n",
-		"trailer field":                        chunked + "2\r\n{}\r\n0\r\nX: y\r\n\r\n",
-		"trailer ended by bare LFs":            chunked + "2\r\n{}\r\n0\r\nX: y\n\n",
-		"bare LF after the last chunk":         chunked + "2\r\n{}\r\n0\r\n\n",
-		"bad chunk of a body that nobody asks": strings.Replace(chunked, "POST /write", "DELETE /gone", 1) + bad,
-		"bad chunk without a session":          strings.Replace(chunked, "/write", "/own", 1) + bad,
-		"bad chunk to an unknown path":         strings.Replace(chunked, "/write", "/nowhere", 1) + bad,
-	} {
+	for name, raw := range ambiguous.Requests(ambiguous.Target{
+		Read: "/read", Write: "/write", Gone: "/gone", Own: "/own", Nowhere: "/nowhere",
+	}) {
 		t.Run(name, func(t *testing.T) {
 			for how, first := range map[string]string{"alone": "", "after another request": before} {
 				answer := exchange(t, base, first+raw+second)
@@ -412,13 +333,20 @@ func TestHardToBreak_Row11_PagesFromElsewhereChangeNothing(t *testing.T) {
 	}
 }
 
-func TestHardToBreak_Row01_BodiesOfOneUserHaveABound(t *testing.T) {
-	base := serveOptions(t, web.Options{
-		Sessions: user(principal.All()), Token: settings.NewSecret(internalToken), Timeout: 300 * time.Millisecond,
-	},
-		web.Route{Method: "POST", Path: "/import", Access: web.Admin, MaxBody: 4 << 20, Handler: ok},
-		web.Route{Method: "POST", Path: "/internal", Access: web.Neighbour, MaxBody: 4 << 20, Handler: ok})
-	hold := func(path, header string, n int) {
+// TestHardToBreak_Row01_BodiesHaveABound fills what one user may have, what one listener may have, and what a process
+// may have.
+func TestHardToBreak_Row01_BodiesHaveABound(t *testing.T) {
+	bounds := web.NewBounds()
+	listener := func() string {
+		return serveOptions(t, web.Options{
+			Sessions: user(principal.All()), Token: settings.NewSecret(internalToken), Bounds: bounds,
+			Timeout: 300 * time.Millisecond,
+		},
+			web.Route{Method: "POST", Path: "/import", Access: web.Admin, MaxBody: 4 << 20, Handler: ok},
+			web.Route{Method: "POST", Path: "/internal", Access: web.Neighbour, MaxBody: 4 << 20, Handler: ok})
+	}
+	public, internal := listener(), listener()
+	hold := func(base, path, header string, n int) {
 		for range n {
 			connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 			if err != nil {
@@ -431,52 +359,69 @@ func TestHardToBreak_Row01_BodiesOfOneUserHaveABound(t *testing.T) {
 			}
 		}
 	}
-	settles := func(what, path string, want int, headers ...string) {
+	settles := func(what, url string, want int, headers ...string) {
 		t.Helper()
 		code, text, header := 0, "", http.Header{}
 		for deadline := time.Now().Add(5 * time.Second); code != want && time.Now().Before(deadline); {
 			time.Sleep(10 * time.Millisecond)
-			code, text, header = ask(t, "POST", base+path, `{}`, headers...)
+			code, text, header = ask(t, "POST", url, `{}`, headers...)
 		}
 		if code != want || want != 200 && header.Get("Retry-After") != "1" {
 			t.Errorf("%s: got %d %s, Retry-After %q, want %d", what, code, text, header.Get("Retry-After"), want)
 		}
 	}
 	session, token := []string{"Cookie", cookie}, []string{"Authorization", "Bearer " + internalToken}
-	hold("/import", "Cookie: "+cookie, 2)
-	settles("the user who holds all of its share", "/import", 429, session...)
-	settles("others", "/internal", 200, token...)
-	hold("/internal", "Authorization: Bearer "+internalToken, 4)
-	settles("anybody, when there is no room", "/internal", 503, token...)
+	hold(public, "/import", "Cookie: "+cookie, 2)
+	settles("the user who holds all of its share", public+"/import", 429, session...)
+	settles("others", public+"/internal", 200, token...)
+	hold(public, "/internal", "Authorization: Bearer "+internalToken, 4)
+	settles("anybody, when the listener has no room", public+"/internal", 503, token...)
+	settles("the other listener", internal+"/internal", 200, token...)
+	hold(internal, "/internal", "Authorization: Bearer "+internalToken, 2)
+	settles("anybody, when the process has no room", internal+"/internal", 503, token...)
 }
 
 func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
-	base, _ := serve(t, nil, route("GET", "/read", ok))
+	bounds := web.NewBounds()
+	listener := func() string {
+		return serveOptions(t, web.Options{Bounds: bounds, Timeout: time.Minute}, route("GET", "/read", ok))
+	}
+	public, internal := listener(), listener()
 	var open []net.Conn
 	defer func() {
 		for _, c := range open {
 			_ = c.Close()
 		}
 	}()
-	for range 2048 {
-		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
-		if err != nil {
-			t.Fatal(err)
+	const request = "GET /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+	fill := func(base string, n int) {
+		t.Helper()
+		for range n {
+			connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			open = append(open, connection)
 		}
-		open = append(open, connection)
+		head, envelope, _ := strings.Cut(exchange(t, base, ""), "\r\n\r\n")
+		if !strings.HasPrefix(head, "HTTP/1.1 503 ") || envelope != `{"status":"Service unavailable"}` {
+			t.Errorf("one more got %q %q", head, envelope)
+		}
 	}
-	head, envelope, _ := strings.Cut(exchange(t, base, ""), "\r\n\r\n")
-	if !strings.HasPrefix(head, "HTTP/1.1 503 ") || envelope != `{"status":"Service unavailable"}` {
-		t.Errorf("one more got %q %q", head, envelope)
+	fill(public, 1536)
+	if answer := exchange(t, internal, request); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
+		t.Errorf("the other listener: %q", answer)
 	}
+	fill(internal, 512)
 	for _, c := range open[:100] {
 		_ = c.Close()
 	}
 	answer := ""
 	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") &&
 		time.Now().Before(deadline); {
-		answer = exchange(t, base, "GET /read HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		answer = exchange(t, public, request)
 	}
+
 	if !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
 		t.Errorf("when others have gone: %q", answer)
 	}

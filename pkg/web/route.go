@@ -38,6 +38,9 @@ type Route struct {
 	MaxBody int
 	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
 	Repeatable bool
+	// Large marks a route whose answers may have megabytes. Its handler takes room for one from room.Of. One of more
+	// than 8 MiB is 400.
+	Large bool
 	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
 	// either.
 	ActsOnGet bool
@@ -83,6 +86,9 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	}
 	if r.Repeatable {
 		handlers = append(handlers, repeatable(o))
+	}
+	if r.Large {
+		handlers = append(handlers, makeRoom(o, r))
 	}
 	handlers = append(handlers, r.Handler)
 	if r.Method == fiber.MethodGet {

@@ -14,6 +14,7 @@ import (
 // question's JSON is Malformed.
 func Serve[Q, A any](question neighbour.Question[Q, A], answer func(context.Context, Q) (A, error)) Route {
 	return Route{Method: fiber.MethodPost, Path: question.Path, Access: Neighbour, MaxBody: question.MaxBody,
+		Large: question.Large,
 		Handler: func(c *fiber.Ctx) error {
 			var q Q
 			if err := json.Unmarshal(c.Request().Body(), &q); err != nil {

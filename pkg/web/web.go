@@ -49,6 +49,7 @@ type Options struct {
 	Cookies  Cookies         // likewise
 	Token    settings.Secret // shared by the services; needed for routes for neighbours
 	Answers  *answers.Store  // needed for repeatable routes
+	Bounds   *Bounds         // one for all listeners of a process; nil: this one has its own
 
 	// Timeout is the deadline of a request's context. A handler that overruns it finds its stores failing, and
 	// answers 503.
@@ -66,6 +67,9 @@ type Options struct {
 // body, Idempotency-Key, handler. So no body is read for a client that may not call the route.
 func New(o Options, routes []Route) (*App, error) {
 	o.AllowedOrigins = o.allowed()
+	if o.Bounds == nil {
+		o.Bounds = NewBounds()
+	}
 	app := fiber.New(fiber.Config{
 		AppName:               o.Name,
 		StreamRequestBody:     true,
@@ -88,12 +92,12 @@ func New(o Options, routes []Route) (*App, error) {
 	}
 	app.Use(identifyRequest, logAccess(o), observed, answerErrors(o), limitTime(o.Timeout), secureHeaders(o),
 		refuseElsewhere(o))
-	in := newIntake()
+	in := newIntake(o.Bounds)
 	for _, r := range routes {
 		register(app, o, in, r)
 	}
 	guard(app.Server(), app.Config().RequestMethods)
-	return &App{App: app, unused: map[*connection]struct{}{}}, nil
+	return &App{App: app, bounds: o.Bounds, unused: map[*connection]struct{}{}}, nil
 }
 
 // guard does what has to be done where fiber has no hook: it answers methods that HTTP does not know with the envelope,

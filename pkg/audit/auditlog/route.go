@@ -59,7 +59,8 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	if next != "" {
 		after.Value = next
 	}
-	return web.OK(c, web.Field{Name: "entries", Value: lines}, after)
+	return web.OKPage(c, "entries", lines, after,
+		func(i int) web.Field { return web.Field{Name: "next", Value: lines[i].ID} })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {

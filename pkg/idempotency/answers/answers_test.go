@@ -2,6 +2,7 @@ package answers_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,41 @@ func TestHardToBreak_Row03_TheAnswersOfAUserTakeAMebibyteAndTheOldestGoFirst(t *
 			t.Errorf("%d bytes: Redis takes %d", size, bytes)
 		}
 		lock(t, s, key("0", ""), hold) // what is gone is a first try again: the record says that it was done
+	}
+}
+
+// usedMemory is what a server says that it takes, in bytes.
+func usedMemory(t *testing.T, client *redis.Client) (bytes int64) {
+	t.Helper()
+	info, err := client.InfoMap(t.Context(), "memory").Result()
+	if err == nil {
+		bytes, err = strconv.ParseInt(info["Memory"]["used_memory"], 10, 64)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes
+}
+
+// TestHardToBreak_Row03_AHostileHourAddsLittle has 40 users repeat the worst that one user can do, until more adds
+// nothing: answers of all lengths, each under a key of its own. Time adds nothing either, since answers are kept for
+// longer than an hour.
+func TestHardToBreak_Row03_AHostileHourAddsLittle(t *testing.T) {
+	const users, limit = 40, 64 << 20
+	client := storetest.StartRedis(t).Client()
+	s := answers.New(answers.Options{Redis: client, Secret: settings.NewSecret("the-secret")})
+	before, most := usedMemory(t, client), int64(0)
+	for round, size := range []int{64 << 10, 48 << 10, 30 << 10, 64 << 10, 16 << 10, 4 << 10} {
+		for user := range int64(users) {
+			for i := range 3 << 20 / (size + 4096) / 2 { // more than the user may keep
+				keepOf(t, s, 1+user, fmt.Sprint(round, i), size)
+			}
+		}
+		most = max(most, usedMemory(t, client)-before)
+	}
+	t.Logf("%d users add %d bytes at most", users, most)
+	if most > limit {
+		t.Errorf("Redis took %d bytes more, %d are allowed", most, limit)
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	checkMemory  = 2 * time.Second
 
 	readHeaderTimeout = 5 * time.Second
+	idleTimeout       = 75 * time.Second
+	maxHeaderBytes    = 16 << 10
 )
 
 // Check tests whether a store answers. The gauge shows its name; its error is only logged.
@@ -52,7 +54,8 @@ func NewServer(o Options) (*http.Server, error) {
 	mux.HandleFunc("GET /startupz", ready)
 	mux.HandleFunc("GET /readyz", ready)
 	mux.Handle("GET /metrics", o.Metrics)
-	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}, nil
+	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes}, nil
 }
 
 func answer(w http.ResponseWriter, good bool) {

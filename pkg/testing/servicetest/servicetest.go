@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -263,8 +264,32 @@ func (s *System) Forget(t testing.TB) {
 	}
 }
 
+// Internal returns where a replica listens for the other services: a host and a port.
+func (s *System) Internal(service string, i int) string { return s.replicas[service][i].internal }
+
 // PID returns the process id of one replica of a service.
 func (s *System) PID(service string, i int) int { return s.replicas[service][i].process.PID() }
+
+// Memory returns a figure of the memory of a replica's process in KiB: VmRSS, what is resident, or VmHWM, what was at
+// most.
+func (s *System) Memory(t testing.TB, service string, i int, name string) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID(service, i)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib
+		}
+	}
+	t.Fatalf("/proc does not say %s", name)
+	return 0
+}
 
 // Metrics returns the metrics of one replica of a service, in the format of Prometheus.
 func (s *System) Metrics(t testing.TB, service string, i int) string {

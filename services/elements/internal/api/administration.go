@@ -33,7 +33,8 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "elements", Value: adminFormsOf(found)}, web.Next(next))
+	return web.OKPage(c, "elements", adminFormsOf(found), web.Next(next),
+		func(i int) web.Field { return web.Next(found[i].ID) })
 }
 
 // queryBool reads true or false from the query; nil when it is empty.

@@ -16,7 +16,8 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "administrators", Value: usersOf(users)}, web.Next(next))
+	return web.OKPage(c, "administrators", usersOf(users), web.Next(next),
+		func(i int) web.Field { return web.Next(users[i].ID) })
 }
 
 // addAdministrator answers PUT /api/admin/elements/ID/administrators/USER_ID.

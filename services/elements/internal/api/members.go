@@ -31,13 +31,15 @@ func (h handlers) members(c *fiber.Ctx) error {
 		if err != nil {
 			return allowMethods(c, err, membersMethods)
 		}
-		return web.OK(c, web.Field{Name: "members", Value: nestedMembersOf(all)}, web.Next(next))
+		return web.OKPage(c, "members", nestedMembersOf(all), web.Next(next),
+			func(i int) web.Field { return web.Next(all[i].ElementID) })
 	}
 	found, next, err := h.elements.ListMembers(c.UserContext(), id, on, after, limit)
 	if err != nil {
 		return allowMethods(c, err, membersMethods)
 	}
-	return web.OK(c, web.Field{Name: "members", Value: membershipsOf(found)}, web.Next(next))
+	return web.OKPage(c, "members", membershipsOf(found), web.Next(next),
+		func(i int) web.Field { return web.Next(found[i].ElementID) })
 }
 
 // addMembers answers POST /api/admin/elements/ID/members.

@@ -12,20 +12,32 @@ import (
 // public returns the routes for clients. All are in the service's rows of the route table.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Handler: h.search},
+		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Large: true, Handler: h.search},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id/commitments", Access: web.SignedIn, Handler: h.commitments},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Access: web.SignedIn, Handler: h.requests},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy", Access: web.SignedIn, Handler: h.busy},
-		{Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics", Access: web.SignedIn, Handler: h.calendar},
+		{
+			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
+			Access: web.SignedIn, Large: true, Handler: h.commitments,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
+			Access: web.SignedIn, Large: true, Handler: h.requests,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
+			Access: web.SignedIn, Large: true, Handler: h.busy,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/elements/:id/calendar.ics",
+			Access: web.SignedIn, Large: true, Handler: h.calendar,
+		},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.listFeeds},
 		{Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.createFeed},
 		{
 			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
 			Access: web.SignedIn, Handler: h.deleteFeed,
 		},
-		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Handler: h.calendarByToken},
-		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Handler: h.freeBusy},
+		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Large: true, Handler: h.calendarByToken},
+		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Large: true, Handler: h.freeBusy},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},
 		{Method: fiber.MethodPost, Path: "/api/admin/elements", Access: web.Admin, Repeatable: true, Handler: h.create},

@@ -31,7 +31,8 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 			next = category.ID
 		}
 	}
-	return web.OK(c, web.Field{Name: "eventcategories", Value: shown}, web.Next(next))
+	return web.OKPage(c, "eventcategories", shown, web.Next(next),
+		func(i int) web.Field { return web.Next(categories[i].ID) })
 }
 
 // createCategory is POST /api/admin/eventcategories.

@@ -29,7 +29,9 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	for i, v := range found {
 		shown[i] = h.shape.decided(v)
 	}
-	return web.OK(c, web.Field{Name: "commitments", Value: shown}, nextPlace(next))
+	return web.OKPage(c, "commitments", shown, nextPlace(next), func(i int) web.Field {
+		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))
+	})
 }
 
 // decide is PATCH /api/commitments/<id> (decisions, part 5).

@@ -4,7 +4,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -18,9 +17,6 @@ func (h handlers) notes(c *fiber.Ctx) error {
 	notes, err := h.events.Notes(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
-	}
-	if notes == nil {
-		notes = []form.Note{}
 	}
 	return web.OK(c, web.Field{Name: "notes", Value: notes})
 }

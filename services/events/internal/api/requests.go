@@ -28,7 +28,9 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 		summary := h.shape.summary(v.Event)
 		shown[i].Event = &summary
 	}
-	return web.OK(c, web.Field{Name: "requests", Value: shown}, nextPlace(next))
+	return web.OKPage(c, "requests", shown, nextPlace(next), func(i int) web.Field {
+		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))
+	})
 }
 
 // changeQuantity is PATCH /api/requests/<id> (decisions, part 5).

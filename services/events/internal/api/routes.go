@@ -32,7 +32,10 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodPut, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.remove},
 		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Access: web.SignedIn, Repeatable: true, Handler: h.add},
-		{Method: fiber.MethodGet, Path: "/api/events/:id/notes", Access: web.SignedIn, Handler: h.notes},
+		{
+			Method: fiber.MethodGet, Path: "/api/events/:id/notes",
+			Access: web.SignedIn, Large: true, Handler: h.notes,
+		},
 		{
 			Method:     fiber.MethodPost,
 			Path:       "/api/events/:id/notes",
@@ -55,7 +58,10 @@ func (h handlers) public() []web.Route {
 			Handler:    h.allocate,
 		},
 
-		{Method: fiber.MethodGet, Path: "/api/eventcategories", Access: web.SignedIn, Handler: h.listCategories},
+		{
+			Method: fiber.MethodGet, Path: "/api/eventcategories",
+			Access: web.SignedIn, Large: true, Handler: h.listCategories,
+		},
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Access: web.Admin, Handler: h.pageOfCategories},

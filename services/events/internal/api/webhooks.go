@@ -131,7 +131,8 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	for i, d := range found {
 		shown[i] = h.delivery(d)
 	}
-	return web.OK(c, web.Field{Name: "deliveries", Value: shown}, web.Next(next))
+	return web.OKPage(c, "deliveries", shown, web.Next(next),
+		func(i int) web.Field { return web.Next(found[i].ID) })
 }
 
 // test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.

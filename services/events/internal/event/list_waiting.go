@@ -17,6 +17,9 @@ type Place struct {
 	EventID, ItemID int64
 }
 
+// PlaceOf returns the place of an event's commitment or request.
+func PlaceOf(e *Event, itemID int64) Place { return Place{e.Span.Starts, e.ID, itemID} }
+
 // after says whether p comes after q.
 func (p Place) after(q Place) bool {
 	return cmp.Or(p.Starts.Compare(q.Starts), cmp.Compare(p.EventID, q.EventID), cmp.Compare(p.ItemID, q.ItemID)) > 0
@@ -31,7 +34,7 @@ func (s *Service) ListDecidable(
 	if err != nil {
 		return nil, Place{}, err
 	}
-	events, err := s.store.ListDecidable(ctx, ids, statuses, after, mostEvents(limit))
+	events, more, err := s.store.ListDecidable(ctx, ids, statuses, after, mostEvents(limit))
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -42,6 +45,7 @@ func (s *Service) ListDecidable(
 	var views []CommitmentView
 	found, next := pageOf(
 		events,
+		more,
 		after,
 		limit,
 		func(e Event) []Commitment { return filter(e.Commitments, waits) },
@@ -68,7 +72,7 @@ func (s *Service) ListOutstanding(
 	if err != nil {
 		return nil, Place{}, err
 	}
-	events, err := s.store.ListOutstanding(ctx, ids, after, mostEvents(limit))
+	events, more, err := s.store.ListOutstanding(ctx, ids, after, mostEvents(limit))
 	if err != nil {
 		return nil, Place{}, err
 	}
@@ -79,7 +83,7 @@ func (s *Service) ListOutstanding(
 		})
 	}
 	var views []PlacedRequest
-	found, next := pageOf(events, after, limit, waiting, func(r Request) int64 { return r.ID })
+	found, next := pageOf(events, more, after, limit, waiting, func(r Request) int64 { return r.ID })
 	for _, f := range found {
 		views = append(
 			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, *f.Event},
@@ -106,16 +110,16 @@ func (s *Service) administeredBy(ctx context.Context, p principal.Principal) (ma
 func mostEvents(limit int) int { return limit + 2 }
 
 // pageOf returns the first limit items after a place, of events in order of start and id, and the place of the last
-// of them when there are more.
+// of them when there are more, of these events or besides them.
 func pageOf[T any](
-	events []Event, after Place, limit int, items func(Event) []T, id func(T) int64,
+	events []Event, more bool, after Place, limit int, items func(Event) []T, id func(T) int64,
 ) (page []Placed[T], next Place) {
 	var last Place
 	for i := range events {
 		e := &events[i]
 		ordered := slices.SortedFunc(slices.Values(items(*e)), func(a, b T) int { return cmp.Compare(id(a), id(b)) })
 		for _, item := range ordered {
-			place := Place{e.Span.Starts, e.ID, id(item)}
+			place := PlaceOf(e, id(item))
 			switch {
 			case !place.after(after):
 			case len(page) == limit:
@@ -124,6 +128,9 @@ func pageOf[T any](
 				page, last = append(page, Placed[T]{e, item}), place
 			}
 		}
+	}
+	if more {
+		return page, last
 	}
 	return page, Place{}
 }

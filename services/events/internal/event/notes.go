@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -9,8 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Notes returns the notes of an event that p may see. Missing.
-func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) ([]form.Note, error) {
+// Notes returns the notes of an event that p may see, as the notes service shows them. Missing.
+func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) (json.RawMessage, error) {
 	if _, err := s.store.Get(ctx, id); err != nil {
 		return nil, record.Missing(err, Record, id)
 	}

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -40,10 +41,13 @@ type Store interface {
 	// few besides.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
 	// ListDecidable returns the events with a commitment of one of the statuses, of those that a decision may
-	// leave, to one of the elements, in order of start, then id, from that of the place on: up to limit.
-	ListDecidable(ctx context.Context, elements []int64, statuses []Status, from Place, limit int) ([]Event, error)
+	// leave, to one of the elements, in order of start, then id, from that of the place on: up to limit, or fewer and
+	// more when they are large.
+	ListDecidable(
+		ctx context.Context, elements []int64, statuses []Status, from Place, limit int,
+	) (found []Event, more bool, err error)
 	// ListOutstanding returns, in the same way, those with an outstanding request for one of the groups.
-	ListOutstanding(ctx context.Context, groups []int64, from Place, limit int) ([]Event, error)
+	ListOutstanding(ctx context.Context, groups []int64, from Place, limit int) (found []Event, more bool, err error)
 
 	// NewEventIDs, NewCommitmentIDs and NewRequestIDs return n ids that nobody else gets, in rising order.
 	NewEventIDs(ctx context.Context, n int) ([]int64, error)
@@ -101,7 +105,7 @@ type Users interface {
 
 // Notes is what events asks of the notes service.
 type Notes interface {
-	OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error)
+	OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) (json.RawMessage, error)
 	Create(ctx context.Context, q fact.NewNote) (form.Note, error)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -121,7 +122,7 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]even
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := s.events.Find(ctx, touchingFilter(keys), options.Find().SetProjection(inBrief))
+	found, err := s.findDays(ctx, touchingFilter(keys), inBrief)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +146,19 @@ func (s *Events) FindRequesting(ctx context.Context, elementID int64, days wiret
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return s.find(ctx, requestingFilter(keys))
+	return s.findDays(ctx, requestingFilter(keys), unused)
+}
+
+// mostRead bounds the events of one listing, in bytes as they are stored. A busy element has some megabytes a year.
+const mostRead = 16 << 20
+
+// findDays reads the events of some days. A Malformed problem when they are more than mostRead.
+func (s *Events) findDays(ctx context.Context, filter, fields bson.D) ([]event.Event, error) {
+	found, more, err := s.events.FindUpTo(ctx, mostRead, filter, options.Find().SetProjection(fields))
+	if err == nil && more {
+		err = problem.New(problem.Malformed, "more events than can be listed at once: ask for fewer days")
+	}
+	return found, err
 }
 
 func touchingFilter(keys []int64) bson.D {
@@ -168,11 +181,9 @@ var unused = bson.D{
 	{Key: "receipts", Value: 0},
 }
 
-// find reads events without that. Of several options the last counts.
-func (s *Events) find(
-	ctx context.Context, filter bson.D, o ...options.Lister[options.FindOptions],
-) ([]event.Event, error) {
-	return s.events.Find(ctx, filter, append(o, options.Find().SetProjection(unused))...)
+// find reads events without that.
+func (s *Events) find(ctx context.Context, filter bson.D) ([]event.Event, error) {
+	return s.events.Find(ctx, filter, options.Find().SetProjection(unused))
 }
 
 // NewEventIDs implements event.Store.

@@ -34,7 +34,7 @@ func statesOf(commitments []event.Commitment) []int64 {
 // ListDecidable implements event.Store. It reads as many documents as it returns, from one index.
 func (s *Events) ListDecidable(
 	ctx context.Context, elements []int64, statuses []event.Status, from event.Place, limit int,
-) ([]event.Event, error) {
+) (found []event.Event, more bool, err error) {
 	numbers := stateNumbers()
 	var states []int64
 	for _, id := range elements {
@@ -50,17 +50,18 @@ func (s *Events) ListDecidable(
 // ListOutstanding implements event.Store, as ListDecidable does.
 func (s *Events) ListOutstanding(
 	ctx context.Context, groups []int64, from event.Place, limit int,
-) ([]event.Event, error) {
+) (found []event.Event, more bool, err error) {
 	return s.oldest(ctx, "outstanding_groups", groups, from, limit)
 }
 
 func (s *Events) oldest(
 	ctx context.Context, field string, values []int64, from event.Place, limit int,
-) ([]event.Event, error) {
+) (found []event.Event, more bool, err error) {
 	if len(values) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	return s.find(ctx, waitingFilter(field, values, from), options.Find().SetSort(oldestFirst).SetLimit(int64(limit)))
+	return s.events.FindUpTo(ctx, mostRead, waitingFilter(field, values, from),
+		options.Find().SetProjection(unused).SetSort(oldestFirst).SetLimit(int64(limit)))
 }
 
 // oldestFirst is the order of both listings, and the rest of their indexes.

@@ -188,12 +188,12 @@ func TestEventsOfTheReleaseBeforeAreUpgraded(t *testing.T) {
 			if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 			}
-			deciding, err := s.ListDecidable(t.Context(), []int64{want.Commitments[0].ElementID},
+			deciding, _, err := s.ListDecidable(t.Context(), []int64{want.Commitments[0].ElementID},
 				[]event.Status{event.Noted}, event.Place{}, 9)
 			if err != nil || !slices.ContainsFunc(deciding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among those to decide on: %v, %v", want.ID, deciding, err)
 			}
-			outstanding, err := s.ListOutstanding(t.Context(), []int64{want.Requests[0].ElementID}, event.Place{}, 9)
+			outstanding, _, err := s.ListOutstanding(t.Context(), []int64{want.Requests[0].ElementID}, event.Place{}, 9)
 			if err != nil || !slices.ContainsFunc(outstanding, func(e event.Event) bool { return e.ID == want.ID }) {
 				t.Errorf("event %d is not among the outstanding: %v, %v", want.ID, outstanding, err)
 			}

@@ -16,7 +16,8 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "users", Value: accountsOf(found)}, web.Next(next))
+	return web.OKPage(c, "users", accountsOf(found), web.Next(next),
+		func(i int) web.Field { return web.Next(found[i].ID) })
 }
 
 // get answers GET of a user.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,6 +115,23 @@ func TestHardToBreak_Row05_TwoHundredRightLoginsAtOnceFromOneAddress(t *testing.
 	})
 }
 
+// TestHardToBreak_Row05_OfManyLoginsAtOnceEachIsItsOwn has users log in at once, who are looked up together.
+func TestHardToBreak_Row05_OfManyLoginsAtOnceEachIsItsOwn(t *testing.T) {
+	people := make([]person, 12)
+	for i := range people {
+		people[i] = newPerson(t, "can_api")
+	}
+	parallel(120, func(i int) {
+		c, p := replica(t, i%2), people[i%len(people)]
+		if i%5 == 0 {
+			login(t, c, uuid.NewString(), from(freshAddress())...).Want(t, 401, accessDenied)
+			return
+		}
+		login(t, c, p.UUID, from(freshAddress())...).Want(t, 200, ok)
+		wantUser(t, c.Cookie(t), p.ID, "a session of many that began at once")
+	})
+}
+
 // TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts mixes right logins with nine wrong ones.
 func TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts(t *testing.T) {
 	p := newPerson(t, "can_api")
@@ -133,21 +151,51 @@ func TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts(t *testing.T) {
 	login(t, replicas[1], p.UUID, from(address)...).WantCode(t, 429)
 }
 
+// processorTime is what both replicas of identity have used.
+func processorTime(t *testing.T) (used time.Duration) {
+	t.Helper()
+	const tick = 10 * time.Millisecond // of Linux
+	for i := range 2 {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", system.PID("identity", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(stat), ") ")
+		fields := strings.Fields(after) // from the third on; the 14th and 15th are the times
+		for _, field := range fields[11:13] {
+			ticks, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			used += time.Duration(ticks) * tick
+		}
+	}
+	return used
+}
+
 // TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone sends wrong logins as fast as they are answered
 // from one /48, each from another address, and meanwhile right ones from there and from elsewhere.
 func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing.T) {
 	const flooders, rights, within = 64, 100, time.Second
 	p := newPerson(t, "can_api")
 	replicas := []*servicetest.Client{replica(t, 0), replica(t, 1)}
+	wire := &http.Transport{MaxIdleConnsPerHost: flooders}
+	defer wire.CloseIdleConnections()
+	flooding := func(i int) *servicetest.Client { // cheaper than what it floods
+		return servicetest.Connect(servicetest.ClientOptions{
+			URL: system.Replica("identity", i), Transport: wire, Undocumented: true,
+		})
+	}
 	network := sequence.Add(1)
 	inNetwork := func(n int64) []string { return from(fmt.Sprintf("2001:db8:%x:%x::1", network, n)) }
 	ctx, stop := context.WithCancel(t.Context())
 	var answered, counted, next atomic.Int64
 	var flood sync.WaitGroup
 	for i := range flooders {
+		flooder := flooding(i % 2)
 		flood.Go(func() {
 			for ctx.Err() == nil {
-				switch a := login(t, replicas[i%2], uuid.NewString(), inNetwork(next.Add(1)%0xff00)...); a.Code {
+				switch a := login(t, flooder, uuid.NewString(), inNetwork(next.Add(1)%0xff00)...); a.Code {
 				case 401:
 					counted.Add(1)
 				case 429:
@@ -161,7 +209,7 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 	for counted.Load() < 100 && !t.Failed() {
 		time.Sleep(time.Millisecond)
 	}
-	begun, before, late := time.Now(), answered.Load(), 0
+	begun, before, late, used := time.Now(), answered.Load(), 0, processorTime(t)
 	for i := range rights {
 		headers := from(freshAddress())
 		if i%2 == 0 {
@@ -175,10 +223,13 @@ func TestHardToBreak_Row05_AFloodFromOneNetworkLeavesRightLoginsAlone(t *testing
 			late++
 		}
 	}
-	rate := float64(answered.Load()-before) / time.Since(begun).Seconds()
+	wrong := answered.Load() - before
+	rate := float64(wrong) / time.Since(begun).Seconds()
+	used = processorTime(t) - used
 	stop()
 	flood.Wait()
-	t.Logf("%.0f wrong logins a second; %d of %d right ones took longer than %v", rate, late, rights, within)
+	t.Logf("%.0f wrong logins a second, %v of identity's processor time each; %d of %d right ones took longer than %v",
+		rate, used/time.Duration(wrong), late, rights, within)
 	if n := counted.Load(); n != 100 {
 		t.Errorf("%d wrong logins were answered 401, want 100", n)
 	}

@@ -32,7 +32,7 @@ func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), []web.Route{
 		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
-		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Handler: h.listByEmail},
+		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Large: true, Handler: h.listByEmail},
 		{Method: http.MethodPut, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
 		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
 		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},

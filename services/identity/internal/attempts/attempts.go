@@ -27,13 +27,18 @@ const (
 
 // Counter counts in sorted sets of failed logins by their time in milliseconds, that of Redis: one for each address
 // and one for each network of IPv6. Each is below the prefix and gone a window after its last failure.
+//
+// That a set is full is remembered: nothing is counted in it until it has room, so Redis need not be asked again.
 type Counter struct {
 	redis  redis.UniversalClient
 	prefix string
+	full   full
 }
 
 // New returns the counter of the deployment with that prefix.
-func New(client redis.UniversalClient, prefix string) *Counter { return &Counter{client, prefix} }
+func New(client redis.UniversalClient, prefix string) *Counter {
+	return &Counter{redis: client, prefix: prefix}
+}
 
 // counted is a set and what fits into it.
 type counted struct {
@@ -58,33 +63,48 @@ func (k *Counter) sets(address string) []counted {
 	return []counted{{key + own, perAddress}, {key, perNetwork}}
 }
 
-// toWait is the milliseconds until each of the sets has room: the newest failures that fit are looked at, and the
+// toWait has the milliseconds until each of the sets has room: the newest failures that fit are looked at, and the
 // oldest of them must have left the window. KEYS: the sets; ARGV: window in milliseconds, what fits into each.
 const toWait = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local window = tonumber(ARGV[1])
-local wait = 0
+local waits = {}
+local full = false
 for i, key in ipairs(KEYS) do
   local first = -tonumber(ARGV[i + 1])
   local oldest = redis.call('ZRANGE', key, first, first, 'WITHSCORES')
-  if oldest[2] then wait = math.max(wait, oldest[2] + window - now) end
+  waits[i] = oldest[2] and math.max(0, oldest[2] + window - now) or 0
+  full = full or waits[i] > 0
 end`
 
 var (
 	look = redis.NewScript(toWait + `
-return wait`)
+return waits`)
 
 	// fail counts a failure in all sets, or in none when one is full. ARGV ends with the member to count.
 	fail = redis.NewScript(toWait + `
-if wait > 0 then return wait end
+if full then return waits end
 for _, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
   redis.call('ZADD', key, now, ARGV[#ARGV])
   redis.call('PEXPIRE', key, window)
 end
-return 0`)
+return waits`)
 )
+
+// Refused returns how long logins from address are refused, as far as it is remembered: all of them, because of its own
+// failures, and wrong ones, because of its own or those of its network. It asks nobody.
+func (k *Counter) Refused(address string) (all, wrong time.Duration) {
+	for i, s := range k.sets(address) {
+		wait := k.full.wait(s.key)
+		if i == 0 {
+			all = wait
+		}
+		wrong = max(wrong, wait)
+	}
+	return all, wrong
+}
 
 // Wait returns how long logins from address are refused because of its own failures; 0 when they are not. The failures
 // of its network do not count here. It counts nothing.
@@ -107,9 +127,16 @@ func (k *Counter) run(
 		keys = append(keys, s.key)
 		arguments = append(arguments, s.fits)
 	}
-	milliseconds, err := script.Run(ctx, k.redis, keys, append(arguments, more...)...).Int64()
+	asked := time.Now() // Redis looks later, so that nobody is refused for too long
+	waits, err := script.Run(ctx, k.redis, keys, append(arguments, more...)...).Int64Slice()
 	if err != nil {
 		return 0, fmt.Errorf("count failed logins: %w", err)
 	}
-	return max(0, time.Duration(milliseconds)*time.Millisecond), nil
+	longest := time.Duration(0)
+	for i, milliseconds := range waits {
+		wait := time.Duration(milliseconds) * time.Millisecond
+		k.full.put(keys[i], asked, wait)
+		longest = max(longest, wait)
+	}
+	return longest, nil
 }

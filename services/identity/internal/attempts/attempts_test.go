@@ -122,6 +122,49 @@ func TestHardToBreak_Row05_AFailureLeavesAfterAMinute(t *testing.T) {
 	wantFail(t, k, address, false)
 }
 
+// wantRefused fails the test unless it is remembered that all logins from address, or wrong ones, are refused.
+func wantRefused(t *testing.T, k *Counter, address string, all, wrong bool) {
+	t.Helper()
+	a, w := k.Refused(address)
+	if (a > 0) != all || (w > 0) != wrong || a > window || w > window {
+		t.Errorf("%s: all are refused for %v, wrong ones for %v; want %t, %t", address, a, w, all, wrong)
+	}
+}
+
+func TestHardToBreak_Row05_WhatIsFullIsRemembered(t *testing.T) {
+	k := replicas(t)
+	const address = "2001:db8:1:2::1"
+	for range 10 {
+		wantFail(t, k[0], address, true)
+	}
+	wantRefused(t, k[0], address, false, false) // Redis alone knows
+	wantWait(t, k[0], address, true)
+	wantRefused(t, k[0], address, true, true)
+	wantRefused(t, k[0], "2001:db8:1:3::1", false, false)
+	wantRefused(t, k[1], address, false, false)
+	failAll(t, k, 240, func(i int) string { return fmt.Sprintf("2001:db8:2:%x::1", i) })
+	for _, one := range k {
+		wantRefused(t, one, "2001:db8:2:ffff::1", false, true)
+		wantRefused(t, one, "2001:db8:3::1", false, false)
+	}
+}
+
+func TestHardToBreak_Row05_WhatIsRememberedHasABound(t *testing.T) {
+	var f full
+	begun := time.Now()
+	for i := range 2 * mostFull {
+		f.put(fmt.Sprint(i), begun, time.Minute)
+	}
+	if len(f.until) != mostFull || f.wait("0") == 0 || f.wait(fmt.Sprint(mostFull)) != 0 {
+		t.Errorf("%d sets are remembered", len(f.until))
+	}
+	f.put("0", begun, time.Hour)
+	f.put("later", begun.Add(2*time.Minute), time.Minute)
+	if len(f.until) != 2 || f.wait("0") <= time.Minute || f.wait("later") == 0 {
+		t.Errorf("%d sets are remembered after those whose time is over are forgotten", len(f.until))
+	}
+}
+
 func TestRefusedFailuresDoNotProlongTheWait(t *testing.T) {
 	k := replicas(t)
 	failAll(t, k, 10, func(int) string { return "192.0.2.1" })

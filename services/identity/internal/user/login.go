@@ -11,22 +11,41 @@ import (
 // work, when there is none, or it is not active or has no can_api. TooManyRequests, for wrong uuids, after too many
 // such failures from the address or its network; for right ones as well while the address's own failures stand
 // (contract 5.1, 5.2; decisions, part 2).
+//
+// While a network has failed too often, the address's own failures are counted no further. So they are looked at for
+// right uuids alone, and a flood of wrong ones asks no more than whose they are, many at once.
 func (s *Service) Login(ctx context.Context, uuid, address string) (User, error) {
-	// Nothing is looked up for an address that has to wait: the answer is the same for right and wrong.
-	if err := refusal(s.attempts.Wait(ctx, address)); err != nil {
-		return User{}, err
+	all, wrong := s.attempts.Refused(address)
+	if all > 0 {
+		return User{}, refusal(all, nil)
 	}
-	found, err := s.store.FindByUUIDHashes(ctx, []string{HashUUID(uuid)})
+	flood := wrong > 0
+	// Nothing is looked up for an address that has to wait: the answer is the same for right and wrong.
+	if !flood {
+		if err := refusal(s.attempts.Wait(ctx, address)); err != nil {
+			return User{}, err
+		}
+	}
+	u, exists, err := s.owners.find(ctx, HashUUID(uuid))
 	if err != nil {
 		return User{}, err
 	}
-	if len(found) > 0 && found[0].MayLogIn() {
-		return found[0], nil
+	switch right := exists && u.MayLogIn(); {
+	case right && flood:
+		err = refusal(s.attempts.Wait(ctx, address))
+	case right:
+	case flood:
+		err = refusal(wrong, nil)
+	default:
+		err = refusal(s.attempts.Fail(ctx, address))
+		if err == nil {
+			err = problem.New(problem.AccessDenied, "")
+		}
 	}
-	if err := refusal(s.attempts.Fail(ctx, address)); err != nil {
+	if err != nil {
 		return User{}, err
 	}
-	return User{}, problem.New(problem.AccessDenied, "")
+	return u, nil
 }
 
 // refusal is the problem that clients see when they have to wait, or when failures cannot be counted.

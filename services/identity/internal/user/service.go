@@ -69,6 +69,9 @@ type Elements interface {
 
 // Attempts counts failed logins over all replicas (decisions, part 2).
 type Attempts interface {
+	// Refused returns how long all logins, and wrong ones, from that address are refused for all that is known without
+	// asking anybody; 0: it is not known that they are.
+	Refused(address string) (all, wrong time.Duration)
 	// Wait returns how long all logins from that address are refused, because of its own failures; 0: they are not.
 	Wait(ctx context.Context, address string) (time.Duration, error)
 	// Fail counts a failed login from that address and returns 0. Where the address or its network has reached its
@@ -94,6 +97,7 @@ type Service struct {
 	sessions Sessions
 	elements Elements
 	attempts Attempts
+	owners   owners // of uuids
 
 	sessionLife, writeTime time.Duration
 }
@@ -102,7 +106,7 @@ type Service struct {
 func New(o Options) *Service {
 	return &Service{
 		store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts,
-		sessionLife: o.SessionLife, writeTime: o.WriteTime,
+		owners: owners{store: o.Store}, sessionLife: o.SessionLife, writeTime: o.WriteTime,
 	}
 }
 

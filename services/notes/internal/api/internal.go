@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/room"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -19,8 +20,20 @@ func (h handlers) create(ctx context.Context, q fact.NewNote) (form.Note, error)
 	return shape(n, nil), err
 }
 
-// list answers neighbour.NotesOfEvent.
+// list answers neighbour.NotesOfEvent. While much is listed, it finds out how much room a listing needs, which is one
+// reading more; else it takes what any may need.
 func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form.Note, error) {
+	if hold := room.Of(ctx); !hold.Try(note.MostListed) {
+		size, err := h.notes.Listed(ctx, q.EventID)
+		if err != nil {
+			return nil, err
+		}
+		if size > room.Small {
+			if err := hold.Take(ctx, size); err != nil {
+				return nil, err
+			}
+		}
+	}
 	notes, err := h.notes.List(ctx, q)
 	shown := make([]form.Note, len(notes))
 	for i, n := range notes {

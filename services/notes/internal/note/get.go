@@ -2,6 +2,7 @@ package note
 
 import (
 	"context"
+	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -51,6 +52,21 @@ func (s *Service) List(ctx context.Context, q fact.NotesOfEventQuestion) ([]View
 		}
 	}
 	return views, nil
+}
+
+// Of what a listing has beside the texts of notes, in bytes, and more than any has.
+const (
+	listedWith = 4 << 10 // each note: its id, its flags and its owner
+	MostListed = 8 << 20
+)
+
+// Listed returns how many bytes the listing of an event's notes has at most, without reading them.
+func (s *Service) Listed(ctx context.Context, eventID int64) (int64, error) {
+	total, err := s.store.Total(ctx, eventID)
+	if errors.Is(err, record.ErrNotFound) {
+		return MostListed, nil
+	}
+	return int64(total.Shown + (total.Notes+1)*listedWith), err
 }
 
 // getVisible returns a note that the viewer sees. For others it does not exist.

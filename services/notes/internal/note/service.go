@@ -39,6 +39,9 @@ type Store interface {
 	// limit: then it returns ErrFull. However many write at once, in any replica, they stay within the limit. An error
 	// of write is returned as it is.
 	Within(ctx context.Context, eventID int64, size, limit Size, write func() error) error
+	// Total returns what the notes of an event take at most, those of the system on topics left out; record.ErrNotFound
+	// when nobody has counted them.
+	Total(ctx context.Context, eventID int64) (Size, error)
 	// Delete deletes a note if may returns nil for it; an error of may is returned as it is. record.ErrNotFound.
 	Delete(ctx context.Context, id int64, may func(*Note) error) error
 	// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time. The notes keep their versions.

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
@@ -54,6 +55,7 @@ type Notes struct {
 
 	totals *mongo.Collection        // what the notes of each event take; not audited
 	queues *mongostore.WriterQueues // of those who reserve room, by event
+	counts *semaphore.Weighted      // of the notes of events that are under way
 
 	settleTime time.Duration // bounds the end of a reservation
 }
@@ -69,6 +71,7 @@ func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
 		}),
 		ids: ids, audit: auditlog.New(db, "notes", notes),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
+		counts:     semaphore.NewWeighted(countsAtOnce),
 		settleTime: settleTime,
 	}
 }

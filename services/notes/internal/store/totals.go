@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -26,6 +27,8 @@ const (
 	reservedFor = 5 * time.Minute
 	// settleTime bounds the end of a reservation, which goes on when the request's deadline has passed.
 	settleTime = 2 * time.Second
+	// countsAtOnce is how many events' notes are counted at once in a process: each count reads all notes of its event.
+	countsAtOnce = 3
 )
 
 // totalsDocument has the event's id as its own.
@@ -85,6 +88,12 @@ func (s *Notes) Within(ctx context.Context, eventID int64, size, limit note.Size
 	return err
 }
 
+// Total implements note.Store.
+func (s *Notes) Total(ctx context.Context, eventID int64) (note.Size, error) {
+	d, err := mongostore.Load[totalsDocument](ctx, s.totals, eventID)
+	return note.Size(d.Total), err
+}
+
 // reserve reserves room for a write; note.ErrFull when there is none. The writers of this process to one event reserve
 // one after another, so that not all of them count its notes at once.
 func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocument, limit note.Size) error {
@@ -117,7 +126,11 @@ func (s *Notes) reserve(ctx context.Context, eventID int64, r reservationDocumen
 func (s *Notes) recount(
 	ctx context.Context, eventID, version int64, r reservationDocument, limit note.Size,
 ) (counted bool, err error) {
+	if err := s.counts.Acquire(ctx, 1); err != nil {
+		return false, fmt.Errorf("wait to count the notes of an event: %w", err)
+	}
 	stored, err := s.size(ctx, eventID)
+	s.counts.Release(1)
 	if err != nil {
 		return false, err
 	}

@@ -1,0 +1,70 @@
+package room
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// waits says whether taking so much still waits after a moment; it is taken in the end.
+func waits(t *testing.T, h *Hold, bytes int64, others ...*Hold) {
+	t.Helper()
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := h.Take(short, bytes); !problem.Is(err, problem.Unavailable) || problem.As(err).RetryAfter == 0 {
+		t.Fatalf("without room: %v", err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := h.Take(t.Context(), bytes); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, other := range others {
+		other.Release()
+	}
+	wg.Wait()
+}
+
+func TestHardToBreak_Row02_WhatIsHeldStaysWithinTheRoom(t *testing.T) {
+	r := New(Options{Bytes: 100, Each: 60})
+	one, same, other, nobody := r.For(1), r.For(1), r.For(2), r.For(0)
+	if !one.Try(50) || same.Try(20) {
+		t.Error("a user may hold 60 bytes")
+	}
+	if !other.Try(50) || nobody.Try(1) {
+		t.Error("all may hold 100 bytes")
+	}
+	one.Shrink(40)
+	if !nobody.Try(10) || nobody.Size() != 10 || !same.Try(0) {
+		t.Error("what is given back may be taken")
+	}
+	waits(t, same, 20, other)
+	if same.Size() != 20 {
+		t.Errorf("holds %d", same.Size())
+	}
+	for _, h := range []*Hold{one, same, nobody} {
+		h.Release()
+	}
+	if len(r.users) != 0 || !r.all.TryAcquire(100) {
+		t.Errorf("something is left: %v", r.users)
+	}
+}
+
+func TestHardToBreak_Row02_MoreThanOneMayHoldCountsAsSoMuch(t *testing.T) {
+	r := New(Options{Bytes: 100, Each: 60})
+	h := r.For(1)
+	if err := h.Take(t.Context(), 1000); err != nil || h.Size() != 60 {
+		t.Errorf("holds %d, %v", h.Size(), err)
+	}
+	if err := h.Take(t.Context(), 60); err != nil {
+		t.Error(err)
+	}
+	h.Release()
+	if small := Of(t.Context()); !small.Try(1000) || small.Take(t.Context(), 1000) != nil {
+		t.Error("a request with small answers takes no room")
+	}
+}

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/room"
+)
+
+const (
+	// maxList bounds a list, in bytes. What other services are told of it may have twice as much.
+	maxList      = 8 << 20
+	maxListInner = 2 * maxList
+	// aroundList is what an answer has around its list at most.
+	aroundList = 4 << 10
+
+	// stallTime is how long the next sentAtOnce bytes of a large answer may take.
+	stallTime  = 5 * time.Second
+	sentAtOnce = 64 << 10
+)
+
+// tooLong refuses a list that has no pages.
+func tooLong() error {
+	return problem.New(problem.Malformed, "the list would have more than %d bytes: ask for less", maxList)
+}
+
+// OKPage answers 200 with a page of a list: the items, or as many as fit below 8 MiB. next is where the page after the
+// items begins, and place where the one after an item does, for which it takes an index. Items of one place stay
+// together.
+func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(i int) Field) error {
+	var list bytes.Buffer
+	ends := make([]int, 0, len(items))
+	for i := range items {
+		separator := byte(',')
+		if i == 0 {
+			separator = '['
+		}
+		list.WriteByte(separator)
+		if err := writeJSON(&list, &items[i]); err != nil {
+			return err
+		}
+		if ends = append(ends, list.Len()); list.Len() > maxList-aroundList {
+			for i > 0 && place(i-1) == place(i) {
+				i--
+			}
+			if i == 0 {
+				return tooLong()
+			}
+			list.Truncate(ends[i-1])
+			next = place(i - 1)
+			break
+		}
+	}
+	if len(items) == 0 {
+		list.WriteByte('[')
+	}
+	list.WriteByte(']')
+	return OK(c, Field{name, json.RawMessage(list.Bytes())}, next)
+}
+
+// makeRoom gives a request the room for a large answer. What it takes, it holds until the answer is sent. An answer
+// that is too long is refused.
+func makeRoom(o Options, r Route) fiber.Handler {
+	most := maxList
+	if r.Access == Neighbour {
+		most = maxListInner
+	}
+	return func(c *fiber.Ctx) error {
+		hold, sending := o.Bounds.answers.For(Principal(c).UserID), false
+		defer func() {
+			if !sending {
+				hold.Release()
+			}
+		}()
+		c.SetUserContext(room.With(c.UserContext(), hold))
+		if err := c.Next(); err != nil {
+			return err
+		}
+		body := c.Response().Body()
+		if len(body) > most {
+			return tooLong()
+		}
+		if hold.Size() == 0 || len(body) <= room.Small {
+			return nil
+		}
+		hold.Shrink(int64(len(body)))
+		c.Context().Response.SetBodyStream(&heldBody{bytes.NewReader(body), hold, c.Context().Conn()}, len(body))
+		sending = true
+		return nil
+	}
+}
+
+// heldBody is an answer that is being sent. The server closes it when it is sent, or when its connection has ended.
+type heldBody struct {
+	*bytes.Reader
+	hold       *room.Hold
+	connection net.Conn
+}
+
+// WriteTo implements io.WriterTo. The room is others' too: a client that takes nothing for stallTime loses its
+// connection.
+func (b *heldBody) WriteTo(w io.Writer) (written int64, err error) {
+	for end := time.Now().Add(writeTimeout); b.Len() > 0 && err == nil; {
+		deadline := time.Now().Add(stallTime)
+		if deadline.After(end) {
+			deadline = end
+		}
+		if err = b.connection.SetWriteDeadline(deadline); err == nil {
+			var n int64
+			n, err = io.CopyN(w, b.Reader, min(sentAtOnce, int64(b.Len())))
+			written += n
+		}
+	}
+	return written, err
+}
+
+// Close implements io.Closer.
+func (b *heldBody) Close() error {
+	b.hold.Release()
+	return nil
+}

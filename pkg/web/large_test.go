@@ -1,0 +1,151 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/room"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+const mostListed = 8 << 20
+
+type listed struct {
+	ID   int64  `json:"id"`
+	Text string `json:"text"`
+}
+
+// TestHardToBreak_Row02_APageHasAtMostEightMiB turns the pages of lists of small and of large items.
+func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
+	for name, c := range map[string]struct{ items, length, sameID, pages int }{
+		"none":                   {items: 0, sameID: 1, pages: 1},
+		"small":                  {items: 1000, length: 10, sameID: 1, pages: 1},
+		"large":                  {items: 1000, length: 4096, sameID: 1, pages: 3}, // 24 KiB each
+		"large, three of one id": {items: 999, length: 4096, sameID: 3, pages: 3},
+		"each a page":            {items: 3, length: 1 << 20, sameID: 1, pages: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := make([]listed, c.items)
+			for i := range all {
+				all[i] = listed{int64(1 + i/c.sameID), strings.Repeat("<", c.length)}
+			}
+			base, _ := serve(t, user(principal.All()), route(http.MethodGet, "/list", func(c *fiber.Ctx) error {
+				after, _, err := web.Page(c)
+				if err != nil {
+					return err
+				}
+				rest := all
+				for len(rest) > 0 && rest[0].ID <= after {
+					rest = rest[1:]
+				}
+				return web.OKPage(c, "items", rest, web.Next(0), func(i int) web.Field { return web.Next(rest[i].ID) })
+			}))
+			var got []listed
+			pages := 0
+			for query := ""; ; {
+				code, body, _ := ask(t, http.MethodGet, base+"/list"+query, "")
+				var page struct {
+					Items []listed
+					Next  *int64
+				}
+				if err := json.Unmarshal([]byte(body), &page); err != nil || code != 200 || len(body) > mostListed {
+					t.Fatalf("%d, %d bytes, %v", code, len(body), err)
+				}
+				got, pages = append(got, page.Items...), pages+1
+				if page.Next == nil {
+					break
+				}
+				query = fmt.Sprint("?after=", *page.Next)
+			}
+			if len(got) != len(all) || pages != c.pages {
+				t.Fatalf("%d items on %d pages, want %d on %d", len(got), pages, len(all), c.pages)
+			}
+			for i := range got {
+				if got[i] != all[i] {
+					t.Fatalf("item %d is %d", i, got[i].ID)
+				}
+			}
+		})
+	}
+}
+
+// TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused asks for answers around the bound, more at once than there is
+// room for.
+func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
+	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute},
+		web.Route{
+			Method: http.MethodGet, Path: "/text/:length", Access: web.SignedIn, Large: true,
+			Handler: func(c *fiber.Ctx) error {
+				length, err := c.ParamsInt("length")
+				if err != nil {
+					return err
+				}
+				if err := room.Of(c.UserContext()).Take(c.UserContext(), int64(length)); err != nil {
+					return err
+				}
+				return web.OK(c, web.Field{Name: "text", Value: strings.Repeat("a", length)})
+			},
+		})
+	const refused = `{"status":"Bad request","message":"the list would have more than 8388608 bytes: ask for less"}`
+	around := len(`{"status":"OK","text":""}`)
+	var wg sync.WaitGroup
+	one := func(i int) {
+		length := mostListed - around + i%2
+		code, body, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/text/", length), "", "Cookie", cookie)
+		want, size := 200, mostListed
+		if i%2 > 0 {
+			want, size = 400, len(refused)
+		}
+		if code != want || len(body) != size {
+			t.Errorf("%d bytes: %d, %d bytes %.200s", length, code, len(body), body)
+		}
+	}
+	for i := range 20 {
+		wg.Go(func() { one(i) })
+	}
+	wg.Wait()
+	if code, _, header := ask(t, http.MethodHead, base+"/text/100000", "", "Cookie", cookie); code != 200 ||
+		header.Get("Content-Length") != fmt.Sprint(100000+around) {
+		t.Errorf("HEAD: %d %v", code, header)
+	}
+}
+
+// TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong has clients that take no byte of large answers.
+func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
+	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute},
+		web.Route{
+			Method: http.MethodGet, Path: "/large", Access: web.Anyone, Large: true,
+			Handler: func(c *fiber.Ctx) error {
+				if err := room.Of(c.UserContext()).Take(c.UserContext(), mostListed); err != nil {
+					return err
+				}
+				return web.OK(c, web.Field{Name: "text", Value: strings.Repeat("a", mostListed-100)})
+			},
+		})
+	for range 6 { // twice as many as there is room for
+		connection, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close() }()
+		if err := connection.(*net.TCPConn).SetReadBuffer(4096); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(connection, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, body, _ := ask(t, http.MethodGet, base+"/large", ""); code != 200 || len(body) < mostListed-100 {
+		t.Errorf("%d, %d bytes", code, len(body))
+	}
+}

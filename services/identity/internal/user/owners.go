@@ -1,0 +1,93 @@
+package user
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// searchesAtOnce is how many searches for the owners of uuids are under way at once in a process. Who comes
+	// meanwhile waits for the next.
+	searchesAtOnce = 4
+	// mostSearched bounds the uuids of one search.
+	mostSearched = 200
+	// searchTime bounds a search, which goes on when the request that began it has ended.
+	searchTime = 10 * time.Second
+)
+
+// owners finds the users of uuids, of many requests in one search.
+type owners struct {
+	store interface {
+		FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
+	}
+	mu       sync.Mutex
+	searches int
+	waiting  []search
+}
+
+// search is one request's.
+type search struct {
+	hash  string
+	found chan owner // has room for the answer
+}
+
+type owner struct {
+	user   User
+	exists bool
+	err    error
+}
+
+// find returns the user whose uuid has that hash, if there is one, as it is stored after find was called.
+func (o *owners) find(ctx context.Context, hash string) (User, bool, error) {
+	own := search{hash, make(chan owner, 1)}
+	o.mu.Lock()
+	o.waiting = append(o.waiting, own)
+	if o.searches < searchesAtOnce {
+		o.searches++
+		go o.search(context.WithoutCancel(ctx))
+	}
+	o.mu.Unlock()
+	select {
+	case found := <-own.found:
+		return found.user, found.exists, found.err
+	case <-ctx.Done():
+		return User{}, false, ctx.Err()
+	}
+}
+
+// search searches for all that wait, and then for those who have come meanwhile, until nobody waits.
+func (o *owners) search(ctx context.Context) {
+	for {
+		o.mu.Lock()
+		if len(o.waiting) == 0 {
+			o.searches--
+			o.mu.Unlock()
+			return
+		}
+		n := min(len(o.waiting), mostSearched)
+		batch := slices.Clone(o.waiting[:n])
+		o.waiting = slices.Delete(o.waiting, 0, n)
+		o.mu.Unlock()
+		o.answer(ctx, batch)
+	}
+}
+
+func (o *owners) answer(ctx context.Context, batch []search) {
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	hashes := make([]string, len(batch))
+	for i, s := range batch {
+		hashes[i] = s.hash
+	}
+	users, err := o.store.FindByUUIDHashes(ctx, hashes)
+	byHash := make(map[string]User, len(users))
+	for _, u := range users {
+		byHash[u.UUIDHash] = u
+	}
+	for _, s := range batch {
+		u, exists := byHash[s.hash]
+		s.found <- owner{u, exists, err}
+	}
+}
