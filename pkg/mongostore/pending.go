@@ -90,7 +90,8 @@ func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	for _, c := range copied {
 		if c.Deleted {
 			// At the same version the array holds nothing that was not copied.
-			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}, {Key: "version", Value: c.Version}}
+			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true},
+				{Key: "version", Value: c.Version}}
 			deleted = append(deleted, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
 		}
 		take := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: c.Items}}}}

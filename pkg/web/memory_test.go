@@ -13,8 +13,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory has 1,000 connections that send headers alone, 200
-// bodies of 4 MiB that stall, and more of both on the listener for other services. A service of 256 MiB once was killed by 70
+// TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory has 1,000 connections that send headers alone, 200 bodies
+// of 4 MiB that stall, and more of both on the listener for other services. A service of 256 MiB once was killed by 70
 // connections and 6,860 bytes: it made room for what they declared, before anybody was asked who they are.
 func TestHardToBreak_Row01_WhatIsDeclaredOrStalledTakesNoMemory(t *testing.T) {
 	const limit = 200 << 10 // KiB

@@ -236,7 +236,8 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 			{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
 			{"Origin", "https://elsewhere.example"}, {"Origin", "null"},
 			{"Sec-Fetch-Site", "same-origin", "Origin", "https://elsewhere.example"},
-			{"Sec-Fetch-Site", "same-site", "Content-Type", ""}, {"Origin", "https://elsewhere.example", "Content-Type", ""},
+			{"Sec-Fetch-Site", "same-site", "Content-Type", ""},
+			{"Origin", "https://elsewhere.example", "Content-Type", ""},
 		} {
 			c.Do(t, call[0], call[1], map[string]any{}, headers...).Want(t, http.StatusForbidden, forbidden)
 		}
@@ -265,7 +266,8 @@ func TestDecisionsPart2_AnOriginThatIsTheAddressIsAllowed(t *testing.T) {
 			http.StatusOK)
 		c.Do(t, http.MethodGet, "/api/login?uuid="+u.UUID, nil, headers...).WantCode(t, http.StatusOK)
 	}
-	c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Origin", origin+".elsewhere.example").Want(t, http.StatusForbidden, forbidden)
+	c.Do(t, http.MethodPatch, event, map[string]any{"event": map[string]any{}}, "Origin",
+		origin+".elsewhere.example").Want(t, http.StatusForbidden, forbidden)
 }
 
 func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {

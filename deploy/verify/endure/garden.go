@@ -38,7 +38,8 @@ func newGarden(db *mongo.Database) *garden { return &garden{db: db} }
 // of a later release would: where the version is still the one that was read, and with the next one.
 func (g *garden) plant(ctx context.Context) error {
 	for _, name := range records {
-		cursor, err := g.db.Collection(name).Find(ctx, bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}},
+		cursor, err := g.db.Collection(name).Find(ctx,
+			bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}},
 			options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(beds))
 		if err != nil {
 			return err

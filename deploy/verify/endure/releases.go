@@ -59,7 +59,6 @@ func buildCommit(ctx context.Context, root, commit, dir string, packages []strin
 	if _, err := git(ctx, root, "archive", "--output="+archive, commit); err != nil {
 		return release{}, fmt.Errorf("git archive: %w", err)
 	}
-	//nolint:gosec // both are in the run's own folder
 	if printed, err := exec.CommandContext(ctx, "tar", "-xf", archive, "-C", source).CombinedOutput(); err != nil {
 		return release{}, fmt.Errorf("tar: %w: %s", err, printed)
 	}

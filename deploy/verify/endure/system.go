@@ -154,7 +154,8 @@ func (s *system) build(ctx context.Context, older string) error {
 		packages = append(packages, "./services/"+name+"/cmd/"+name)
 	}
 	s.newer.bin = filepath.Join(s.dir, "bin")
-	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator), append(packages, "./deploy/dev/tilt/frontdoor")...)
+	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator),
+		append(packages, "./deploy/dev/tilt/frontdoor")...)
 	if err != nil || older == "" {
 		return err
 	}

@@ -111,7 +111,8 @@ func TestDecisionsPart6_NotesAreListedAsWritten(t *testing.T) {
 	if diff := cmp.Diff(want, listed()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := other.Change(t.Context(), want[1], func(n *note.Note) error { n.Contents = "x"; return nil }); err != nil {
+	if _, err := other.Change(t.Context(), want[1],
+		func(n *note.Note) error { n.Contents = "x"; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, listed()); diff != "" {
