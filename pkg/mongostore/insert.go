@@ -26,8 +26,10 @@ func Insert[T any, P Document[T]](ctx context.Context, collection *mongo.Collect
 }
 
 // InsertAll inserts documents, each by itself. It returns the write errors of those that a unique index refused, in
-// order; their Index is the document's. Documents whose write the server aborted over a conflict are inserted again.
-// Any other failure is an error, after which some documents may be stored.
+// order; their Index is the document's. Documents whose write the server aborted over a conflict are inserted again, in
+// batches of half the size each time: a server that writes a batch as one transaction can't set two writers of the
+// same keys against each other once each writes one document. Any other failure is an error, after which some documents
+// may be stored.
 func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 	documents []T) (refused []mongo.WriteError, err error) {
 	waiting := make([]int, len(documents))
@@ -40,25 +42,27 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 				return nil, err
 			}
 		}
-		batch := make([]T, len(waiting))
-		for n, i := range waiting {
-			batch[n] = documents[i]
+		var again []int
+		for some := range slices.Chunk(waiting, max(1, len(documents)>>try)) {
+			batch := make([]T, len(some))
+			for n, i := range some {
+				batch[n] = documents[i]
+			}
+			_, err := collection.InsertMany(ctx, batch, options.InsertMany().SetOrdered(false))
+			kept, givenUp, err := sortFailures(err)
+			if err != nil {
+				return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
+			}
+			for _, w := range kept {
+				w.Index = some[w.Index]
+				refused = append(refused, w)
+			}
+			for _, n := range givenUp {
+				again = append(again, some[n])
+			}
 		}
-		_, err := collection.InsertMany(ctx, batch, options.InsertMany().SetOrdered(false))
-		kept, givenUp, err := sortFailures(err)
-		if err != nil {
-			return nil, fmt.Errorf("insert into %s: %w", collection.Name(), err)
-		}
-		for _, w := range kept {
-			w.Index = waiting[w.Index]
-			refused = append(refused, w)
-		}
-		if len(givenUp) > 0 && try == insertTries {
+		if len(again) > 0 && try == insertTries {
 			return nil, fmt.Errorf("insert into %s: %w", collection.Name(), ErrConflict)
-		}
-		again := make([]int, len(givenUp))
-		for n, i := range givenUp {
-			again[n] = waiting[i]
 		}
 		waiting = again
 	}
