@@ -130,15 +130,20 @@ var trials = map[string]func(s *stage) (again, mend func()){
 		}
 		body := strings.Repeat(string(row)+"\n", 4<<20/(len(row)+1))
 		return func() {
-			var work sync.WaitGroup
-			for range 8 {
-				work.Go(func() {
-					_, _ = s.admin.Send(s.t.Context(), "POST", "/api/admin/import/locations?dry_run=true", body,
-						"Content-Type", "application/x-ndjson")
-				})
-			}
-			work.Wait()
-		}, once(func() { s.Stop(s.t, "elements"); s.Restart(s.t, "elements") })
+				var work sync.WaitGroup
+				for range 8 {
+					work.Go(func() {
+						_, _ = s.admin.Send(s.t.Context(), "POST", "/api/admin/import/locations?dry_run=true", body,
+							"Content-Type", "application/x-ndjson")
+					})
+				}
+				work.Wait()
+			}, once(func() { // the others may have grown by what came before
+				for _, service := range services {
+					s.Stop(s.t, service)
+					s.Restart(s.t, service)
+				}
+			})
 	},
 	"BelfryRestarting": func(s *stage) (func(), func()) {
 		return func() {
