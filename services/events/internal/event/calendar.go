@@ -29,9 +29,12 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]Calenda
 	var entries []CalendarEntry
 	var ids []int64
 	for _, e := range found {
+		touched := e.Days(s.zone)
 		reached := slices.ContainsFunc(
 			e.Commitments,
-			func(c Commitment) bool { return c.Status.firm() && e.touches(days[c.ElementID], s.zone) },
+			func(c Commitment) bool {
+				return c.Status.firm() && slices.ContainsFunc(days[c.ElementID], touched.Overlaps)
+			},
 		)
 		if reached {
 			entries = append(entries, CalendarEntry{Event: e, Firm: e.firm()})

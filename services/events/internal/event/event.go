@@ -121,11 +121,6 @@ func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
 // Days are those of the zone that the event touches.
 func (e *Event) Days(zone wiretime.Zone) wiretime.Days { return zone.Days(e.Span.Starts, e.Span.Ends) }
 
-// touches says whether the event touches one of the days.
-func (e *Event) touches(days []wiretime.Days, zone wiretime.Zone) bool {
-	return slices.ContainsFunc(days, e.Days(zone).Overlaps)
-}
-
 // CompareSpan is the order of start, then end.
 func (e *Event) CompareSpan(other Event) int {
 	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))

@@ -60,8 +60,9 @@ func (s *Service) RequestsIn(ctx context.Context, elementID int64, days wiretime
 	var found []Placed[Request]
 	for i := range events {
 		e := &events[i]
+		touches := e.Days(s.zone).Overlaps(days)
 		for _, r := range e.Requests {
-			if r.ElementID == elementID && e.touches([]wiretime.Days{days}, s.zone) {
+			if touches && r.ElementID == elementID {
 				found = append(found, Placed[Request]{e, r})
 			}
 		}
