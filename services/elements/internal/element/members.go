@@ -93,20 +93,28 @@ func (s *Service) dayOrToday(day *wiretime.Day) wiretime.Day {
 
 // fillElements reads the members' elements.
 func (s *Service) fillElements(ctx context.Context, members []Member) error {
+	elements, err := s.elementsOf(ctx, members)
+	if err == nil {
+		setElements(members, elements)
+	}
+	return err
+}
+
+// elementsOf returns those of the members' elements that exist, by id.
+func (s *Service) elementsOf(ctx context.Context, members []Member) (map[int64]*Element, error) {
 	ids := make([]int64, len(members))
 	for i, m := range members {
 		ids[i] = m.ElementID
 	}
-	elements, err := s.find(ctx, ids)
-	if err != nil {
-		return err
-	}
+	return s.find(ctx, ids)
+}
+
+func setElements(members []Member, elements map[int64]*Element) {
 	for i := range members {
 		if e := elements[members[i].ElementID]; e != nil {
 			members[i].Element = *e
 		}
 	}
-	return nil
 }
 
 // AddMembers adds days to the memberships of a group; runs of days that overlap or adjoin are merged. With a fault in
@@ -117,11 +125,7 @@ func (s *Service) AddMembers(ctx context.Context, group int64, members []Member)
 	if err := s.requireGroup(ctx, group); err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(members))
-	for i, m := range members {
-		ids[i] = m.ElementID
-	}
-	elements, err := s.find(ctx, ids)
+	elements, err := s.elementsOf(ctx, members)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +137,7 @@ func (s *Service) AddMembers(ctx context.Context, group int64, members []Member)
 	if err := record.Invalid(members, faults); err != nil {
 		return nil, err
 	}
-	for i := range members {
-		if e := elements[members[i].ElementID]; e != nil {
-			members[i].Element = *e
-		}
-	}
+	setElements(members, elements)
 	return members, retry(ctx, func(ctx context.Context) (bool, error) { return s.addDays(ctx, group, members) })
 }
 
