@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand"
 	"reflect"
+	"slices"
 	"testing"
 	"testing/quick"
 	"time"
@@ -60,6 +61,9 @@ func checkRead[Q, A any](t *testing.T, question Question[Q, A], answers ...A) {
 		}
 		if got, err := question.decode(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: read %+v (%v), want %+v", text, got, err, want)
+		}
+		if _, err := question.decode(append(slices.Clone(text), '1')); err == nil {
+			t.Fatalf("%s: no error for what comes after it", text)
 		}
 		for _, n := range []int{0, 1, len(text) / 2, len(text) - 1} {
 			if _, err := question.decode(text[:n]); err == nil {

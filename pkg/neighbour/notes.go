@@ -33,15 +33,15 @@ type Notes struct{ peer peer }
 // NewNotes returns the client of the service whose internal listener is at base.
 func NewNotes(t *Transport, base string) *Notes { return &Notes{peer{t, base, "notes"}} }
 
-// notesAsWritten is NotesOfEvent with the answer as its owner wrote it.
-var notesAsWritten = Question[fact.NotesOfEventQuestion, json.RawMessage]{
+// encodedNotes is NotesOfEvent whose answer is not decoded.
+var encodedNotes = Question[fact.NotesOfEventQuestion, json.RawMessage]{
 	Path: NotesOfEvent.Path, Field: NotesOfEvent.Field,
 }
 
-// OfEvent returns the notes of an event that the viewer may see, without parent, in order of id: the JSON of an array
-// of form.Note, which may have megabytes and is passed on as it is.
+// OfEvent returns the notes of an event that the viewer may see, without parent, as they were written: the JSON of an
+// array of form.Note, which may have megabytes and is passed on as it is.
 func (n *Notes) OfEvent(ctx context.Context, q fact.NotesOfEventQuestion) (json.RawMessage, error) {
-	return ask(ctx, n.peer, notesAsWritten, q)
+	return ask(ctx, n.peer, encodedNotes, q)
 }
 
 // Create creates a note and returns it without parent. An invalid one is not created: it comes back with id null,

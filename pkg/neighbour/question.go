@@ -1,6 +1,10 @@
 package neighbour
 
-import "github.com/segmentio/encoding/json"
+import (
+	"errors"
+
+	"github.com/segmentio/encoding/json"
+)
 
 // Question is a question that services ask the owner of records. Q is the question and A the answer, in JSON.
 type Question[Q, A any] struct {
@@ -15,8 +19,12 @@ type Question[Q, A any] struct {
 
 // decode reads the answer from its envelope.
 func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
-	var envelope map[string]json.RawMessage
-	if err = json.Unmarshal(text, &envelope); err != nil {
+	var envelope map[string]json.RawMessage // parts of the text, not copies of them
+	rest, err := json.Parse(text, &envelope, json.DontCopyRawMessage)
+	if err == nil && len(rest) > 0 {
+		err = errors.New("there is something after the answer")
+	}
+	if err != nil {
 		return answer, err
 	}
 	if inside, there := envelope[question.Field]; there {
