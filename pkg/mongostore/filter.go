@@ -2,7 +2,7 @@ package mongostore
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// Exists is the condition of a partial index of the documents that have the field.
+// Exists is the condition that a document has the field, such as that of a partial index.
 func Exists(field string) bson.D {
 	return bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}}
 }

@@ -111,7 +111,7 @@ func (p Pending) staysWithout(items []string) bson.E {
 	}
 	for _, array := range pendingArrays() {
 		if array != p {
-			reasons = append(reasons, bson.D{{Key: string(array) + ".0", Value: bson.D{{Key: "$exists", Value: true}}}})
+			reasons = append(reasons, Exists(string(array)+".0"))
 		}
 	}
 	return bson.E{Key: "$or", Value: reasons}

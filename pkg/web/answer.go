@@ -59,17 +59,22 @@ func writeJSON(b *bytes.Buffer, value any) error {
 		return writeWhole(b, value)
 	}
 	for i := range list.Len() {
-		if i == 0 {
-			b.WriteByte('[')
-		} else {
-			b.WriteByte(',')
-		}
-		if err := writeWhole(b, list.Index(i).Addr().Interface()); err != nil {
+		if err := writeItem(b, i, list.Index(i).Addr().Interface()); err != nil {
 			return err
 		}
 	}
 	b.WriteByte(']')
 	return nil
+}
+
+// writeItem writes an item of a list after what begins the list or separates the item from the one before.
+func writeItem(b *bytes.Buffer, i int, item any) error {
+	if i == 0 {
+		b.WriteByte('[')
+	} else {
+		b.WriteByte(',')
+	}
+	return writeWhole(b, item)
 }
 
 func writeWhole(b *bytes.Buffer, value any) error {

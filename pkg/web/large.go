@@ -37,12 +37,7 @@ func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(
 	var list bytes.Buffer
 	ends := make([]int, 0, len(items))
 	for i := range items {
-		separator := byte(',')
-		if i == 0 {
-			separator = '['
-		}
-		list.WriteByte(separator)
-		if err := writeJSON(&list, &items[i]); err != nil {
+		if err := writeItem(&list, i, &items[i]); err != nil {
 			return err
 		}
 		if ends = append(ends, list.Len()); list.Len() > maxList-aroundList {
