@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // previousCommit is the release before this one until the first release has a tag.
@@ -65,13 +67,8 @@ func buildCommit(ctx context.Context, root, commit, dir string, packages []strin
 	r := release{name: "older", bin: filepath.Join(dir, "bin")}
 	_, err := os.Stat(filepath.Join(source, "pkg", "mongostore", "unknown.go"))
 	r.keeps = err == nil
-	if err := os.MkdirAll(r.bin, 0o755); err != nil {
-		return r, err
-	}
-	build := exec.CommandContext(ctx, "go", append([]string{"build", "-o", r.bin + "/"}, packages...)...)
-	build.Dir = source
-	if printed, err := build.CombinedOutput(); err != nil {
-		return r, fmt.Errorf("build the release before: %w\n%s", err, printed)
+	if err := checkout.BuildIn(ctx, source, r.bin+string(filepath.Separator), packages...); err != nil {
+		return r, fmt.Errorf("the release before: %w", err)
 	}
 	return r, nil
 }

@@ -35,6 +35,11 @@ func Build(ctx context.Context, out string, arguments ...string) error {
 	if err != nil {
 		return err
 	}
+	return BuildIn(ctx, root, out, arguments...)
+}
+
+// BuildIn is Build in another folder of sources, such as that of another release.
+func BuildIn(ctx context.Context, root, out string, arguments ...string) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err
 	}
