@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
 const (
@@ -138,8 +139,8 @@ func (p proxy) start(t *testing.T, belfry string) string {
 		}
 	}
 	command := exec.Command(path, p.arguments(folder)...)
-	var output strings.Builder
-	command.Stdout, command.Stderr = &output, &output
+	var printed output.Buffer
+	command.Stdout, command.Stderr = &printed, &printed
 	program, err := process.Start(command)
 	if err != nil {
 		t.Fatal(err)
@@ -149,13 +150,13 @@ func (p proxy) start(t *testing.T, belfry string) string {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("%s said:\n%s", p.name, output.String())
+			t.Logf("%s said:\n%s", p.name, printed.String())
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
 	if err := program.Await(ctx, process.Serves("http://"+listen[0]+"/healthz")); err != nil {
-		t.Fatalf("%s: %v\n%s", p.name, err, output.String())
+		t.Fatalf("%s: %v\n%s", p.name, err, printed.String())
 	}
 	return listen[0]
 }
