@@ -64,8 +64,8 @@ func (z Zone) NewSpan(f SpanFields) (Span, problem.Fields) {
 
 // ChangeSpan returns the span of a stored event after a change of some fields; without any field it returns old.
 // Faults are as in NewSpan; a field with one keeps its value in the span. So does a missing field: when only the start
-// changes, the end stays, and it is a fault when the end is then before the start. Other fields follow the rules of their set, as in NewSpan. A blank
-// ends_at_text means the default end.
+// changes, the end stays, and it is a fault when the end is then before the start. Other fields follow the rules of
+// their set, as in NewSpan. A blank ends_at_text means the default end.
 //
 // When only the all-day flag changes, in either set, a timed event is extended to the whole days that it touches,
 // and an all-day event keeps its two midnights.
