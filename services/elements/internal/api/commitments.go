@@ -42,7 +42,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	}
 	requests, err := h.elements.ListRequests(c.UserContext(), id, days)
 	if err != nil {
-		return allowMethods(c, err, "GET, HEAD")
+		return allowNothing(c, err)
 	}
 	if requests == nil {
 		requests = []form.Request{}
