@@ -128,7 +128,7 @@ func TestAdministration_MembersThatCannotBe(t *testing.T) {
 		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["is the group itself"]}},`+
 		`{"element_id":1152921504606846976,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}},`+
 		`{"element_id":%d,"first_day":"2026-05-04","last_day":"2026-05-03","valid":false,"errors":{"last_day":["is before first_day"]}},`+
-		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"first_day":["is not a date"]}},`+
+		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"first_day":["is not a date (YYYY-MM-DD)"]}},`+
 		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["can't be blank"]}},`+
 		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}}]}`,
 		ann, set, ann, ann))

@@ -310,7 +310,7 @@ func readDays(fields web.Object, faults problem.Fields) wiretime.Days {
 		}
 		parsed, err := wiretime.ParseDay(*text)
 		if err != nil {
-			faults.Add(name, problem.NotADate)
+			faults.Add(name, problem.NotADay)
 			return
 		}
 		*day = parsed
