@@ -58,6 +58,12 @@ func (z Zone) Format(t time.Time) string {
 	return t.In(z.loc()).Format("2006-01-02T15:04:05.000-07:00")
 }
 
+// Parse reads an instant that Format wrote, and returns it in UTC.
+func Parse(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t.UTC(), err
+}
+
 // Midnight returns the first instant of a day, in UTC. It is 00:00. When the clock skips 00:00, it is the end of
 // the gap; when 00:00 comes twice, the first of the two. A day that the zone skipped altogether starts when the
 // next day does.

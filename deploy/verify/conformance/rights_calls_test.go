@@ -112,6 +112,9 @@ func elementCalls() map[string]call {
 		"GET /api/freebusy | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/freebusy?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
 		}, nil),
+		"GET /api/timetables | itself and another person": send(http.MethodGet, func(x *scene) string {
+			return fmt.Sprintf("/api/timetables?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
+		}, nil),
 	}
 	for _, whose := range []string{"itself", "another person"} {
 		calls["GET /api/elements | "+whose] = send(http.MethodGet, func(x *scene) string {
