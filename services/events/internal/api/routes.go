@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
 // handlers parse requests and shape answers; what is right is decided by the use cases.
@@ -17,6 +18,7 @@ type handlers struct {
 	events     *event.Service
 	clashes    *clash.Service
 	categories *category.Service
+	series     *series.Service
 	shape      shape
 	webhooks   webhookHandlers
 	absences   absenceHandlers
@@ -42,6 +44,11 @@ func (h handlers) public() []web.Route {
 			Access:     web.SignedIn,
 			Repeatable: true,
 			Handler:    h.addNote,
+		},
+
+		{
+			Method: fiber.MethodGet, Path: "/api/series/:id",
+			Access: web.SignedIn, Large: true, Handler: h.readSeries,
 		},
 
 		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},

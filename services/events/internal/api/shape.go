@@ -53,6 +53,7 @@ func (s shape) event(v event.View) form.Event {
 func (s shape) full(v event.View) form.Event {
 	shown := s.event(v)
 	shown.Owner = v.Owner
+	shown.SeriesID, shown.SeriesPlace = v.SeriesID, v.Place
 	if organiser, exists := v.Elements[v.OrganiserID]; exists {
 		shown.Organiser = &organiser.Element
 	}

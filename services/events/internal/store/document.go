@@ -35,6 +35,8 @@ type eventDocument struct {
 	AllDay      bool                 `bson:"all_day"`
 	OwnerID     int64                `bson:"owner_id,omitempty"`
 	OrganiserID int64                `bson:"organiser_id,omitempty"`
+	SeriesID    int64                `bson:"series_id,omitempty"`
+	Place       int                  `bson:"series_place,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
 
@@ -130,6 +132,8 @@ func (d *eventDocument) event() event.Event {
 		Span:        wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
 		OwnerID:     d.OwnerID,
 		OrganiserID: d.OrganiserID,
+		SeriesID:    d.SeriesID,
+		Place:       d.Place,
 		Fences:      d.Fences,
 	}
 	for _, c := range d.Commitments {
@@ -153,7 +157,8 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
+		Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {

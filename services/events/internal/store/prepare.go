@@ -38,6 +38,11 @@ func eventIndexes() []mongostore.Index {
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
 		{Name: "category_starts", Keys: bson.D{{Key: "category_id", Value: 1}, {Key: "starts", Value: 1}}},
+		{
+			Name:  "series",
+			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},
+			Where: mongostore.Exists("series_id"),
+		},
 		{Name: "before_3", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
@@ -59,6 +64,9 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
+		return err
+	}
+	if err := mongostore.EnsureIndexes(ctx, seriesCollection(db), seriesIndexes()); err != nil {
 		return err
 	}
 	if err := Audit(db).Prepare(ctx); err != nil {
