@@ -100,8 +100,10 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 			refused = idempotency.InProgress()
 			return nil
 		}
+		failures := v.Failures // what was submitted is not stored
 		if err == nil {
 			v.Series, err = s.make(ctx, v.Series)
+			v.Failures = failures
 		}
 		return err
 	}
