@@ -175,6 +175,11 @@ func eventCalls() map[string]call {
 		"POST /api/events | in an ordinary category":  create(ordinary),
 		"POST /api/events | in a privileged category": create(privileged),
 	}
+	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
+	calls["GET /api/series/{id} | another's"] = send(http.MethodGet, func(x *scene) string {
+		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
+		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))
+	}, nil)
 	for _, whose := range []string{"its own", "another's"} {
 		calls["GET /api/events/{id} | "+whose] = send(http.MethodGet, eventOf(""), nil)
 		for _, method := range []string{http.MethodPatch, http.MethodPut} {
@@ -191,6 +196,13 @@ func eventCalls() map[string]call {
 			with(wrapped("note", "contents", "x")))
 	}
 	return calls
+}
+
+// newSeries is a create of two events.
+func newSeries(x *scene) any {
+	return map[string]any{"event": map[string]any{"body": x.school.Unique("Event"),
+		"event_category_id": x.school.Category.ID, "starts_at_text": "2019-04-10"},
+		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2"}}
 }
 
 // waitingCalls are those about commitments and requests.

@@ -263,6 +263,14 @@ func (c *budgeted) eventsCalls() []call {
 		keyed(create("", "")),
 		create("4 elements, clashes reported", "report"),
 		create("4 elements, clashes refused", "refuse"),
+		write("POST /api/events", "a series of 40, 4 elements", c.owner, func(int) (string, any) {
+			return "/api/events", c.newSeries("", four...)
+		}),
+		write("POST /api/events", "a series of 40, 4 elements, clashes refused", c.owner, func(int) (string, any) {
+			return "/api/events", c.newSeries("refuse", four...)
+		}),
+		read("GET /api/series/{id}", "40 events", c.owner, at("/api/series/%d", c.owner.Post(c.t, "/api/events",
+			c.newSeries("", four...)).Must(c.t, 200).Int(c.t, "series.id"))),
 		read("GET /api/events/{id}", "5 elements", c.owner, at("/api/events/%d", c.event)),
 		first,
 		write("PATCH /api/events/{id}", "5 elements, another body", c.owner, change),

@@ -315,7 +315,7 @@ func TestIssue12_Series_WhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *t
 	}
 }
 
-// awaitMade waits until the sweep, which comes every quarter of a minute, has made a series.
+// awaitMade waits until the sweep, which comes every ten seconds, has made a series.
 func awaitMade(t *testing.T, id int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -330,6 +330,53 @@ func awaitMade(t *testing.T, id int64) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// A process that makes a series of 300 is killed at some moment. Whoever repeats the request gets the series; of one
+// that nobody asks for again all events are there at the end, or none.
+func TestIssue12_Series_KilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	const size = 300
+	deserted := map[string]bool{}
+	for i, pause := range []time.Duration{20, 50, 120, 250} {
+		title := uuid.NewString()
+		body := s.ofSeries(title, []any{s.set, s.room}, "rule", "FREQ=DAILY;COUNT=300", "clashes", "report")
+		done := make(chan servicetest.Answer)
+		go func() { done <- keyed(t, owner, "/api/events", body, title) }()
+		time.Sleep(pause * time.Millisecond)
+		system.Kill(t, "events")
+		answered := <-done
+		system.Restart(t, "events")
+		if i%2 == 1 {
+			deserted[title] = answered.Code == 200
+			continue
+		}
+		var a servicetest.Answer
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			if a = keyed(t, owner, "/api/events", body, title); a.Code == 200 {
+				break
+			}
+		}
+		if n := titled(t, system, title); a.Code != 200 || n != size {
+			t.Errorf("killed after %d ms: %d events; %d %.300s", pause, n, a.Code, a.Body)
+		}
+	}
+	unmade := bson.D{{Key: "unmade", Value: bson.D{{Key: "$exists", Value: true}}}}
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		n, err := system.DB.Collection("series").CountDocuments(t.Context(), unmade)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%d are not made; %v", n, err)
+		}
+		if n == 0 {
+			break
+		}
+	}
+	for title, acknowledged := range deserted {
+		if n := titled(t, system, title); n != size && (n != 0 || acknowledged) {
+			t.Errorf("%d events of a series that was acknowledged: %v", n, acknowledged)
+		}
 	}
 }
 

@@ -22,11 +22,11 @@ const (
 	longestCalendar = 366 * day
 	// perBatch is how many events are written at once.
 	perBatch = 50
-	// abandoned is after which time a series that is not yet made is taken for one whose process died. No request
-	// lasts that long.
-	abandoned = time.Minute
+	// abandoned is after which time a series that is not yet made is taken for one whose process died. A process that
+	// is only slow makes the same series.
+	abandoned = 20 * time.Second
 	// sweepEvery is how often they are looked for.
-	sweepEvery = 15 * time.Second
+	sweepEvery = 10 * time.Second
 )
 
 // Store keeps series. What gets or changes one returns record.ErrNotFound when there is none.
