@@ -16,12 +16,12 @@ func repeating(elements []string, repeat ...any) map[string]any {
 		"repeat": servicetest.With(map[string]any{}, repeat...)}
 }
 
-func TestSeries_IsMadeOfOrdinaryEvents(t *testing.T) {
-	proves(t, "series made", "series clock", "series left out", "series shown")
+func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
+	proves(t, "clients series made", "clients series clock", "clients series left out", "clients series shown")
 	c, room := school.Booker(t), school.Location(t)
 	a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=4",
 		"except", []string{"2027-03-23"})).Must(t, http.StatusOK)
-	a.Equal(t, "status", "Created")
+	a.Equal(t, "status", `"Created"`)
 	id := a.Int(t, "series.id")
 	equal(t, "events made", a.Len(t, "series.events"), 3)
 	equal(t, "what was left out", a.At(t, "series.left_out.0.date")+a.At(t, "series.left_out.0.reason"),
@@ -42,9 +42,14 @@ func TestSeries_IsMadeOfOrdinaryEvents(t *testing.T) {
 	c.Get(t, fmt.Sprintf("/api/series/%d", noSuchID)).WantCode(t, http.StatusNotFound)
 }
 
-func TestSeries_OfWhatClashesAndOnADryRun(t *testing.T) {
-	proves(t, "series left out", "series trial")
-	c, room := school.Booker(t), school.Location(t)
+func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
+	proves(t, "clients series left out", "clients series trial")
+	c, room, busy := school.Booker(t), school.Location(t), school.busy(t)["event_category_id"]
+	repeating := func(elements []string, repeat ...any) map[string]any {
+		body := repeating(elements, repeat...)
+		body["event"] = servicetest.With(body["event"].(map[string]any), "event_category_id", busy)
+		return body
+	}
 	c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=1")).Must(t, http.StatusOK)
 	for clashes, code := range map[string]int{"skip": http.StatusOK, "refuse": http.StatusUnprocessableEntity} {
 		a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2",
@@ -60,8 +65,8 @@ func TestSeries_OfWhatClashesAndOnADryRun(t *testing.T) {
 	equal(t, "events after trials", list.Len(t, "commitments"), 1)
 }
 
-func TestSeries_RulesThatAreRefused(t *testing.T) {
-	proves(t, "series refused")
+func TestClients_SeriesRulesThatAreRefused(t *testing.T) {
+	proves(t, "clients series refused")
 	c, room := school.Booker(t), school.Location(t)
 	for _, rule := range []string{"", "FREQ=DAILY", "FREQ=DAILY;COUNT=1000000", "FREQ=SECONDLY;COUNT=2",
 		"FREQ=DAILY;UNTIL=99991231", "FREQ=YEARLY;UNTIL=99991231", "FREQ=DAILY;UNTIL=20300101",
@@ -73,8 +78,8 @@ func TestSeries_RulesThatAreRefused(t *testing.T) {
 	equal(t, "events", list.Len(t, "commitments"), 0)
 }
 
-func TestSeries_RepeatedWithTheSameKey(t *testing.T) {
-	proves(t, "series key")
+func TestClients_SeriesRepeatedWithTheSameKey(t *testing.T) {
+	proves(t, "clients series key")
 	c, room := school.Booker(t), school.Location(t)
 	body := repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2")
 	key := school.Prefix + "-series"

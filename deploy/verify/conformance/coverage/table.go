@@ -44,8 +44,6 @@ func heading(part string) string {
 		return "What clients of a calendar expect"
 	case strings.HasPrefix(part, "decisions "):
 		return "Decisions, part " + strings.TrimPrefix(part, "decisions ")
-	case part[0] >= 'a': // what the contract does not have
-		return strings.ToUpper(part[:1]) + part[1:]
 	default:
 		return "Part " + part
 	}
