@@ -89,8 +89,8 @@ func (z Zone) Wall(t time.Time) time.Time {
 }
 
 // FromWall returns the instant at which the zone's clock shows the date and clock time of a time in UTC; it is the
-// reverse of Wall. A skipped time moves forward by the length of the gap; of two instants with the same clock time it is the
-// first.
+// reverse of Wall. A skipped time moves forward by the length of the gap; of two instants with the same clock time it
+// is the first.
 func (z Zone) FromWall(clock time.Time) time.Time { return z.local(clock.Unix()) }
 
 // Days returns the days that an event overlaps (see [Overlaps]). An event that ends at midnight does not overlap

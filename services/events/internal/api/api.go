@@ -120,6 +120,11 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Log:        r.Log,
 		Metrics:    metrics,
 	})
+	forget := func(ctx context.Context, before time.Time) error {
+		return errors.Join(
+			useCases.ForgetIdempotencyRecords(ctx, before), allSeries.ForgetIdempotencyRecords(ctx, before),
+		)
+	}
 	h := handlers{
 		events:     useCases,
 		clashes:    clashes,
@@ -134,13 +139,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
-			lifecycle.Background(
-				"sweep of idempotency records", idempotency.Sweep(r.Log, func(ctx context.Context, before time.Time) error {
-					return errors.Join(
-						useCases.ForgetIdempotencyRecords(ctx, before), allSeries.ForgetIdempotencyRecords(ctx, before),
-					)
-				}),
-			),
+			lifecycle.Background("sweep of idempotency records", idempotency.Sweep(r.Log, forget)),
 			lifecycle.Background(
 				"sweep of series that were begun",
 				func(ctx context.Context) error { return allSeries.Run(outbox.Unsampled(ctx)) },

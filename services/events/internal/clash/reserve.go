@@ -27,7 +27,7 @@ func (r Reservation) Overlaps(other Reservation) bool {
 
 // Reservations keeps the reservations of each element.
 type Reservations interface {
-	// Insert stores reservations of an element as one atomic step, unless one that overlaps one of them stands: that one
+	// Insert stores reservations of an element as one atomic step, unless one that overlaps one of them stands: that
 	// is returned instead. Those given may overlap.
 	Insert(ctx context.Context, elementID int64, r ...Reservation) (standing *Reservation, err error)
 	// Delete removes the reservations with that token of an element. None need be there.

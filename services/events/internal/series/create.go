@@ -1,7 +1,6 @@
 package series
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,18 +89,10 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 		return View{}, err
 	}
 	several.Events = v.events()
-	var refused error
 	begin := func(clashes [][]event.Clash) error {
-		if refused = v.settle(clashes); refused != nil {
-			return nil
-		}
-		err := s.o.Store.Insert(ctx, v.Series)
-		if errors.Is(err, ErrTaken) {
-			refused = idempotency.InProgress()
-			return nil
-		}
-		failures := v.Failures // what was submitted is not stored
+		err := s.begin(ctx, &v, clashes)
 		if err == nil {
+			failures := v.Failures // what was submitted is not stored
 			v.Series, err = s.make(ctx, v.Series)
 			v.Failures = failures
 		}
@@ -114,7 +105,7 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 	default:
 		err = begin(make([][]event.Clash, len(several.Events)))
 	}
-	if err = cmp.Or(refused, err); err != nil {
+	if err != nil {
 		return View{}, err
 	}
 	if v.Repeat.Clashes == ReportClashes {
@@ -122,6 +113,18 @@ func (s *Service) write(ctx context.Context, v View, several clash.Several) (Vie
 		v.Clashes, err = s.o.Clashes.Each(ctx, several)
 	}
 	return v, err
+}
+
+// begin stores the plan of a series, without what clashes.
+func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) error {
+	if err := v.settle(clashes); err != nil {
+		return err
+	}
+	err := s.o.Store.Insert(ctx, v.Series)
+	if errors.Is(err, ErrTaken) { // by another who makes it
+		return idempotency.InProgress()
+	}
+	return err
 }
 
 // plan returns the series that is asked for, without ids. Invalid when there is none such.

@@ -76,9 +76,9 @@ func ParseRule(text string) (Rule, error) {
 
 // readers read the values of a rule's parts, by name.
 func readers() map[string]func(r *Rule, value string) error {
-	list := func(into func(*rrule.ROption) *[]int, least, most int, negative bool) func(*Rule, string) error {
+	list := func(into func(*rrule.ROption) *[]int, most int, negative bool) func(*Rule, string) error {
 		return func(r *Rule, value string) (err error) {
-			*into(&r.option), err = numbers(value, least, most, negative)
+			*into(&r.option), err = numbers(value, 1, most, negative)
 			return err
 		}
 	}
@@ -104,11 +104,11 @@ func readers() map[string]func(r *Rule, value string) error {
 		"BYMINUTE":   clock(func(o *rrule.ROption) *[]int { return &o.Byminute }, 59),
 		"BYHOUR":     clock(func(o *rrule.ROption) *[]int { return &o.Byhour }, 23),
 		"BYDAY":      (*Rule).readDays,
-		"BYMONTHDAY": list(func(o *rrule.ROption) *[]int { return &o.Bymonthday }, 1, 31, true),
-		"BYYEARDAY":  list(func(o *rrule.ROption) *[]int { return &o.Byyearday }, 1, 366, true),
-		"BYWEEKNO":   list(func(o *rrule.ROption) *[]int { return &o.Byweekno }, 1, 53, true),
-		"BYMONTH":    list(func(o *rrule.ROption) *[]int { return &o.Bymonth }, 1, 12, false),
-		"BYSETPOS":   list(func(o *rrule.ROption) *[]int { return &o.Bysetpos }, 1, 366, true),
+		"BYMONTHDAY": list(func(o *rrule.ROption) *[]int { return &o.Bymonthday }, 31, true),
+		"BYYEARDAY":  list(func(o *rrule.ROption) *[]int { return &o.Byyearday }, 366, true),
+		"BYWEEKNO":   list(func(o *rrule.ROption) *[]int { return &o.Byweekno }, 53, true),
+		"BYMONTH":    list(func(o *rrule.ROption) *[]int { return &o.Bymonth }, 12, false),
+		"BYSETPOS":   list(func(o *rrule.ROption) *[]int { return &o.Bysetpos }, 366, true),
 		"WKST": func(r *Rule, value string) (err error) {
 			r.option.Wkst, err = weekday(value)
 			return err

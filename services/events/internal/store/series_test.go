@@ -24,7 +24,8 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		ID: id, Version: 1, State: series.Planned, Begun: begun, Actor: audit.Actor{User: 7},
 		Key: idempotency.Key{ID: key, Body: "body"},
 		Repeat: series.Repeat{
-			Rule: "FREQ=DAILY;COUNT=2", Except: []wiretime.Day{20000}, During: &series.Calendar{CategoryID: 1, Body: "A"},
+			Rule: "FREQ=DAILY;COUNT=2", Except: []wiretime.Day{20000},
+			During:    &series.Calendar{CategoryID: 1, Body: "A"},
 			NotDuring: &series.Calendar{CategoryID: 2}, Clashes: series.SkipClashes,
 		},
 		Pattern: event.Event{
