@@ -38,7 +38,8 @@ func eventIndexes() []mongostore.Index {
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
 		{Name: "category_starts", Keys: bson.D{{Key: "category_id", Value: 1}, {Key: "starts", Value: 1}}},
-		{Name: "before_3", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
+		searchIndex(),
+		{Name: "before_4", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
 	}
