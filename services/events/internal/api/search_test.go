@@ -84,7 +84,7 @@ func TestClients_SearchFindsEventsByAllThatIsAsked(t *testing.T) {
 		text + fmt.Sprintf("&owner=%d", s.users["owner"]):      {A, M, T, L},
 		text + "&owner=999999999":                              nil,
 		text + fmt.Sprintf("&element=%d", s.teacher):           {T},
-		text + fmt.Sprintf("&element=%d", pupil):               {A, M}, // through its groups, on the days on which it is in them
+		text + fmt.Sprintf("&element=%d", pupil):               {A, M}, // on the days on which it is in a group
 		fmt.Sprintf("element=%d&start_date=2031-05-07", pupil): {A},
 		text + "&status=requested":                             {A}, // of a controlled calendar
 		text + "&status=uncontrolled":                          {A, M, T, L},

@@ -122,8 +122,9 @@ func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 		stored = append(stored, added...)
 
 		first := zone.DayOf(moment("first"))
+		texts := []string{"", "math", "theat", "ÂTRE", "strass", "dog", "trip to"}
 		q := event.Search{
-			Text:       rapid.SampledFrom([]string{"", "math", "theat", "ÂTRE", "strass", "dog", "trip to"}).Draw(rt, "text"),
+			Text:       rapid.SampledFrom(texts).Draw(rt, "text"),
 			CategoryID: rapid.Int64Range(0, 4).Draw(rt, "wanted category"),
 			OwnerID:    rapid.Int64Range(0, 4).Draw(rt, "wanted owner"),
 			ElementID:  rapid.Int64Range(0, 1).Draw(rt, "wanted element"),
@@ -301,7 +302,8 @@ func TestClients_SearchFindsWhatAnOlderReleaseHasWritten(t *testing.T) {
 	insert(t, s, e)
 	set := func(fields bson.D) {
 		t.Helper()
-		if _, err := EventsCollection(db).UpdateByID(t.Context(), e.ID, bson.D{{Key: "$set", Value: fields}}); err != nil {
+		update := bson.D{{Key: "$set", Value: fields}}
+		if _, err := EventsCollection(db).UpdateByID(t.Context(), e.ID, update); err != nil {
 			t.Fatal(err)
 		}
 	}
