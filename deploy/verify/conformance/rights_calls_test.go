@@ -181,6 +181,9 @@ func eventCalls() map[string]call {
 		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))
 	}, nil)
 	for _, whose := range []string{"its own", "another's"} {
+		calls["GET /api/events | "+whose] = send(http.MethodGet, func(x *scene) string {
+			return fmt.Sprintf("/api/events?element=%d&limit=200", x.room.ID)
+		}, nil).listing("events", func(x *scene) int64 { return x.event.id })
 		calls["GET /api/events/{id} | "+whose] = send(http.MethodGet, eventOf(""), nil)
 		for _, method := range []string{http.MethodPatch, http.MethodPut} {
 			calls[method+" /api/events/{id} | "+whose] = send(method, eventOf(""),

@@ -28,6 +28,7 @@ type handlers struct {
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
+		{Method: fiber.MethodGet, Path: "/api/events", Access: web.SignedIn, Handler: h.search},
 		{Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn, Repeatable: true, Handler: h.create},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},

@@ -71,7 +71,7 @@ func makeSeries(t *testing.T, c *servicetest.Client, body any) madeSeries {
 	return got
 }
 
-func TestIssue12_Series_MakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) {
+func TestClients_SeriesMakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) {
 	s := loadSchool(t)
 	owner, admin := s.as(t, "owner"), system.Admin(t)
 	title := uuid.NewString()
@@ -122,7 +122,7 @@ func TestIssue12_Series_MakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T)
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Series with 'id'=999999"}`)
 }
 
-func TestIssue12_Series_ATrialAnswersTheSameAndWritesNothing(t *testing.T) {
+func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	title := uuid.NewString()
@@ -140,7 +140,7 @@ func TestIssue12_Series_ATrialAnswersTheSameAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_WhatClashesIsSkippedRefusedOrReported(t *testing.T) {
+func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	rooms := system.Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
@@ -170,7 +170,7 @@ func TestIssue12_Series_WhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_OfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
+func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 	s := loadSchool(t)
 	title := uuid.NewString()
 	room := system.Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
@@ -195,7 +195,7 @@ func TestIssue12_Series_OfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_BadInputIsRefusedAndNothingIsWritten(t *testing.T) {
+func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	title := uuid.NewString()
@@ -249,7 +249,7 @@ func TestIssue12_Series_BadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_RepeatedWithItsKeyIsTheSameSeries(t *testing.T) {
+func TestClients_SeriesRepeatedWithItsKeyIsTheSameSeries(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	title := uuid.NewString()
@@ -292,7 +292,7 @@ func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
 	}
 }
 
-func TestIssue12_Series_WhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *testing.T) {
+func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	all := map[string]madeSeries{}
@@ -343,7 +343,7 @@ func awaitMade(t *testing.T, id int64) {
 
 // A process that makes a series of 300 is killed at some moment. Whoever repeats the request gets the series; of one
 // that nobody asks for again all events are there at the end, or none.
-func TestIssue12_Series_KilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
+func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	const size = 300
@@ -388,7 +388,7 @@ func TestIssue12_Series_KilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_WhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
+func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
 	title := uuid.NewString()

@@ -16,7 +16,7 @@ func shown(zone wiretime.Zone, all []wiretime.Span) string {
 	return strings.Join(texts, " ")
 }
 
-func TestIssue12_Series_KeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T) {
+func TestClients_SeriesKeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T) {
 	zone := zoneOf(t, "Europe/London")
 	timed := func(starts, ends string) wiretime.SpanFields {
 		return wiretime.SpanFields{StartsAt: &starts, EndsAt: &ends}
@@ -57,7 +57,7 @@ func TestIssue12_Series_KeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T)
 	}
 }
 
-func TestIssue12_Series_NoOccurrenceIsBeyondTheYearsOfEvents(t *testing.T) {
+func TestClients_SeriesNoOccurrenceIsBeyondTheYearsOfEvents(t *testing.T) {
 	zone := zoneOf(t, "Europe/London")
 	starts, ends := "2199-12-30 23:00", "2199-12-31 01:00"
 	span, _ := zone.NewSpan(wiretime.SpanFields{StartsAt: &starts, EndsAt: &ends})
@@ -78,7 +78,7 @@ func TestIssue12_Series_NoOccurrenceIsBeyondTheYearsOfEvents(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_ARuleOfTimesOfTheDayNeedsAnEventWithTimes(t *testing.T) {
+func TestClients_SeriesARuleOfTimesOfTheDayNeedsAnEventWithTimes(t *testing.T) {
 	zone := zoneOf(t, "Europe/London")
 	whole, first := true, "2027-03-27"
 	span, _ := zone.NewSpan(wiretime.SpanFields{AllDayField: &whole, StartsAtText: &first})

@@ -135,7 +135,7 @@ func found(t *testing.T, a example) ([]string, error) {
 	return texts, err
 }
 
-func TestIssue12_Series_EveryExampleOfRFC5545GivesWhatItSays(t *testing.T) {
+func TestClients_SeriesEveryExampleOfRFC5545GivesWhatItSays(t *testing.T) {
 	var asked []example
 	for _, a := range examples() {
 		if a.why == "" {
@@ -177,7 +177,7 @@ func inNewYork(t *testing.T, rule string) string {
 	return strings.TrimSuffix(before+"UNTIL="+newYork(t).Wall(at).Format(untilLocal)+";"+rest, ";")
 }
 
-func TestIssue12_Series_ARuleWithoutAnEndOrOfShorterThanDaysIsRefused(t *testing.T) {
+func TestClients_SeriesARuleWithoutAnEndOrOfShorterThanDaysIsRefused(t *testing.T) {
 	for _, a := range examples() {
 		endless, _, _ := strings.Cut(a.rule, ";COUNT")
 		if endless == a.rule {
@@ -219,7 +219,7 @@ func drawn(r *rand.Rand) example {
 	return example{start: start.Format("2006-01-02T15:04:05"), rule: strings.Join(parts, ";")}
 }
 
-func TestIssue12_Series_RulesGiveWhatDateutilSays(t *testing.T) {
+func TestClients_SeriesRulesGiveWhatDateutilSays(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) // the same rules each time
 	var asked []example
 	for len(asked) < 400 {
@@ -235,7 +235,7 @@ func TestIssue12_Series_RulesGiveWhatDateutilSays(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_RulesThatAreNoRuleOfASeries(t *testing.T) {
+func TestClients_SeriesRulesThatAreNoRuleOfASeries(t *testing.T) {
 	for rule, why := range map[string]string{
 		"":                                                                "NAME=VALUE",
 		"FREQ=WEEKLY":                                                     "either UNTIL or COUNT",

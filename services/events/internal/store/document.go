@@ -16,10 +16,10 @@ import (
 )
 
 // The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades
-// since 2, and at most maxKeys keys and what is in brief since 3, and schema of all others.
+// since 2, at most maxKeys keys and what is in brief since 3, and search_keys since 4; and schema of all others.
 const (
 	schema      = 1
-	eventSchema = 3
+	eventSchema = 4
 )
 
 // eventDocument is an event as it is stored.
@@ -47,6 +47,7 @@ type eventDocument struct {
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
 	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // of outstanding requests
+	SearchKeys        []int64 `bson:"search_keys,omitempty"`        // see searchKeysOf
 
 	Fences   int64     `bson:"shut_outs,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
@@ -177,7 +178,10 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	}
 	d.Brief = briefOf(e.Commitments)
 	d.CommitmentStates = statesOf(e.Commitments)
-	most := mostPeriods(len(committed)+len(requested), len(d.CommitmentStates)+len(d.OutstandingGroups))
+	d.SearchKeys = searchKeysOf(&e, zone)
+	most := mostPeriods(
+		len(committed)+len(requested), len(d.CommitmentStates)+len(d.OutstandingGroups)+len(d.SearchKeys),
+	)
 	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends), most)
 	d.CommitmentPeriods = keysOf(committed, periods)
 	d.RequestPeriods = keysOf(requested, periods)

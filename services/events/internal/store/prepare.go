@@ -43,7 +43,8 @@ func eventIndexes() []mongostore.Index {
 			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},
 			Where: mongostore.Exists("series_id"),
 		},
-		{Name: "before_3", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
+		searchIndex(),
+		{Name: "before_4", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
 	}

@@ -47,7 +47,7 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 	}
 }
 
-func TestIssue12_Series_AreKeptWholeAndFoundWithoutAScan(t *testing.T) {
+func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 	db, events := open(t)
 	s := NewSeries(db, events.ids, events)
 	old, fresh := now().Add(-25*time.Hour), now()
@@ -95,7 +95,7 @@ func TestIssue12_Series_AreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 	}
 }
 
-func TestIssue12_Series_TheirEventsAreStoredOnceAndFoundInOrder(t *testing.T) {
+func TestClients_SeriesTheirEventsAreStoredOnceAndFoundInOrder(t *testing.T) {
 	db, events := open(t)
 	s := NewSeries(db, events.ids, events)
 	var all []event.Event
