@@ -97,13 +97,17 @@ func (h handlers) change(c *fiber.Ctx) error {
 	return h.show(c, v)
 }
 
-// remove is DELETE /api/events/<id>.
+// remove is DELETE /api/events/<id>, with scope of events of its series too.
 func (h handlers) remove(c *fiber.Ctx) error {
 	id, match, err := web.PathMatch(c, kind)
 	if err != nil {
 		return err
 	}
-	if err := h.events.Delete(c.UserContext(), web.Principal(c), id, match); err != nil {
+	scope, err := readScope(c)
+	if err != nil {
+		return err
+	}
+	if err := h.series.Remove(c.UserContext(), web.Principal(c), id, scope, match); err != nil {
 		return err
 	}
 	return web.OK(c)
