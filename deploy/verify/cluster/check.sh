@@ -265,10 +265,11 @@ check_kill() {
 	say "belfryctl check passes"
 }
 
-# restarted COUNT succeeds when so many containers were restarted and all are ready.
+# restarted COUNT succeeds when so many containers were restarted and all are ready. The pod of helm test stays when it
+# is done, and counts nowhere.
 restarted() {
 	local pods
-	pods=$(school get pods -o json)
+	pods=$(school get pods --field-selector status.phase=Running -o json)
 	[ "$(jq '[.items[].status.containerStatuses[0].restartCount] | add' <<<"$pods")" -ge "$1" ] &&
 		[ "$(jq '[.items[].status.containerStatuses[0].ready] | all' <<<"$pods")" = true ]
 }
