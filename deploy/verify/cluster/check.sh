@@ -95,6 +95,22 @@ check_ground() {
 	load "$IMAGES"/{before,now}/*.tar
 	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl ./deploy/verify/cluster/patient
 	CGO_ENABLED=0 go test -C "$CHECKOUT" -c -o "$RUN/conformance" ./deploy/verify/conformance
+	push_chart
+}
+
+REGISTRY_PORT=5000
+PUSHED=oci://localhost:$REGISTRY_PORT/charts
+
+# push_chart packages the chart of this commit and pushes it to a registry, from which `release now` and the district's
+# example take it. The registry is a program of the module with which the images are made.
+push_chart() {
+	CGO_ENABLED=0 go build -C "$CHECKOUT/deploy" -o "$RUN/" github.com/google/go-containerregistry/cmd/registry
+	keep registry "$RUN/registry" -port "$REGISTRY_PORT"
+	helm package "$CHECKOUT/charts/belfry" --destination "$RUN/chart" >/dev/null
+	need 30 registry inside curl -sS --fail "http://localhost:$REGISTRY_PORT/v2/"
+	helm push "$RUN"/chart/belfry-*.tgz "$PUSHED" --plain-http >"$RUN/log/push.log" 2>&1 ||
+		fail "the chart's package: $(cat "$RUN/log/push.log")"
+	say "the chart's package is in a registry: $(sed -n 's/^Pushed: //p' "$RUN/log/push.log")"
 }
 
 check_install() {
@@ -114,10 +130,10 @@ check_install() {
 
 # release TAG [ARGUMENTS...] installs the release or upgrades it, to the chart and images of the tag.
 release() {
-	local tag=$1 from=$CHECKOUT
+	local tag=$1 chart=("$PUSHED/belfry" --plain-http)
 	shift
-	[ "$tag" != before ] || from=$CHECKOUT/.local/$NAME-before
-	helm upgrade --install belfry "$from/charts/belfry" --namespace school --values "$HERE/values.yaml" \
+	[ "$tag" != before ] || chart=("$CHECKOUT/.local/$NAME-before/charts/belfry")
+	helm upgrade --install belfry "${chart[@]}" --namespace school --values "$HERE/values.yaml" \
 		--set image.tag="$tag" --wait --timeout 5m "$@"
 }
 

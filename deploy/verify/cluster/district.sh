@@ -21,7 +21,7 @@ check_district() {
 	step "the example for a district as it is, with policies that name every peer"
 	local began=$SECONDS
 	district_ground
-	helm upgrade --install belfry "$CHECKOUT/charts/belfry" --namespace belfry \
+	helm upgrade --install belfry "$PUSHED/belfry" --plain-http --namespace belfry \
 		--values "$CHECKOUT/charts/belfry/examples/district.yaml" --wait --timeout 10m >/dev/null
 	kubectl --namespace belfry wait --for=jsonpath='{.status.readyReplicas}'=3 deployment --all \
 		--timeout=120s >/dev/null
