@@ -153,7 +153,9 @@ pods_spread() {
 
 check_helm_test() {
 	step "helm test: login, create, read, delete"
-	helm test belfry --namespace school --timeout 2m 2>&1 | grep '^ok' | while read -r line; do say "$line"; done
+	helm test belfry --namespace school --timeout 2m >"$RUN/log/helm-test.log" 2>&1 ||
+		fail "helm test: $(cat "$RUN/log/helm-test.log"; school logs belfry-test)"
+	grep '^ok' "$RUN/log/helm-test.log" | while read -r line; do say "$line"; done
 }
 
 check_school() {

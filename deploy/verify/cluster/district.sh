@@ -29,10 +29,11 @@ check_district() {
 	kubectl --namespace belfry get pods --selector app.kubernetes.io/component=events --no-headers \
 		-o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName |
 		while read -r pod node; do say "  $pod  $node  ${ZONES[$node]}"; done
-	helm test belfry --namespace belfry --timeout 2m 2>&1 | grep -c '^ok' >"$RUN/oks" || fail "helm test"
+	helm test belfry --namespace belfry --timeout 2m >"$RUN/log/district.log" 2>&1 ||
+		fail "helm test: $(cat "$RUN/log/district.log"; kubectl --namespace belfry logs belfry-test)"
 	inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_URL="https://$DISTRICT:$GATEWAY" BELFRY_UUID="$ADMIN" \
 		"$RUN/belfryctl" check >/dev/null || fail "belfryctl check through the district's Gateway"
-	say "helm test passes within, $(cat "$RUN/oks") steps, and belfryctl check through the Gateway"
+	say "helm test passes within, $(grep -c '^ok' "$RUN/log/district.log") steps, and belfryctl check through the Gateway"
 	memory_peak
 	reach
 }
