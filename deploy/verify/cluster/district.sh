@@ -56,7 +56,7 @@ district_ground() {
 	kubectl --namespace belfry create secret generic belfry-mongodb-uri \
 		--from-literal=connectionString.standard=mongodb://belfry-mongodb-svc:27017/district >/dev/null
 	kubectl --namespace belfry create secret generic belfry-valkey \
-		--from-literal=url=redis://default:anything@belfry-valkey:6379/0 >/dev/null
+		--from-literal=url=redis://default:anything@belfry-valkey:6379/1 >/dev/null
 	kubectl --namespace belfry create configmap district-ca --from-file=ca.crt="$PKI/ca.crt" >/dev/null
 	echo "$FRONT $DISTRICT" >>"$RUN/hosts"
 }
