@@ -33,7 +33,8 @@ check_district() {
 		fail "helm test: $(cat "$RUN/log/district.log"; kubectl --namespace belfry logs belfry-test)"
 	inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_URL="https://$DISTRICT:$GATEWAY" BELFRY_UUID="$ADMIN" \
 		"$RUN/belfryctl" check >/dev/null || fail "belfryctl check through the district's Gateway"
-	say "helm test passes within, $(grep -c '^ok' "$RUN/log/district.log") steps, and belfryctl check through the Gateway"
+	say "helm test passes within, $(grep -c '^ok' "$RUN/log/district.log") steps," \
+		"and belfryctl check through the Gateway"
 	memory_peak
 	reach
 }
