@@ -161,7 +161,9 @@ check_helm_test() {
 check_school() {
 	step "the main job: a school loaded by belfryctl through the Ingress"
 	"$RUN/belfryctl" demo --pupils 120 --years 1 --out "$RUN/demo" >/dev/null
-	operate import "$RUN/demo" 2>/dev/null | tail -3 | while read -r line; do say "$line"; done
+	operate import "$RUN/demo" >"$RUN/imported" 2>"$RUN/log/import.log" ||
+		fail "import: $(tail -5 "$RUN/log/import.log")"
+	tail -3 "$RUN/imported" | while read -r line; do say "$line"; done
 	login
 	local category staff body event
 	category=$(ask /api/eventcategories | jq -er '.eventcategories[0].id')
