@@ -22,7 +22,8 @@ check_district() {
 	local began=$SECONDS
 	district_ground
 	helm upgrade --install belfry "$PUSHED/belfry" --plain-http --namespace belfry \
-		--values "$CHECKOUT/charts/belfry/examples/district.yaml" --wait --timeout 10m >/dev/null
+		--values "$CHECKOUT/charts/belfry/examples/district.yaml" --set mongodb.database=district \
+		--wait --timeout 10m >/dev/null # the guide's database is on the same server
 	kubectl --namespace belfry wait --for=jsonpath='{.status.readyReplicas}'=3 deployment --all \
 		--timeout=120s >/dev/null
 	say "installed in $((SECONDS - began)) s, and with as many pods as the autoscaler wants; of events:"
@@ -55,7 +56,7 @@ district_ground() {
 	kubectl --namespace belfry create secret generic belfry --from-literal=admin-uuid="$ADMIN" \
 		--from-literal=internal-token="$(openssl rand -hex 32)" >/dev/null
 	kubectl --namespace belfry create secret generic belfry-mongodb-uri \
-		--from-literal=connectionString.standard=mongodb://belfry-mongodb-svc:27017/district >/dev/null
+		--from-literal=connectionString.standard=mongodb://belfry-mongodb-svc:27017/ >/dev/null
 	kubectl --namespace belfry create secret generic belfry-valkey \
 		--from-literal=url=redis://default:anything@belfry-valkey:6379/1 >/dev/null
 	kubectl --namespace belfry create configmap district-ca --from-file=ca.crt="$PKI/ca.crt" >/dev/null
