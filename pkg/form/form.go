@@ -48,6 +48,8 @@ type Event struct {
 	Organiser   *Element       `json:"organiser,omitempty"`
 	Valid       bool           `json:"valid"`
 	Errors      problem.Fields `json:"errors,omitempty"`
+	SeriesID    int64          `json:"series_id,omitempty"`    // only where the event is one of a series
+	SeriesPlace int            `json:"series_place,omitempty"` // its place in that, from 1
 }
 
 // Commitment is every form of a commitment (contract 2.2).

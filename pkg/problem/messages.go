@@ -10,6 +10,7 @@ const (
 	Taken            = "has already been taken"
 	NotIncluded      = "is not included in the list"
 	NotADate         = "is not a date"
+	NotADay          = "is not a date (YYYY-MM-DD)"
 	NotANumber       = "is not a number"
 	NotAString       = "is not a string"
 	NotABoolean      = "is not true or false"

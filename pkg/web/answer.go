@@ -14,6 +14,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
 // Field is one key of an answer after status.
@@ -40,7 +41,7 @@ func Answer(c *fiber.Ctx, code int, status string, fields ...Field) error {
 		}
 	}
 	body.WriteByte('}')
-	c.Set(fiber.HeaderContentType, contentType)
+	c.Set(fiber.HeaderContentType, envelope.ContentType)
 	c.Response().SetBodyRaw(body.Bytes()) // nobody else has it, so it needs no copy
 	c.Status(code)
 	return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 )
 
 // full is what a connection above the bounds gets.
-const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + contentType +
+const full = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + envelope.ContentType +
 	"\r\nRetry-After: 1\r\nContent-Length: 32\r\nConnection: close\r\n\r\n" + `{"status":"Service unavailable"}`
 
 // listener accepts connections as far as the bounds allow, and remembers those that are not used yet.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"iter"
 	"net"
 	"time"
 
@@ -52,12 +53,37 @@ func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(
 			break
 		}
 	}
-	if len(items) == 0 {
+	return OK(c, listField(name, &list), next)
+}
+
+// listField is the list of items that were written one by one.
+func listField(name string, list *bytes.Buffer) Field {
+	if list.Len() == 0 {
 		list.WriteByte('[')
 	}
 	list.WriteByte(']')
-	return OK(c, Field{name, json.RawMessage(list.Bytes())}, next)
+	return Field{name, json.RawMessage(list.Bytes())}
 }
+
+// OKEach answers 200 with a list that has no pages and whose items are made one by one. Of a list of more than 8 MiB no
+// more is made than that. Its handler has called TakeRoom.
+func OKEach[T any](c *fiber.Ctx, name string, items iter.Seq[T]) error {
+	var list bytes.Buffer
+	i := 0
+	for item := range items {
+		if err := writeItem(&list, i, &item); err != nil {
+			return err
+		}
+		if i++; list.Len() > maxList-aroundList {
+			return tooLong()
+		}
+	}
+	return OK(c, listField(name, &list))
+}
+
+// TakeRoom takes room for the largest answer: for a list that may be larger than what it is made from. It is called
+// before anything is asked for, so that nobody who waits for room has some already.
+func TakeRoom(c *fiber.Ctx) error { return room.Of(c.UserContext()).Take(c.UserContext(), maxList) }
 
 // makeRoom gives a request the room for a large answer. What it takes, it holds until the answer is sent. An answer
 // that is too long is refused.

@@ -79,6 +79,8 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 	}
 }
 
+const refusedList = `{"status":"Bad request","message":"the list would have more than 8388608 bytes: ask for less"}`
+
 // TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused asks for answers around the bound, more at once than there is
 // room for.
 func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
@@ -96,7 +98,6 @@ func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
 				return web.OK(c, web.Field{Name: "text", Value: strings.Repeat("a", length)})
 			},
 		})
-	const refused = `{"status":"Bad request","message":"the list would have more than 8388608 bytes: ask for less"}`
 	around := len(`{"status":"OK","text":""}`)
 	var wg sync.WaitGroup
 	one := func(i int) {
@@ -104,7 +105,7 @@ func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
 		code, body, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/text/", length), "", "Cookie", cookie)
 		want, size := 200, mostListed
 		if i%2 > 0 {
-			want, size = 400, len(refused)
+			want, size = 400, len(refusedList)
 		}
 		if code != want || len(body) != size {
 			t.Errorf("%d bytes: %d, %d bytes %.200s", length, code, len(body), body)
@@ -118,6 +119,49 @@ func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
 		header.Get("Content-Length") != fmt.Sprint(100000+around) {
 		t.Errorf("HEAD: %d %v", code, header)
 	}
+}
+
+// TestHardToBreak_Row02_AListThatIsTooLongIsNotMade has a list without end, and others, asked for by more at once than
+// there is room for: each waits for its turn and has it.
+func TestHardToBreak_Row02_AListThatIsTooLongIsNotMade(t *testing.T) {
+	const each = 1 << 20
+	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute},
+		web.Route{
+			Method: http.MethodGet, Path: "/list/:items", Access: web.SignedIn, Large: true,
+			Handler: func(c *fiber.Ctx) error {
+				items, err := c.ParamsInt("items")
+				if err != nil {
+					return err
+				}
+				if err := web.TakeRoom(c); err != nil {
+					return err
+				}
+				return web.OKEach(c, "items", func(yield func(string) bool) {
+					for i := 0; i != items && yield(strings.Repeat("a", each)); i++ {
+						if i > mostListed/each {
+							t.Errorf("item %d is made", i)
+							return
+						}
+					}
+				})
+			},
+		})
+	var wg sync.WaitGroup
+	for _, c := range []struct{ items, code, size int }{
+		{0, 200, len(`{"status":"OK","items":[]}`)}, {1, 200, len(`{"status":"OK","items":[""]}`) + each},
+		{7, 200, len(`{"status":"OK","items":["","","","","","",""]}`) + 7*each},
+		{8, 400, len(refusedList)}, {-1, 400, len(refusedList)},
+	} {
+		for range 4 {
+			wg.Go(func() {
+				code, body, _ := ask(t, http.MethodGet, fmt.Sprint(base, "/list/", c.items), "", "Cookie", cookie)
+				if code != c.code || len(body) != c.size {
+					t.Errorf("%d items: %d, %d bytes %.200s", c.items, code, len(body), body)
+				}
+			})
+		}
+	}
+	wg.Wait()
 }
 
 // TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong has clients that take no byte of large answers.

@@ -2,12 +2,11 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
-	"regexp"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
 // key is the type of what this package keeps in a request's locals.
@@ -22,21 +21,10 @@ const (
 	idempotencyKey            // idempotency.Key
 )
 
-// headerRequestID names a request in the logs; clients may choose it.
-const headerRequestID = "X-Request-Id"
-
-// requestIDPattern is what a client may choose: anything else could not be told from log text.
-var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`)
-
 func identifyRequest(c *fiber.Ctx) error {
-	id := c.Get(headerRequestID)
-	if !requestIDPattern.MatchString(id) {
-		raw := make([]byte, 12)
-		_, _ = rand.Read(raw) // never fails, says its documentation
-		id = hex.EncodeToString(raw)
-	}
+	id := envelope.RequestID(c.Get(envelope.HeaderRequestID))
 	c.Locals(requestIDKey, id)
-	c.Set(headerRequestID, id)
+	c.Set(envelope.HeaderRequestID, id)
 	return c.Next()
 }
 
@@ -88,10 +76,9 @@ func limitTime(timeout time.Duration) fiber.Handler {
 
 func secureHeaders(o Options) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-		c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
-		c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
-		c.Set(fiber.HeaderCacheControl, "no-store")
+		for _, h := range envelope.Security {
+			c.Set(h[0], h[1])
+		}
 		if o.Cookies.Secure {
 			c.Set(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
 		}

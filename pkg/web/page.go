@@ -30,14 +30,17 @@ func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 }
 
 // Limit reads how many records are asked for at most. Malformed when that is no number from 1 to 1,000.
-func Limit(c *fiber.Ctx) (int, error) {
+func Limit(c *fiber.Ctx) (int, error) { return LimitUpTo(c, maxPage) }
+
+// LimitUpTo is Limit for a list whose pages have so many records at most, 100 or more.
+func LimitUpTo(c *fiber.Ctx, most int) (int, error) {
 	text := c.Query("limit")
 	if text == "" {
 		return usualPage, nil
 	}
 	limit, err := strconv.Atoi(text)
-	if err != nil || limit < 1 || limit > maxPage {
-		return 0, problem.New(problem.Malformed, "limit is no number from 1 to %d", maxPage)
+	if err != nil || limit < 1 || limit > most {
+		return 0, problem.New(problem.Malformed, "limit is no number from 1 to %d", most)
 	}
 	return limit, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
 const (
@@ -39,7 +40,7 @@ func repeatable(o Options) fiber.Handler {
 		}
 		if answer != nil {
 			c.Set(headerReplayed, "true")
-			c.Set(fiber.HeaderContentType, contentType)
+			c.Set(fiber.HeaderContentType, envelope.ContentType)
 			return c.Status(answer.Code).Send(answer.Body)
 		}
 		done := false

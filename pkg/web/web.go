@@ -20,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/settings"
+	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
 const (
@@ -28,9 +29,6 @@ const (
 	maxBatch = 4 << 20
 	// maxHeader bounds the request line and headers together.
 	maxHeader = 16 << 10
-
-	// contentType is that of every answer.
-	contentType = "application/json; charset=utf-8"
 
 	readTimeout  = 15 * time.Second
 	writeTimeout = 30 * time.Second
@@ -125,6 +123,6 @@ func guard(server *fasthttp.Server, methods []string) {
 func refuse(ctx *fasthttp.RequestCtx, kind problem.Kind) {
 	ctx.Response.Reset()
 	ctx.SetStatusCode(kind.Code())
-	ctx.SetContentType(contentType)
+	ctx.SetContentType(envelope.ContentType)
 	_, _ = fmt.Fprintf(ctx, `{"status":%q}`, kind.Status()) // writes into memory
 }

@@ -48,7 +48,8 @@ const (
 )
 
 // NewSpan returns the span of a new event (contract 4.2, decisions part 4). Faults are by field, starts_at or
-// ends_at, for both sets; nil when there is none.
+// ends_at, for both sets; nil when there is none. With faults the span is to be shown only: it has what of it could be
+// read, and the zero time where a field has a fault.
 //
 // With set A the service adjusts the end. When ends_at_text is missing or blank, the event has zero length, or one day
 // when it is all-day. An all-day end is inclusive; an all-day event takes whole days, so its clock times are ignored.
@@ -62,9 +63,9 @@ func (z Zone) NewSpan(f SpanFields) (Span, problem.Fields) {
 }
 
 // ChangeSpan returns the span of a stored event after a change of some fields; without any field it returns old.
-// Faults are as in NewSpan. A missing field keeps its value: when only the start changes, the end stays, and it is
-// a fault when the end is then before the start. Other fields follow the rules of their set, as in NewSpan. A blank
-// ends_at_text means the default end.
+// Faults are as in NewSpan; a field with one keeps its value in the span. So does a missing field: when only the start
+// changes, the end stays, and it is a fault when the end is then before the start. Other fields follow the rules of
+// their set, as in NewSpan. A blank ends_at_text means the default end.
 //
 // When only the all-day flag changes, in either set, a timed event is extended to the whole days that it touches,
 // and an all-day event keeps its two midnights.
@@ -79,10 +80,10 @@ func (z Zone) ChangeSpan(old Span, f SpanFields) (Span, problem.Fields) {
 func (z Zone) span(f SpanFields, old *Span) (Span, problem.Fields) {
 	adjusts := f.AllDayField != nil || f.StartsAtText != nil || f.EndsAtText != nil
 	asGiven := f.AllDay != nil || f.StartsAt != nil || f.EndsAt != nil
-	if adjusts && asGiven {
-		return Span{}, problem.Fields{startsAt: {mixedSets}}
-	}
 	d := draft{zone: z, adjusts: !asGiven, old: old, faults: problem.Fields{}}
+	if adjusts && asGiven {
+		return d.stored(), problem.Fields{startsAt: {mixedSets}}
+	}
 	if asGiven {
 		return d.resolve(f.AllDay, f.StartsAt, f.EndsAt)
 	}
@@ -115,10 +116,24 @@ func (d *draft) resolve(allDay *bool, starts, ends *string) (Span, problem.Field
 			d.faults.Add(endsAt, beforeTheStart)
 		}
 	}
-	if len(d.faults) > 0 {
-		return Span{}, d.faults
+	if len(d.faults) == 0 {
+		return d.span, nil
 	}
-	return d.span, nil
+	if !hasStart {
+		d.span.Starts = d.stored().Starts
+	}
+	if !hasEnd || d.faults[endsAt] != nil {
+		d.span.Ends = d.stored().Ends
+	}
+	return d.span, d.faults
+}
+
+// stored is the span as it is stored, the zero span for a new event.
+func (d *draft) stored() Span {
+	if d.old == nil {
+		return Span{}
+	}
+	return *d.old
 }
 
 // start sets span.Starts, and reports whether the text is valid.

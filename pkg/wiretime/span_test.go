@@ -265,6 +265,31 @@ func TestPart4_2_Rule10_ChangeSpan(t *testing.T) {
 	}
 }
 
+func TestPart4_AFaultLeavesTheOtherFieldsOfTheSpan(t *testing.T) {
+	z := zone(t, "Europe/London")
+	stored, _ := z.NewSpan(fields(t, `{"starts_at":"2019-04-10 09:00","ends_at":"2019-04-10 10:00"}`))
+	const noTime, ten, eleven = "0000-12-31T23:58:45-00:01", "2019-04-10T10:00:00+01:00", "2019-04-10T11:00:00+01:00"
+	const nine = "2019-04-10T09:00:00+01:00"
+	for body, want := range map[string]struct{ made, changed string }{
+		`{"starts_at":"2019-04-10 11:00","ends_at":"soon"}`:       {eleven + " to " + noTime, eleven + " to " + ten},
+		`{"starts_at":"soon","ends_at":"2019-04-10 11:00"}`:       {noTime + " to " + eleven, nine + " to " + eleven},
+		`{"starts_at":"2019-04-10 11:00","ends_at":"2019-04-09"}`: {eleven + " to " + noTime, eleven + " to " + ten},
+		`{"starts_at_text":"soon"}`:                               {noTime + " to " + noTime, nine + " to " + ten},
+		`{"starts_at_text":"2019-04-10","ends_at":"2019-04-11"}`:  {noTime + " to " + noTime, nine + " to " + ten},
+		`{"all_day":true,"starts_at":"2019-04-10 11:00","ends_at":"2019-04-12"}`: {
+			noTime + " to 2019-04-12T00:00:00+01:00 all day", nine + " to 2019-04-12T00:00:00+01:00 all day"},
+	} {
+		made, faults := z.NewSpan(fields(t, body))
+		if got := show(z, made, nil); faults == nil || got != want.made {
+			t.Errorf("new, %s: %s, faults %v; want %s", body, got, faults, want.made)
+		}
+		changed, faults := z.ChangeSpan(stored, fields(t, body))
+		if got := show(z, changed, nil); faults == nil || got != want.changed {
+			t.Errorf("changed, %s: %s, faults %v; want %s", body, got, faults, want.changed)
+		}
+	}
+}
+
 // drawFields draws the fields of one set, valid or not.
 func drawFields(t *rapid.T, z Zone) SpanFields {
 	text := func(name string) *string {

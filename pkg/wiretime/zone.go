@@ -58,6 +58,12 @@ func (z Zone) Format(t time.Time) string {
 	return t.In(z.loc()).Format("2006-01-02T15:04:05.000-07:00")
 }
 
+// Parse reads an instant that Format wrote, and returns it in UTC.
+func Parse(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t.UTC(), err
+}
+
 // Midnight returns the first instant of a day, in UTC. It is 00:00. When the clock skips 00:00, it is the end of
 // the gap; when 00:00 comes twice, the first of the two. A day that the zone skipped altogether starts when the
 // next day does.
@@ -75,6 +81,17 @@ func (z Zone) DayOf(t time.Time) Day {
 	}
 	return d
 }
+
+// Wall returns what the zone's clock shows at an instant, as the time in UTC with that date and clock time.
+func (z Zone) Wall(t time.Time) time.Time {
+	_, offset := t.In(z.loc()).Zone()
+	return time.Unix(t.Unix()+int64(offset), 0).UTC()
+}
+
+// FromWall returns the instant at which the zone's clock shows the date and clock time of a time in UTC; it is the
+// reverse of Wall. A skipped time moves forward by the length of the gap; of two instants with the same clock time it
+// is the first.
+func (z Zone) FromWall(clock time.Time) time.Time { return z.local(clock.Unix()) }
 
 // Days returns the days that an event overlaps (see [Overlaps]). An event that ends at midnight does not overlap
 // the day that starts then. One of zero length overlaps the day of its start.

@@ -178,7 +178,7 @@ func (r *Row) Day(column string) *string {
 		return nil
 	}
 	if _, err := wiretime.ParseDay(text); err != nil {
-		r.Fault(column, "is not a date (YYYY-MM-DD)")
+		r.Fault(column, problem.NotADay)
 		return nil
 	}
 	return &text

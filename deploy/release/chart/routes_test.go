@@ -89,7 +89,7 @@ func TestBothFrontDoorsAreTheRouteTableAndOneFallback(t *testing.T) {
 	for _, r := range table.Routes {
 		want = append(want, r.Prefix+" belfry-"+r.Service)
 	}
-	want = append(want, "/ belfry-identity")
+	want = append(want, "/ belfry-"+routes.Otherwise)
 	slices.Sort(want)
 	for door, table := range frontDoors(t) {
 		var got []string

@@ -203,7 +203,7 @@ func TestAdministration_Members(t *testing.T) {
 		"last before first day": {map[string]any{"element_id": pupil.ID, "first_day": "2026-05-04",
 			"last_day": "2026-05-03"}, `{"last_day":["is before first_day"]}`},
 		"no date": {map[string]any{"element_id": pupil.ID, "first_day": "2026-02-29"},
-			`{"first_day":["is not a date"]}`},
+			`{"first_day":["is not a date (YYYY-MM-DD)"]}`},
 		"no element": {map[string]any{"element_id": int64(noSuchID)}, `{"element_id":["must exist"]}`},
 	} {
 		a := admin.Post(t, path, map[string]any{"members": []any{c.span}})

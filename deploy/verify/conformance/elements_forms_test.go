@@ -68,6 +68,24 @@ func TestPart2_1_DetailOfEachType(t *testing.T) {
 		"10001", group.ID, "20001", group.EntityID, "Sample minibuses", buses)
 }
 
+func TestDecisionsPart3_AResourceGroupIsToldByItsDescription(t *testing.T) {
+	proves(t, "decisions 3 group")
+	c := school.As(t)
+	for _, g := range []struct {
+		resource   bool
+		own, shown string
+	}{
+		{true, "", "Resource group"}, {true, "School vans", "Resource group: School vans"},
+		{true, "Resource group", "Resource group"}, {true, "Resource group: vans", "Resource group: vans"},
+		{false, "", "Group"}, {false, "School vans", "School vans"},
+	} {
+		group := school.Element(t, map[string]any{"entity_type": "Group", "name": school.Unique("Vans"),
+			"resource": g.resource, "description": g.own})
+		equal(t, fmt.Sprintf("the description of a group, resource %t, described as %q", g.resource, g.own),
+			c.Get(t, elementPath(group)).Text(t, "element.description"), g.shown)
+	}
+}
+
 func TestPart2_1_EntityIDIsAnIntegerOfTheType(t *testing.T) {
 	proves(t, "2.1 entity_id", "decisions 1 types")
 	c := school.As(t)

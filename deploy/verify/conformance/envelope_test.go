@@ -154,6 +154,24 @@ func TestDecisionsPart1_WrongMethods(t *testing.T) {
 	}
 }
 
+func TestDecisionsPart1_PathsOfNobodyAreAnsweredWithTheHeadersOfAllOthers(t *testing.T) {
+	proves(t, "decisions 1 404 paths", "decisions 1 envelope")
+	c := school.As(t)
+	headers := []string{"X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy", "Cache-Control",
+		"Strict-Transport-Security", "X-Request-Id"}
+	id := "of-a-client-" + school.Prefix
+	known := c.Do(t, "GET", "/api/elements/0", nil, "X-Request-Id", id)
+	known.WantCode(t, http.StatusNotFound)
+	equal(t, "X-Request-Id", known.Header.Get("X-Request-Id"), id)
+	for _, path := range []string{"/", "/api", "/api/elementsx", "/favicon.ico", "/internal/users"} {
+		a := c.Do(t, "GET", path, nil, "X-Request-Id", id)
+		a.Want(t, http.StatusNotFound, `{"status":"Not found"}`)
+		for _, header := range headers {
+			equal(t, path+": "+header, a.Header.Get(header), known.Header.Get(header))
+		}
+	}
+}
+
 func TestDecisionsPart1_RequestsOfWhatIsNoResourceGroup(t *testing.T) {
 	proves(t, "decisions 1 405 requests")
 	c := school.As(t)
@@ -162,7 +180,7 @@ func TestDecisionsPart1_RequestsOfWhatIsNoResourceGroup(t *testing.T) {
 		a := c.Get(t, fmt.Sprintf("/api/elements/%d/requests", e.ID))
 		equal(t, "code and status for a "+e.EntityType, fmt.Sprint(a.Code, a.At(t, "status")),
 			`405"Method not allowed"`)
-		equal(t, "it has Allow", a.Header["Allow"] != nil, true)
+		equal(t, "it has Allow, which names no method", fmt.Sprintf("%q", a.Header["Allow"]), `[""]`)
 	}
 	c.Get(t, fmt.Sprintf("/api/elements/%d/requests", school.ResourceGroup(t).ID)).Want(t, http.StatusOK,
 		`{"status":"OK","requests":[]}`)

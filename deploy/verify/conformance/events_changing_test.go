@@ -99,6 +99,41 @@ func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 	}
 }
 
+func TestDecisionsPart1_AnInvalidEventShowsTheTimesThatAreValid(t *testing.T) {
+	proves(t, "decisions 1 422", "2.3 fields")
+	c := school.Booker(t)
+	local := func(at string) string { return quoted(school.Wire(t, at)) }
+	nine, ten, eleven := local("2019-04-10 09:00"), local("2019-04-10 10:00"), local("2019-04-10 11:00")
+	twelfth := local("2019-04-12 00:00")
+	for name, wrong := range map[string]struct {
+		fields        map[string]any
+		made, changed string // start, end and flag of a new event, and of one from 9 to 10
+	}{
+		"another field": {map[string]any{"body": "", "starts_at": "2019-04-10 11:00", "ends_at": "2019-04-12"},
+			eleven + " " + twelfth + " false", eleven + " " + twelfth + " false"},
+		"the end": {map[string]any{"starts_at": "2019-04-10 11:00", "ends_at": "soon"},
+			eleven + " null false", eleven + " " + ten + " false"},
+		"the end, before the start": {map[string]any{"starts_at": "2019-04-10 11:00", "ends_at": "2019-04-09"},
+			eleven + " null false", eleven + " " + ten + " false"},
+		"the start": {map[string]any{"starts_at": "soon", "ends_at": "2019-04-12", "all_day": true},
+			"null " + twelfth + " true", nine + " " + twelfth + " true"},
+	} {
+		made := school.Event(t, c, nil)
+		path := eventPath(made.Int(t, "event.id"))
+		before := c.Get(t, path).Body
+		for want, a := range map[string]servicetest.Answer{
+			"made " + wrong.made:       school.TryEvent(t, c, only(wrong.fields)),
+			"changed " + wrong.changed: c.Patch(t, path, map[string]any{"event": wrong.fields}),
+		} {
+			a.WantCode(t, http.StatusUnprocessableEntity)
+			what, _, _ := strings.Cut(want, " ")
+			equal(t, "wrong: "+name, strings.Join([]string{what, a.At(t, "event.starts_at"), a.At(t, "event.ends_at"),
+				a.At(t, "event.all_day")}, " "), want)
+		}
+		c.Get(t, path).Want(t, http.StatusOK, before)
+	}
+}
+
 func TestDecisionsPart4_PutIsPatch(t *testing.T) {
 	proves(t, "decisions 4 PUT")
 	c, room := school.Booker(t), school.Location(t)

@@ -112,6 +112,9 @@ func elementCalls() map[string]call {
 		"GET /api/freebusy | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/freebusy?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
 		}, nil),
+		"GET /api/timetables | itself and another person": send(http.MethodGet, func(x *scene) string {
+			return fmt.Sprintf("/api/timetables?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
+		}, nil),
 	}
 	for _, whose := range []string{"itself", "another person"} {
 		calls["GET /api/elements | "+whose] = send(http.MethodGet, func(x *scene) string {
@@ -172,7 +175,15 @@ func eventCalls() map[string]call {
 		"POST /api/events | in an ordinary category":  create(ordinary),
 		"POST /api/events | in a privileged category": create(privileged),
 	}
+	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
+	calls["GET /api/series/{id} | another's"] = send(http.MethodGet, func(x *scene) string {
+		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
+		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))
+	}, nil)
 	for _, whose := range []string{"its own", "another's"} {
+		calls["GET /api/events | "+whose] = send(http.MethodGet, func(x *scene) string {
+			return fmt.Sprintf("/api/events?element=%d&limit=200", x.room.ID)
+		}, nil).listing("events", func(x *scene) int64 { return x.event.id })
 		calls["GET /api/events/{id} | "+whose] = send(http.MethodGet, eventOf(""), nil)
 		for _, method := range []string{http.MethodPatch, http.MethodPut} {
 			calls[method+" /api/events/{id} | "+whose] = send(method, eventOf(""),
@@ -188,6 +199,13 @@ func eventCalls() map[string]call {
 			with(wrapped("note", "contents", "x")))
 	}
 	return calls
+}
+
+// newSeries is a create of two events.
+func newSeries(x *scene) any {
+	return map[string]any{"event": map[string]any{"body": x.school.Unique("Event"),
+		"event_category_id": x.school.Category.ID, "starts_at_text": "2019-04-10"},
+		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2"}}
 }
 
 // waitingCalls are those about commitments and requests.

@@ -135,6 +135,8 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 	inactiveAdmin := school.UserWith(t, map[string]any{"active": false}, "admin")
 	session := func(id any) any { return map[string]any{"session": map[string]any{"user_id": id}} }
 	const noID = `{"status":"Bad request","message":"user_id is missing or no id"}`
+	const noWrapper = `{"status":"Bad request","message":"session is missing"}`
+	const noJSON = `{"status":"Bad request","message":"the body is not a JSON object"}`
 	for _, c := range []struct {
 		why    string
 		caller User
@@ -144,11 +146,12 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 	}{
 		{"no can_su comes before no id", plain, map[string]any{}, http.StatusForbidden, forbidden},
 		{"no can_su comes before unknown", plain, session(int64(noSuchID)), http.StatusForbidden, forbidden},
-		{"no wrapper", su, map[string]any{"user_id": plain.ID}, http.StatusBadRequest, noID},
+		{"no wrapper", su, map[string]any{"user_id": plain.ID}, http.StatusBadRequest, noWrapper},
 		{"none", su, map[string]any{"session": map[string]any{}}, http.StatusBadRequest, noID},
-		{"not JSON", su, `{"session":`, http.StatusBadRequest, noID},
+		{"not JSON", su, `{"session":`, http.StatusBadRequest, noJSON},
 		{"absent", su, session(nil), http.StatusBadRequest, noID},
 		{"a word", su, session("ann"), http.StatusBadRequest, noID},
+		{"a wrapper that is no object", su, map[string]any{"session": plain.ID}, http.StatusBadRequest, noWrapper},
 		{"a sign", su, session("-1"), http.StatusBadRequest, noID},
 		{"unknown", su, session(int64(noSuchID)), http.StatusNotFound, missing("Not found", "User", noSuchID)},
 		{"oneself", su, switchTo(su), http.StatusForbidden, forbidden},

@@ -139,6 +139,10 @@ func (c *budgeted) elementsCalls() []call {
 			at("/api/elements/%d/freebusy?"+schoolWeek, c.pupil)),
 		read("GET /api/freebusy", "a pupil and a teacher, a week", c.owner,
 			at("/api/freebusy?elements=%d,%d&"+schoolWeek, c.pupil, c.teacher)),
+		read("GET /api/timetables", "a pupil and a teacher, a week with staff and locations", c.owner,
+			at("/api/timetables?elements=%d,%d&"+schoolWeek+"&include=staff,locations", c.pupil, c.teacher)),
+		read("GET /api/timetables", "all locations, a day", c.owner,
+			"/api/timetables?type=Location&start_date="+schoolDay),
 		read("GET /api/elements/{id}/calendar.ics", "a pupil", c.owner, at("/api/elements/%d/calendar.ics", c.pupil)),
 		read("GET /ical/{file}", "a pupil", c.system.Client(c.t), feed.Text(c.t, "feed.path")),
 		read("GET /api/elements/{id}/feeds", "", c.owner, at(feeds, c.pupil)),
@@ -259,6 +263,18 @@ func (c *budgeted) eventsCalls() []call {
 		keyed(create("", "")),
 		create("4 elements, clashes reported", "report"),
 		create("4 elements, clashes refused", "refuse"),
+		write("POST /api/events", "a series of 40, 4 elements", c.owner, func(int) (string, any) {
+			return "/api/events", c.newSeries("", four...)
+		}),
+		write("POST /api/events", "a series of 40, 4 elements, clashes refused", c.owner, func(int) (string, any) {
+			return "/api/events", c.newSeries("refuse", four...)
+		}),
+		read("GET /api/series/{id}", "40 events", c.owner, at("/api/series/%d", c.owner.Post(c.t, "/api/events",
+			c.newSeries("", four...)).Must(c.t, 200).Int(c.t, "series.id"))),
+		read("GET /api/events", "by a part of the title", c.owner, "/api/events?text=assembly"),
+		read("GET /api/events", "a day's", c.owner, "/api/events?start_date=2028-01-03&end_date=2028-01-03"),
+		read("GET /api/events", "a teacher's on a day", c.owner,
+			at("/api/events?start_date=2028-01-03&end_date=2028-01-03&element=%d", c.teacher)),
 		read("GET /api/events/{id}", "5 elements", c.owner, at("/api/events/%d", c.event)),
 		first,
 		write("PATCH /api/events/{id}", "5 elements, another body", c.owner, change),

@@ -25,6 +25,7 @@ type budgeted struct {
 	uuids                         map[string]string
 	hook                          string // where webhooks go
 	trips                         int    // how many events were made, each on a day of its own
+	years                         int    // how many series were made, each in a year of its own
 
 	admin, owner, keeper, driver *servicetest.Client
 }
@@ -149,6 +150,21 @@ func (c *budgeted) newEvent(clashes string, elements ...int64) record {
 	if clashes != "" {
 		body["clashes"] = clashes
 	}
+	return body
+}
+
+// newSeries is a create of 40 events, at times that no other has.
+func (c *budgeted) newSeries(clashes string, elements ...int64) record {
+	body := c.newEvent("", elements...)
+	c.years++
+	start := time.Date(2040+c.years, 1, 2, 9, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	body["event"] = record{"body": "Trip", "event_category_id": c.trip, "starts_at_text": start + " 09:00",
+		"ends_at_text": start + " 17:00"}
+	repeat := record{"rule": "FREQ=WEEKLY;COUNT=40"}
+	if clashes != "" {
+		repeat["clashes"] = clashes
+	}
+	body["repeat"] = repeat
 	return body
 }
 

@@ -18,7 +18,7 @@ var unaudited = map[string]string{
 	"elements s.feeds":    "their ids are texts; the entry is pushed in the same update",
 	"events n.settings":   "the night that was checked last",
 	"events settings":     "the zone that the periods are made for",
-	"events s.collection": "reservations: they end with the booking",
+	"events s.collection": "reservations, which end with the booking; series, each of whose events is audited",
 	"events s.notices":    "copies of what the outbox has",
 	"events s.mails":      "copies of what the outbox has",
 	"events s.deliveries": "copies of what the outbox has",

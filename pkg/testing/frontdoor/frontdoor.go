@@ -1,6 +1,6 @@
 // Package frontdoor is the reverse proxy of a run without a cluster, for the local run and for tests. It sends each
-// public path to the service in the route table, as an Ingress does, and to another replica when one cannot be
-// reached.
+// public path to the service in the route table, and what is nobody's to routes.Otherwise, as an Ingress does, and to
+// another replica when one cannot be reached.
 package frontdoor
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
+	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
 
 // maxBody is larger than the limit of any service, so that the service answers when a body is too large. For a body
@@ -36,26 +37,29 @@ func New(table routes.Table, targets map[string][]string, log *slog.Logger) http
 			BufferPool: &buffers{},
 			ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 				if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-					answer(w, problem.TooLarge)
+					envelope.Refuse(w, r, problem.TooLarge)
 					return
 				}
 				if r.Context().Err() == nil {
 					log.Warn("no answer", "service", service, "error", err.Error())
 				}
-				answer(w, problem.Unavailable)
+				envelope.Refuse(w, r, problem.Unavailable)
 			},
 			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		service, _ := table.Service(r.URL.Path)
+		service, found := table.Service(r.URL.Path)
+		if !found {
+			service = routes.Otherwise
+		}
 		door, found := doors[service]
 		if !found {
-			answer(w, problem.NotFound)
+			envelope.Refuse(w, r, problem.NotFound)
 			return
 		}
 		if r.ContentLength > maxBody {
-			answer(w, problem.TooLarge)
+			envelope.Refuse(w, r, problem.TooLarge)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -79,12 +83,6 @@ func (b *buffers) Get() []byte {
 
 // Put implements httputil.BufferPool.
 func (b *buffers) Put(buffer []byte) { b.pool.Put(&buffer) }
-
-func answer(w http.ResponseWriter, kind problem.Kind) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(kind.Code())
-	_, _ = io.WriteString(w, `{"status":"`+kind.Status()+`"}`) // an error means that the client has gone
-}
 
 // replicas sends each request to the next replica in turn, and to the one after when no connection can be made. A
 // request that a replica may have received is never sent twice.

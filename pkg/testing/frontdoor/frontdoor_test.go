@@ -72,6 +72,56 @@ func TestFrontDoor(t *testing.T) {
 	}
 }
 
+func TestFrontDoor_WhatIsNobodysIsAnsweredByAService(t *testing.T) {
+	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/elements", Service: "elements"}}}
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{
+		"elements": {replica(t, "elements")}, routes.Otherwise: {replica(t, "otherwise")},
+	}, slog.New(slog.DiscardHandler)))
+	defer door.Close()
+	for _, path := range []string{"/", "/api", "/api/elementsx", "/internal/users"} {
+		answer, err := http.Get(door.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		if want := "otherwise GET " + path + "  127.0.0.1"; err != nil || string(text) != want {
+			t.Errorf("%s: got %q, want %q", path, text, want)
+		}
+		_ = answer.Body.Close()
+	}
+}
+
+func TestFrontDoor_ItsOwnAnswersHaveTheHeadersOfAllOthers(t *testing.T) {
+	table := routes.Table{Routes: []routes.Row{{Prefix: "/api/notes", Service: "notes"}}}
+	door := httptest.NewServer(frontdoor.New(table, map[string][]string{"notes": {closedAddress(t)}},
+		slog.New(slog.DiscardHandler)))
+	defer door.Close()
+	for path, code := range map[string]int{"/api/notes/1": 503, "/": 404} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, door.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Request-Id", "chosen-by-a-client")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != code {
+			t.Errorf("%s: %s", path, answer.Status)
+		}
+		for header, want := range map[string]string{
+			"X-Request-Id": "chosen-by-a-client", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "Cache-Control": "no-store",
+			"Content-Type": "application/json; charset=utf-8",
+		} {
+			if got := answer.Header.Get(header); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, header, got, want)
+			}
+		}
+	}
+}
+
 func TestDecisionsPart1_WhatIsTooLargeForAnyServiceIsAnsweredByTheDoor(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // ends early when the front door closes the connection

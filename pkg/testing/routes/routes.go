@@ -13,6 +13,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
+// Otherwise is the service that the Ingress and the HTTPRoute send a path without a row to: it answers 404 there, with
+// the headers of every answer.
+const Otherwise = "identity"
+
 // Table maps path prefixes to services.
 type Table struct {
 	Routes []Row `yaml:"routes"`

@@ -99,6 +99,7 @@ func TestTestsAreListedByTheRulesTheyName(t *testing.T) {
 		"TestPart5_2_EveryFailedLoginLooksTheSame":      {"5", "[5 rule 2]"},
 		"TestDecisionsPart4_BothSpellings":              {"decisions 4", "[]"},
 		"TestAdministration_CreateUser":                 {"administration", "[]"},
+		"TestClients_Timetables":                        {"clients", "[]"},
 		"TestRun_Ends":                                  {"", "[]"},
 	} {
 		got := test{Name: name}

@@ -40,6 +40,8 @@ func heading(part string) string {
 	switch {
 	case part == "administration":
 		return "Administration"
+	case part == "clients":
+		return "What clients of a calendar expect"
 	case strings.HasPrefix(part, "decisions "):
 		return "Decisions, part " + strings.TrimPrefix(part, "decisions ")
 	default:

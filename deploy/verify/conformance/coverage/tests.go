@@ -157,6 +157,9 @@ func (t test) part() string {
 	if strings.HasPrefix(t.Name, "TestAdministration_") || strings.HasPrefix(t.Name, "TestImport_") {
 		return "administration"
 	}
+	if strings.HasPrefix(t.Name, "TestClients_") {
+		return "clients"
+	}
 	m := ofPart.FindStringSubmatch(t.Name)
 	switch {
 	case m == nil:

@@ -18,8 +18,16 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	var include element.Include
-	for word := range strings.SplitSeq(c.Query("include"), ",") {
+	commitments, err := h.elements.ListCommitments(c.UserContext(), id, days, readInclude(c.Query("include")))
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "commitments", Value: commitmentsOf(commitments)})
+}
+
+// readInclude reads what a list of commitments shows besides. Words that it does not know count for nothing.
+func readInclude(text string) (include element.Include) {
+	for word := range strings.SplitSeq(text, ",") {
 		switch strings.TrimSpace(word) {
 		case "staff":
 			include.Staff = true
@@ -27,11 +35,7 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 			include.Locations = true
 		}
 	}
-	commitments, err := h.elements.ListCommitments(c.UserContext(), id, days, include)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "commitments", Value: commitmentsOf(commitments)})
+	return include
 }
 
 // requests answers GET /api/elements/ID/requests (contract 4.1 rule 10).
@@ -42,7 +46,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	}
 	requests, err := h.elements.ListRequests(c.UserContext(), id, days)
 	if err != nil {
-		return allowMethods(c, err, "GET, HEAD")
+		return allowNothing(c, err)
 	}
 	if requests == nil {
 		requests = []form.Request{}

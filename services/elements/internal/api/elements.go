@@ -59,10 +59,11 @@ func (h handlers) detail(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "element", Value: detailOf(e, members)})
 }
 
-// allowMethods sets the Allow header of an error that says that this element has none of the path's methods.
-func allowMethods(c *fiber.Ctx, err error, methods string) error {
+// allowNothing sets the Allow header of an error that says that this element has none of the path's methods: it is
+// there, as RFC 9110 asks, and empty, which says that no method is allowed.
+func allowNothing(c *fiber.Ctx, err error) error {
 	if problem.Is(err, problem.MethodNotAllowed) {
-		c.Set(fiber.HeaderAllow, methods)
+		c.Set(fiber.HeaderAllow, "")
 	}
 	return err
 }

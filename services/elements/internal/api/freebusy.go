@@ -17,7 +17,7 @@ import (
 // The least length of a free slot, in minutes.
 const (
 	defaultSlot = 30
-	maxSlot     = element.MaxFreeBusyDays * 24 * 60
+	maxSlot     = element.MaxDays * 24 * 60
 )
 
 // busy answers GET /api/elements/ID/freebusy.
@@ -38,7 +38,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 
 // freeBusy answers GET /api/freebusy.
 func (h handlers) freeBusy(c *fiber.Ctx) error {
-	ids, err := readIDs(c.Query("elements"))
+	ids, err := readIDs(c.Query("elements"), element.MaxFreeBusy)
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "elements", Value: forms}, web.Field{Name: "free", Value: h.intervalsOf(free)})
 }
 
-// readIDs reads ids that are separated by commas, and returns each once.
-func readIDs(text string) ([]int64, error) {
+// readIDs reads at most so many ids, which are separated by commas, and returns each once.
+func readIDs(text string, most int) ([]int64, error) {
 	var ids []int64
 	for word := range strings.SplitSeq(text, ",") {
 		id, ok := web.ParseID(strings.TrimSpace(word))
@@ -77,16 +77,16 @@ func readIDs(text string) ([]int64, error) {
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
-		if len(ids) > element.MaxFreeBusy {
-			return nil, problem.New(problem.Malformed, "elements has more than %d ids", element.MaxFreeBusy)
+		if len(ids) > most {
+			return nil, problem.New(problem.Malformed, "elements has more than %d ids", most)
 		}
 	}
 	return ids, nil
 }
 
 func checkDays(days wiretime.Days) error {
-	if int64(days.Last)-int64(days.First) >= element.MaxFreeBusyDays {
-		return problem.New(problem.Malformed, "the dates span more than %d days", element.MaxFreeBusyDays)
+	if int64(days.Last)-int64(days.First) >= element.MaxDays {
+		return problem.New(problem.Malformed, "the dates span more than %d days", element.MaxDays)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func readChanges(fields web.Object, faults problem.Fields) []element.MembershipC
 		if text := fields.Text("ends_before", faults); text != nil && *text != "" {
 			day, err := wiretime.ParseDay(*text)
 			if err != nil {
-				faults.Add("ends_before", problem.NotADate)
+				faults.Add("ends_before", problem.NotADay)
 			}
 			change.Before = &day
 		}

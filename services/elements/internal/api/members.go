@@ -12,9 +12,6 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// membersMethods are the methods of a group's members.
-const membersMethods = "GET, HEAD, POST"
-
 // members answers GET /api/admin/elements/ID/members: the group's own members with their days, those of the day that on
 // gives; with nested=true, the people and things that are in the group on that day, or today.
 func (h handlers) members(c *fiber.Ctx) error {
@@ -29,14 +26,14 @@ func (h handlers) members(c *fiber.Ctx) error {
 	if c.Query("nested") == "true" {
 		all, next, err := h.elements.ListPeopleAndThings(c.UserContext(), id, on, after, limit)
 		if err != nil {
-			return allowMethods(c, err, membersMethods)
+			return allowNothing(c, err)
 		}
 		return web.OKPage(c, "members", nestedMembersOf(all), web.Next(next),
 			func(i int) web.Field { return web.Next(all[i].ElementID) })
 	}
 	found, next, err := h.elements.ListMembers(c.UserContext(), id, on, after, limit)
 	if err != nil {
-		return allowMethods(c, err, membersMethods)
+		return allowNothing(c, err)
 	}
 	return web.OKPage(c, "members", membershipsOf(found), web.Next(next),
 		func(i int) web.Field { return web.Next(found[i].ElementID) })
@@ -57,7 +54,7 @@ func (h handlers) addMembers(c *fiber.Ctx) error {
 		return web.InvalidRecord(c, "members", membershipsOf(invalid.Record))
 	}
 	if err != nil {
-		return allowMethods(c, err, membersMethods)
+		return allowNothing(c, err)
 	}
 	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "members", Value: membershipsOf(members)})
 }
@@ -73,7 +70,7 @@ func (h handlers) endMembership(c *fiber.Ctx) error {
 		return err
 	}
 	if err := h.elements.EndMembership(c.UserContext(), id, member, from); err != nil {
-		return allowMethods(c, err, fiber.MethodDelete)
+		return allowNothing(c, err)
 	}
 	return web.OK(c)
 }

@@ -213,6 +213,16 @@ func commitmentsOf(commitments []element.Commitment) []form.Commitment {
 	return forms
 }
 
+// timetable is the form of an element with its commitments, as they are listed of it alone.
+type timetable struct {
+	Element     form.Element      `json:"element"`
+	Commitments []form.Commitment `json:"commitments"`
+}
+
+func timetableOf(t element.Timetable) timetable {
+	return timetable{t.Element.ListForm(), commitmentsOf(t.Commitments)}
+}
+
 func usersOf(users []fact.User) []form.User {
 	forms := make([]form.User, len(users))
 	for i, u := range users {
@@ -310,7 +320,7 @@ func readDays(fields web.Object, faults problem.Fields) wiretime.Days {
 		}
 		parsed, err := wiretime.ParseDay(*text)
 		if err != nil {
-			faults.Add(name, problem.NotADate)
+			faults.Add(name, problem.NotADay)
 			return
 		}
 		*day = parsed

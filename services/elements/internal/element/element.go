@@ -3,7 +3,11 @@
 // commitments count for whom.
 package element
 
-import "github.com/belfry-schools/belfry/pkg/form"
+import (
+	"strings"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+)
 
 // Element is a schedulable thing. Only those details are ever set that its type has (see Types).
 type Element struct {
@@ -70,13 +74,19 @@ func (e Element) ShortText() string {
 	}
 }
 
-// Description returns a group's own description, or else what its kind is called.
+// resourceGroup is what clients look for in the description of a group (decisions, part 3): resource groups alone can
+// have requests.
+const resourceGroup = "Resource group"
+
+// Description returns a group's own description, or else what its kind is called. That of a resource group begins with
+// what it is, whatever its own is.
 func (e Element) Description() string {
+	own := e.Details.Description
 	switch {
-	case e.Details.Description != "":
-		return e.Details.Description
-	case e.Details.Resource:
-		return "Resource group"
+	case e.Details.Resource && !strings.HasPrefix(own, resourceGroup):
+		return strings.TrimSuffix(resourceGroup+": "+own, ": ")
+	case own != "":
+		return own
 	default:
 		return "Group"
 	}

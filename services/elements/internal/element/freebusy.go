@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 const (
 	// MaxFreeBusy bounds the elements of one question for free time.
 	MaxFreeBusy = 50
-	// MaxFreeBusyDays bounds the days of one question for free or busy time.
-	MaxFreeBusyDays = 92
+	// MaxDays bounds the days of one question for free or busy time, or for several timetables.
+	MaxDays = 92
 )
 
 // FreeBusy is an element with the times at which it is busy, in order; none overlaps or adjoins another.
@@ -29,17 +28,13 @@ type FreeBusy struct {
 func (s *Service) FreeBusy(
 	ctx context.Context, ids []int64, days wiretime.Days, least time.Duration,
 ) (all []FreeBusy, free []Interval, err error) {
-	elements, err := s.find(ctx, ids)
+	elements, err := s.getAll(ctx, ids)
 	if err != nil {
 		return nil, nil, err
 	}
 	all = make([]FreeBusy, len(ids))
-	for n, id := range ids {
-		e, exists := elements[id]
-		if !exists {
-			return nil, nil, problem.Missing("Element", id)
-		}
-		all[n].Element = *e
+	for n, e := range elements {
+		all[n].Element = e
 	}
 	reaches, err := s.reaches(ctx, ids, days)
 	if err != nil {

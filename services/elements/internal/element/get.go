@@ -14,6 +14,23 @@ func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
 	return e, missing(err, id)
 }
 
+// getAll returns the elements in the order of the ids. A Missing problem names the first that does not exist.
+func (s *Service) getAll(ctx context.Context, ids []int64) ([]Element, error) {
+	found, err := s.find(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Element, len(ids))
+	for n, id := range ids {
+		e, exists := found[id]
+		if !exists {
+			return nil, problem.Missing("Element", id)
+		}
+		all[n] = *e
+	}
+	return all, nil
+}
+
 // missing makes the store's record.ErrNotFound the problem that clients see.
 func missing(err error, id int64) error { return record.Missing(err, "Element", id) }
 

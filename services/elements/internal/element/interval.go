@@ -1,15 +1,28 @@
 package element
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Interval is the time from an instant up to a later one, that one excluded.
 type Interval struct{ Starts, Ends time.Time }
+
+// intervalOf returns the time of an event's summary.
+func intervalOf(e form.Event) (i Interval, err error) {
+	if e.StartsAt == nil || e.EndsAt == nil {
+		return i, errors.New("it has no times")
+	}
+	if i.Starts, err = wiretime.Parse(*e.StartsAt); err == nil {
+		i.Ends, err = wiretime.Parse(*e.EndsAt)
+	}
+	return i, err
+}
 
 // busyIntervals returns when an element with these reaches is busy, in order, none overlapping or adjoining another;
 // busy is when the elements reached are, by id. A group counts on the days of the membership alone, from midnight to

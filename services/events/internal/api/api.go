@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
@@ -91,6 +92,15 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Notes:      r.Notes,
 		Zone:       r.Zone,
 	})
+	allSeries := series.New(series.Options{
+		Store:      store.NewSeries(r.DB, r.IDs, events),
+		IDs:        events,
+		Events:     useCases,
+		Clashes:    clashes,
+		Categories: categories,
+		Zone:       r.Zone,
+		Log:        r.Log,
+	})
 	metrics, err := newAbsenceMetrics(r.Meter)
 	if err != nil {
 		return service.Surface{}, err
@@ -110,10 +120,16 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Log:        r.Log,
 		Metrics:    metrics,
 	})
+	forget := func(ctx context.Context, before time.Time) error {
+		return errors.Join(
+			useCases.ForgetIdempotencyRecords(ctx, before), allSeries.ForgetIdempotencyRecords(ctx, before),
+		)
+	}
 	h := handlers{
 		events:     useCases,
 		clashes:    clashes,
 		categories: categories,
+		series:     allSeries,
 		shape:      shape{r.Zone},
 		webhooks:   webhookHandlers{notices, r.Zone},
 		absences:   absenceHandlers{absences, shape{r.Zone}},
@@ -123,8 +139,10 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
+			lifecycle.Background("sweep of idempotency records", idempotency.Sweep(r.Log, forget)),
 			lifecycle.Background(
-				"sweep of idempotency records", idempotency.Sweep(r.Log, h.events.ForgetIdempotencyRecords),
+				"sweep of series that were begun",
+				func(ctx context.Context) error { return allSeries.Run(outbox.Unsampled(ctx)) },
 			),
 			lifecycle.Background("relay of events' messages", relay.Run),
 			lifecycle.Background(

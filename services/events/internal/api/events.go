@@ -26,6 +26,9 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return err
 	}
 	submission.IdempotencyKey = web.IdempotencyKey(c)
+	if body.Has("repeat") {
+		return h.createSeries(c, body, fields, submission)
+	}
 	v, failed, err := h.events.Create(c.UserContext(), web.Principal(c), fields, submission)
 	if err != nil {
 		return h.refuse(c, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
 // handlers parse requests and shape answers; what is right is decided by the use cases.
@@ -17,6 +18,7 @@ type handlers struct {
 	events     *event.Service
 	clashes    *clash.Service
 	categories *category.Service
+	series     *series.Service
 	shape      shape
 	webhooks   webhookHandlers
 	absences   absenceHandlers
@@ -26,6 +28,7 @@ type handlers struct {
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
+		{Method: fiber.MethodGet, Path: "/api/events", Access: web.SignedIn, Handler: h.search},
 		{Method: fiber.MethodPost, Path: "/api/events", Access: web.SignedIn, Repeatable: true, Handler: h.create},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{Method: fiber.MethodPatch, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.change},
@@ -42,6 +45,11 @@ func (h handlers) public() []web.Route {
 			Access:     web.SignedIn,
 			Repeatable: true,
 			Handler:    h.addNote,
+		},
+
+		{
+			Method: fiber.MethodGet, Path: "/api/series/:id",
+			Access: web.SignedIn, Large: true, Handler: h.readSeries,
 		},
 
 		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -18,11 +20,17 @@ func (s shape) summary(e event.Event) form.Event {
 	if e.ID != 0 {
 		shown.ID = &e.ID
 	}
-	if !e.Span.Starts.IsZero() {
-		starts, ends := s.zone.Format(e.Span.Starts), s.zone.Format(e.Span.Ends)
-		shown.StartsAt, shown.EndsAt = &starts, &ends
-	}
+	shown.StartsAt, shown.EndsAt = s.moment(e.Span.Starts), s.moment(e.Span.Ends)
 	return shown
+}
+
+// moment is a time of an event; nil (null) for one that could not be read.
+func (s shape) moment(at time.Time) *string {
+	if at.IsZero() {
+		return nil
+	}
+	text := s.zone.Format(at)
+	return &text
 }
 
 // event is the form of create and add answers: the summary with commitments and requests.
@@ -45,6 +53,7 @@ func (s shape) event(v event.View) form.Event {
 func (s shape) full(v event.View) form.Event {
 	shown := s.event(v)
 	shown.Owner = v.Owner
+	shown.SeriesID, shown.SeriesPlace = v.SeriesID, v.Place
 	if organiser, exists := v.Elements[v.OrganiserID]; exists {
 		shown.Organiser = &organiser.Element
 	}

@@ -47,7 +47,8 @@ func (s *Service) Book(
 
 // refusedWrite says whether an error of a write means that the event was not stored and never will be.
 func refusedWrite(err error) bool {
-	return errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) ||
+	_, invalid := errors.AsType[*record.InvalidError[event.Event]](err)
+	return invalid || errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) ||
 		errors.Is(err, record.ErrNotFound) || problem.Is(err, problem.Conflict)
 }
 

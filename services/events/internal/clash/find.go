@@ -6,8 +6,12 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
+
+// atOnce is for how many events those that may clash with them are read at once.
+const atOnce = 32
 
 // Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event
 // that lasts, in a busy category; in the order of commitments.
@@ -30,25 +34,67 @@ func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]event.Place
 	}), nil
 }
 
-// find returns, by element, the other events that take it up while e goes on: directly, or through a group that it
-// belongs to on a day on which both do. Each event is there once, in order of start, end and id.
+// find is findEach for one event.
 func (s *Service) find(
 	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
 ) (map[int64][]event.Event, error) {
-	var reaches []fact.Reach
-	for _, element := range elements {
-		reaches = append(reaches, element.Reaches...)
-	}
-	busy, err := s.Busy(ctx, reaches)
+	found, err := s.findEach(ctx, []event.Event{*e}, elements)
 	if err != nil {
 		return nil, err
 	}
-	others := map[int64][]event.Event{} // by the element committed
-	for _, p := range busy {
-		if p.Event.ID != e.ID {
-			others[p.Item.ElementID] = append(others[p.Item.ElementID], *p.Event)
+	return found[0], nil
+}
+
+// findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
+// or through a group that it belongs to on a day on which both do. Each is there once, in order of start, end and id.
+// Of the events given none clashes with another.
+func (s *Service) findEach(
+	ctx context.Context, events []event.Event, elements []fact.ElementReaches,
+) ([]map[int64][]event.Event, error) {
+	given := map[int64]bool{}
+	for i := range events {
+		given[events[i].ID] = true
+	}
+	found := make([]map[int64][]event.Event, 0, len(events))
+	for some := range slices.Chunk(events, atOnce) {
+		busy, err := s.Busy(ctx, s.reachesDuring(some, elements))
+		if err != nil {
+			return nil, err
+		}
+		others := map[int64][]event.Event{} // by the element committed
+		for _, p := range busy {
+			if !given[p.Event.ID] {
+				others[p.Item.ElementID] = append(others[p.Item.ElementID], *p.Event)
+			}
+		}
+		for i := range some {
+			found = append(found, s.clashing(&some[i], elements, others))
 		}
 	}
+	return found, nil
+}
+
+// reachesDuring are the reaches of the elements on the days of the events alone.
+func (s *Service) reachesDuring(events []event.Event, elements []fact.ElementReaches) []fact.Reach {
+	days := make([]wiretime.Days, len(events))
+	for i := range events {
+		days[i] = events[i].Days(s.o.Zone)
+	}
+	days = wiretime.MergeDays(days)
+	var reaches []fact.Reach
+	for _, element := range elements {
+		for _, r := range element.Reaches {
+			r.Days = wiretime.IntersectDays(wiretime.MergeDays(r.Days), days)
+			reaches = append(reaches, r)
+		}
+	}
+	return reaches
+}
+
+// clashing returns, by element, those of the others that take it up while e goes on.
+func (s *Service) clashing(
+	e *event.Event, elements []fact.ElementReaches, others map[int64][]event.Event,
+) map[int64][]event.Event {
 	found := map[int64][]event.Event{}
 	for _, element := range elements {
 		var clashing []event.Event
@@ -67,5 +113,5 @@ func (s *Service) find(
 			found[element.ElementID] = slices.CompactFunc(clashing, func(a, b event.Event) bool { return a.ID == b.ID })
 		}
 	}
-	return found, nil
+	return found
 }

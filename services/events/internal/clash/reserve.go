@@ -27,9 +27,9 @@ func (r Reservation) Overlaps(other Reservation) bool {
 
 // Reservations keeps the reservations of each element.
 type Reservations interface {
-	// Insert stores a reservation of an element as one atomic step, unless one that overlaps it stands: that one is
-	// returned instead.
-	Insert(ctx context.Context, elementID int64, r Reservation) (standing *Reservation, err error)
+	// Insert stores reservations of an element as one atomic step, unless one that overlaps one of them stands: that
+	// is returned instead. Those given may overlap.
+	Insert(ctx context.Context, elementID int64, r ...Reservation) (standing *Reservation, err error)
 	// Delete removes the reservations with that token of an element. None need be there.
 	Delete(ctx context.Context, elementID int64, token string) error
 }
@@ -47,10 +47,22 @@ const (
 
 // booking is the reservations that one addition holds.
 type booking struct {
-	o           Options
-	reservation Reservation
-	held        []int64         // elements
-	fenced      map[string]bool // the tokens of bookings whose events this one has fenced
+	o            Options
+	token        string
+	reservations []Reservation   // of each element
+	held         []int64         // elements
+	fenced       map[string]bool // the tokens of bookings whose events this one has fenced
+}
+
+// booking returns one for the events, which holds nothing yet.
+func (s *Service) booking(events ...event.Event) *booking {
+	b := &booking{o: s.o, token: random.Text(), fenced: map[string]bool{}}
+	for _, e := range events {
+		b.reservations = append(b.reservations, Reservation{
+			Token: b.token, EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends,
+		})
+	}
+	return b
 }
 
 // reserve reserves those of the elements that are free while e goes on, and returns the others as booked. Until
@@ -59,10 +71,7 @@ type booking struct {
 func (s *Service) reserve(
 	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
 ) (*booking, map[int64]bool, error) {
-	b := &booking{
-		o: s.o, fenced: map[string]bool{},
-		reservation: Reservation{Token: random.Text(), EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends},
-	}
+	b := s.booking(*e)
 	booked := map[int64]bool{}
 	look := func() error {
 		clashes, err := s.find(ctx, e, elements)
@@ -93,7 +102,7 @@ func (b *booking) take(ctx context.Context, elementID int64) error {
 	var waited string // the token that is waited for
 	var since time.Time
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		standing, err := b.o.Reservations.Insert(ctx, elementID, b.reservation)
+		standing, err := b.o.Reservations.Insert(ctx, elementID, b.reservations...)
 		if err != nil {
 			return err
 		}
@@ -136,6 +145,6 @@ func (b *booking) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	for _, id := range b.held {
-		_ = b.o.Reservations.Delete(ctx, id, b.reservation.Token)
+		_ = b.o.Reservations.Delete(ctx, id, b.token)
 	}
 }

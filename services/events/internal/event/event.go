@@ -47,6 +47,8 @@ type Event struct {
 	Span        wiretime.Span
 	OwnerID     int64        // a user; 0: none
 	OrganiserID int64        // an element of type Staff; 0: none
+	SeriesID    int64        // the series that it was made by; 0: none
+	Place       int          // in that series, from 1
 	Commitments []Commitment // in the order in which they were added
 	Requests    []Request    // likewise
 	Fences      int64        // how often it was fenced; see Store.Fence

@@ -34,8 +34,9 @@ type references struct {
 	organiser *fact.Element      // likewise
 }
 
-// apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were. A
-// new event needs body, category and start (rule 1); for a stored one, fields not given keep their values.
+// apply writes the fields into e and returns all that is wrong with them; fields with a fault stay as they were, and
+// e is then to be shown only. A new event needs body, category and start (rule 1); for a stored one, fields not given
+// keep their values.
 func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bool) problem.Fields {
 	faults := maps.Clone(f.Faults)
 	f.applyBody(e, faults, creating)
@@ -54,9 +55,7 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, refs references, creating bo
 	for field, messages := range wrong {
 		faults[field] = append(faults[field], messages...)
 	}
-	if wrong == nil {
-		e.Span = span
-	}
+	e.Span = span
 	return faults
 }
 

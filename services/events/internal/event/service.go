@@ -40,6 +40,14 @@ type Store interface {
 	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
 	// few besides.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)
+	// FindStarting returns the events that may be wanted and start from one time on and before another: all that are,
+	// and few besides, in no order, with what FindTouching returns of them and their owner. When they are more than
+	// limit (0: any number), it returns some of them and more.
+	FindStarting(
+		ctx context.Context, wanted Wanted, from, to time.Time, limit int,
+	) (found []Event, more bool, err error)
+	// FindGoingOn returns in the same way all events that may be wanted and go on on a day after an earlier one.
+	FindGoingOn(ctx context.Context, wanted Wanted, day wiretime.Day) ([]Event, error)
 	// ListDecidable returns the events with a commitment of one of the statuses, of those that a decision may
 	// leave, to one of the elements, in order of start, then id, from that of the place on: up to limit, or fewer and
 	// more when they are large.

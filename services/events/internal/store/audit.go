@@ -135,6 +135,7 @@ func basics(e event.Event) []audit.Value {
 		audit.Bool("all_day", e.Span.AllDay),
 		audit.ID("owner_id", e.OwnerID),
 		audit.ID("organiser_id", e.OrganiserID),
+		audit.ID("series_id", e.SeriesID),
 	}
 }
 

@@ -16,10 +16,10 @@ import (
 )
 
 // The shapes of the documents: eventSchema of events, which have commitment_states, outstanding_groups and decades
-// since 2, and at most maxKeys keys and what is in brief since 3, and schema of all others.
+// since 2, at most maxKeys keys and what is in brief since 3, and search_keys since 4; and schema of all others.
 const (
 	schema      = 1
-	eventSchema = 3
+	eventSchema = 4
 )
 
 // eventDocument is an event as it is stored.
@@ -35,6 +35,8 @@ type eventDocument struct {
 	AllDay      bool                 `bson:"all_day"`
 	OwnerID     int64                `bson:"owner_id,omitempty"`
 	OrganiserID int64                `bson:"organiser_id,omitempty"`
+	SeriesID    int64                `bson:"series_id,omitempty"`
+	Place       int                  `bson:"series_place,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
 
@@ -45,6 +47,7 @@ type eventDocument struct {
 	RequestPeriods    []int64 `bson:"request_periods,omitempty"`
 	CommitmentStates  []int64 `bson:"commitment_states,omitempty"`  // see statesOf
 	OutstandingGroups []int64 `bson:"outstanding_groups,omitempty"` // of outstanding requests
+	SearchKeys        []int64 `bson:"search_keys,omitempty"`        // see searchKeysOf
 
 	Fences   int64     `bson:"shut_outs,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
@@ -130,6 +133,8 @@ func (d *eventDocument) event() event.Event {
 		Span:        wiretime.Span{Starts: d.Starts, Ends: d.Ends, AllDay: d.AllDay},
 		OwnerID:     d.OwnerID,
 		OrganiserID: d.OrganiserID,
+		SeriesID:    d.SeriesID,
+		Place:       d.Place,
 		Fences:      d.Fences,
 	}
 	for _, c := range d.Commitments {
@@ -153,7 +158,8 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Head: mongostore.Head{ID: e.ID, Version: d.Version, Schema: eventSchema},
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
-		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
+		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
+		Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64
 	for _, c := range e.Commitments {
@@ -172,7 +178,10 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 	}
 	d.Brief = briefOf(e.Commitments)
 	d.CommitmentStates = statesOf(e.Commitments)
-	most := mostPeriods(len(committed)+len(requested), len(d.CommitmentStates)+len(d.OutstandingGroups))
+	d.SearchKeys = searchKeysOf(&e, zone)
+	most := mostPeriods(
+		len(committed)+len(requested), len(d.CommitmentStates)+len(d.OutstandingGroups)+len(d.SearchKeys),
+	)
 	periods := periodsOf(zone.Days(e.Span.Starts, e.Span.Ends), most)
 	d.CommitmentPeriods = keysOf(committed, periods)
 	d.RequestPeriods = keysOf(requested, periods)

@@ -175,6 +175,7 @@ var unused = bson.D{
 	{Key: "request_periods", Value: 0},
 	{Key: "commitment_states", Value: 0},
 	{Key: "outstanding_groups", Value: 0},
+	{Key: "search_keys", Value: 0},
 	{Key: "brief", Value: 0},
 	{Key: outbox.Field, Value: 0},
 	{Key: "audit", Value: 0},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A
@@ -30,8 +31,7 @@ const (
 	// mostOfMonth is from how many of its days on a whole month is asked for.
 	mostOfMonth = 15
 
-	firstDay wiretime.Day = 0     // 1970-01-01
-	lastDay  wiretime.Day = 84005 // 2199-12-31
+	firstDay, lastDay = event.FirstDay, event.LastDay
 )
 
 const (
@@ -43,9 +43,9 @@ const (
 )
 
 // mostPeriods returns how many periods each element of an event may carry. Of so many elements each has a key for its
-// id, and those that wait for an administrator one for their state.
-func mostPeriods(elements, waiting int) int {
-	return (maxKeys - keysBesides - elements - waiting) / max(elements, 1)
+// id. The others are those for searches, and one for the state of each that waits for an administrator.
+func mostPeriods(elements, others int) int {
+	return (maxKeys - keysBesides - elements - others) / max(elements, 1)
 }
 
 // periodsOf returns the periods that an event carries which touches these days, when it may carry so many.

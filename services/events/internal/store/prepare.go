@@ -38,7 +38,13 @@ func eventIndexes() []mongostore.Index {
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
 		{Name: "category_starts", Keys: bson.D{{Key: "category_id", Value: 1}, {Key: "starts", Value: 1}}},
-		{Name: "before_3", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
+		{
+			Name:  "series",
+			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},
+			Where: mongostore.Exists("series_id"),
+		},
+		searchIndex(),
+		{Name: "before_4", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
 	}
@@ -59,6 +65,9 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
+		return err
+	}
+	if err := mongostore.EnsureIndexes(ctx, seriesCollection(db), seriesIndexes()); err != nil {
 		return err
 	}
 	if err := Audit(db).Prepare(ctx); err != nil {

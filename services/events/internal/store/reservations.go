@@ -36,18 +36,24 @@ type reservationDocument struct {
 }
 
 // Insert implements clash.Reservations.
-func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Reservation) (*clash.Reservation, error) {
+func (s *Reservations) Insert(
+	ctx context.Context, elementID int64, new ...clash.Reservation,
+) (*clash.Reservation, error) {
+	documents := make([]reservationDocument, len(new))
+	for i, r := range new {
+		documents[i] = reservationDocument(r)
+	}
 	for {
 		var standing *clash.Reservation
 		_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
 			standing = nil
 			for _, other := range d.Reservations {
-				if o := clash.Reservation(other); o.Overlaps(r) {
+				if o := clash.Reservation(other); slices.ContainsFunc(new, o.Overlaps) {
 					standing = &o
 					return record.ErrUnchanged
 				}
 			}
-			d.Reservations = append(d.Reservations, reservationDocument(r))
+			d.Reservations = append(d.Reservations, documents...)
 			return nil
 		})
 		if !errors.Is(err, record.ErrNotFound) {
@@ -58,7 +64,7 @@ func (s *Reservations) Insert(ctx context.Context, elementID int64, r clash.Rese
 				ID:     elementID,
 				Schema: schema,
 			},
-			Reservations: []reservationDocument{reservationDocument(r)},
+			Reservations: documents,
 		})
 		if !mongostore.IsDuplicateKey(
 			err,

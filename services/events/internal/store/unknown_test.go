@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
 // Each collection gets documents with all that they may hold, and fields of a later release at every level. Then all
@@ -35,7 +36,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 
 	kept := storetest.AddUnknown(t, db, storetest.Unknown{
 		Filled: []string{"events", "event_categories", "event_settings", "claims", "webhooks", "webhook_deliveries",
-			"notices", "notice_mails", "notice_leases"},
+			"notices", "notice_mails", "notice_leases", "series"},
 		Unchanged: []string{"counters", "migrations", "events_audit"}, // "$inc" alone, and written once
 		Maps:      []string{"errors"},
 	})
@@ -102,6 +103,9 @@ func fillOthers(t *testing.T, ctx context.Context, db *mongo.Database, s *Events
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if err := NewSeries(db, s.ids, s).Insert(ctx, fullSeries(1, "key of a series", now())); err != nil {
+		t.Fatal(err)
+	}
 	nothing := func(context.Context) error { return nil }
 	if err := LeadNotices(ctx, db, nothing); err != nil {
 		t.Fatal(err)
@@ -126,6 +130,13 @@ func writes(ctx context.Context, db *mongo.Database, s *Events, notices *Notices
 		}
 	}
 	return map[string]func() error{
+		"make a series": func() error {
+			_, err := NewSeries(db, s.ids, s).Change(ctx, 1, func(x *series.Series) error {
+				x.State = series.Made
+				return nil
+			})
+			return err
+		},
 		"change a title": change(func(e *event.Event) { e.Body += "!" }),
 		"decide":         change(func(e *event.Event) { e.Commitments[2].Status = event.Rejected }),
 		"move":           change(func(e *event.Event) { e.Span.Ends = e.Span.Ends.AddDate(0, 0, 1) }),

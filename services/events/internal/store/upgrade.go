@@ -31,6 +31,10 @@ func migrations(zone wiretime.Zone) []mongostore.Migration {
 		{Name: "0004-indexes-of-before", Up: func(ctx context.Context, db *mongo.Database) error {
 			return mongostore.DropIndexes(ctx, EventsCollection(db), "commitment_id", "request_id", "older")
 		}},
+		{Name: "0005-search-keys", Up: upgrade},
+		{Name: "0006-index-of-before-3", Up: func(ctx context.Context, db *mongo.Database) error {
+			return mongostore.DropIndexes(ctx, EventsCollection(db), "before_3")
+		}},
 	}
 }
 

@@ -99,21 +99,24 @@ func (h handlers) switchUser(c *fiber.Ctx) error {
 	if _, err := web.PathID(c, "session"); err != nil {
 		return err
 	}
-	target := switchTarget(c)
+	target, unreadable := switchTarget(c)
 	return h.begin(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
-		return h.users.Switch(ctx, web.Principal(c), target)
+		return h.users.Switch(ctx, web.Principal(c), target, unreadable)
 	})
 }
 
-// switchTarget returns the id of the user to switch to. It is 0 when the body has none: the caller's permissions are
-// checked first.
-func switchTarget(c *fiber.Ctx) int64 {
+// switchTarget returns the id of the user to switch to. It is 0 when the body has none, with what is wrong with the
+// body, which is answered later: the caller's permissions are checked first.
+func switchTarget(c *fiber.Ctx) (int64, error) {
 	fields, err := web.Wrapped(c, "session")
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	id, _ := web.ParseBodyID(fields["user_id"])
-	return id
+	id, ok := web.ParseBodyID(fields["user_id"])
+	if !ok {
+		return 0, problem.New(problem.Malformed, "user_id is missing or no id")
+	}
+	return id, nil
 }
 
 // revert answers contract 4.5 and 5.5.

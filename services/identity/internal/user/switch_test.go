@@ -75,7 +75,7 @@ func TestDecisionsPart2_WhatIsRefusedBeforeAnybodyIsLookedUp(t *testing.T) {
 		"with can_su and without a valid target": {principal.Principal{UserID: 1, Permissions: su}, 0, "Bad request"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.Switch(t.Context(), c.caller, c.target)
+			_, err := s.Switch(t.Context(), c.caller, c.target, problem.New(problem.Malformed, "session is missing"))
 			if got := outcome(err); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

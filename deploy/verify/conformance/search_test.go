@@ -1,0 +1,76 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// titlesFound returns the titles of all events that a search finds, in order, page by page.
+func titlesFound(t *testing.T, c *servicetest.Client, query string) []string {
+	t.Helper()
+	var titles []string
+	for after := ""; ; {
+		page := decode[struct {
+			Events []struct{ Body string }
+			Next   *string
+		}](t, c.Get(t, "/api/events?limit=2&"+query+after).Must(t, http.StatusOK))
+		for _, e := range page.Events {
+			titles = append(titles, e.Body)
+		}
+		if page.Next == nil {
+			return titles
+		}
+		after = "&after=" + *page.Next
+	}
+}
+
+func TestClients_SearchFindsWhatMeetsAllThatIsAsked(t *testing.T) {
+	proves(t, "clients search", "clients search text", "clients search element", "clients search dates")
+	c, staff, pupil, set := school.Booker(t), school.Staff(t), school.Pupil(t), school.Group(t)
+	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
+	mark := school.Unique("x")
+	make := func(body, starts, ends string, elements ...Element) {
+		school.Event(t, c, map[string]any{"body": body + mark, "starts_at_text": starts, "ends_at_text": ends},
+			elements...)
+	}
+	make("Théâtre ", "2019-04-10 09:00", "2019-04-10 10:00", staff)
+	make("Away ", "2019-04-08 09:00", "2019-04-12 10:00", set)
+	make("Maths ", "2019-04-10 09:00", "2019-04-10 09:30", set)
+	make("Later ", "2019-04-11 09:00", "2019-04-11 10:00", set)
+	text := "text=" + url.QueryEscape(mark)
+	for query, want := range map[string][]string{
+		text: {"Away ", "Maths ", "Théâtre ", "Later "},
+		"text=" + url.QueryEscape(strings.ToUpper("theatre "+mark)): {"Théâtre "},
+		text + "%25": nil,
+		text + fmt.Sprintf("&element=%d", pupil.ID):            {"Away ", "Maths "},
+		fmt.Sprintf("element=%d", staff.ID):                    {"Théâtre "},
+		text + "&start_date=2019-04-11":                        {"Away ", "Later "},
+		text + "&end_date=2019-04-09":                          {"Away "},
+		text + "&start_date=2019-04-10&end_date=2019-04-10":    {"Away ", "Maths ", "Théâtre "},
+		text + fmt.Sprintf("&category=%d", school.Category.ID): {"Away ", "Maths ", "Théâtre ", "Later "},
+		text + "&owner=1&status=noted":                         nil,
+	} {
+		for i := range want {
+			want[i] += mark
+		}
+		equal(t, query, strings.Join(titlesFound(t, c, query), ", "), strings.Join(want, ", "))
+	}
+}
+
+func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
+	proves(t, "clients search refused")
+	c := school.As(t)
+	for _, query := range []string{
+		"", "category=1", "text=+++", "text=ab", "text=%25%25%25", "text=" + strings.Repeat("a", 4096),
+		"text=abc&limit=201",
+		"text=abc&after=x", "start_date=10/4/2019", "start_date=2019-04-10&end_date=2019-04-09",
+	} {
+		c.Get(t, "/api/events?"+query).WantCode(t, http.StatusBadRequest)
+	}
+	c.Get(t, "/api/events?element=4611686018427387903").WantCode(t, http.StatusNotFound)
+}

@@ -1,0 +1,90 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// repeating is a create of Tuesdays at 9:00, from one after which the clock of most of Europe changes.
+func repeating(elements []string, repeat ...any) map[string]any {
+	return map[string]any{"event": map[string]any{"body": school.Unique("Choir"),
+		"event_category_id": school.Category.ID, "starts_at_text": "2027-03-16 09:00",
+		"ends_at_text": "2027-03-16 10:00"}, "elements": elements,
+		"repeat": servicetest.With(map[string]any{}, repeat...)}
+}
+
+func TestClients_SeriesIsMadeOfOrdinaryEvents(t *testing.T) {
+	proves(t, "clients series made", "clients series clock", "clients series left out", "clients series shown")
+	c, room := school.Booker(t), school.Location(t)
+	a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=4",
+		"except", []string{"2027-03-23"})).Must(t, http.StatusOK)
+	a.Equal(t, "status", `"Created"`)
+	id := a.Int(t, "series.id")
+	equal(t, "events made", a.Len(t, "series.events"), 3)
+	equal(t, "what was left out", a.At(t, "series.left_out.0.date")+a.At(t, "series.left_out.0.reason"),
+		`"2027-03-23""except"`)
+	for i, day := range []string{"2027-03-16", "2027-03-30", "2027-04-06"} {
+		start := a.At(t, fmt.Sprintf("series.events.%d.starts_at", i))
+		equal(t, "its start by the clock", start[1:20], day+"T09:00:00")
+		one := c.Get(t, fmt.Sprintf("/api/events/%d", a.Int(t, fmt.Sprintf("series.events.%d.id", i))))
+		equal(t, "its series and place", fmt.Sprint(one.Int(t, "event.series_id"), one.Int(t, "event.series_place")),
+			fmt.Sprint(id, i+1))
+		list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", room.ID, day))
+		equal(t, "on the room's day", list.Len(t, "commitments"), 1)
+	}
+	c.Delete(t, eventPath(a.Int(t, "series.events.0.id"))).WantCode(t, http.StatusOK)
+	shown := c.Get(t, fmt.Sprintf("/api/series/%d", id)).Must(t, http.StatusOK)
+	equal(t, "events after one was deleted", shown.Len(t, "series.events"), 2)
+	equal(t, "the place of the first", shown.Int(t, "series.events.0.place"), int64(2))
+	c.Get(t, fmt.Sprintf("/api/series/%d", noSuchID)).WantCode(t, http.StatusNotFound)
+}
+
+func TestClients_SeriesOfWhatClashesAndOnADryRun(t *testing.T) {
+	proves(t, "clients series left out", "clients series trial")
+	c, room, busy := school.Booker(t), school.Location(t), school.busy(t)["event_category_id"]
+	repeating := func(elements []string, repeat ...any) map[string]any {
+		body := repeating(elements, repeat...)
+		body["event"] = servicetest.With(body["event"].(map[string]any), "event_category_id", busy)
+		return body
+	}
+	c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=1")).Must(t, http.StatusOK)
+	for clashes, code := range map[string]int{"skip": http.StatusOK, "refuse": http.StatusUnprocessableEntity} {
+		a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2",
+			"clashes", clashes, "dry_run", true))
+		a.WantCode(t, code)
+		if code == http.StatusOK {
+			equal(t, "events of a trial", a.Len(t, "series.events"), 1)
+			equal(t, "why another is none", a.At(t, "series.left_out.0.reason"), `"clash"`)
+			equal(t, "the series of a trial", a.At(t, "series.id"), "null")
+		}
+	}
+	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
+	equal(t, "events after trials", list.Len(t, "commitments"), 1)
+}
+
+func TestClients_SeriesRulesThatAreRefused(t *testing.T) {
+	proves(t, "clients series refused")
+	c, room := school.Booker(t), school.Location(t)
+	for _, rule := range []string{"", "FREQ=DAILY", "FREQ=DAILY;COUNT=1000000", "FREQ=SECONDLY;COUNT=2",
+		"FREQ=DAILY;UNTIL=99991231", "FREQ=YEARLY;UNTIL=99991231", "FREQ=DAILY;UNTIL=20300101",
+		"FREQ=MONTHLY;BYMONTHDAY=30;BYMONTH=2;COUNT=1", "FREQ=DAILY;BYDAY=MO;BYSETPOS=366;COUNT=1"} {
+		a := c.Post(t, "/api/events", repeating([]string{room.Sent()}, "rule", rule))
+		a.WantCode(t, http.StatusUnprocessableEntity)
+	}
+	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
+	equal(t, "events", list.Len(t, "commitments"), 0)
+}
+
+func TestClients_SeriesRepeatedWithTheSameKey(t *testing.T) {
+	proves(t, "clients series key")
+	c, room := school.Booker(t), school.Location(t)
+	body := repeating([]string{room.Sent()}, "rule", "FREQ=WEEKLY;COUNT=2")
+	key := school.Prefix + "-series"
+	first := c.Do(t, http.MethodPost, "/api/events", body, "Idempotency-Key", key).Must(t, http.StatusOK)
+	c.Do(t, http.MethodPost, "/api/events", body, "Idempotency-Key", key).Want(t, http.StatusOK, first.Body)
+	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
+	equal(t, "events", list.Len(t, "commitments"), 2)
+}

@@ -1,0 +1,86 @@
+// Package needle finds a part of a text, whatever its letter case and its accents: how the part and the text are
+// folded, by which of their characters a store finds the texts that may have it, and whether one does.
+package needle
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Gram is how many characters a gram has at most.
+const Gram = 3
+
+// Fold returns a text that is the same for texts which differ only in letter case or in accents. It is Unicode's full
+// case folding without combining marks, in composed form. Marks that one script alone has, such as the vowels of Thai,
+// are letters of it and stay.
+func Fold(text string) string {
+	// Both have state, so each call needs its own. Folding may make a mark: of İ it is i and a dot.
+	folded, _, err := transform.String(transform.Chain(cases.Fold(), norm.NFD, runes.Remove(runes.Predicate(accent)),
+		norm.NFC), text)
+	if err != nil { // none of these refuses a text
+		return text
+	}
+	return folded
+}
+
+func accent(r rune) bool { return unicode.Is(unicode.Mn, r) && unicode.Is(unicode.Inherited, r) }
+
+// Grams returns all runs of shortest to three characters of a text, folded, each once. A store indexes them, so that it
+// finds a part of a text without reading the texts that lack it.
+func Grams(text string, shortest int) []string {
+	characters := []rune(Fold(text))
+	var grams []string
+	for size := shortest; size <= Gram; size++ {
+		grams = append(grams, runs(characters, size)...)
+	}
+	return distinct(grams)
+}
+
+// Needle is a part that is looked for in texts. The zero Needle is in every text.
+type Needle struct{ folded string }
+
+// New returns the needle of a text.
+func New(text string) Needle { return Needle{Fold(text)} }
+
+// Length is how many characters it has, folded.
+func (n Needle) Length() int { return len([]rune(n.folded)) }
+
+// Grams returns at most so many grams, each once, that every text with the needle has: runs of three characters, evenly
+// spread over the needle, or a shorter needle itself. The empty needle has none.
+func (n Needle) Grams(most int) []string {
+	characters := []rune(n.folded)
+	if len(characters) == 0 {
+		return nil
+	}
+	all := runs(characters, min(len(characters), Gram))
+	if len(all) <= most {
+		return distinct(all)
+	}
+	chosen := make([]string, most)
+	for i := range chosen {
+		chosen[i] = all[i*(len(all)-1)/max(most-1, 1)]
+	}
+	return distinct(chosen)
+}
+
+// In says whether the text contains the needle. No character has a special meaning.
+func (n Needle) In(text string) bool { return n.folded == "" || strings.Contains(Fold(text), n.folded) }
+
+func runs(characters []rune, size int) []string {
+	var all []string
+	for i := range len(characters) - size + 1 {
+		all = append(all, string(characters[i:i+size]))
+	}
+	return all
+}
+
+func distinct(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}

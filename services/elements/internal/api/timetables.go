@@ -1,0 +1,83 @@
+package api
+
+import (
+	"iter"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// timetables answers GET /api/timetables.
+func (h handlers) timetables(c *fiber.Ctx) error {
+	whose, err := readWhose(c)
+	if err != nil {
+		return err
+	}
+	days, err := h.queryDays(c)
+	if err == nil {
+		err = checkDays(days)
+	}
+	if err != nil {
+		return err
+	}
+	if err := web.TakeRoom(c); err != nil {
+		return err
+	}
+	all, err := h.elements.ListTimetables(c.UserContext(), whose, days, readInclude(c.Query("include")))
+	if err != nil {
+		return err
+	}
+	return web.OKEach(c, "timetables", formsOf(all, timetableOf))
+}
+
+// readWhose reads whose timetables are asked for: elements, group or type.
+func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
+	given := 0
+	for _, name := range []string{"elements", "group", "type"} {
+		if c.Query(name) != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return whose, problem.New(problem.Malformed, "exactly one of elements, group and type is needed")
+	}
+	if text := c.Query("elements"); text != "" {
+		whose.IDs, err = readIDs(text, element.MaxTimetables)
+		return whose, err
+	}
+	if whose.Group, err = queryID(c, "group"); err != nil {
+		return whose, err
+	}
+	whose.EntityType = c.Query("type")
+	if _, exists := element.TypeOf(whose.EntityType); whose.Group == 0 && !exists {
+		return whose, problem.New(problem.Malformed, "type is not an entity type")
+	}
+	return whose, nil
+}
+
+// queryID reads an id from the query, 0 when it is empty.
+func queryID(c *fiber.Ctx, name string) (int64, error) {
+	text := c.Query(name)
+	if text == "" {
+		return 0, nil
+	}
+	id, ok := web.ParseID(text)
+	if !ok {
+		return 0, problem.New(problem.Malformed, "%s is no id", name)
+	}
+	return id, nil
+}
+
+// formsOf are the forms of records that are made one by one.
+func formsOf[R, F any](records iter.Seq[R], form func(R) F) iter.Seq[F] {
+	return func(yield func(F) bool) {
+		for r := range records {
+			if !yield(form(r)) {
+				return
+			}
+		}
+	}
+}

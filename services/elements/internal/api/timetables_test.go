@@ -1,0 +1,178 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+const may4to6 = "start_date=2026-05-04&end_date=2026-05-06"
+
+// timetables are an answer, each element's list as it came.
+type timetables struct {
+	Timetables []struct {
+		Element struct {
+			ID   int64
+			Name string
+		}
+		Commitments json.RawMessage
+	}
+}
+
+// timetables asks for them, holds that each list is that of the element alone, and returns the elements in order.
+func (s *school) timetables(t *testing.T, query, days string) []int64 {
+	t.Helper()
+	var all timetables
+	a := s.Get(t, "/api/timetables?"+query+"&"+days).Must(t, http.StatusOK)
+	a.Decode(t, &all)
+	ids := []int64{}
+	for _, one := range all.Timetables {
+		s.Get(t, path("/api/elements/%d/commitments?%s", one.Element.ID, days)).Want(t, http.StatusOK,
+			`{"status":"OK","commitments":`+string(one.Commitments)+`}`)
+		ids = append(ids, one.Element.ID)
+	}
+	return ids
+}
+
+func equalIDs(t *testing.T, what string, got []int64, want ...int64) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s: %d, want %d", what, got, want)
+	}
+}
+
+func TestTimetables_EachIsTheListOfTheElementAlone(t *testing.T) {
+	s := newSchool(t)
+	ann, bob, teacher, room := s.pupil(t, "Ann"), s.pupil(t, "Bob"), s.staff(t, "T"), s.add(t, "locations", "R",
+		fields{"name": "Room", "short_name": "R1"})
+	set, year := s.group(t, "set"), s.group(t, "year")
+	s.member(t, set, ann, "2026-05-04", "2026-05-05")
+	s.member(t, set, bob, "2026-05-06", "")
+	s.member(t, year, set, "2026-05-05", "")
+	s.event(t, "lesson", "2026-05-04 09:00", "2026-05-04 10:00", set, teacher, room)
+	s.event(t, "direct and through a group", "2026-05-05 09:00", "2026-05-05 10:00", ann, set, year)
+	s.event(t, "a point", "2026-05-05 00:00", "2026-05-05 00:00", year)
+	s.event(t, "night", "2026-05-05 20:00", "2026-05-06 00:00", year)
+	s.event(t, "trip", "2026-05-03 09:00", "2026-05-07 10:00", year, room)
+	s.event(t, "later", "2026-05-06 09:00", "2026-05-06 10:00", set, teacher)
+
+	elements := path("elements=%d,%d,%d,%d,%d,%d", year, ann, room, bob, teacher, ann)
+	for _, days := range []string{may4to6, "start_date=2026-05-05", "start_date=2026-05-06", "start_date=2026-05-09",
+		may4to6 + "&include=staff", may4to6 + "&include=locations,%20staff,x"} {
+		equalIDs(t, days, s.timetables(t, elements, days), year, ann, room, bob, teacher)
+	}
+	a := s.Get(t, "/api/timetables?"+path("elements=%d", teacher)+"&start_date=2026-05-09")
+	want := path(`{"status":"OK","timetables":[{"element":{"id":%d,"name":"T - ForeT %s","entity_type":"Staff",`,
+		teacher, s.mark)
+	if !strings.HasPrefix(a.Body, want) || !strings.HasSuffix(a.Body, `"valid":true},"commitments":[]}]}`) {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestTimetables_OfAGroupAreThoseOfItsMembersOnThoseDays(t *testing.T) {
+	s := newSchool(t)
+	zoe, bob, gone, room := s.pupil(t, "Zoe"), s.pupil(t, "Bob"), s.pupil(t, "Gone"), s.add(t, "locations", "R",
+		fields{"name": "Room"})
+	year, set, other := s.group(t, "year"), s.group(t, "set"), s.group(t, "other")
+	s.member(t, year, set, "2026-05-05", "2026-05-05")
+	s.member(t, year, other, "2026-05-05", "2026-05-05")
+	s.member(t, set, zoe, "", "")
+	s.member(t, other, bob, "2026-05-06", "") // not on the day on which the other group is in the year
+	s.member(t, year, room, "2026-05-04", "2026-05-04")
+	s.member(t, year, gone, "", "")
+	s.Delete(t, path("/api/admin/elements/%d", gone)).Must(t, http.StatusOK)
+	s.event(t, "lesson", "2026-05-05 09:00", "2026-05-05 10:00", year, set)
+
+	group := path("group=%d", year)
+	for days, want := range map[string][]int64{
+		"start_date=2026-05-03": {}, "start_date=2026-05-04": {room}, "start_date=2026-05-05": {zoe},
+		may4to6: {room, zoe}, // their names begin with the mark, or end with it
+	} {
+		if len(want) == 2 && "Zoe " < s.mark {
+			want[0], want[1] = want[1], want[0]
+		}
+		equalIDs(t, days, s.timetables(t, group, days), want...)
+	}
+}
+
+func TestTimetables_OfATypeAreInOrderOfName(t *testing.T) {
+	own := servicetest.Start(t, servicetest.Options{})
+	s := &school{Client: own.Admin(t), mark: "M"}
+	b, a, again := s.add(t, "locations", "1", fields{"name": "B"}), s.add(t, "locations", "2", fields{"name": "A"}),
+		s.add(t, "locations", "3", fields{"name": "A"})
+	s.Delete(t, path("/api/admin/elements/%d", s.add(t, "locations", "4", fields{"name": "A"}))).Must(t, http.StatusOK)
+	s.event(t, "x", "2026-05-04 09:00", "2026-05-04 10:00", a, b)
+	equalIDs(t, "locations", s.timetables(t, "type=Location", may4to6), a, again, b)
+	equalIDs(t, "services", s.timetables(t, "type=Service", may4to6))
+	s.Get(t, "/api/timetables?type=Pupil").Want(t, http.StatusOK, `{"status":"OK","timetables":[]}`)
+
+	var many []fields
+	for i := range 998 {
+		many = append(many, fields{"key": fmt.Sprint("many", i), "name": fmt.Sprint("Many ", i)})
+	}
+	s.Import(t, "locations", many[:500]...)
+	s.Import(t, "locations", many[500:]...)
+	s.Get(t, "/api/timetables?type=Location").Want(t, http.StatusBadRequest,
+		`{"status":"Bad request","message":"more than 1000 elements: ask for those of a smaller group"}`)
+}
+
+// numbers are ids from 900,000 on.
+func numbers(n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprint(900000 + i)
+	}
+	return strings.Join(list, ",")
+}
+
+func TestTimetables_BadInputIsRefused(t *testing.T) {
+	s := newSchool(t)
+	ann, set := s.pupil(t, "Ann"), s.group(t, "set")
+	for _, query := range []string{
+		"", "elements=", "elements=x", "elements=1,,2", "elements=0", "elements=-1", "elements=" + numbers(201),
+		path("elements=%d&group=%d", ann, set), path("group=%d&type=Pupil", set), path("elements=%d&type=Pupil", ann),
+		"type=pupil", "type=Room", "type=*", "group=x", "group=0", path("group=%d", ann),
+		path("elements=%d&start_date=2026-01-01&end_date=2026-04-03", ann), // 93 days
+		path("elements=%d&start_date=2026-02-30", ann),
+		path("elements=%d&start_date=2026-05-04&end_date=2026-05-03", ann),
+	} {
+		if a := s.Get(t, "/api/timetables?"+query); a.Code != http.StatusBadRequest ||
+			!strings.HasPrefix(a.Body, `{"status":"Bad request","message":`) {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+	if a := s.Get(t, "/api/timetables?elements="+numbers(10_000)); a.Code < 400 || a.Code >= 500 ||
+		!strings.HasPrefix(a.Body, `{"status":`) {
+		t.Errorf("10,000 elements: %d %s", a.Code, a.Body)
+	}
+	missing := `{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`
+	s.Get(t, path("/api/timetables?elements=%d,99999999,99999998", ann)).Want(t, http.StatusNotFound, missing)
+	s.Get(t, "/api/timetables?group=99999999").Want(t, http.StatusNotFound, missing)
+	equalIDs(t, "200 days of a group", s.timetables(t, path("group=%d", set), may4to6))
+	system.Client(t).Get(t, path("/api/timetables?elements=%d", ann)).Want(t, http.StatusUnauthorized,
+		`{"status":"Access denied"}`)
+}
+
+// TestHardToBreak_Row02_ManyTimetablesHaveAtMostEightMiB has 30 pupils in one group with 12 events of the longest title
+// a day: 290 KB for each of them.
+func TestHardToBreak_Row02_ManyTimetablesHaveAtMostEightMiB(t *testing.T) {
+	const pupils, events = 30, 12
+	s := newSchool(t)
+	set := s.group(t, "set")
+	var members []fields
+	for i := range pupils {
+		members = append(members, fields{"element_id": s.pupil(t, fmt.Sprint("P", i))})
+	}
+	s.Post(t, path("/api/admin/elements/%d/members", set), fields{"members": members}).Must(t, http.StatusCreated)
+	for i := range events {
+		s.event(t, strings.Repeat("<", 4096), path("2026-05-04 %02d:00", i), path("2026-05-04 %02d:30", i), set)
+	}
+	s.timetables(t, path("elements=%d", set), "start_date=2026-05-04")
+	s.Get(t, path("/api/timetables?group=%d&start_date=2026-05-04", set)).Want(t, http.StatusBadRequest,
+		fmt.Sprintf(`{"status":"Bad request","message":"the list would have more than %d bytes: ask for less"}`, 8<<20))
+	equalIDs(t, "on another day", s.timetables(t, path("group=%d", set), "start_date=2026-05-05")[:0])
+}

@@ -1,0 +1,100 @@
+package element
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// pool is elements that a question is about, with whose commitments count for each on the days of the question.
+type pool struct {
+	elements []Element
+	reaches  [][]fact.Reach
+}
+
+// choice chooses the elements of a pool; zero fields choose all.
+type choice struct {
+	entityType string
+	group      int64 // they are in it on any of the days, directly or through other groups
+	most       int   // more are refused
+}
+
+// poolOf returns the current elements of a choice, in order of name, then id. A Missing problem when there is no such
+// group, a Malformed one when it is no group, or they are too many.
+func (s *Service) poolOf(ctx context.Context, c choice, days wiretime.Days) (pool, error) {
+	elements, err := s.choose(ctx, c, days)
+	if err != nil {
+		return pool{}, err
+	}
+	if len(elements) > c.most {
+		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a smaller group", c.most)
+	}
+	slices.SortFunc(elements, byName)
+	p, err := s.reach(ctx, elements, days)
+	if err != nil || c.group == 0 {
+		return p, err
+	}
+	return p.filter(func(_ Element, reaches []fact.Reach) bool { return daysIn(reaches, c.group) != nil }), nil
+}
+
+// choose returns the elements of a choice in no order, perhaps one more than are allowed. A few may be there whose
+// memberships of nested groups share no day.
+func (s *Service) choose(ctx context.Context, c choice, days wiretime.Days) ([]Element, error) {
+	if c.group == 0 {
+		return s.store.List(ctx, Filter{EntityType: c.entityType, Current: new(true), Limit: c.most + 1})
+	}
+	g, err := s.Get(ctx, c.group)
+	if err != nil {
+		return nil, err
+	}
+	if !g.IsGroup() {
+		return nil, problem.New(problem.Malformed, "element %d is no group", c.group)
+	}
+	ids, err := peopleAndThings(ctx, s.downward(days), []int64{c.group}, days)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.store.Find(ctx, ids)
+	return slices.DeleteFunc(found, func(e Element) bool {
+		return !e.Current || c.entityType != "" && e.EntityType != c.entityType
+	}), err
+}
+
+// reach returns the elements with their reaches.
+func (s *Service) reach(ctx context.Context, elements []Element, days wiretime.Days) (pool, error) {
+	ids := make([]int64, len(elements))
+	for n, e := range elements {
+		ids[n] = e.ID
+	}
+	reaches, err := s.reaches(ctx, ids, days)
+	return pool{elements, reaches}, err
+}
+
+// filter returns the pool of those elements that are kept.
+func (p pool) filter(keep func(e Element, reaches []fact.Reach) bool) pool {
+	var kept pool
+	for n, e := range p.elements {
+		if keep(e, p.reaches[n]) {
+			kept.elements = append(kept.elements, e)
+			kept.reaches = append(kept.reaches, p.reaches[n])
+		}
+	}
+	return kept
+}
+
+// daysIn returns the days on which an element with these reaches is in a group, nil when on none.
+func daysIn(reaches []fact.Reach, group int64) []wiretime.Days {
+	for _, r := range reaches[1:] {
+		if r.ElementID == group {
+			return r.Days
+		}
+	}
+	return nil
+}
+
+// byName is the order of name, then id.
+func byName(a, b Element) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }

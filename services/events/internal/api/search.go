@@ -1,0 +1,121 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// search is GET /api/events.
+func (h handlers) search(c *fiber.Ctx) error {
+	q, err := readSearch(c)
+	if err != nil {
+		return err
+	}
+	limit, err := web.LimitUpTo(c, event.MaxFound)
+	if err != nil {
+		return err
+	}
+	after, err := parseFoundPlace(c.Query("after"))
+	if err != nil {
+		return err
+	}
+	found, next, err := h.events.Search(c.UserContext(), q, after, limit)
+	if err != nil {
+		return err
+	}
+	shown := make([]form.Event, len(found))
+	for i, e := range found {
+		shown[i] = h.shape.summary(e)
+	}
+	return web.OKPage(c, "events", shown, nextFound(next), func(i int) web.Field {
+		return nextFound(event.PlaceFound(&found[i], next.Window))
+	})
+}
+
+// readSearch reads what is looked for from the query. A parameter that is empty counts as not given.
+func readSearch(c *fiber.Ctx) (event.Search, error) {
+	text, err := web.Query(c, "text")
+	if err != nil {
+		return event.Search{}, err
+	}
+	q := event.Search{Text: strings.TrimSpace(text), Status: event.Status(c.Query("status"))}
+	if text != "" && q.Text == "" {
+		return event.Search{}, problem.New(problem.Malformed, "text is nothing but spaces")
+	}
+	if q.Status != "" && !q.Status.Valid() {
+		return event.Search{}, problem.New(problem.Malformed, "status is none of a commitment")
+	}
+	for name, id := range map[string]*int64{
+		"category": &q.CategoryID, "element": &q.ElementID, "owner": &q.OwnerID,
+	} {
+		value := c.Query(name)
+		if value == "" {
+			continue
+		}
+		var ok bool
+		if *id, ok = web.ParseID(value); !ok {
+			return event.Search{}, problem.New(problem.Malformed, "%s is no id", name)
+		}
+	}
+	q.Days, err = readOpenDays(c)
+	return q, err
+}
+
+// readOpenDays reads days of which one end or both may be open.
+func readOpenDays(c *fiber.Ctx) (wiretime.Days, error) {
+	days := wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
+	for name, day := range map[string]*wiretime.Day{"start_date": &days.First, "end_date": &days.Last} {
+		value := c.Query(name)
+		if value == "" {
+			continue
+		}
+		var err error
+		if *day, err = wiretime.ParseDay(value); err != nil {
+			return days, problem.New(problem.Malformed, "%s is not a date (YYYY-MM-DD)", name)
+		}
+	}
+	if days.Last < days.First {
+		return days, problem.New(problem.Malformed, "end_date is before start_date")
+	}
+	return days, nil
+}
+
+// parseFoundPlace reads a place as nextFound wrote it: start, end, id and how long a time held a page, in seconds.
+func parseFoundPlace(text string) (event.FoundPlace, error) {
+	if text == "" {
+		return event.FoundPlace{}, nil
+	}
+	const parts, bits = 4, 40 // seconds that stores can take
+	numbers := [parts]int64{}
+	split := strings.Split(text, ".")
+	for i, part := range split {
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || len(split) != parts || (i >= 2 && n < 0) || (i != 2 && (n>>bits != 0 && n>>bits != -1)) {
+			return event.FoundPlace{}, problem.New(problem.Malformed, "after is no place in the list")
+		}
+		numbers[i] = n
+	}
+	return event.FoundPlace{
+		Starts: time.Unix(numbers[0], 0).UTC(), Ends: time.Unix(numbers[1], 0).UTC(), EventID: numbers[2],
+		Window: time.Duration(min(numbers[3], int64(event.LongestWindow/time.Second))) * time.Second,
+	}, nil
+}
+
+func nextFound(p event.FoundPlace) web.Field {
+	if p.IsZero() {
+		return web.Field{Name: "next", Value: nil}
+	}
+	return web.Field{Name: "next", Value: fmt.Sprintf(
+		"%d.%d.%d.%d", p.Starts.Unix(), p.Ends.Unix(), p.EventID, int64(p.Window/time.Second),
+	)}
+}

@@ -1,0 +1,253 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
+)
+
+// createSeries is POST /api/events with repeat: what is read of the event is the same.
+func (h handlers) createSeries(
+	c *fiber.Ctx, body web.Object, fields event.Fields, submission event.Submission,
+) error {
+	if submission.Clashes != event.IgnoreClashes {
+		fields.Faults.Add("clashes", "is part of repeat for a series")
+	}
+	q := readRepeat(body["repeat"])
+	v, err := h.series.Create(c.UserContext(), web.Principal(c), fields, submission, q)
+	if err != nil {
+		return h.refuse(c, err)
+	}
+	shown := h.shape.planned(v)
+	answer := []web.Field{
+		{Name: "series", Value: shown},
+		{Name: "failures", Value: failures(v.Failures, v.Elements)},
+	}
+	if v.Clashes != nil {
+		answer = append(answer, web.Field{Name: "clashes", Value: h.shape.seriesClashes(v)})
+	}
+	if q.DryRun {
+		return web.OK(c, answer...)
+	}
+	return web.Answer(c, fiber.StatusOK, "Created", answer...)
+}
+
+// readSeries is GET /api/series/<id>.
+func (h handlers) readSeries(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	v, err := h.series.Get(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "series", Value: h.shape.series(v)})
+}
+
+// readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
+func readRepeat(raw json.RawMessage) series.Request {
+	q := series.Request{Faults: problem.Fields{}}
+	o, err := web.ParseObject(raw)
+	if err != nil {
+		q.Faults.Add("repeat", problem.NotAnObject)
+		return q
+	}
+	faults := problem.Fields{}
+	if rule := o.Text("rule", faults); rule != nil {
+		q.Rule = *rule
+	} else if faults["rule"] == nil {
+		faults.Add("rule", problem.Blank)
+	}
+	q.Except = readExcept(o, faults)
+	q.During, q.NotDuring = readCalendar(o, "during", faults), readCalendar(o, "not_during", faults)
+	if o.Has("clashes") {
+		q.Clashes = series.Clashing(textOf(o["clashes"]))
+		if q.Clashes != series.SkipClashes && q.Clashes != series.RefuseClashes && q.Clashes != series.ReportClashes {
+			faults.Add("clashes", problem.NotIncluded)
+		}
+	}
+	if dry := o.Bool("dry_run", faults); dry != nil {
+		q.DryRun = *dry
+	}
+	for field, messages := range faults {
+		q.Faults["repeat."+field] = messages
+	}
+	return q
+}
+
+// readExcept reads the days that are no part of a series.
+func readExcept(o web.Object, faults problem.Fields) (days []wiretime.Day) {
+	if !o.Has("except") {
+		return nil
+	}
+	var texts []string
+	if json.Unmarshal(o["except"], &texts) != nil {
+		faults.Add("except", "is not an array of dates")
+		return nil
+	}
+	for _, text := range texts {
+		day, err := wiretime.ParseDay(text)
+		if err != nil {
+			faults.Add("except", problem.NotADate)
+			return nil
+		}
+		days = append(days, day)
+	}
+	return days
+}
+
+// readCalendar reads which days are meant: those that events of a category touch.
+func readCalendar(o web.Object, field string, faults problem.Fields) *series.Calendar {
+	if !o.Has(field) {
+		return nil
+	}
+	of, err := web.ParseObject(o[field])
+	if err != nil {
+		faults.Add(field, problem.NotAnObject)
+		return nil
+	}
+	wrong := problem.Fields{}
+	category, body := readCategoryID(of, wrong), of.Text("body", wrong)
+	if category == nil && len(wrong) == 0 {
+		wrong.Add(categoryField, problem.Blank)
+	}
+	for name, messages := range wrong {
+		for _, message := range messages {
+			faults.Add(field, name+" "+message)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil
+	}
+	return &series.Calendar{CategoryID: *category, Body: strings.TrimSpace(textOr(body))}
+}
+
+// shownSeries is a series in the answer that made it, and by itself.
+type shownSeries struct {
+	ID        *int64         `json:"id"` // null: a trial
+	Rule      string         `json:"rule"`
+	Except    []string       `json:"except"`
+	During    *shownCalendar `json:"during"`
+	NotDuring *shownCalendar `json:"not_during"`
+	Clashes   *string        `json:"clashes"`
+	Events    any            `json:"events"` // shownPlanned or shownOccurrence
+	LeftOut   []shownLeftOut `json:"left_out"`
+}
+
+type shownCalendar struct {
+	CategoryID int64   `json:"eventcategory_id"`
+	Body       *string `json:"body"`
+}
+
+// shownPlanned is an event of a series in the answer that made it.
+type shownPlanned struct {
+	Place    int    `json:"place"`
+	ID       *int64 `json:"id"` // null: a trial
+	StartsAt string `json:"starts_at"`
+	EndsAt   string `json:"ends_at"`
+}
+
+// shownOccurrence is an event of a series as it is now.
+type shownOccurrence struct {
+	Place int        `json:"place"`
+	Event form.Event `json:"event"` // event summary
+}
+
+// shownLeftOut is an occurrence of the rule that is no event, and why.
+type shownLeftOut struct {
+	Date      string `json:"date"`
+	StartsAt  string `json:"starts_at"`
+	Reason    string `json:"reason"`
+	EventID   *int64 `json:"event_id"`
+	ElementID *int64 `json:"element_id"`
+}
+
+// shownSeriesClash is shownClash of an event of a series.
+type shownSeriesClash struct {
+	Place   int          `json:"place"`
+	Element form.Element `json:"element"`
+	Event   form.Event   `json:"event"`
+}
+
+// head is what a series says of itself, without its events.
+func (s shape) head(of series.Series) shownSeries {
+	shown := shownSeries{
+		ID: orNull(of.ID), Rule: of.Repeat.Rule, Except: make([]string, len(of.Repeat.Except)),
+		During: calendar(of.Repeat.During), NotDuring: calendar(of.Repeat.NotDuring),
+		LeftOut: make([]shownLeftOut, len(of.LeftOut)),
+	}
+	if clashes := string(of.Repeat.Clashes); clashes != "" {
+		shown.Clashes = &clashes
+	}
+	for i, day := range of.Repeat.Except {
+		shown.Except[i] = day.String()
+	}
+	for i, l := range of.LeftOut {
+		shown.LeftOut[i] = shownLeftOut{
+			Date: s.zone.DayOf(l.Starts).String(), StartsAt: s.zone.Format(l.Starts), Reason: string(l.Reason),
+			EventID: orNull(l.EventID), ElementID: orNull(l.ElementID),
+		}
+	}
+	return shown
+}
+
+// planned is a series as it was made.
+func (s shape) planned(v series.View) shownSeries {
+	shown := s.head(v.Series)
+	events := make([]shownPlanned, len(v.Plan))
+	for i, o := range v.Plan {
+		events[i] = shownPlanned{
+			o.Place, orNull(o.EventID), s.zone.Format(o.Span.Starts), s.zone.Format(o.Span.Ends),
+		}
+	}
+	shown.Events = events
+	return shown
+}
+
+// series is a series with its events as they are.
+func (s shape) series(v series.View) shownSeries {
+	shown := s.head(v.Series)
+	events := make([]shownOccurrence, len(v.Events))
+	for i, e := range v.Events {
+		events[i] = shownOccurrence{e.Place, s.summary(e)}
+	}
+	shown.Events = events
+	return shown
+}
+
+func (s shape) seriesClashes(v series.View) []shownSeriesClash {
+	shown := []shownSeriesClash{}
+	for i, found := range v.Clashes {
+		for _, c := range found {
+			shown = append(shown, shownSeriesClash{v.Plan[i].Place, c.Element.Element, s.summary(c.Event)})
+		}
+	}
+	return shown
+}
+
+func calendar(c *series.Calendar) *shownCalendar {
+	if c == nil {
+		return nil
+	}
+	shown := &shownCalendar{CategoryID: c.CategoryID}
+	if c.Body != "" {
+		shown.Body = &c.Body
+	}
+	return shown
+}
+
+func orNull(id int64) *int64 {
+	if id == 0 {
+		return nil
+	}
+	return &id
+}

@@ -1,0 +1,415 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// madeSeries is the answer to a create with repeat.
+type madeSeries struct {
+	Status string
+	Series struct {
+		ID     int64
+		Events []struct {
+			Place    int
+			ID       int64
+			StartsAt string `json:"starts_at"`
+			EndsAt   string `json:"ends_at"`
+		}
+		LeftOut []struct {
+			Date    string
+			Reason  string
+			EventID int64 `json:"event_id"`
+		} `json:"left_out"`
+	}
+	Clashes []struct{ Place int }
+}
+
+// starts are the days and times at which its events begin.
+func (m madeSeries) starts() string {
+	var all []string
+	for _, e := range m.Series.Events {
+		all = append(all, e.StartsAt[:16])
+	}
+	return strings.Join(all, " ")
+}
+
+// without are the days that were left out, with the reasons.
+func (m madeSeries) without() string {
+	var all []string
+	for _, l := range m.Series.LeftOut {
+		all = append(all, l.Date+" "+l.Reason)
+	}
+	return strings.Join(all, ", ")
+}
+
+// ofSeries is a create of a series of lessons from Tuesday 2027-01-05, 9:00, on.
+func (s school) ofSeries(title string, elements []any, repeat ...any) map[string]any {
+	return map[string]any{
+		"event":    s.fields("body", title, "starts_at_text", "2027-01-05 09:00", "ends_at_text", "2027-01-05 10:00"),
+		"elements": append([]any{}, elements...), "repeat": servicetest.With(map[string]any{}, repeat...),
+	}
+}
+
+func makeSeries(t *testing.T, c *servicetest.Client, body any) madeSeries {
+	t.Helper()
+	a := c.Post(t, "/api/events", body)
+	var got madeSeries
+	a.Decode(t, &got)
+	if a.Code != 200 || got.Status != "Created" || got.Series.ID == 0 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+func TestClients_SeriesMakesTheEventsAndSaysDayByDayWhatIsLeftOut(t *testing.T) {
+	s := loadSchool(t)
+	owner, admin := s.as(t, "owner"), system.Admin(t)
+	title := uuid.NewString()
+	week := admin.Import(t, "eventcategories", map[string]any{"key": title, "name": title})[title]
+	allDay := func(body, first, last string) int64 {
+		return book(t, owner, map[string]any{"body": body, "event_category_id": week, "all_day_field": true,
+			"starts_at_text": first, "ends_at_text": last}).Event.ID
+	}
+	allDay(" week a", "2026-12-01", "2027-01-17")
+	allDay("Week A", "2027-01-25", "2027-03-31")
+	allDay("Week B", "2027-01-18", "2027-01-24")
+	half := allDay("Half term", "2027-02-01", "2027-02-05")
+	got := makeSeries(t, owner, s.ofSeries(title, []any{s.set}, "rule", "FREQ=WEEKLY;BYDAY=TU,TH;UNTIL=20270211",
+		"except", []string{"2027-01-14", "2027-01-15"},
+		"during", map[string]any{"eventcategory_id": week, "body": "week A"},
+		"not_during", map[string]any{"event_category_id": week, "body": "half term"}))
+	if want := "2027-01-05T09:00 2027-01-07T09:00 2027-01-12T09:00 2027-01-26T09:00 2027-01-28T09:00 " +
+		"2027-02-09T09:00 2027-02-11T09:00"; got.starts() != want {
+		t.Errorf("made %s", got.starts())
+	}
+	want := "2027-01-14 except, 2027-01-19 during, 2027-01-21 during, 2027-02-02 not_during, 2027-02-04 not_during"
+	if got.without() != want || got.Series.LeftOut[3].EventID != half {
+		t.Errorf("left out %s", got.without())
+	}
+
+	// Each is an ordinary event, with its series and its place at the end of the detail form.
+	for i, e := range got.Series.Events {
+		a := owner.Get(t, path("/api/events/%d", e.ID))
+		end := fmt.Sprintf(`"valid":true,"series_id":%d,"series_place":%d}}`, got.Series.ID, i+1)
+		if e.Place != i+1 || !strings.HasSuffix(a.Body, end) || !strings.Contains(a.Body, title) {
+			t.Errorf("%d: %s", e.Place, a.Body)
+		}
+	}
+	day := owner.Get(t, path("/api/elements/%d/commitments?start_date=2027-01-26", s.set))
+	if strings.Count(day.Body, title) != 1 {
+		t.Errorf("its day: %s", day.Body)
+	}
+
+	// The series shows its events as they are now.
+	owner.Delete(t, path("/api/events/%d", got.Series.Events[1].ID)).Want(t, 200, `{"status":"OK"}`)
+	owner.Patch(t, path("/api/events/%d", got.Series.Events[0].ID),
+		map[string]any{"event": map[string]any{"body": title + "!"}})
+	a := s.as(t, "nobody").Get(t, path("/api/series/%d", got.Series.ID))
+	if a.Code != 200 || strings.Count(a.Body, `"place":`) != 6 || strings.Count(a.Body, title+"!") != 1 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	owner.Get(t, "/api/series/999999").Want(t, 404,
+		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Series with 'id'=999999"}`)
+}
+
+func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	title := uuid.NewString()
+	repeat := []any{"rule", "FREQ=WEEKLY;COUNT=4", "except", []string{"2027-01-12"}, "clashes", "report"}
+	a := owner.Post(t, "/api/events", s.ofSeries(title, []any{s.pupil}, append(repeat, "dry_run", true)...))
+	var trial madeSeries
+	a.Decode(t, &trial)
+	if a.Code != 200 || trial.Status != "OK" || !strings.Contains(a.Body, `"series":{"id":null,`) ||
+		titled(t, system, title) != 0 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	got := makeSeries(t, owner, s.ofSeries(title, []any{s.pupil}, repeat...))
+	if got.starts() != trial.starts() || got.without() != trial.without() || len(got.Series.Events) != 3 {
+		t.Errorf("%+v, tried %+v", got, trial)
+	}
+}
+
+func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := system.Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
+	room := rooms["series"]
+	taken := book(t, owner, s.fields("starts_at_text", "2027-01-12 09:30", "ends_at_text", "2027-01-12 11:00"), room)
+	title := uuid.NewString()
+	body := func(clashes string) map[string]any {
+		return s.ofSeries(title, []any{room}, "rule", "FREQ=WEEKLY;COUNT=3", "clashes", clashes)
+	}
+	a := owner.Post(t, "/api/events", body("refuse"))
+	if a.Code != 422 || !strings.Contains(a.Body, `"repeat":["is already booked at 2027-01-12T09:00:00Z: Series room"]`) ||
+		titled(t, system, title) != 0 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	got := makeSeries(t, owner, body("skip"))
+	if got.starts() != "2027-01-05T09:00 2027-01-19T09:00" || got.without() != "2027-01-12 clash" ||
+		got.Series.LeftOut[0].EventID != taken.Event.ID {
+		t.Errorf("%+v", got)
+	}
+	a = owner.Post(t, "/api/events", body("skip")) // nothing is left of it
+	if a.Code != 422 || !strings.Contains(a.Body, `"repeat":["leaves out every occurrence of the rule"]`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	all := makeSeries(t, owner, body("report"))
+	if len(all.Series.Events) != 3 || len(all.Clashes) != 3 || all.Clashes[1].Place != 2 {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
+	s := loadSchool(t)
+	title := uuid.NewString()
+	room := system.Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
+	body := s.ofSeries(title, []any{room}, "rule", "FREQ=DAILY;COUNT=60", "clashes", "refuse")
+	var wg sync.WaitGroup
+	codes := make([]int, 6)
+	for i := range codes {
+		c := s.as(t, "owner").At(system.Replica("events", i%2))
+		wg.Go(func() { codes[i] = c.Post(t, "/api/events", body).Code })
+	}
+	wg.Wait()
+	made := 0
+	for _, code := range codes {
+		if code == 200 {
+			made++
+		} else if code != 422 && code != 409 {
+			t.Errorf("answered %d", code)
+		}
+	}
+	if n := titled(t, system, title); made != 1 || n != 60 {
+		t.Errorf("%d were made, with %d events: %v", made, n, codes)
+	}
+}
+
+func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	title := uuid.NewString()
+	weekly := "FREQ=WEEKLY;COUNT=3"
+	calendar := func(more ...any) map[string]any { return servicetest.With(map[string]any{}, more...) }
+	for name, c := range map[string]struct {
+		repeat []any
+		want   string
+	}{
+		"without a rule":      {nil, `"repeat.rule":["can't be blank"]`},
+		"a number":            {[]any{"rule", 7}, `"repeat.rule":["is not a string"]`},
+		"a million":           {[]any{"rule", "FREQ=DAILY;COUNT=1000000"}, `"repeat.rule":["has a COUNT that`},
+		"by the second":       {[]any{"rule", "FREQ=SECONDLY;COUNT=3"}, `"repeat.rule":["has a FREQ that`},
+		"of year 9999":        {[]any{"rule", "FREQ=YEARLY;UNTIL=99991231"}, `"repeat.rule":["has a UNTIL that`},
+		"without an end":      {[]any{"rule", "FREQ=DAILY"}, `"repeat.rule":["needs either UNTIL or COUNT"]`},
+		"too many":            {[]any{"rule", "FREQ=DAILY;UNTIL=20300101"}, `"repeat.rule":["has more than 400`},
+		"never":               {[]any{"rule", "FREQ=DAILY;COUNT=2;BYMONTH=2;BYMONTHDAY=30"}, `has no occurrence`},
+		"no days":             {[]any{"rule", weekly, "except", "2027-01-05"}, `"repeat.except":["is not an array`},
+		"no date":             {[]any{"rule", weekly, "except", []string{"5/1/2027"}}, `"repeat.except":["is not a date"]`},
+		"no clashes":          {[]any{"rule", weekly, "clashes", "shrug"}, `"repeat.clashes":["is not included`},
+		"no calendar":         {[]any{"rule", weekly, "during", 7}, `"repeat.during":["is not an object"]`},
+		"an empty calendar":   {[]any{"rule", weekly, "not_during", calendar()}, `"repeat.not_during":["event_category_id can't`},
+		"no such category":    {[]any{"rule", weekly, "during", calendar("eventcategory_id", 999999)}, `"repeat.during":["must exist"]`},
+		"no day of the year":  {[]any{"rule", weekly, "during", calendar("eventcategory_id", s.trip, "body", title)}, `leaves out every`},
+		"everything excepted": {[]any{"rule", "FREQ=DAILY;COUNT=1", "except", []string{"2027-01-05"}}, `leaves out every`},
+	} {
+		a := owner.Post(t, "/api/events", s.ofSeries(title, []any{s.set}, c.repeat...))
+		if a.Code != 422 || !strings.Contains(a.Body, c.want) {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+	}
+	body := s.ofSeries(title, nil, "rule", weekly)
+	body["repeat"] = "weekly"
+	if a := owner.Post(t, "/api/events", body); a.Code != 422 || !strings.Contains(a.Body, `"repeat":["is not an object"]`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	body = s.ofSeries(title, nil, "rule", weekly)
+	body["clashes"] = "report"
+	if a := owner.Post(t, "/api/events", body); a.Code != 422 || !strings.Contains(a.Body, `"clashes":["is part of repeat`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	secret := map[string]any{"eventcategory_id": s.privileged}
+	if a := owner.Post(t, "/api/events", s.ofSeries(title, nil, "rule", weekly, "during", secret)); a.Code != 403 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if a := s.as(t, "nobody").Post(t, "/api/events", s.ofSeries(title, nil, "rule", "?")); a.Code != 403 {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if n := titled(t, system, title); n != 0 {
+		t.Errorf("%d events", n)
+	}
+}
+
+func TestClients_SeriesRepeatedWithItsKeyIsTheSameSeries(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	title := uuid.NewString()
+	body := s.ofSeries(title, []any{s.teacher, s.teacher, s.minibuses, "x"}, "rule", "FREQ=WEEKLY;COUNT=3",
+		"clashes", "report")
+	first := keyed(t, owner.At(system.Replica("events", 0)), "/api/events", body, title)
+	if first.Code != 200 {
+		t.Fatalf("%d %s", first.Code, first.Body)
+	}
+	keyed(t, owner.At(system.Replica("events", 1)), "/api/events", body, title).Want(t, 200, first.Body)
+	forgetAnswers(t, system)
+	keyed(t, owner.At(system.Replica("events", 1)), "/api/events", body, title).Want(t, 200, first.Body)
+	forgetAnswers(t, system)
+	other := s.ofSeries(title, nil, "rule", "FREQ=WEEKLY;COUNT=4")
+	keyed(t, owner, "/api/events", other, title).
+		Want(t, 409, `{"status":"Conflict","message":"the Idempotency-Key was used with another body"}`)
+	if n := titled(t, system, title); n != 3 {
+		t.Errorf("%d events", n)
+	}
+}
+
+// begun takes a made series back to what a process leaves that is killed after so many of its events.
+func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
+	t.Helper()
+	ctx := t.Context()
+	at := time.Now().UTC().Add(-ago)
+	var gone []int64
+	for _, e := range m.Series.Events[left:] {
+		gone = append(gone, e.ID)
+	}
+	lost := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: append(gone, 0)}}}}
+	if _, err := system.DB.Collection("events").DeleteMany(ctx, lost); err != nil {
+		t.Fatal(err)
+	}
+	planned := bson.D{{Key: "$set", Value: bson.D{
+		{Key: "state", Value: "planned"}, {Key: "begun", Value: at}, {Key: "unmade", Value: at},
+	}}}
+	if _, err := system.DB.Collection("series").UpdateByID(ctx, m.Series.ID, planned); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	all := map[string]madeSeries{}
+	for left := range 4 { // of three: none, one, two, all but not marked as made
+		title := uuid.NewString()
+		body := s.ofSeries(title, []any{s.set, s.minibuses}, "rule", "FREQ=WEEKLY;COUNT=3")
+		first := keyed(t, owner, "/api/events", body, title)
+		var m madeSeries
+		first.Decode(t, &m)
+		begun(t, m, left, 0)
+		owner.Get(t, path("/api/series/%d", m.Series.ID)).WantCode(t, 404)
+		forgetAnswers(t, system)
+		keyed(t, owner, "/api/events", body, title).Want(t, 200, first.Body)
+		if n := titled(t, system, title); n != 3 {
+			t.Errorf("%d left, %d after the retry", left, n)
+		}
+		begun(t, m, left, time.Hour)
+		all[title] = m
+	}
+	for title, m := range all {
+		awaitMade(t, m.Series.ID)
+		if n := titled(t, system, title); n != 3 {
+			t.Errorf("%d after the sweep", n)
+		}
+		if a := owner.Get(t, path("/api/series/%d", m.Series.ID)); strings.Count(a.Body, `"place":`) != 3 {
+			t.Error(a.Body)
+		}
+	}
+}
+
+// awaitMade waits until the sweep, which comes every ten seconds, has made a series.
+func awaitMade(t *testing.T, id int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	made := bson.D{{Key: "_id", Value: id}, {Key: "state", Value: "made"}}
+	for {
+		n, err := system.DB.Collection("series").CountDocuments(ctx, made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// A process that makes a series of 300 is killed at some moment. Whoever repeats the request gets the series; of one
+// that nobody asks for again all events are there at the end, or none.
+func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	const size = 300
+	deserted := map[string]bool{}
+	for i, pause := range []time.Duration{20, 50, 120, 250} {
+		title := uuid.NewString()
+		body := s.ofSeries(title, []any{s.set, s.room}, "rule", "FREQ=DAILY;COUNT=300", "clashes", "report")
+		done := make(chan servicetest.Answer)
+		go func() { done <- keyed(t, owner, "/api/events", body, title) }()
+		time.Sleep(pause * time.Millisecond)
+		system.Kill(t, "events")
+		answered := <-done
+		system.Restart(t, "events")
+		if i%2 == 1 {
+			deserted[title] = answered.Code == 200
+			continue
+		}
+		var a servicetest.Answer
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			if a = keyed(t, owner, "/api/events", body, title); a.Code == 200 {
+				break
+			}
+		}
+		if n := titled(t, system, title); a.Code != 200 || n != size {
+			t.Errorf("killed after %d ms: %d events; %d %.300s", pause, n, a.Code, a.Body)
+		}
+	}
+	unmade := bson.D{{Key: "unmade", Value: bson.D{{Key: "$exists", Value: true}}}}
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+		n, err := system.DB.Collection("series").CountDocuments(t.Context(), unmade)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%d are not made; %v", n, err)
+		}
+		if n == 0 {
+			break
+		}
+	}
+	for title, acknowledged := range deserted {
+		if n := titled(t, system, title); n != size && (n != 0 || acknowledged) {
+			t.Errorf("%d events of a series that was acknowledged: %v", n, acknowledged)
+		}
+	}
+}
+
+func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	title := uuid.NewString()
+	room := system.Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
+	body := s.ofSeries(title, []any{room}, "rule", "FREQ=WEEKLY;COUNT=3", "clashes", "refuse")
+	first := keyed(t, owner, "/api/events", body, title)
+	var m madeSeries
+	first.Decode(t, &m)
+	begun(t, m, 1, 0)
+	fence := bson.D{{Key: "_id", Value: m.Series.Events[2].ID}, {Key: "version", Value: int64(1)},
+		{Key: "schema", Value: 3}, {Key: "deleted", Value: true}}
+	if _, err := system.DB.Collection("events").InsertOne(t.Context(), fence); err != nil {
+		t.Fatal(err)
+	}
+	forgetAnswers(t, system)
+	keyed(t, owner, "/api/events", body, title).WantCode(t, 409)
+	owner.Get(t, path("/api/series/%d", m.Series.ID)).WantCode(t, 404)
+	if n := titled(t, system, title); n != 0 {
+		t.Errorf("%d events", n)
+	}
+	if a := keyed(t, owner, "/api/events", body, title); a.Code != 200 || titled(t, system, title) != 3 {
+		t.Errorf("anew: %d %s", a.Code, a.Body)
+	}
+}

@@ -1,0 +1,70 @@
+package event
+
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+)
+
+// Draft is an event that was checked as Create checks one, and is not stored: the pattern of a series' events.
+type Draft struct {
+	Event    Event // without ids, those of its commitments and requests among them
+	Category category.Category
+	Elements map[int64]fact.Element // by id: those submitted that exist
+	Failures []Failure
+}
+
+// Draft checks what Create would make; its errors are those of Create.
+func (s *Service) Draft(
+	ctx context.Context, p principal.Principal, f Fields, submission Submission,
+) (Draft, error) {
+	if !p.Permissions.CanAddEvents {
+		return Draft{}, forbidden()
+	}
+	l := newLookup()
+	refs, err := s.resolve(ctx, p, l, f, elementsOf(submission.Elements))
+	if err != nil {
+		return Draft{}, err
+	}
+	e := Event{OwnerID: p.UserID, Actor: p.UserID}
+	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
+		return Draft{}, record.Invalid(e, faults)
+	}
+	none := make([]int64, len(submission.Elements)) // an id for each that may be added
+	failures := e.addElements(p, submission.Elements, l.elements, ids{none, none}, nil)
+	return Draft{Event: e, Category: *refs.category, Elements: l.elements, Failures: failures}, nil
+}
+
+// Facts returns the elements that the drafted event commits, as clashes need them.
+func (d Draft) Facts() []fact.Element {
+	facts := make([]fact.Element, len(d.Event.Commitments))
+	for i, c := range d.Event.Commitments {
+		facts[i] = d.Elements[c.ElementID]
+	}
+	return facts
+}
+
+// At is the drafted event at another time, as another event: with that id, and those of its commitments and requests.
+func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) Event {
+	e.ID, e.Span = id, span
+	e.Commitments = append([]Commitment(nil), e.Commitments...)
+	for i := range e.Commitments {
+		e.Commitments[i].ID = commitments[i]
+	}
+	e.Requests = append([]Request(nil), e.Requests...)
+	for i := range e.Requests {
+		e.Requests[i].ID = requests[i]
+	}
+	return e
+}
+
+// Submitted returns the elements of a submission that exist, by id.
+func (s *Service) Submitted(ctx context.Context, submission Submission) (map[int64]fact.Element, error) {
+	l := newLookup()
+	err := s.fetch(ctx, l, elementsOf(submission.Elements))
+	return l.elements, err
+}

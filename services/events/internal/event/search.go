@@ -1,0 +1,280 @@
+package event
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+	"unicode"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+const (
+	// leastText and mostText bound the text of a search, in characters.
+	leastText, mostText = needle.Gram, 200
+	// MaxFound bounds a page of a search.
+	MaxFound = 200
+
+	// narrowest is the shortest time that is read by itself: all events that start in it are read, however many.
+	narrowest = 15 * time.Minute
+	// widening is how many times as long the next time is at most.
+	widening = 8
+	// LongestWindow is longer than the years in which events are.
+	LongestWindow = 250 * 366 * 24 * time.Hour
+	// mostReads bounds how often the store is asked for one page. What is not found by then is on a later page.
+	mostReads = 40
+	// spareReads are read beside what a page needs: for those that do not meet the search after all.
+	spareReads = 10
+)
+
+// Events lie within these days.
+const (
+	FirstDay wiretime.Day = 0     // 1970-01-01
+	LastDay  wiretime.Day = 84005 // 2199-12-31
+)
+
+// AnyDays are the days of a search without dates.
+var AnyDays = wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
+
+// Search is what events are looked for by. All of it must hold; a zero field is not looked at.
+type Search struct {
+	Text       string        // a part of the body
+	Days       wiretime.Days // that the event touches; AnyDays: any
+	CategoryID int64
+	ElementID  int64 // with a commitment, itself or through a group on that day
+	OwnerID    int64
+	Status     Status // of one of the event's commitments
+}
+
+// Wanted is a search as a store is asked for it.
+type Wanted struct {
+	Needle     needle.Needle
+	CategoryID int64
+	OwnerID    int64
+	Status     Status
+	Reaches    []fact.Reach // one of which the event touches by a commitment; nil: any event
+}
+
+// FoundPlace is a place in the list of what was found, in order of start, end and id. The zero FoundPlace is before the
+// first and after the last.
+type FoundPlace struct {
+	Starts, Ends time.Time
+	EventID      int64
+	// Window is how long a time held a page before this place: the next page begins with as much.
+	Window time.Duration
+}
+
+// IsZero says whether it is the zero FoundPlace.
+func (p FoundPlace) IsZero() bool { return p == FoundPlace{} }
+
+// PlaceFound returns the place of an event.
+func PlaceFound(e *Event, window time.Duration) FoundPlace {
+	return FoundPlace{e.Span.Starts, e.Span.Ends, e.ID, window}
+}
+
+// before says whether the event comes after the place.
+func (p FoundPlace) before(e *Event) bool {
+	return cmp.Or(p.Starts.Compare(e.Span.Starts), p.Ends.Compare(e.Span.Ends), cmp.Compare(p.EventID, e.ID)) < 0
+}
+
+// Search returns a page of the events that meet the search, in order of start, end and id, and the place that the next
+// page comes after. A page may have fewer than limit, and even none, though a next one has some. A Malformed problem
+// for a search by neither text nor element nor dates, a Missing one for an element that does not exist.
+func (s *Service) Search(ctx context.Context, q Search, after FoundPlace, limit int) ([]Event, FoundPlace, error) {
+	if err := q.check(); err != nil {
+		return nil, FoundPlace{}, err
+	}
+	q.Days = wiretime.Days{First: max(q.Days.First, FirstDay), Last: min(q.Days.Last, LastDay)}
+	if q.Days.First > q.Days.Last {
+		return nil, FoundPlace{}, nil // no event has such days
+	}
+	w := walk{Service: s, days: q.Days, after: after, limit: limit, wanted: Wanted{
+		Needle: needle.New(q.Text), CategoryID: q.CategoryID, OwnerID: q.OwnerID, Status: q.Status,
+	}}
+	if q.ElementID != 0 {
+		reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{IDs: []int64{q.ElementID}, Days: q.Days})
+		if err != nil {
+			return nil, FoundPlace{}, err
+		}
+		if len(reached) == 0 {
+			return nil, FoundPlace{}, problem.Missing("Element", q.ElementID)
+		}
+		w.wanted.Reaches = reached[0].Reaches
+		w.reached = daysOf(w.wanted.Reaches)
+	}
+	return w.page(ctx)
+}
+
+// check returns a Malformed problem for a search that is not bound by anything, or by a text that means nothing.
+func (q Search) check() error {
+	if q.Text == "" {
+		if q.ElementID == 0 && q.Days == AnyDays {
+			return problem.New(problem.Malformed, "one of text, element, start_date and end_date is needed")
+		}
+		return nil
+	}
+	switch n := needle.New(q.Text).Length(); {
+	case n < leastText:
+		return problem.New(problem.Malformed, "text has fewer than %d characters", leastText)
+	case n > mostText:
+		return problem.New(problem.Malformed, "text has more than %d characters", mostText)
+	}
+	for _, r := range q.Text {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return nil
+		}
+	}
+	return problem.New(problem.Malformed, "text has no letter and no digit")
+}
+
+// walk looks for a page from one time to the next. A store finds what starts within a time, as many as it is asked for,
+// but no store finds the first of them without reading all: so the time is narrowed until it holds no more than a page
+// needs, and widened where it holds few. So what is read depends on the page, not on the history.
+type walk struct {
+	*Service
+	wanted  Wanted
+	days    wiretime.Days
+	reached map[int64][]wiretime.Days // by element; nil: all
+	after   FoundPlace
+	limit   int
+
+	found  []Event
+	window time.Duration // that is read next
+	// The time up to crowded held too many, and some of them start at these instants.
+	crowded time.Time
+	some    []time.Time
+}
+
+func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
+	from, to := w.zone.Bounds(w.days)
+	if w.days.First > FirstDay && w.after.Starts.Before(from) {
+		going, err := w.store.FindGoingOn(ctx, w.wanted, w.days.First)
+		if err != nil {
+			return nil, FoundPlace{}, err
+		}
+		w.add(slices.DeleteFunc(going, func(e Event) bool { return !e.Span.Starts.Before(from) }))
+	}
+	if from.Before(w.after.Starts) {
+		from = w.after.Starts
+	}
+	w.window = w.first(from, to)
+	var held time.Duration
+	for reads := 0; from.Before(to) && len(w.found) <= w.limit; reads++ {
+		if reads == mostReads {
+			// The page ends at a time, not at an event: none ends before it starts.
+			return w.found, FoundPlace{Starts: from, Ends: from.Add(-time.Second), Window: w.window}, nil
+		}
+		until := w.until(from, to)
+		whole, err := w.read(ctx, from, until)
+		if err != nil {
+			return nil, FoundPlace{}, err
+		}
+		if whole {
+			held, from = until.Sub(from), until
+		}
+	}
+	if len(w.found) <= w.limit {
+		return w.found, FoundPlace{}, nil
+	}
+	w.found = w.found[:w.limit]
+	return w.found, PlaceFound(&w.found[w.limit-1], held), nil
+}
+
+// read takes what starts within a time, and says whether it was all of that. It sets how long a time is read next.
+func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err error) {
+	length, needed := until.Sub(from), w.limit+1-len(w.found)
+	most := needed + needed/2 + spareReads
+	if length <= narrowest {
+		most = 0
+	}
+	found, more, err := w.store.FindStarting(ctx, w.wanted, from, until, most)
+	if err != nil {
+		return false, err
+	}
+	if more {
+		w.crowd(until, found)
+		w.window = w.narrower(from, 4)
+		return false, nil
+	}
+	w.add(found)
+	w.window = wider(length, w.limit+1-len(w.found), len(found))
+	return true, nil
+}
+
+// first is how long a time is read first. Of all events a school has hundreds a day; what else is looked for may be
+// rare.
+func (w *walk) first(from, to time.Time) time.Duration {
+	all := w.wanted.Needle.Length() == 0 && w.wanted.CategoryID == 0 && w.wanted.OwnerID == 0 &&
+		w.wanted.Status == "" && w.wanted.Reaches == nil
+	switch {
+	case w.after.Window > 0:
+		return max(w.after.Window, narrowest)
+	case all:
+		const day = 24 * time.Hour
+		return day
+	}
+	return to.Sub(from)
+}
+
+// until is where the time that is read next ends.
+func (w *walk) until(from, to time.Time) time.Time {
+	if to.Sub(from) <= w.window {
+		w.window = to.Sub(from)
+	}
+	if from.Before(w.crowded) && !from.Add(w.window).Before(w.crowded) {
+		w.window = w.narrower(from, 2)
+	}
+	return from.Add(w.window)
+}
+
+// crowd remembers that the time up to one instant held too many, some of which are known.
+func (w *walk) crowd(until time.Time, some []Event) {
+	w.crowded, w.some = until, make([]time.Time, len(some))
+	for i, e := range some {
+		w.some[i] = e.Span.Starts
+	}
+	slices.SortFunc(w.some, time.Time.Compare)
+}
+
+// narrower is how long a part of the crowded time is from an instant on: so that a part of those that are known start
+// in it, and not more than half of the time.
+func (w *walk) narrower(from time.Time, part int) time.Duration {
+	length := w.crowded.Sub(from) / 2
+	later := slices.DeleteFunc(slices.Clone(w.some), func(at time.Time) bool { return !at.After(from) })
+	if len(later) > 0 {
+		length = min(length, later[len(later)/part].Sub(from))
+	}
+	return max(length.Truncate(time.Second), narrowest)
+}
+
+// wider is how long the next time is, where one of that length held so many, of which so many more are needed.
+func wider(length time.Duration, needed, held int) time.Duration {
+	factor := float64(widening)
+	if held > 0 {
+		factor = min(float64(needed)/float64(held), widening)
+	}
+	return time.Duration(min(max(float64(length)*factor, float64(narrowest)), float64(LongestWindow)))
+}
+
+// add takes those of the events that meet the search and come after the place, in their order.
+func (w *walk) add(events []Event) {
+	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
+	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) })
+	w.found = append(w.found, events...)
+}
+
+// meets says whether an event is looked for, and not on an earlier page.
+func (w *walk) meets(e *Event) bool {
+	days := e.Days(w.zone)
+	touches := func(c Commitment) bool { return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) }
+	has := func(c Commitment) bool { return c.Status == w.wanted.Status }
+	return w.after.before(e) && days.Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
+		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&
+		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID) &&
+		(w.wanted.Status == "" || slices.ContainsFunc(e.Commitments, has)) &&
+		(w.reached == nil || slices.ContainsFunc(e.Commitments, touches))
+}

@@ -1,0 +1,284 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// The API's names of what is asked for, as errors name them.
+const (
+	repeatField    = "repeat"
+	ruleField      = "repeat.rule"
+	exceptField    = "repeat.except"
+	duringField    = "repeat.during"
+	notDuringField = "repeat.not_during"
+)
+
+// ErrTaken says that a series was not stored because another has its idempotency key.
+var ErrTaken = errors.New("another series has the idempotency key")
+
+// Request is how an event is to be repeated.
+type Request struct {
+	Repeat
+	DryRun bool
+	Faults problem.Fields // what could not be read, by the field's name; never nil
+}
+
+// View is a series for showing.
+type View struct {
+	Series
+	Events   []event.Event          // of Get: as they are now
+	Elements map[int64]fact.Element // by id: those submitted
+	Clashes  [][]event.Clash        // of Create: of each of the plan; nil: not asked for
+}
+
+// Create makes the events that a rule gives, each as event.Service.Create would, and says which were left out. Errors
+// are those; Invalid too when there is no such series or, where clashes are refused, something clashes; Conflict when
+// an element was booked while the series was made. The events are all there, or none will be: see Service.Run. A
+// request with an idempotency key makes one series however often it comes.
+func (s *Service) Create(
+	ctx context.Context, p principal.Principal, f event.Fields, submission event.Submission, q Request,
+) (View, error) {
+	if !p.Permissions.CanAddEvents {
+		return View{}, problem.New(problem.Forbidden, "")
+	}
+	if v, found, err := s.findCreated(ctx, p, submission); found || err != nil {
+		return v, err
+	}
+	draft, err := s.o.Events.Draft(ctx, p, f, submission)
+	if err != nil {
+		return View{}, err
+	}
+	made, err := s.plan(ctx, p, draft, q)
+	if err != nil {
+		return View{}, err
+	}
+	made.Key = submission.IdempotencyKey
+	v := View{Series: made, Elements: draft.Elements}
+	several := clash.Several{Events: made.events(), Category: draft.Category, Elements: draft.Facts()}
+	if q.DryRun {
+		clashes := make([][]event.Clash, len(made.Plan))
+		if made.Repeat.Clashes != IgnoreClashes {
+			if clashes, err = s.o.Clashes.Each(ctx, several); err != nil {
+				return View{}, err
+			}
+		}
+		err := v.settle(clashes)
+		return v, err
+	}
+	return s.write(ctx, v, several)
+}
+
+// write numbers, stores and makes a planned series.
+func (s *Service) write(ctx context.Context, v View, several clash.Several) (View, error) {
+	if err := s.number(ctx, &v.Series); err != nil {
+		return View{}, err
+	}
+	several.Events = v.events()
+	begin := func(clashes [][]event.Clash) error {
+		err := s.begin(ctx, &v, clashes)
+		if err == nil {
+			failures := v.Failures // what was submitted is not stored
+			v.Series, err = s.make(ctx, v.Series)
+			v.Failures = failures
+		}
+		return err
+	}
+	var err error
+	switch v.Repeat.Clashes {
+	case SkipClashes, RefuseClashes:
+		err = s.o.Clashes.BookEach(ctx, several, begin)
+	default:
+		err = begin(make([][]event.Clash, len(several.Events)))
+	}
+	if err != nil {
+		return View{}, err
+	}
+	if v.Repeat.Clashes == ReportClashes {
+		several.Events = v.events()
+		v.Clashes, err = s.o.Clashes.Each(ctx, several)
+	}
+	return v, err
+}
+
+// begin stores the plan of a series, without what clashes.
+func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) error {
+	if err := v.settle(clashes); err != nil {
+		return err
+	}
+	err := s.o.Store.Insert(ctx, v.Series)
+	if errors.Is(err, ErrTaken) { // by another who makes it
+		return idempotency.InProgress()
+	}
+	return err
+}
+
+// plan returns the series that is asked for, without ids. Invalid when there is none such.
+func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.Draft, q Request) (Series, error) {
+	faults := q.Faults
+	rule, err := ParseRule(q.Rule)
+	if err != nil && faults[ruleField] == nil {
+		faults.Add(ruleField, err.Error())
+	}
+	if len(q.Except) > maxExcept {
+		faults.Add(exceptField, problem.TooMany(maxExcept))
+	}
+	for field, calendar := range map[string]*Calendar{duringField: q.During, notDuringField: q.NotDuring} {
+		if calendar == nil {
+			continue
+		}
+		_, err := s.o.Categories.Get(ctx, p, calendar.CategoryID)
+		switch {
+		case problem.Is(err, problem.NotFound):
+			faults.Add(field, problem.MustExist)
+		case err != nil:
+			return Series{}, err
+		}
+	}
+	if len(faults) > 0 {
+		return Series{}, record.Invalid(draft.Event, faults)
+	}
+	all, faults := spans(s.o.Zone, rule, draft.Event.Span)
+	if faults != nil {
+		return Series{}, record.Invalid(draft.Event, faults)
+	}
+	kept, left, err := s.sift(ctx, q.Repeat, all)
+	if err != nil {
+		return Series{}, err
+	}
+	if len(kept)*(len(draft.Event.Commitments)+len(draft.Event.Requests)) > maxBookings {
+		return Series{}, record.Invalid(draft.Event, problem.Fields{
+			"elements": {fmt.Sprintf("are too many: a series has at most %d commitments and requests", maxBookings)},
+		})
+	}
+	made := Series{
+		State: Planned, Begun: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx),
+		Repeat: q.Repeat, Pattern: draft.Event, LeftOut: left, Failures: draft.Failures,
+	}
+	made.Repeat.Rule = rule.Text
+	made.fill(kept)
+	if len(kept) == 0 {
+		return Series{}, made.none()
+	}
+	return made, nil
+}
+
+// fill plans an event for each of the spans; they have no ids yet.
+func (s *Series) fill(spans []wiretime.Span) {
+	for i, span := range spans {
+		s.Plan = append(s.Plan, Occurrence{
+			Place: i + 1, Span: span,
+			Commitments: make([]int64, len(s.Pattern.Commitments)), Requests: make([]int64, len(s.Pattern.Requests)),
+		})
+	}
+}
+
+// none is the refusal of a series of nothing.
+func (s *Series) none() error {
+	return record.Invalid(s.Pattern, problem.Fields{repeatField: {"leaves out every occurrence of the rule"}})
+}
+
+// number takes the ids of a series and of all in it.
+func (s *Service) number(ctx context.Context, made *Series) (err error) {
+	if made.ID, err = s.o.Store.NewID(ctx); err != nil {
+		return err
+	}
+	n, c, r := len(made.Plan), len(made.Pattern.Commitments), len(made.Pattern.Requests)
+	events, err := s.o.IDs.NewEventIDs(ctx, n)
+	if err != nil {
+		return err
+	}
+	commitments, err := s.o.IDs.NewCommitmentIDs(ctx, n*c)
+	if err != nil {
+		return err
+	}
+	requests, err := s.o.IDs.NewRequestIDs(ctx, n*r)
+	if err != nil {
+		return err
+	}
+	for i := range made.Plan {
+		o := &made.Plan[i]
+		o.EventID, o.Commitments, o.Requests = events[i], commitments[i*c:(i+1)*c], requests[i*r:(i+1)*r]
+	}
+	return nil
+}
+
+// settle decides about what clashes: of each of the planned events. Invalid when clashes are refused, and when nothing
+// is left.
+func (v *View) settle(clashes [][]event.Clash) error {
+	switch v.Repeat.Clashes {
+	case RefuseClashes:
+		if days := v.booked(clashes); len(days) > 0 {
+			return record.Invalid(v.Pattern, problem.Fields{repeatField: days})
+		}
+	case SkipClashes:
+		v.skip(clashes)
+		if len(v.Plan) == 0 {
+			return v.none()
+		}
+	case ReportClashes:
+		v.Clashes = clashes
+	case IgnoreClashes:
+	}
+	return nil
+}
+
+// maxNamed bounds the days that a refusal names.
+const maxNamed = 20
+
+// booked says on which days an element is booked.
+func (v *View) booked(clashes [][]event.Clash) (days []string) {
+	for i, found := range clashes {
+		if len(found) == 0 {
+			continue
+		}
+		if len(days) == maxNamed {
+			return append(days, "is already booked on further days")
+		}
+		names := make([]string, 0, len(found))
+		for _, c := range found {
+			if !slices.Contains(names, c.Element.Name) {
+				names = append(names, c.Element.Name)
+			}
+		}
+		days = append(days, fmt.Sprintf("is already booked at %s: %s",
+			v.Plan[i].Span.Starts.Format(time.RFC3339), strings.Join(names, ", ")))
+	}
+	return days
+}
+
+// skip leaves out what clashes.
+func (v *View) skip(clashes [][]event.Clash) {
+	var kept []Occurrence
+	for i, o := range v.Plan {
+		if len(clashes[i]) > 0 {
+			first := clashes[i][0]
+			v.LeftOut = append(v.LeftOut, LeftOut{
+				Starts: o.Span.Starts, Reason: Clashes, EventID: first.Event.ID, ElementID: first.Element.ID,
+			})
+			continue
+		}
+		o.Place = len(kept) + 1
+		kept = append(kept, o)
+	}
+	v.Plan = kept
+	v.order()
+}
+
+func (s *Series) order() {
+	slices.SortStableFunc(s.LeftOut, func(a, b LeftOut) int { return a.Starts.Compare(b.Starts) })
+}

@@ -1,0 +1,73 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Get returns a series with its events as they are now. Missing; one that is not made, is none yet.
+func (s *Service) Get(ctx context.Context, id int64) (View, error) {
+	found, err := s.o.Store.Get(ctx, id)
+	if err == nil && found.State != Made {
+		err = record.ErrNotFound
+	}
+	if err != nil {
+		return View{}, record.Missing(err, Record, id)
+	}
+	events, err := s.o.Store.FindEvents(ctx, id)
+	return View{Series: found, Events: events}, err
+}
+
+// findCreated finds the series that a request with that key has begun already, and makes what is left of it.
+func (s *Service) findCreated(
+	ctx context.Context, p principal.Principal, submission event.Submission,
+) (v View, found bool, err error) {
+	if !submission.IdempotencyKey.Given() {
+		return View{}, false, nil
+	}
+	v.Series, err = s.o.Store.GetByKey(ctx, submission.IdempotencyKey.ID)
+	if err == nil {
+		if err := submission.IdempotencyKey.Repeats(v.Key); err != nil {
+			return View{}, false, err
+		}
+		v.Series, err = s.finish(ctx, v.Series)
+	}
+	if errors.Is(err, record.ErrNotFound) {
+		return View{}, false, nil
+	}
+	if err != nil {
+		return View{}, false, err
+	}
+	if v.Elements, err = s.o.Events.Submitted(ctx, submission); err != nil {
+		return View{}, false, err
+	}
+	for i := range v.Failures {
+		v.Failures[i].Submitted = submission.Elements[v.Failures[i].Index]
+	}
+	if v.Repeat.Clashes == ReportClashes {
+		err = s.report(ctx, p, &v)
+	}
+	return v, true, err
+}
+
+// report says with what the events of a series clash by now.
+func (s *Service) report(ctx context.Context, p principal.Principal, v *View) error {
+	of, err := s.o.Categories.Get(ctx, p, v.Pattern.CategoryID)
+	if err != nil {
+		return err
+	}
+	draft := event.Draft{Event: v.Pattern, Elements: v.Elements}
+	v.Clashes, err = s.o.Clashes.Each(ctx, clash.Several{Events: v.events(), Category: of, Elements: draft.Facts()})
+	return err
+}
+
+// ForgetIdempotencyRecords forgets the keys of requests of before a time.
+func (s *Service) ForgetIdempotencyRecords(ctx context.Context, before time.Time) error {
+	return s.o.Store.ForgetKeys(ctx, before)
+}

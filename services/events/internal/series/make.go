@@ -1,0 +1,167 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/service/background"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// make stores those of the planned events that are not there yet, and then the series as made. It may be repeated, and
+// run in several processes at once. An event whose id is taken by none of the series was fenced by another booking, or
+// is deleted already: it is left out, or, where clashes are refused, the series is taken back and this is a Conflict.
+func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
+	overtaken, err := s.insert(ctx, planned)
+	if err != nil {
+		return Series{}, err
+	}
+	if n := len(overtaken); n > 0 && (planned.Repeat.Clashes == RefuseClashes || n == len(planned.Plan)) {
+		if err := s.withdraw(ctx, planned); err != nil {
+			return Series{}, err
+		}
+		return Series{}, problem.New(problem.Conflict, "an element was booked while the series was made: none was made")
+	}
+	made, err := s.o.Store.Change(ctx, planned.ID, func(x *Series) error {
+		if x.State != Planned {
+			return record.ErrUnchanged
+		}
+		x.State = Made
+		x.leaveOut(overtaken)
+		return nil
+	})
+	if errors.Is(err, record.ErrNotFound) || (err == nil && made.State != Made) { // another has taken it back
+		return Series{}, problem.New(problem.Conflict, "the series was taken back while it was made")
+	}
+	return made, err
+}
+
+// insert stores the planned events and returns the ids of those that can't be any more.
+func (s *Service) insert(ctx context.Context, planned Series) (overtaken []int64, err error) {
+	var taken []int64
+	for batch := range slices.Chunk(planned.events(), perBatch) {
+		refused, err := s.o.Store.InsertEvents(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range refused {
+			taken = append(taken, batch[i].ID)
+		}
+	}
+	if len(taken) == 0 {
+		return nil, nil
+	}
+	stored, err := s.o.Store.FindEvents(ctx, planned.ID) // by one who was at it before
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(taken, func(id int64) bool {
+		return slices.ContainsFunc(stored, func(e event.Event) bool { return e.ID == id })
+	}), nil
+}
+
+// leaveOut takes the events of those ids out of the plan.
+func (s *Series) leaveOut(ids []int64) {
+	var kept []Occurrence
+	for _, o := range s.Plan {
+		if slices.Contains(ids, o.EventID) {
+			s.LeftOut = append(s.LeftOut, LeftOut{Starts: o.Span.Starts, Reason: Overtaken})
+			continue
+		}
+		kept = append(kept, o)
+	}
+	s.Plan = kept
+	s.order()
+}
+
+// withdraw takes a series back that is not made: all of its events, whoever may be about to store some, and itself.
+func (s *Service) withdraw(ctx context.Context, planned Series) error {
+	found, err := s.o.Store.Change(ctx, planned.ID, func(x *Series) error {
+		if x.State != Planned {
+			return record.ErrUnchanged
+		}
+		x.State = Withdrawn
+		return nil
+	})
+	if errors.Is(err, record.ErrNotFound) || (err == nil && found.State == Made) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, o := range found.Plan {
+		if err := s.remove(ctx, o.EventID); err != nil {
+			return err
+		}
+	}
+	return s.o.Store.Delete(ctx, found.ID)
+}
+
+// remove deletes an event and makes sure that nobody stores it any more.
+func (s *Service) remove(ctx context.Context, id int64) error {
+	always := func(*event.Event) error { return nil }
+	for range 2 { // one that came between is deleted the second time
+		err := s.o.IDs.Delete(ctx, id, always)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, record.ErrNotFound) {
+			return err
+		}
+		if err := s.o.IDs.Fence(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run makes, or takes back, until ctx ends, the series that processes began which died; then it returns nil.
+func (s *Service) Run(ctx context.Context) error {
+	return background.New(background.Options{
+		Name: "the sweep of series that were begun", Log: s.o.Log, Every: sweepEvery, Step: s.sweep,
+	}).Run(ctx)
+}
+
+// perSweep is how many series a sweep takes up.
+const perSweep = 20
+
+func (s *Service) sweep(ctx context.Context) error {
+	before := time.Now().Add(-abandoned)
+	unmade, err := s.o.Store.ListUnmade(ctx, before, perSweep)
+	if err != nil || len(unmade) == 0 {
+		return err
+	}
+	return s.o.Store.Lead(ctx, func(ctx context.Context) error {
+		unmade, err := s.o.Store.ListUnmade(ctx, before, perSweep)
+		for _, found := range unmade {
+			_, failed := s.finish(ctx, found)
+			if problem.Is(failed, problem.Conflict) { // taken back
+				failed = nil
+			}
+			err = errors.Join(err, failed)
+		}
+		return err
+	})
+}
+
+// finish goes on with a series where another stopped, and returns it as it is then; one that was taken back is a
+// record.ErrNotFound or a Conflict.
+func (s *Service) finish(ctx context.Context, found Series) (Series, error) {
+	ctx = audit.WithActor(ctx, found.Actor)
+	switch found.State {
+	case Planned:
+		return s.make(ctx, found)
+	case Withdrawn:
+		if err := s.withdraw(ctx, found); err != nil {
+			return Series{}, err
+		}
+		return Series{}, record.ErrNotFound
+	case Made:
+	}
+	return found, nil
+}

@@ -1,0 +1,92 @@
+package series
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// shown are the spans as the zone's clock shows them, with the offset.
+func shown(zone wiretime.Zone, all []wiretime.Span) string {
+	var texts []string
+	for _, s := range all {
+		texts = append(texts, strings.ReplaceAll(zone.Format(s.Starts)+"/"+zone.Format(s.Ends), ":00.000", ""))
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestClients_SeriesKeepsTheTimeOfTheClockOverBothClockChanges(t *testing.T) {
+	zone := zoneOf(t, "Europe/London")
+	timed := func(starts, ends string) wiretime.SpanFields {
+		return wiretime.SpanFields{StartsAt: &starts, EndsAt: &ends}
+	}
+	whole, first, last := true, "2027-03-27", "2027-03-28"
+	for name, c := range map[string]struct {
+		fields wiretime.SpanFields
+		rule   string
+		want   string
+	}{
+		"spring": {timed("2027-03-22 09:00", "2027-03-22 10:00"), "FREQ=WEEKLY;COUNT=2",
+			"2027-03-22T09:00+00:00/2027-03-22T10:00+00:00 2027-03-29T09:00+01:00/2027-03-29T10:00+01:00"},
+		"autumn": {timed("2026-10-20 09:00", "2026-10-20 10:00"), "FREQ=WEEKLY;UNTIL=20261027",
+			"2026-10-20T09:00+01:00/2026-10-20T10:00+01:00 2026-10-27T09:00+00:00/2026-10-27T10:00+00:00"},
+		"the night of spring": {timed("2027-03-27 22:00", "2027-03-28 07:00"), "FREQ=DAILY;COUNT=2",
+			"2027-03-27T22:00+00:00/2027-03-28T07:00+01:00 2027-03-28T22:00+01:00/2027-03-29T07:00+01:00"},
+		"in the gap": {timed("2027-03-27 01:30", "2027-03-27 02:10"), "FREQ=DAILY;COUNT=2",
+			"2027-03-27T01:30+00:00/2027-03-27T02:10+00:00 2027-03-28T02:30+01:00/2027-03-28T03:10+01:00"},
+		"in the hour that comes twice": {timed("2026-10-24 01:30", "2026-10-24 02:30"), "FREQ=DAILY;COUNT=2",
+			"2026-10-24T01:30+01:00/2026-10-24T02:30+01:00 2026-10-25T01:30+01:00/2026-10-25T02:30+00:00"},
+		"whole days": {wiretime.SpanFields{AllDayField: &whole, StartsAtText: &first, EndsAtText: &last},
+			"FREQ=DAILY;INTERVAL=2;COUNT=2",
+			"2027-03-27T00:00+00:00/2027-03-29T00:00+01:00 2027-03-29T00:00+01:00/2027-03-31T00:00+01:00"},
+		"without a length": {timed("2026-10-24 09:00", "2026-10-24 09:00"), "FREQ=DAILY;COUNT=2",
+			"2026-10-24T09:00+01:00/2026-10-24T09:00+01:00 2026-10-25T09:00+00:00/2026-10-25T09:00+00:00"},
+		"an end in UTC": {timed("2026-10-24 09:00", "2026-10-24 09:00"), "FREQ=DAILY;UNTIL=20261025T085959Z",
+			"2026-10-24T09:00+01:00/2026-10-24T09:00+01:00"},
+	} {
+		span, faults := zone.NewSpan(c.fields)
+		rule, err := ParseRule(c.rule)
+		if faults != nil || err != nil {
+			t.Fatal(name, faults, err)
+		}
+		all, faults := spans(zone, rule, span)
+		if got := shown(zone, all); faults != nil || got != c.want {
+			t.Errorf("%s: %v\n got %s\nwant %s", name, faults, got, c.want)
+		}
+	}
+}
+
+func TestClients_SeriesNoOccurrenceIsBeyondTheYearsOfEvents(t *testing.T) {
+	zone := zoneOf(t, "Europe/London")
+	starts, ends := "2199-12-30 23:00", "2199-12-31 01:00"
+	span, _ := zone.NewSpan(wiretime.SpanFields{StartsAt: &starts, EndsAt: &ends})
+	for rule, want := range map[string]string{
+		"FREQ=DAILY;COUNT=2":        "2199",
+		"FREQ=DAILY;UNTIL=21991231": "2199",
+		"FREQ=DAILY;COUNT=3":        "2199",
+		"FREQ=DAILY;COUNT=1":        "",
+	} {
+		r, err := ParseRule(rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, faults := spans(zone, r, span)
+		if got := strings.Join(faults[ruleField], " "); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", rule, got)
+		}
+	}
+}
+
+func TestClients_SeriesARuleOfTimesOfTheDayNeedsAnEventWithTimes(t *testing.T) {
+	zone := zoneOf(t, "Europe/London")
+	whole, first := true, "2027-03-27"
+	span, _ := zone.NewSpan(wiretime.SpanFields{AllDayField: &whole, StartsAtText: &first})
+	r, err := ParseRule("FREQ=DAILY;COUNT=2;BYHOUR=9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, faults := spans(zone, r, span); faults[ruleField] == nil {
+		t.Error("is taken")
+	}
+}

@@ -1,0 +1,286 @@
+package series
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/teambition/rrule-go"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+const (
+	// MaxOccurrences bounds those of one rule.
+	MaxOccurrences = 400
+	// maxRule bounds a rule's text, in bytes.
+	maxRule = 500
+	// maxTimes bounds how often a day a rule may name, so that no period has more than a few thousand occurrences.
+	maxTimes = 96
+	// maxInterval and maxPositions bound INTERVAL and the entries of BYSETPOS.
+	maxInterval  = 1000
+	maxPositions = 31
+
+	lastYear = 2199 // in which an event may be
+	// laterYears is by how much a rule is moved while it is worked out. The calendar is the same every 400 years. The
+	// library looks for occurrences up to the year 9999, however few there are: so it looks for 373 years at most,
+	// not for 8,000.
+	laterYears = 19 * 400
+)
+
+// Rule is a recurrence rule of RFC 5545, 3.3.10, that may be that of a series: by days or longer, and bounded.
+type Rule struct {
+	Text   string // as it was given
+	option rrule.ROption
+	until  string // as in the text; "": bounded by COUNT
+	clocks bool   // it names times of the day
+}
+
+// ParseRule reads the value of an RRULE; the property's name may stand before it. The error is for clients.
+func ParseRule(text string) (Rule, error) {
+	r := Rule{Text: strings.TrimSpace(text)}
+	if len(r.Text) > maxRule {
+		return Rule{}, errors.New(problem.TooLong(maxRule))
+	}
+	value := strings.ToUpper(r.Text)
+	value = strings.TrimPrefix(value, "RRULE:")
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(value, ";") {
+		name, v, found := strings.Cut(part, "=")
+		if !found || v == "" {
+			return Rule{}, fmt.Errorf("has a part that is not NAME=VALUE: %.40q", part)
+		}
+		if _, twice := parts[name]; twice {
+			return Rule{}, fmt.Errorf("has %.40s twice", name)
+		}
+		parts[name] = v
+	}
+	for name, v := range parts {
+		read, known := readers()[name]
+		if !known {
+			return Rule{}, fmt.Errorf("has a part that is not known: %.40q", name)
+		}
+		if err := read(&r, v); err != nil {
+			return Rule{}, fmt.Errorf("has a %s that %w", name, err)
+		}
+	}
+	if err := r.check(parts); err != nil {
+		return Rule{}, err
+	}
+	return r, nil
+}
+
+// readers read the values of a rule's parts, by name.
+func readers() map[string]func(r *Rule, value string) error {
+	list := func(into func(*rrule.ROption) *[]int, most int, negative bool) func(*Rule, string) error {
+		return func(r *Rule, value string) (err error) {
+			*into(&r.option), err = numbers(value, 1, most, negative)
+			return err
+		}
+	}
+	clock := func(into func(*rrule.ROption) *[]int, most int) func(*Rule, string) error {
+		return func(r *Rule, value string) (err error) {
+			r.clocks = true
+			*into(&r.option), err = numbers(value, 0, most, false)
+			return err
+		}
+	}
+	one := func(into func(*rrule.ROption) *int, most int) func(*Rule, string) error {
+		return func(r *Rule, value string) (err error) {
+			*into(&r.option), err = number(value, 1, most, false)
+			return err
+		}
+	}
+	return map[string]func(*Rule, string) error{
+		"FREQ":       (*Rule).readFrequency,
+		"UNTIL":      (*Rule).readUntil,
+		"COUNT":      one(func(o *rrule.ROption) *int { return &o.Count }, MaxOccurrences),
+		"INTERVAL":   one(func(o *rrule.ROption) *int { return &o.Interval }, maxInterval),
+		"BYSECOND":   clock(func(o *rrule.ROption) *[]int { return &o.Bysecond }, 59),
+		"BYMINUTE":   clock(func(o *rrule.ROption) *[]int { return &o.Byminute }, 59),
+		"BYHOUR":     clock(func(o *rrule.ROption) *[]int { return &o.Byhour }, 23),
+		"BYDAY":      (*Rule).readDays,
+		"BYMONTHDAY": list(func(o *rrule.ROption) *[]int { return &o.Bymonthday }, 31, true),
+		"BYYEARDAY":  list(func(o *rrule.ROption) *[]int { return &o.Byyearday }, 366, true),
+		"BYWEEKNO":   list(func(o *rrule.ROption) *[]int { return &o.Byweekno }, 53, true),
+		"BYMONTH":    list(func(o *rrule.ROption) *[]int { return &o.Bymonth }, 12, false),
+		"BYSETPOS":   list(func(o *rrule.ROption) *[]int { return &o.Bysetpos }, 366, true),
+		"WKST": func(r *Rule, value string) (err error) {
+			r.option.Wkst, err = weekday(value)
+			return err
+		},
+	}
+}
+
+func (r *Rule) readFrequency(value string) error {
+	switch value {
+	case "DAILY":
+		r.option.Freq = rrule.DAILY
+	case "WEEKLY":
+		r.option.Freq = rrule.WEEKLY
+	case "MONTHLY":
+		r.option.Freq = rrule.MONTHLY
+	case "YEARLY":
+		r.option.Freq = rrule.YEARLY
+	default:
+		return errors.New("is not DAILY, WEEKLY, MONTHLY or YEARLY")
+	}
+	return nil
+}
+
+// The forms of UNTIL: a day, a local time, an instant.
+const (
+	untilDay     = "20060102"
+	untilLocal   = "20060102T150405"
+	untilInstant = "20060102T150405Z"
+)
+
+func (r *Rule) readUntil(value string) error {
+	r.until = value
+	for _, form := range []string{untilDay, untilLocal, untilInstant} {
+		if t, err := time.Parse(form, value); err == nil {
+			if t.Year() > lastYear || t.Year() < 1970 {
+				return fmt.Errorf("is not in the years 1970 to %d", lastYear)
+			}
+			r.option.Until = t
+			return nil
+		}
+	}
+	return errors.New(problem.NotADate)
+}
+
+func (r *Rule) readDays(value string) error {
+	for entry := range strings.SplitSeq(value, ",") {
+		day, err := weekday(entry[max(0, len(entry)-2):])
+		if err != nil {
+			return err
+		}
+		if n := entry[:len(entry)-2]; n != "" {
+			nth, err := number(n, 1, 53, true)
+			if err != nil {
+				return err
+			}
+			day = day.Nth(nth)
+		}
+		r.option.Byweekday = append(r.option.Byweekday, day)
+	}
+	return nil
+}
+
+func weekday(text string) (rrule.Weekday, error) {
+	days := []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
+	i := slices.Index([]string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}, text)
+	if i < 0 {
+		return rrule.Weekday{}, errors.New("is no weekday such as MO")
+	}
+	return days[i], nil
+}
+
+func numbers(value string, least, most int, negative bool) (all []int, err error) {
+	for entry := range strings.SplitSeq(value, ",") {
+		n, err := number(entry, least, most, negative)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+func number(text string, least, most int, negative bool) (int, error) {
+	digits := text
+	if negative {
+		digits = strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
+		if len(digits) < len(text)-1 {
+			digits = ""
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil || digits[0] == '+' || int(n) < least || int(n) > most {
+		return 0, fmt.Errorf("is not a number from %d to %d", least, most)
+	}
+	if strings.HasPrefix(text, "-") {
+		return -int(n), nil
+	}
+	return int(n), nil
+}
+
+// check says what is wrong with the parts together.
+func (r *Rule) check(parts map[string]string) error {
+	o := &r.option
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return parts[name] != "" })
+	}
+	weekly, daily := o.Freq == rrule.WEEKLY, o.Freq == rrule.DAILY
+	nth, mostNth := false, 0
+	for _, d := range o.Byweekday {
+		nth, mostNth = nth || d.N() != 0, max(mostNth, d.N(), -d.N())
+	}
+	times := max(1, len(o.Byhour)) * max(1, len(o.Byminute)) * max(1, len(o.Bysecond))
+	for _, wrong := range []struct {
+		is  bool
+		why string
+	}{
+		{!has("FREQ"), "needs FREQ"},
+		{has("UNTIL") == has("COUNT"), "needs either UNTIL or COUNT"},
+		{has("BYWEEKNO") && o.Freq != rrule.YEARLY, "can have BYWEEKNO with FREQ=YEARLY alone"},
+		{has("BYYEARDAY") && o.Freq != rrule.YEARLY, "can have BYYEARDAY with FREQ=YEARLY alone"},
+		{has("BYMONTHDAY") && weekly, "can't have BYMONTHDAY with FREQ=WEEKLY"},
+		{nth && (weekly || daily), "can have a number before a weekday with FREQ=MONTHLY or YEARLY alone"},
+		{nth && has("BYWEEKNO"), "can't have a number before a weekday with BYWEEKNO"},
+		{mostNth > 5 && (o.Freq == rrule.MONTHLY || has("BYMONTH")), "has a weekday that no month has"},
+		{has("BYSETPOS") && len(parts) == len(slices.DeleteFunc([]string{"FREQ", "UNTIL", "COUNT", "INTERVAL", "WKST",
+			"BYSETPOS"}, func(name string) bool { return !has(name) })), "needs another BY… part beside BYSETPOS"},
+		{len(o.Bysetpos) > maxPositions, fmt.Sprintf("has more than %d entries in BYSETPOS", maxPositions)},
+		{times > maxTimes, fmt.Sprintf("names more than %d times a day", maxTimes)},
+	} {
+		if wrong.is {
+			return errors.New(wrong.why)
+		}
+	}
+	return nil
+}
+
+// starts returns when the occurrences begin that the rule gives from a start on, as the zone's clock shows it, in
+// order. The start is one of them only where the rule gives it. The error is for clients.
+func (r Rule) starts(start time.Time, zone wiretime.Zone) ([]time.Time, error) {
+	o := r.option
+	latest := time.Date(lastYear, time.December, 31, 23, 59, 59, 0, time.UTC)
+	until := latest
+	switch len(r.until) {
+	case len(untilDay):
+		until = o.Until.AddDate(0, 0, 1).Add(-time.Second)
+	case len(untilLocal):
+		until = o.Until
+	case len(untilInstant):
+		until = zone.Wall(o.Until)
+	}
+	if until.After(latest) {
+		until = latest
+	}
+	o.Dtstart, o.Until = start.AddDate(laterYears, 0, 0), until.AddDate(laterYears, 0, 0)
+	rule, err := rrule.NewRRule(o)
+	if err != nil {
+		return nil, fmt.Errorf("is not right: %w", err)
+	}
+	var found []time.Time
+	next := rule.Iterator()
+	for at, more := next(); more; at, more = next() {
+		if len(found) == MaxOccurrences {
+			return nil, fmt.Errorf("has more than %d occurrences", MaxOccurrences)
+		}
+		found = append(found, at.AddDate(-laterYears, 0, 0))
+	}
+	switch {
+	case len(found) == 0:
+		return nil, errors.New("has no occurrence from the start on")
+	case len(found) < o.Count:
+		return nil, fmt.Errorf("has only %d occurrences up to the year %d", len(found), lastYear)
+	}
+	return found, nil
+}

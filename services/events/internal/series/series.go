@@ -1,0 +1,111 @@
+// Package series is events that are made together by a rule: every second Tuesday in term. Each of them, an
+// occurrence, is an ordinary event that knows its series and its place in that.
+//
+// A series is planned, then made. The plan says every event with all of its ids, and is stored before the first of
+// them. So whoever finds a plan that was begun by a process which died makes the rest of it, any number of times and
+// by any number of processes at once: it is the same series. Begin with plan.go (which days) and create.go.
+package series
+
+import (
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Record is the type's name in exception bodies.
+const Record = "Series"
+
+// State is how far a series is.
+type State string
+
+// The states. One that is withdrawn is deleted once none of its events is left.
+const (
+	Planned   State = "planned"
+	Made      State = "made"
+	Withdrawn State = "withdrawn"
+)
+
+// Clashing says what is to be done with an occurrence whose elements are taken up by another event.
+type Clashing string
+
+// The ways to deal with clashes.
+const (
+	IgnoreClashes Clashing = ""
+	SkipClashes   Clashing = "skip"   // leave the occurrence out
+	RefuseClashes Clashing = "refuse" // make no series
+	ReportClashes Clashing = "report" // make it, and say with what it clashes
+)
+
+// Series is a series as it is stored.
+type Series struct {
+	ID      int64
+	Version int64 // the store's
+	State   State
+	Begun   time.Time
+	Actor   audit.Actor     // who made it
+	Key     idempotency.Key // of the request
+	Repeat  Repeat
+	Pattern event.Event // of its events, as they were made
+	Plan    []Occurrence
+	LeftOut []LeftOut
+
+	Failures []event.Failure // elements that none of its events got; without Submitted
+}
+
+// Repeat says how a series repeats.
+type Repeat struct {
+	Rule      string
+	Except    []wiretime.Day
+	During    *Calendar
+	NotDuring *Calendar
+	Clashes   Clashing
+}
+
+// Calendar is the days that events of a category touch, such as terms, holidays and the weeks of a letter.
+type Calendar struct {
+	CategoryID int64
+	Body       string // of those events, in any case; "": any
+}
+
+// Occurrence is an event of a series as it is planned.
+type Occurrence struct {
+	Place       int
+	EventID     int64
+	Span        wiretime.Span
+	Commitments []int64 // ids, in the order of the pattern's
+	Requests    []int64 // likewise
+}
+
+// Reason says why an occurrence of a rule is no event.
+type Reason string
+
+// The reasons.
+const (
+	Excepted  Reason = "except"     // its day is one of the exceptions
+	Outside   Reason = "during"     // its day is none of those
+	Within    Reason = "not_during" // one of its days is one of those
+	Clashes   Reason = "clash"      // an element is taken up
+	Overtaken Reason = "overtaken"  // its element was booked, or it was deleted, while the series was made
+)
+
+// LeftOut is an occurrence of the rule that is no event.
+type LeftOut struct {
+	Starts    time.Time
+	Reason    Reason
+	EventID   int64 // the event that stands in the way; 0: none
+	ElementID int64 // what it takes up; 0: none
+}
+
+// events returns the planned events.
+func (s *Series) events() []event.Event {
+	events := make([]event.Event, len(s.Plan))
+	for i, o := range s.Plan {
+		events[i] = s.Pattern.At(o.EventID, o.Span, o.Commitments, o.Requests)
+		events[i].SeriesID, events[i].Place = s.ID, o.Place
+		events[i].Actor = s.Pattern.OwnerID
+	}
+	return events
+}

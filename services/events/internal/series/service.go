@@ -1,0 +1,101 @@
+package series
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+const (
+	// maxExcept bounds the exceptions of a series.
+	maxExcept = 1000
+	// maxBookings bounds the commitments and requests of all events of a series together.
+	maxBookings = 10_000
+	// longestCalendar is how long before a series an event that counts for it may begin.
+	longestCalendar = 366 * day
+	// perBatch is how many events are written at once.
+	perBatch = 50
+	// abandoned is after which time a series that is not yet made is taken for one whose process died. A process that
+	// is only slow makes the same series.
+	abandoned = 20 * time.Second
+	// sweepEvery is how often they are looked for.
+	sweepEvery = 10 * time.Second
+)
+
+// Store keeps series. What gets or changes one returns record.ErrNotFound when there is none.
+type Store interface {
+	Get(ctx context.Context, id int64) (Series, error)
+	// GetByKey returns the series that the request with the idempotency.Key of that id made.
+	GetByKey(ctx context.Context, keyID string) (Series, error)
+	// ListUnmade returns those that were begun before a time and are not made, oldest first, up to limit.
+	ListUnmade(ctx context.Context, before time.Time, limit int) ([]Series, error)
+	NewID(ctx context.Context) (int64, error)
+	// Insert stores a new series; ErrTaken when another has its idempotency key.
+	Insert(ctx context.Context, s Series) error
+	Change(ctx context.Context, id int64, change func(*Series) error) (Series, error)
+	// Delete removes a series, which need not be there.
+	Delete(ctx context.Context, id int64) error
+	// ForgetKeys removes the idempotency keys of series that were begun before a time.
+	ForgetKeys(ctx context.Context, before time.Time) error
+
+	// InsertEvents stores those of the events whose ids are not taken, and returns the indexes of the others.
+	InsertEvents(ctx context.Context, events []event.Event) (taken []int, err error)
+	// FindEvents returns the events of a series in order of their places.
+	FindEvents(ctx context.Context, id int64) ([]event.Event, error)
+	// FindInCategory returns the events of a category that start from one time on and before another.
+	FindInCategory(ctx context.Context, categoryID int64, from, to time.Time) ([]event.Event, error)
+	// Lead runs work while no other process does.
+	Lead(ctx context.Context, work func(context.Context) error) error
+}
+
+// IDs is where new events and what they contain get their ids; it is event.Store's.
+type IDs interface {
+	NewEventIDs(ctx context.Context, n int) ([]int64, error)
+	NewCommitmentIDs(ctx context.Context, n int) ([]int64, error)
+	NewRequestIDs(ctx context.Context, n int) ([]int64, error)
+	// Delete removes the event with that id. Fence makes sure that none is stored under it.
+	Delete(ctx context.Context, id int64, may func(*event.Event) error) error
+	Fence(ctx context.Context, id int64) error
+}
+
+// Events is what is asked of the use cases of events.
+type Events interface {
+	Draft(ctx context.Context, p principal.Principal, f event.Fields, s event.Submission) (event.Draft, error)
+	// Submitted returns the elements of a submission that exist, by id.
+	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
+}
+
+// Clasher finds and books for several events; package clash has it.
+type Clasher interface {
+	Each(ctx context.Context, several clash.Several) ([][]event.Clash, error)
+	BookEach(ctx context.Context, several clash.Several, write func([][]event.Clash) error) error
+}
+
+// Categories is what is asked of the use cases of categories.
+type Categories interface {
+	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+}
+
+// Options of a Service; all are needed.
+type Options struct {
+	Store      Store
+	IDs        IDs
+	Events     Events
+	Clashes    Clasher
+	Categories Categories
+	Zone       wiretime.Zone
+	Log        *slog.Logger
+}
+
+// Service is the use cases of series. It is safe for concurrent use.
+type Service struct{ o Options }
+
+// New returns the use cases.
+func New(o Options) *Service { return &Service{o} }

@@ -1,0 +1,339 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"pgregory.net/rapid"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// counting counts what a search reads.
+type counting struct {
+	*Events
+	reads, documents int
+}
+
+func (c *counting) FindStarting(
+	ctx context.Context, wanted event.Wanted, from, to time.Time, limit int,
+) ([]event.Event, bool, error) {
+	found, more, err := c.Events.FindStarting(ctx, wanted, from, to, limit)
+	c.reads, c.documents = c.reads+1, c.documents+len(found)
+	return found, more, err
+}
+
+func (c *counting) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiretime.Day) ([]event.Event, error) {
+	found, err := c.Events.FindGoingOn(ctx, wanted, day)
+	c.reads, c.documents = c.reads+1, c.documents+len(found)
+	return found, err
+}
+
+// members answers with one reach list, whoever is asked for.
+type members struct {
+	administrators
+	reaches []fact.Reach
+}
+
+func (m members) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
+	var held []fact.Reach
+	for _, r := range m.reaches {
+		if days := wiretime.IntersectDays(r.Days, []wiretime.Days{q.Days}); len(days) > 0 {
+			held = append(held, fact.Reach{ElementID: r.ElementID, Days: days})
+		}
+	}
+	return []fact.ElementReaches{{ElementID: q.IDs[0], Reaches: held}}, nil
+}
+
+// pages returns all that a search finds, page by page.
+func pages(t rapid.TB, s *event.Service, q event.Search, limit int) []int64 {
+	var ids []int64
+	after := event.FoundPlace{}
+	for range 1000 {
+		page, next, err := s.Search(context.Background(), q, after, limit)
+		if err != nil {
+			t.Fatalf("%+v: %v", q, err)
+		}
+		if len(page) > limit {
+			t.Fatalf("a page of %d, limit %d", len(page), limit)
+		}
+		for _, e := range page {
+			ids = append(ids, e.ID)
+		}
+		if next.IsZero() {
+			return ids
+		}
+		after = next
+	}
+	t.Fatalf("%+v has no last page", q)
+	return nil
+}
+
+// Whatever is looked for, all pages together are what a model finds that looks at every event, in order.
+func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
+	_, s := open(t)
+	zone := timetest.London(t)
+	bodies := []string{"Maths 9A", "MATHS 10B", "Théâtre trip", "theatre", "Straße", "9", "", "Governors' meeting"}
+	for i := range 3 {
+		bodies = append(bodies, strings.Repeat("the quick brown fox jumps over a lazy dog 0123456789 ", i+1)+"é"+
+			fmt.Sprint(i))
+	}
+	var stored []event.Event
+	rapid.Check(t, func(rt *rapid.T) {
+		origin := time.Date(2026, rapid.SampledFrom([]time.Month{3, 10, 12}).Draw(rt, "month"), 25, 0, 0, 0, 0,
+			time.UTC)
+		moment := func(name string) time.Time {
+			days := rapid.OneOf(rapid.IntRange(-3, 12), rapid.IntRange(-4000, 4000)).Draw(rt, name)
+			return origin.AddDate(0, 0, days).Add(time.Duration(rapid.IntRange(0, 95).Draw(rt,
+				"quarter")) * 15 * time.Minute)
+		}
+		var added []event.Event
+		for range rapid.IntRange(0, 12).Draw(rt, "events") {
+			id := int64(len(stored) + len(added) + 1)
+			e := event.Event{
+				ID: id, Body: rapid.SampledFrom(bodies).Draw(rt, "body"),
+				CategoryID: rapid.Int64Range(1, 3).Draw(rt, "category"),
+				OwnerID:    rapid.Int64Range(0, 3).Draw(rt, "owner"),
+			}
+			e.Span.Starts = moment("starts")
+			length := rapid.OneOf(rapid.Just(0), rapid.IntRange(0, 200), rapid.IntRange(0, 6000),
+				rapid.IntRange(0, 500000)).Draw(rt, "length")
+			e.Span.Ends = e.Span.Starts.Add(time.Duration(length) * 15 * time.Minute)
+			for n := range rapid.Int64Range(0, 2).Draw(rt, "commitments") {
+				e.Commitments = append(e.Commitments, event.Commitment{ID: id*10 + n,
+					ElementID: 1 + n*2 + rapid.Int64Range(0, 1).Draw(rt, "element"),
+					Status:    rapid.SampledFrom(event.Statuses()).Draw(rt, "status")})
+			}
+			added = append(added, e)
+		}
+		insert(t, s, added...)
+		stored = append(stored, added...)
+
+		first := zone.DayOf(moment("first"))
+		texts := []string{"", "math", "theat", "ÂTRE", "strass", "dog", "trip to"}
+		q := event.Search{
+			Text:       rapid.SampledFrom(texts).Draw(rt, "text"),
+			CategoryID: rapid.Int64Range(0, 4).Draw(rt, "wanted category"),
+			OwnerID:    rapid.Int64Range(0, 4).Draw(rt, "wanted owner"),
+			ElementID:  rapid.Int64Range(0, 1).Draw(rt, "wanted element"),
+			Status:     rapid.SampledFrom(append(event.Statuses(), "", "")).Draw(rt, "wanted status"),
+			Days: rapid.SampledFrom([]wiretime.Days{event.AnyDays, {First: first, Last: first},
+				{First: first, Last: first + 40}, {First: first, Last: wiretime.LastDay},
+				{First: wiretime.FirstDay, Last: first}, {First: 0, Last: 84005}}).Draw(rt, "days"),
+		}
+		var m members
+		for element := range rapid.Int64Range(0, 4).Draw(rt, "reaches") {
+			begins := zone.DayOf(moment("joins"))
+			last := begins + wiretime.Day(rapid.IntRange(0, 400).Draw(rt, "stays"))
+			m.reaches = append(m.reaches, fact.Reach{ElementID: element + 1,
+				Days: []wiretime.Days{{First: begins, Last: last}, {First: last + 20, Last: last + 50}}})
+		}
+		if q.Text == "" && q.ElementID == 0 && q.Days == event.AnyDays {
+			return
+		}
+		limit := rapid.SampledFrom([]int{1, 3, 10, 200}).Draw(rt, "limit")
+		if limit == 1 && len(stored) > 200 {
+			limit = 50
+		}
+		want := model(zone, stored, q, m.reaches)
+		service := event.New(event.Options{Store: s, Elements: m, Zone: zone})
+		if got := pages(rt, service, q, limit); !slices.Equal(got, want) {
+			rt.Fatalf("%+v of %+v\ngot  %v\nwant %v", q, m.reaches, got, want)
+		}
+	})
+}
+
+// model looks at every event.
+func model(zone wiretime.Zone, stored []event.Event, q event.Search, reaches []fact.Reach) []int64 {
+	var found []event.Event
+	for _, e := range stored {
+		days := e.Days(zone)
+		reached, status := q.ElementID == 0, q.Status == ""
+		for _, c := range e.Commitments {
+			status = status || c.Status == q.Status
+			for _, r := range reaches {
+				both := wiretime.IntersectDays(r.Days, []wiretime.Days{q.Days})
+				reached = reached || (r.ElementID == c.ElementID && slices.ContainsFunc(both, days.Overlaps))
+			}
+		}
+		if reached && status && days.Overlaps(q.Days) && (q.CategoryID == 0 || q.CategoryID == e.CategoryID) &&
+			(q.OwnerID == 0 || q.OwnerID == e.OwnerID) &&
+			strings.Contains(needle.Fold(e.Body), needle.Fold(q.Text)) {
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, func(a, b event.Event) int {
+		return cmp.Or(a.Span.Starts.Compare(b.Span.Starts), a.Span.Ends.Compare(b.Span.Ends), cmp.Compare(a.ID, b.ID))
+	})
+	var ids []int64
+	for _, e := range found {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
+	db, s := open(t)
+	events := make([]event.Event, 3000)
+	for i := range events {
+		events[i] = lesson(int64(i + 1))
+	}
+	insert(t, s, events...)
+	var reaches []fact.Reach
+	for element := range int64(13) {
+		reaches = append(reaches, fact.Reach{ElementID: element + 1, Days: []wiretime.Days{
+			timetest.Days(t, "2026-01-01", "2026-07-31"), timetest.Days(t, "2026-11-01", "2027-07-31")}})
+	}
+	zone := timetest.London(t)
+	begin, end := zone.Bounds(wiretime.Days{First: event.FirstDay, Last: event.LastDay})
+	from := time.Date(2026, 9, 7, 10, 0, 0, 0, time.UTC)
+	text := event.Wanted{Needle: needle.New("maths in the hall")}
+	all := event.Wanted{Needle: needle.New("maths"), CategoryID: 1, OwnerID: 2, Status: event.Noted, Reaches: reaches}
+	for name, filter := range map[string]bson.D{
+		"an hour of all":          startingFilter(zone, event.Wanted{}, from, from.Add(time.Hour)),
+		"a month of all":          startingFilter(zone, event.Wanted{}, from, from.AddDate(0, 1, 0)),
+		"text of all years":       startingFilter(zone, text, begin, end),
+		"text of years":           startingFilter(zone, text, from, from.AddDate(12, 0, 0)),
+		"an element of all years": startingFilter(zone, event.Wanted{Reaches: reaches}, begin, end),
+		"an element of a week":    startingFilter(zone, event.Wanted{Reaches: reaches}, from, from.AddDate(0, 0, 7)),
+		"all that can be asked":   startingFilter(zone, all, from, from.AddDate(0, 1, 0)),
+		"a category":              startingFilter(zone, event.Wanted{CategoryID: 1}, from, from.AddDate(1, 0, 0)),
+		"going on":                goingOnFilter(event.Wanted{}, zone.DayOf(from)),
+		"going on with all":       goingOnFilter(all, zone.DayOf(from)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
+				{Key: "projection", Value: searched}, {Key: "limit", Value: 160}})
+		})
+	}
+}
+
+// Ten years of history are read no more than one: what a page takes follows from the page.
+func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
+	_, s := open(t)
+	zone := timetest.London(t)
+	const perYear, limit = 1200, 20
+	var id int64
+	grow := func(year int) {
+		events := make([]event.Event, perYear)
+		for i := range events {
+			id++
+			starts := time.Date(year, 1, 1, 9, 0, 0, 0, time.UTC).AddDate(0, 0, i*365/perYear).
+				Add(time.Duration(i%4) * time.Hour)
+			body := fmt.Sprintf("%d/Maths %d", i%13, i%9)
+			if i%200 == 7 {
+				body = "Théâtre, le jour de l'an"
+			}
+			events[i] = event.Event{ID: id, Body: body, CategoryID: id % 5, OwnerID: 1 + id%50,
+				Span: wiretime.Span{Starts: starts, Ends: starts.Add(time.Hour)},
+				Commitments: []event.Commitment{
+					{ID: id, ElementID: 1 + id%30, Status: event.Statuses()[id%5]},
+				}}
+		}
+		insert(t, s, events...)
+	}
+	asked := map[string]event.Search{
+		"a common text": {Text: "maths", Days: event.AnyDays},
+		"a rare text":   {Text: "theatre", Days: event.AnyDays},
+		"no text":       {Text: "xylophone", Days: event.AnyDays},
+		"a common text from a day": {Text: "maths",
+			Days: wiretime.Days{First: day(t, "2025-03-01"), Last: wiretime.LastDay}},
+		"a day":                        {Days: timetest.Days(t, "2025-03-01", "2025-03-01")},
+		"a year":                       {Days: timetest.Days(t, "2025-01-01", "2025-12-31")},
+		"an owner":                     {OwnerID: 7, Days: timetest.Days(t, "1970-01-01", "2199-12-31")},
+		"a category of years":          {CategoryID: 3, Days: timetest.Days(t, "1970-01-01", "2199-12-31")},
+		"an element":                   {ElementID: 5, Days: event.AnyDays},
+		"an element's text and status": {ElementID: 5, Text: "maths", Status: event.Noted, Days: event.AnyDays},
+	}
+	m := members{reaches: []fact.Reach{
+		{ElementID: 5, Days: []wiretime.Days{{First: event.FirstDay, Last: event.LastDay}}},
+		{ElementID: 6, Days: []wiretime.Days{timetest.Days(t, "2025-02-01", "2025-02-28")}},
+	}}
+	read := func(years int) {
+		for name, q := range asked {
+			c := &counting{Events: s}
+			service := event.New(event.Options{Store: c, Elements: m, Zone: zone})
+			after := event.FoundPlace{}
+			for n := range 6 {
+				*c = counting{Events: s}
+				page, next, err := service.Search(t.Context(), q, after, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%d years, %s, page %d: %d returned, %d read in %d reads", years, name, n+1, len(page),
+					c.documents, c.reads)
+				// The first page of all years has to find out where it begins.
+				if most := 10*limit - 8*limit*min(n, 1); c.documents > most+len(page)/2 || c.reads > 12 {
+					t.Errorf("%d years, %s, page %d: %d read in %d reads, want at most %d", years, name, n+1,
+						c.documents, c.reads, most+len(page)/2)
+				}
+				if after = next; next.IsZero() {
+					break
+				}
+			}
+		}
+	}
+	grow(2025)
+	read(1)
+	for year := 2016; year < 2025; year++ {
+		grow(year)
+	}
+	read(10)
+}
+
+func day(t *testing.T, text string) wiretime.Day { return timetest.Days(t, text, text).First }
+
+// What the release before writes keeps the keys of its old state, until it is found by its schema.
+func TestClients_SearchFindsWhatAnOlderReleaseHasWritten(t *testing.T) {
+	db, s := open(t)
+	e := lesson(1)
+	insert(t, s, e)
+	set := func(fields bson.D) {
+		t.Helper()
+		update := bson.D{{Key: "$set", Value: fields}}
+		if _, err := EventsCollection(db).UpdateByID(t.Context(), e.ID, update); err != nil {
+			t.Fatal(err)
+		}
+	}
+	service := event.New(event.Options{Store: s, Zone: timetest.London(t)})
+	search := func(text string) []int64 {
+		return pages(t, service, event.Search{Text: text, Days: event.AnyDays}, 10)
+	}
+	set(bson.D{{Key: "schema", Value: eventSchema - 1}, {Key: "body", Value: "Physics"}})
+	if old := search("maths"); old != nil {
+		t.Errorf("found by the title before: %v", old)
+	}
+	if err := s.upgrade(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := search("physics"); !slices.Equal(got, []int64{1}) {
+		t.Errorf("found %v", got)
+	}
+	// As stored before there were such keys, when the migrations run.
+	if _, err := EventsCollection(db).UpdateByID(t.Context(), e.ID, bson.D{
+		{Key: "$unset", Value: bson.D{{Key: "search_keys", Value: 1}}},
+		{Key: "$set", Value: bson.D{{Key: "schema", Value: 3}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Collection("migrations").DeleteMany(t.Context(), bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := mongostore.Migrate(t.Context(), db, "events", migrations(timetest.London(t))); err != nil {
+		t.Fatal(err)
+	}
+	if got := search("physics"); !slices.Equal(got, []int64{1}) {
+		t.Errorf("after the migrations found %v", got)
+	}
+}

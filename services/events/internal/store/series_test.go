@@ -1,0 +1,121 @@
+package store
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
+)
+
+// fullSeries has something in every field.
+func fullSeries(id int64, key string, begun time.Time) series.Series {
+	return series.Series{
+		ID: id, Version: 1, State: series.Planned, Begun: begun, Actor: audit.Actor{User: 7},
+		Key: idempotency.Key{ID: key, Body: "body"},
+		Repeat: series.Repeat{
+			Rule: "FREQ=DAILY;COUNT=2", Except: []wiretime.Day{20000},
+			During:    &series.Calendar{CategoryID: 1, Body: "A"},
+			NotDuring: &series.Calendar{CategoryID: 2}, Clashes: series.SkipClashes,
+		},
+		Pattern: event.Event{
+			Body: "Maths", CategoryID: 1, OwnerID: 2, OrganiserID: 3,
+			Commitments: []event.Commitment{{ElementID: 4, Status: event.Requested, AddedBy: 2}},
+			Requests:    []event.Request{{ElementID: 5, Quantity: 2, AddedBy: 2}},
+		},
+		Plan: []series.Occurrence{{
+			Place: 1, EventID: id*100 + 1, Span: span("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z"),
+			Commitments: []int64{id * 10}, Requests: []int64{id * 20},
+		}},
+		LeftOut: []series.LeftOut{{
+			Starts: time.Unix(1788768000, 0).UTC(), Reason: series.Clashes, EventID: 9, ElementID: 4,
+		}},
+		Failures: []event.Failure{{
+			Index: 1, Commitment: &event.Commitment{Status: event.Requested},
+			Errors: problem.Fields{"element_id": {"has already been taken"}},
+		}},
+	}
+}
+
+func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
+	db, events := open(t)
+	s := NewSeries(db, events.ids, events)
+	old, fresh := now().Add(-25*time.Hour), now()
+	first, second := fullSeries(1, "old", old), fullSeries(2, "new", fresh)
+	for _, one := range []series.Series{first, second} {
+		if err := s.Insert(t.Context(), one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Insert(t.Context(), fullSeries(3, "new", fresh)); !errors.Is(err, series.ErrTaken) {
+		t.Errorf("another with the same key: %v", err)
+	}
+	if got, err := s.GetByKey(t.Context(), "old"); err != nil || !reflect.DeepEqual(got, first) {
+		t.Errorf("%v\n got %+v\nwant %+v", err, got, first)
+	}
+	made, err := s.Change(t.Context(), 2, func(x *series.Series) error { x.State = series.Made; return nil })
+	second.State, second.Version = series.Made, 2
+	if err != nil || !reflect.DeepEqual(made, second) {
+		t.Errorf("%v\n got %+v\nwant %+v", err, made, second)
+	}
+	if unmade, err := s.ListUnmade(t.Context(), now().Add(time.Hour), 5); err != nil || len(unmade) != 1 ||
+		unmade[0].ID != 1 {
+		t.Errorf("unmade: %+v, %v", unmade, err)
+	}
+	if err := s.ForgetKeys(t.Context(), now().Add(-24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.GetByKey(t.Context(), "old"); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("a forgotten key: %v", err)
+	}
+	for name, filter := range map[string]bson.D{
+		"a key": seriesKeyFilter("new"), "unmade": unmadeFilter(fresh), "old keys": seriesKeysFilter(fresh),
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "series"}, {Key: "filter", Value: filter}})
+		})
+	}
+	for range 2 {
+		if err := s.Delete(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Get(t.Context(), 1); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("deleted: %v", err)
+	}
+}
+
+func TestClients_SeriesTheirEventsAreStoredOnceAndFoundInOrder(t *testing.T) {
+	db, events := open(t)
+	s := NewSeries(db, events.ids, events)
+	var all []event.Event
+	for id := int64(1); id <= 3; id++ {
+		e := lesson(id)
+		e.Key, e.SeriesID, e.Place = "", 7, int(4-id)
+		all = append(all, e)
+	}
+	if taken, err := s.InsertEvents(t.Context(), all[:2]); err != nil || len(taken) != 0 {
+		t.Fatal(taken, err)
+	}
+	if taken, err := s.InsertEvents(t.Context(), all); err != nil || !reflect.DeepEqual(taken, []int{0, 1}) {
+		t.Errorf("taken: %v, %v", taken, err)
+	}
+	other := lesson(4)
+	insert(t, events, other)
+	found, err := s.FindEvents(t.Context(), 7)
+	if err != nil || len(found) != 3 || found[0].ID != 3 || found[2].ID != 1 || found[0].Place != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: inSeriesFilter(7)},
+		{Key: "sort", Value: bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}}}})
+}
