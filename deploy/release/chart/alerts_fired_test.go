@@ -93,93 +93,98 @@ func (s *stage) rules() string {
 		"prometheusRule.errorBudget=0.05"))
 }
 
-// trials bring about what each alert is for. What a trial does repeats until the alert has fired; the function that it
+// trials bring about what each alert is for. They mostly wait, so those of each kind have a system of their own, beside
+// the others. What a trial does repeats until the alert has fired; the function that it
 // returns mends, and is repeated until the alert is gone.
-var trials = map[string]func(s *stage) (again, mend func()){
-	"BelfryServiceDown": func(s *stage) (func(), func()) {
-		s.Stop(s.t, "elements")
-		return nothing, once(func() { s.Restart(s.t, "elements") })
-	},
-	"BelfryStoreAway": func(s *stage) (func(), func()) {
-		s.mongo.Cut()
-		return nothing, once(func() { s.mongo.Mend(s.t) })
-	},
-	"BelfryErrorsFast": func(s *stage) (func(), func()) {
-		s.mongo.Cut()
-		mended := once(func() { s.mongo.Mend(s.t) })
-		return func() { s.read(20, 0) }, func() { mended(); s.read(20, 20) }
-	},
-	"BelfryErrorsSlow": func(s *stage) (func(), func()) {
-		s.mongo.Cut()
-		mended := once(func() { s.mongo.Mend(s.t) })
-		return func() { s.read(1, 9) }, func() { mended(); s.read(20, 20) }
-	},
-	"BelfryReadsSlow": func(s *stage) (func(), func()) {
-		_, err := s.wire.Toxics.AddToxicJson(strings.NewReader(
-			`{"name": "slow", "type": "latency", "stream": "downstream", "attributes": {"latency": 1000}}`))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		mended := once(func() { s.wire.Toxics.ResetToxics(context.WithoutCancel(s.t.Context())) })
-		return func() { s.read(10, 0) }, func() { mended(); s.read(20, 20) }
-	},
-	"BelfryMemoryShort": func(s *stage) (func(), func()) {
-		row, err := json.Marshal(map[string]any{"key": "k", "name": strings.Repeat("x", 200)})
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		body := strings.Repeat(string(row)+"\n", 4<<20/(len(row)+1))
-		return func() {
-				var work sync.WaitGroup
-				for range 8 {
-					work.Go(func() {
-						_, _ = s.admin.Send(s.t.Context(), "POST", "/api/admin/import/locations?dry_run=true", body,
-							"Content-Type", "application/x-ndjson")
-					})
-				}
-				work.Wait()
-			}, once(func() { // the others may have grown by what came before
-				for _, service := range services {
-					s.Stop(s.t, service)
-					s.Restart(s.t, service)
-				}
-			})
-	},
-	"BelfryRestarting": func(s *stage) (func(), func()) {
-		return func() {
-			const started = `process_start_time_seconds{service="belfry-notes"}`
-			var before string
-			for _, start := range s.monitor.query(s.t, started) {
-				before = fmt.Sprint(start.Value[1])
+var trials = map[string]map[string]func(s *stage) (again, mend func()){
+	"stores": {
+		"BelfryStoreAway": func(s *stage) (func(), func()) {
+			s.mongo.Cut()
+			return nothing, once(func() { s.mongo.Mend(s.t) })
+		},
+		"BelfryErrorsFast": func(s *stage) (func(), func()) {
+			s.mongo.Cut()
+			mended := once(func() { s.mongo.Mend(s.t) })
+			return func() { s.read(20, 0) }, func() { mended(); s.read(20, 20) }
+		},
+		"BelfryErrorsSlow": func(s *stage) (func(), func()) {
+			s.mongo.Cut()
+			mended := once(func() { s.mongo.Mend(s.t) })
+			return func() { s.read(1, 9) }, func() { mended(); s.read(20, 20) }
+		},
+		"BelfryReadsSlow": func(s *stage) (func(), func()) {
+			_, err := s.wire.Toxics.AddToxicJson(strings.NewReader(
+				`{"name": "slow", "type": "latency", "stream": "downstream", "attributes": {"latency": 1000}}`))
+			if err != nil {
+				s.t.Fatal(err)
 			}
-			s.Kill(s.t, "notes")
-			s.Restart(s.t, "notes")
-			await(s.t, func() string {
-				if now := s.monitor.query(s.t, started); len(now) == 1 && fmt.Sprint(now[0].Value[1]) != before {
-					return ""
+			mended := once(func() { s.wire.Toxics.ResetToxics(context.WithoutCancel(s.t.Context())) })
+			return func() { s.read(10, 0) }, func() { mended(); s.read(20, 20) }
+		},
+		"BelfryOutboxStuck": func(s *stage) (func(), func()) {
+			s.forbid("-xadd")
+			return once(s.bookAndDelete), once(func() { s.forbid("+xadd") })
+		},
+	},
+	"processes": {
+		"BelfryServiceDown": func(s *stage) (func(), func()) {
+			s.Stop(s.t, "elements")
+			return nothing, once(func() { s.Restart(s.t, "elements") })
+		},
+		"BelfryMemoryShort": func(s *stage) (func(), func()) {
+			row, err := json.Marshal(map[string]any{"key": "k", "name": strings.Repeat("x", 200)})
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			body := strings.Repeat(string(row)+"\n", 4<<20/(len(row)+1))
+			return func() {
+					var work sync.WaitGroup
+					for range 8 {
+						work.Go(func() {
+							_, _ = s.admin.Send(s.t.Context(), "POST", "/api/admin/import/locations?dry_run=true", body,
+								"Content-Type", "application/x-ndjson")
+						})
+					}
+					work.Wait()
+				}, once(func() { // the others may have grown by what came before
+					for _, service := range services {
+						s.Stop(s.t, service)
+						s.Restart(s.t, service)
+					}
+				})
+		},
+		"BelfryRestarting": func(s *stage) (func(), func()) {
+			return func() {
+				const started = `process_start_time_seconds{service="belfry-notes"}`
+				var before string
+				for _, start := range s.monitor.query(s.t, started) {
+					before = fmt.Sprint(start.Value[1])
 				}
-				return "Prometheus has not seen the start of notes"
-			})
-		}, nothing
-	},
-	"BelfryOutboxStuck": func(s *stage) (func(), func()) {
-		s.forbid("-xadd")
-		return once(s.bookAndDelete), once(func() { s.forbid("+xadd") })
-	},
-	"BelfryMessagesStuck": func(s *stage) (func(), func()) {
-		s.forbid("-xreadgroup")
-		return once(s.bookAndDelete), once(func() { s.forbid("+xreadgroup") })
-	},
-	"BelfryNoticesFailing": func(s *stage) (func(), func()) {
-		s.endpoint.Answer(http.StatusInternalServerError)
-		send := func() {
-			_, _ = s.admin.Send(s.t.Context(), "POST", fmt.Sprintf("/api/admin/webhooks/%d/test", s.webhook),
-				nil)
-		}
-		return send, func() {
-			s.endpoint.Answer(http.StatusNoContent)
-			send()
-		}
+				s.Kill(s.t, "notes")
+				s.Restart(s.t, "notes")
+				await(s.t, func() string {
+					if now := s.monitor.query(s.t, started); len(now) == 1 && fmt.Sprint(now[0].Value[1]) != before {
+						return ""
+					}
+					return "Prometheus has not seen the start of notes"
+				})
+			}, nothing
+		},
+		"BelfryMessagesStuck": func(s *stage) (func(), func()) {
+			s.forbid("-xreadgroup")
+			return once(s.bookAndDelete), once(func() { s.forbid("+xreadgroup") })
+		},
+		"BelfryNoticesFailing": func(s *stage) (func(), func()) {
+			s.endpoint.Answer(http.StatusInternalServerError)
+			send := func() {
+				_, _ = s.admin.Send(s.t.Context(), "POST", fmt.Sprintf("/api/admin/webhooks/%d/test", s.webhook),
+					nil)
+			}
+			return send, func() {
+				s.endpoint.Answer(http.StatusNoContent)
+				send()
+			}
+		},
 	},
 }
 
@@ -222,19 +227,28 @@ func (s *stage) bookAndDelete() {
 // in the guide return something meanwhile.
 func TestHardToBreak_Watching_EachAlertFiresAndEnds(t *testing.T) {
 	program(t, "prometheus")
-	s := newStage(t)
-	names := slices.Sorted(maps.Keys(trials))
-	if alerts := slices.Sorted(maps.Keys(alertsOf(t))); !slices.Equal(names, alerts) {
-		t.Fatalf("trials of %q, alerts %q", names, alerts)
+	var tried []string
+	for _, kind := range trials {
+		tried = slices.AppendSeq(tried, maps.Keys(kind))
 	}
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) { s.try(t, name) })
+	slices.Sort(tried)
+	if alerts := slices.Sorted(maps.Keys(alertsOf(t))); !slices.Equal(tried, alerts) {
+		t.Fatalf("trials of %q, alerts %q", tried, alerts)
 	}
-	s.plannedStop()
+	for kind, alerts := range trials {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			for _, name := range slices.Sorted(maps.Keys(alerts)) {
+				t.Run(name, func(t *testing.T) { s.try(t, name, alerts[name]) })
+			}
+			s.plannedStop()
+		})
+	}
 }
 
 // try brings about what an alert is for, until it fires, and mends it, until it does not.
-func (s *stage) try(t *testing.T, name string) {
+func (s *stage) try(t *testing.T, name string, trial func(s *stage) (again, mend func())) {
 	t.Helper()
 	await(t, func() string { // what other trials have left is over
 		if s.monitor.fires(t, name) {
@@ -243,7 +257,7 @@ func (s *stage) try(t *testing.T, name string) {
 		return ""
 	})
 	begun := time.Now()
-	again, mend := trials[name](s)
+	again, mend := trial(s)
 	await(t, func() string {
 		again()
 		if !s.monitor.fires(t, name) {

@@ -95,6 +95,22 @@ check_ground() {
 	load "$IMAGES"/{before,now}/*.tar
 	CGO_ENABLED=0 go build -C "$CHECKOUT" -o "$RUN/" ./deploy/admin/belfryctl ./deploy/verify/cluster/patient
 	CGO_ENABLED=0 go test -C "$CHECKOUT" -c -o "$RUN/conformance" ./deploy/verify/conformance
+	push_chart
+}
+
+REGISTRY_PORT=5000
+PUSHED=oci://localhost:$REGISTRY_PORT/charts
+
+# push_chart packages the chart of this commit and pushes it to a registry, from which `release now` and the district's
+# example take it. The registry is a program of the module with which the images are made.
+push_chart() {
+	CGO_ENABLED=0 go build -C "$CHECKOUT/deploy" -o "$RUN/" github.com/google/go-containerregistry/cmd/registry
+	keep registry "$RUN/registry" -port "$REGISTRY_PORT"
+	helm package "$CHECKOUT/charts/belfry" --destination "$RUN/chart" >/dev/null
+	need 30 registry inside curl -sS --fail "http://localhost:$REGISTRY_PORT/v2/"
+	helm push "$RUN"/chart/belfry-*.tgz "$PUSHED" --plain-http >"$RUN/log/push.log" 2>&1 ||
+		fail "the chart's package: $(cat "$RUN/log/push.log")"
+	say "the chart's package is in a registry: $(sed -n 's/^Pushed: //p' "$RUN/log/push.log")"
 }
 
 check_install() {
@@ -114,10 +130,10 @@ check_install() {
 
 # release TAG [ARGUMENTS...] installs the release or upgrades it, to the chart and images of the tag.
 release() {
-	local tag=$1 from=$CHECKOUT
+	local tag=$1 chart=("$PUSHED/belfry" --plain-http)
 	shift
-	[ "$tag" != before ] || from=$CHECKOUT/.local/$NAME-before
-	helm upgrade --install belfry "$from/charts/belfry" --namespace school --values "$HERE/values.yaml" \
+	[ "$tag" != before ] || chart=("$CHECKOUT/.local/$NAME-before/charts/belfry")
+	helm upgrade --install belfry "${chart[@]}" --namespace school --values "$HERE/values.yaml" \
 		--set image.tag="$tag" --wait --timeout 5m "$@"
 }
 
@@ -137,13 +153,17 @@ pods_spread() {
 
 check_helm_test() {
 	step "helm test: login, create, read, delete"
-	helm test belfry --namespace school --timeout 2m 2>&1 | grep '^ok' | while read -r line; do say "$line"; done
+	helm test belfry --namespace school --timeout 2m >"$RUN/log/helm-test.log" 2>&1 ||
+		fail "helm test: $(cat "$RUN/log/helm-test.log"; school logs belfry-test)"
+	grep '^ok' "$RUN/log/helm-test.log" | while read -r line; do say "$line"; done
 }
 
 check_school() {
 	step "the main job: a school loaded by belfryctl through the Ingress"
 	"$RUN/belfryctl" demo --pupils 120 --years 1 --out "$RUN/demo" >/dev/null
-	operate import "$RUN/demo" 2>/dev/null | tail -3 | while read -r line; do say "$line"; done
+	operate import "$RUN/demo" >"$RUN/imported" 2>"$RUN/log/import.log" ||
+		fail "import: $(tail -5 "$RUN/log/import.log")"
+	tail -3 "$RUN/imported" | while read -r line; do say "$line"; done
 	login
 	local category staff body event
 	category=$(ask /api/eventcategories | jq -er '.eventcategories[0].id')
@@ -265,10 +285,11 @@ check_kill() {
 	say "belfryctl check passes"
 }
 
-# restarted COUNT succeeds when so many containers were restarted and all are ready.
+# restarted COUNT succeeds when so many containers were restarted and all are ready. The pod of helm test stays when it
+# is done, and counts nowhere.
 restarted() {
 	local pods
-	pods=$(school get pods -o json)
+	pods=$(school get pods --field-selector status.phase=Running -o json)
 	[ "$(jq '[.items[].status.containerStatuses[0].restartCount] | add' <<<"$pods")" -ge "$1" ] &&
 		[ "$(jq '[.items[].status.containerStatuses[0].ready] | all' <<<"$pods")" = true ]
 }

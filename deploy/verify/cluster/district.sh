@@ -21,18 +21,21 @@ check_district() {
 	step "the example for a district as it is, with policies that name every peer"
 	local began=$SECONDS
 	district_ground
-	helm upgrade --install belfry "$CHECKOUT/charts/belfry" --namespace belfry \
-		--values "$CHECKOUT/charts/belfry/examples/district.yaml" --wait --timeout 10m >/dev/null
+	helm upgrade --install belfry "$PUSHED/belfry" --plain-http --namespace belfry \
+		--values "$CHECKOUT/charts/belfry/examples/district.yaml" --set mongodb.database=district \
+		--wait --timeout 10m >/dev/null # the guide's database is on the same server
 	kubectl --namespace belfry wait --for=jsonpath='{.status.readyReplicas}'=3 deployment --all \
 		--timeout=120s >/dev/null
 	say "installed in $((SECONDS - began)) s, and with as many pods as the autoscaler wants; of events:"
 	kubectl --namespace belfry get pods --selector app.kubernetes.io/component=events --no-headers \
 		-o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName |
 		while read -r pod node; do say "  $pod  $node  ${ZONES[$node]}"; done
-	helm test belfry --namespace belfry --timeout 2m 2>&1 | grep -c '^ok' >"$RUN/oks" || fail "helm test"
+	helm test belfry --namespace belfry --timeout 2m >"$RUN/log/district.log" 2>&1 ||
+		fail "helm test: $(cat "$RUN/log/district.log"; kubectl --namespace belfry logs belfry-test)"
 	inside env SSL_CERT_FILE="$PKI/ca.crt" BELFRY_URL="https://$DISTRICT:$GATEWAY" BELFRY_UUID="$ADMIN" \
 		"$RUN/belfryctl" check >/dev/null || fail "belfryctl check through the district's Gateway"
-	say "helm test passes within, $(cat "$RUN/oks") steps, and belfryctl check through the Gateway"
+	say "helm test passes within, $(grep -c '^ok' "$RUN/log/district.log") steps," \
+		"and belfryctl check through the Gateway"
 	memory_peak
 	reach
 }
@@ -53,9 +56,9 @@ district_ground() {
 	kubectl --namespace belfry create secret generic belfry --from-literal=admin-uuid="$ADMIN" \
 		--from-literal=internal-token="$(openssl rand -hex 32)" >/dev/null
 	kubectl --namespace belfry create secret generic belfry-mongodb-uri \
-		--from-literal=connectionString.standard=mongodb://belfry-mongodb-svc:27017/district >/dev/null
+		--from-literal=connectionString.standard=mongodb://belfry-mongodb-svc:27017/ >/dev/null
 	kubectl --namespace belfry create secret generic belfry-valkey \
-		--from-literal=url=redis://default:anything@belfry-valkey:6379/0 >/dev/null
+		--from-literal=url=redis://default:anything@belfry-valkey:6379/1 >/dev/null
 	kubectl --namespace belfry create configmap district-ca --from-file=ca.crt="$PKI/ca.crt" >/dev/null
 	echo "$FRONT $DISTRICT" >>"$RUN/hosts"
 }

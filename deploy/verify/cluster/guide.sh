@@ -48,7 +48,7 @@ check_guide() {
 	local work=$RUN/guide began=$SECONDS
 	given "$work"
 	commands "Install" "The first administrator" "Load the school" "Change settings" "Uninstall" >"$work/commands"
-	inside env MONGODB_URI="mongodb://mongodb.stores:27017/" REDIS_URL="redis://valkey.stores:6379/0" \
+	inside env MONGODB_URI="mongodb://mongodb.stores:27017/" REDIS_URL="redis://valkey.stores:6379/2" \
 		SSL_CERT_FILE="$PKI/ca.crt" KUBECONFIG="$RUN/admin.kubeconfig" \
 		PATH="$RUN:$KUBERNETES:$BIN/helm-v$HELM_VERSION:$PATH" \
 		sh -c 'cd "$1" && exec bash -euo pipefail commands' sh "$work" >"$RUN/log/guide.log" 2>&1 ||

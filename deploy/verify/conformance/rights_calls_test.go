@@ -112,6 +112,9 @@ func elementCalls() map[string]call {
 		"GET /api/freebusy | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/freebusy?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
 		}, nil),
+		"GET /api/free | itself or another person": send(http.MethodGet, func(*scene) string {
+			return "/api/free?type=Property&starts_at=2019-04-10&ends_at=2019-04-11"
+		}, nil),
 		"GET /api/timetables | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/timetables?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
 		}, nil),
