@@ -20,7 +20,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	fields := readFields(o)
+	fields := h.readFields(o)
 	submission, err := readAdditions(body, fields.Faults)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (h handlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v, err := h.events.Change(c.UserContext(), web.Principal(c), change.ID, readFields(change.Fields), change.Match)
+	v, err := h.events.Change(c.UserContext(), web.Principal(c), change.ID, h.readFields(change.Fields), change.Match)
 	if err != nil {
 		return h.refuse(c, err)
 	}
