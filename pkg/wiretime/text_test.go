@@ -32,7 +32,8 @@ func canonical(text string, order DateOrder) string {
 	}
 	if parts := nextMidnight.FindStringSubmatch(text); parts != nil {
 		if day, err := time.Parse(time.DateOnly, parts[1]); err == nil {
-			text = strings.Replace(text, parts[1]+parts[2]+"24", day.AddDate(0, 0, 1).Format(time.DateOnly)+parts[2]+"00", 1)
+			next := day.AddDate(0, 0, 1).Format(time.DateOnly)
+			text = strings.Replace(text, parts[1]+parts[2]+"24", next+parts[2]+"00", 1)
 		}
 	}
 	return text

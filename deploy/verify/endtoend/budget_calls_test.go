@@ -83,6 +83,9 @@ func (c *budgeted) identityCalls() []call {
 		{route: "PUT /api/sessions/{session}", request: func(int) request {
 			return request{as: c.login("secretary"), path: "/api/sessions/1", body: switching}
 		}},
+		{route: "PATCH /api/sessions/{session}", request: func(int) request {
+			return request{as: c.login("secretary"), path: "/api/sessions/1", body: switching}
+		}},
 		{route: "PUT /api/sessions/{session}/revert", request: func(int) request {
 			as := c.login("secretary")
 			as.Put(c.t, "/api/sessions/1", switching).Must(c.t, 200)
@@ -111,6 +114,7 @@ func (c *budgeted) identityCalls() []call {
 		}),
 		c.audit("identity"),
 		read("GET /healthz", "", c.system.Client(c.t), "/healthz"),
+		read("GET /api/version", "", c.system.Client(c.t), "/api/version"),
 		read("GET /api/openapi.json", "", c.system.Client(c.t), "/api/openapi.json"),
 		read("GET /api/docs", "", c.system.Client(c.t), "/api/docs"),
 	}
