@@ -192,5 +192,15 @@ func TestDecisionsPart3_NamelikeFoldsLettersAsUnicodeDoes(t *testing.T) {
 			equal(t, "namelike="+part, found(t, search(t, c, "namelike", name+part)), e.Name)
 		}
 	}
-	search(t, c, "namelike", name+"ecole").Want(t, http.StatusNotFound, nothing) // an accent counts
+}
+
+func TestClients_NamelikeFindsWithoutAccents(t *testing.T) {
+	proves(t, "clients namelike")
+	c, name := school.As(t), school.Unique("")
+	e := school.subject(t, name+"Émile Æneas")
+	for _, part := range []string{"emile", "ÉMILE", "E\u0301mile", "èmílë"} {
+		equal(t, "namelike="+part, found(t, search(t, c, "namelike", name+part)), e.Name)
+	}
+	search(t, c, "name", name+"emile Æneas").Want(t, http.StatusNotFound, nothing) // a whole name is exact
+	search(t, c, "namelike", "\u0301").Want(t, http.StatusNotFound, nothing)
 }

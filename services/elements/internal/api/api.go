@@ -28,8 +28,11 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	})
 	h := handlers{elements: elements, audit: stores.Audit, zone: r.Zone, now: time.Now}
 	return service.Surface{
-		Public:     h.public(),
-		Internal:   h.internal(),
-		Components: []lifecycle.Component{lifecycle.Background("audit", stores.Audit.Run(r.Log))},
+		Public:   h.public(),
+		Internal: h.internal(),
+		Components: []lifecycle.Component{
+			lifecycle.Background("audit", stores.Audit.Run(r.Log)),
+			lifecycle.Background("upgrade of elements", stores.Elements.KeepUpgraded(r.Log)),
+		},
 	}, nil
 }

@@ -87,9 +87,11 @@ func (c *importChanges[T]) write(
 	return all && len(duplicates) == 0, nil
 }
 
+func distinctKeys(keys []string) []string { return slices.Compact(slices.Sorted(slices.Values(keys))) }
+
 // findByKeys returns those of the elements that exist, by key.
 func (s *Service) findByKeys(ctx context.Context, keys []string) (map[string]Element, error) {
-	found, err := s.store.FindByKeys(ctx, distinct(keys))
+	found, err := s.store.FindByKeys(ctx, distinctKeys(keys))
 	if err != nil {
 		return nil, err
 	}

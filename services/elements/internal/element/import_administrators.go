@@ -36,7 +36,7 @@ func (s *Service) ImportAdministrators(
 	for _, r := range open(rows, outcomes) {
 		keys = append(keys, r.User)
 	}
-	found, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinct(keys)})
+	found, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinctKeys(keys)})
 	if err != nil {
 		return nil, err
 	}

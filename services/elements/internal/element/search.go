@@ -1,6 +1,10 @@
 package element
 
-import "context"
+import (
+	"context"
+
+	"github.com/belfry-schools/belfry/pkg/needle"
+)
 
 // maxHits bounds a search by a part of the name (contract part 8).
 const maxHits = 100
@@ -11,7 +15,11 @@ func (s *Service) SearchByName(ctx context.Context, name string) ([]Element, err
 }
 
 // SearchByPart returns the first 100 current elements whose name contains the part, in order of name, then id. Letter
-// case does not count.
+// case and accents do not count; nothing but accents is in no name.
 func (s *Service) SearchByPart(ctx context.Context, part string) ([]Element, error) {
-	return s.store.ListByNeedle(ctx, NewNeedle(part), maxHits)
+	n := needle.New(part)
+	if n.Length() == 0 {
+		return nil, nil
+	}
+	return s.store.ListByNeedle(ctx, n, maxHits)
 }

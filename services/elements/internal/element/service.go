@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -22,9 +23,9 @@ type Store interface {
 	// ListByName returns the current elements of exactly that name, in order of id: of each only what the list form
 	// shows, and whether it is current.
 	ListByName(ctx context.Context, name string) ([]Element, error)
-	// ListByNeedle returns the first current elements that have the needle in their name, in order of name, then id;
+	// ListByNeedle returns the first current elements that have the part in their name, in order of name, then id;
 	// of each what ListByName does.
-	ListByNeedle(ctx context.Context, needle Needle, limit int) ([]Element, error)
+	ListByNeedle(ctx context.Context, part needle.Needle, limit int) ([]Element, error)
 
 	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.
 	Insert(ctx context.Context, elements []Element) (duplicates []int, err error)

@@ -23,7 +23,7 @@ type elementDocument struct {
 	Details                detailsDocument `bson:"details"`
 	Administrators         []int64         `bson:"administrators"`
 	ImportedAdministrators []string        `bson:"imported_administrators,omitempty"`
-	Grams                  []string        `bson:"grams"` // of a current element's name, else none: no search finds it
+	Grams                  []string        `bson:"grams"` // of a current element's name, else none: no search finds it; see gramsOf
 
 	journal.Tail `bson:",inline"`
 }
@@ -48,14 +48,14 @@ type detailsDocument struct {
 // set makes the document say e.
 func (d *elementDocument) set(e element.Element) {
 	*d = elementDocument{
-		Head: mongostore.Head{ID: e.ID, Schema: schema},
+		Head: mongostore.Head{ID: e.ID, Schema: elementSchema},
 		Key:  e.Key, ImportHash: e.ImportHash,
 		EntityType: e.EntityType, EntityID: e.EntityID, Name: e.Name, UUID: e.UUID, Current: e.Current,
 		Details:        detailsDocument(e.Details),
 		Administrators: e.Administrators, ImportedAdministrators: e.ImportedAdministrators,
 	}
 	if e.Current {
-		d.Grams = element.Grams(e.Name)
+		d.Grams = gramsOf(e.Name)
 	}
 }
 

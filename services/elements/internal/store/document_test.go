@@ -37,12 +37,12 @@ func TestDocuments_StayAsTheyAreStored(t *testing.T) {
 		document any
 		want     string
 	}{
-		{"an element", e, `{"_id":1,"version":0,"schema":1,"key":"Pupil:17","import_hash":"h","entity_type":"Pupil",
+		{"an element", e, `{"_id":1,"version":0,"schema":2,"key":"Pupil:17","import_hash":"h","entity_type":"Pupil",
 			"entity_id":2,"name":"A","uuid":"u","current":true,
 			"details":{"initials":"a","title":"b","forename":"c","surname":"d","known_as":"e","year_group":"f",
 			"house_name":"g","tutor_group":"h","email":"i","short_name":"j","description":"k","resource":true,
 			"make_public":false},"administrators":[3],"imported_administrators":["3"],"grams":["a"]}`},
-		{"an element with little", plain, `{"_id":1,"version":0,"schema":1,"entity_type":"Group","entity_id":2,
+		{"an element with little", plain, `{"_id":1,"version":0,"schema":2,"entity_type":"Group","entity_id":2,
 			"name":"A","uuid":"u","current":false,"details":{},"administrators":null,"grams":null}`},
 		{"a membership", m, `{"_id":1,"version":0,"schema":1,"group":2,"member":3,"nested":true,
 			"spans":[{"first":5,"last":2147483647}],"import_hash":"h",

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -158,25 +159,28 @@ var listed = bson.D{
 // ListByNeedle implements element.Store. Names that have all grams of a needle may lack the needle, if it is longer
 // than a gram: then it reads more of them until it has enough. The server sorts only as many as it is to return.
 func (s *Elements) ListByNeedle(
-	ctx context.Context, needle element.Needle, limit int,
+	ctx context.Context, part needle.Needle, limit int,
 ) ([]element.Element, error) {
 	const spare, growth = 10, 8
 	for most := limit + spare; ; most *= growth {
 		o := options.Find().SetProjection(listed).SetSort(orderOfName).
 			SetLimit(int64(most)).SetBatchSize(int32(most) + 1) // all in one round trip
-		read, err := s.elements.Find(ctx, byNeedle(needle), o)
+		read, err := s.elements.Find(ctx, byNeedle(part), o)
 		if err != nil {
 			return nil, err
 		}
-		hits := slices.DeleteFunc(slices.Clone(read), func(e element.Element) bool { return !needle.In(e.Name) })
+		hits := slices.DeleteFunc(slices.Clone(read), func(e element.Element) bool { return !part.In(e.Name) })
 		if len(hits) >= limit || len(read) < most {
 			return hits[:min(len(hits), limit)], nil
 		}
 	}
 }
 
-func byNeedle(needle element.Needle) bson.D {
-	return bson.D{{Key: "grams", Value: bson.D{{Key: "$all", Value: needle.Grams}}}}
+// askedGrams is by how many grams a part of a name is looked for.
+const askedGrams = 12
+
+func byNeedle(part needle.Needle) bson.D {
+	return bson.D{{Key: "grams", Value: bson.D{{Key: "$all", Value: part.Grams(askedGrams)}}}}
 }
 
 // Insert implements element.Store. It sets the entity ids as well, which count up by type.

@@ -21,6 +21,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -313,7 +314,7 @@ func TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore(t *testing.T) {
 			return want(err, len(found))
 		},
 		"by a part of the name": func(ctx context.Context, s *Store, _ int64) error {
-			found, err := s.Elements.ListByNeedle(ctx, element.NewNeedle("new"), 10)
+			found, err := s.Elements.ListByNeedle(ctx, needle.New("new"), 10)
 			return want(err, len(found))
 		},
 		"in a list": func(ctx context.Context, s *Store, _ int64) error {

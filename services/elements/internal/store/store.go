@@ -41,8 +41,12 @@ func New(o Options) *Store {
 	}
 }
 
-// schema is the shape of this release's documents.
-const schema = 1
+// The shapes of this release's documents: elementSchema of elements, whose grams have no accents since 2, and schema of
+// all others.
+const (
+	schema        = 1
+	elementSchema = 2
+)
 
 var elementIndexes = []mongostore.Index{
 	{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
@@ -52,6 +56,7 @@ var elementIndexes = []mongostore.Index{
 	// With the name after the gram, a search that has many hits reads only those that it returns.
 	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
 	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
+	{Name: "before_2", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
 	auditlog.Index(),
 }
@@ -63,13 +68,18 @@ var membershipIndexes = []mongostore.Index{
 	auditlog.Index(),
 }
 
-// Prepare makes the indexes. It may run in several processes at once.
+// Prepare makes the indexes, and brings the elements to the shape of this release. It may run in several processes at
+// once.
 func Prepare(ctx context.Context, db *mongo.Database) error {
-	return errors.Join(
+	err := errors.Join(
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
 		auditOf(db).Prepare(ctx))
+	if err != nil {
+		return err
+	}
+	return mongostore.Migrate(ctx, db, "elements", migrations)
 }
 
 func auditOf(db *mongo.Database) *auditlog.Log {

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -210,7 +211,7 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 
 	slices.Sort(names)
 	for _, part := range []string{"z", "ET", "zet", "Zeta"} {
-		found, err := s.Elements.ListByNeedle(t.Context(), element.NewNeedle(part), 100)
+		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), 100)
 		if err != nil || !slices.Equal(namesOf(found), names) {
 			t.Errorf("%s: %q, not %q (%v)", part, namesOf(found), names, err)
 		}
@@ -220,7 +221,7 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 			}
 		}
 	}
-	first, err := s.Elements.ListByNeedle(t.Context(), element.NewNeedle("zeta"), 3)
+	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), 3)
 	if err != nil || !slices.Equal(namesOf(first), names[:3]) {
 		t.Errorf("the first three are %q (%v)", namesOf(first), err)
 	}
@@ -237,7 +238,7 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 		elements = append(elements, elementNamed(form.Subject, fmt.Sprintf("%03d abcX bcd", i)))
 	}
 	add(t, s, append(elements, elementNamed(form.Subject, "zz abcd"))...)
-	found, err := s.Elements.ListByNeedle(t.Context(), element.NewNeedle("abcd"), 100)
+	found, err := s.Elements.ListByNeedle(t.Context(), needle.New("abcd"), 100)
 	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
 		t.Errorf("%q %v", namesOf(found), err)
 	}
@@ -387,9 +388,10 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"by key", "elements", byKeys([]string{"Pupil:17", "Pupil:1900"}), nil},
 		{"by administrator", "elements", byAdministrator(7), nil},
 		{"name", "elements", byName("Forename17 Surname1"), orderOfID},
-		{"namelike of one character", "elements", byNeedle(element.NewNeedle("7")), orderOfName},
-		{"namelike of two characters", "elements", byNeedle(element.NewNeedle("99")), orderOfName},
-		{"namelike of many characters", "elements", byNeedle(element.NewNeedle("surname29")), orderOfName},
+		{"namelike of one character", "elements", byNeedle(needle.New("7")), orderOfName},
+		{"namelike of two characters", "elements", byNeedle(needle.New("99")), orderOfName},
+		{"namelike of many characters", "elements", byNeedle(needle.New("surname29")), orderOfName},
+		{"elements to upgrade", "elements", older(), nil},
 		{"list of a type", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
 		{"list of what is current", "elements", byFilter(element.Filter{Current: &yes, After: 100, Limit: 10}),
