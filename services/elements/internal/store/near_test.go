@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -156,6 +157,29 @@ func (w *writer) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
+// stop returns when the writer sleeps: a process of several threads may run on for a while after the signal.
+func (w *writer) stop(t *testing.T) {
+	t.Helper()
+	w.signal(t, syscall.SIGSTOP)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", w.command.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asleep := len(tasks) > 0
+		for _, task := range tasks {
+			stat, err := os.ReadFile(task)
+			asleep = asleep && err == nil && strings.Contains(string(stat), ") T ")
+		}
+		if asleep {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the writer does not stop")
+		}
+	}
+}
+
 // end returns when the write is acknowledged.
 func (w *writer) end(t *testing.T) {
 	t.Helper()
@@ -277,7 +301,7 @@ func afterASleep(t *testing.T, later ...string) (*near, *writer) {
 	n := newNear(t)
 	w := startWriter(t, n.db, n.prefix, n.id, append([]string{beforeWrite}, later...)...)
 	w.await(t, beforeWrite)
-	w.signal(t, syscall.SIGSTOP)
+	w.stop(t)
 	w.goOn(t)
 	if got := n.awaitEnd(t); got != "old" {
 		t.Fatalf("%q while the writer sleeps", got)
