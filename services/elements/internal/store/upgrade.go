@@ -43,8 +43,8 @@ func gramsOf(name string) []string {
 	return slices.Compact(grams)
 }
 
-// older matches the elements of the shapes before elementSchema, and is the condition of their index, which is empty but
-// for a rollout.
+// older matches the elements of the shapes before elementSchema, and is the condition of their index, which is empty
+// but for a rollout.
 func older() bson.D {
 	return bson.D{{Key: "schema", Value: bson.D{{Key: "$lt", Value: elementSchema}}}}
 }
@@ -75,8 +75,8 @@ func (s *Elements) upgrade(ctx context.Context) error {
 	return g.Wait()
 }
 
-// KeepUpgraded returns what upgrades, until its context ends, the elements that pods of the release before go on writing
-// after the migration, until the rollout ends. It looks for them every ten seconds.
+// KeepUpgraded returns what upgrades, until its context ends, the elements that pods of the release before go on
+// writing after the migration, until the rollout ends. It looks for them every ten seconds.
 func (s *Elements) KeepUpgraded(log *slog.Logger) func(context.Context) error {
 	loop := background.New(background.Options{
 		Name: "the upgrade of elements that the release before wrote", Log: log, Every: upgradeInterval,
