@@ -64,6 +64,8 @@ type Busy struct {
 // BusyQuestion asks when the elements reached are busy.
 type BusyQuestion struct {
 	Reaches []Reach `json:"reaches"`
+	// Except is an event whose commitments make nobody busy; 0: there is none.
+	Except int64 `json:"except,omitempty"`
 }
 
 // CalendarEvent is an event as a calendar shows it.

@@ -4,6 +4,7 @@
 package web
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -98,12 +99,16 @@ func New(o Options, routes []Route) (*App, error) {
 	return &App{App: app, bounds: o.Bounds, unused: map[*connection]struct{}{}}, nil
 }
 
-// guard does what has to be done where fiber has no hook: it answers methods that HTTP does not know with the envelope,
-// where fiber would with plain text, and takes care of what is left of a request when it has been answered.
+// guard does what has to be done where fiber has no hook: it takes .json off a path before the route is looked for,
+// answers methods that HTTP does not know with the envelope, where fiber would with plain text, and takes care of what
+// is left of a request when it has been answered.
 func guard(server *fasthttp.Server, methods []string) {
 	handle, fail := server.Handler, server.ErrorHandler
 	server.Handler = func(ctx *fasthttp.RequestCtx) {
 		defer finishBody(ctx)
+		if path := ctx.URI().PathOriginal(); bytes.HasSuffix(path, []byte(suffix)) {
+			ctx.URI().SetPath(WithoutSuffix(string(path)))
+		}
 		if slices.Contains(methods, string(ctx.Method())) {
 			handle(ctx)
 			return

@@ -29,6 +29,9 @@ type SpanFields struct {
 	AllDay       *bool   `json:"all_day"`
 	StartsAt     *string `json:"starts_at"`
 	EndsAt       *string `json:"ends_at"`
+
+	// Order is how dates with slashes are read in these fields.
+	Order DateOrder `json:"-"`
 }
 
 // The first and the last day that an event may touch, 1970-01-01 and 2199-12-31. The index keys of events rely on
@@ -70,7 +73,7 @@ func (z Zone) NewSpan(f SpanFields) (Span, problem.Fields) {
 // When only the all-day flag changes, in either set, a timed event is extended to the whole days that it touches,
 // and an all-day event keeps its two midnights.
 func (z Zone) ChangeSpan(old Span, f SpanFields) (Span, problem.Fields) {
-	if f == (SpanFields{}) {
+	if f == (SpanFields{Order: f.Order}) {
 		return old, nil
 	}
 	return z.span(f, &old)
@@ -80,7 +83,7 @@ func (z Zone) ChangeSpan(old Span, f SpanFields) (Span, problem.Fields) {
 func (z Zone) span(f SpanFields, old *Span) (Span, problem.Fields) {
 	adjusts := f.AllDayField != nil || f.StartsAtText != nil || f.EndsAtText != nil
 	asGiven := f.AllDay != nil || f.StartsAt != nil || f.EndsAt != nil
-	d := draft{zone: z, adjusts: !asGiven, old: old, faults: problem.Fields{}}
+	d := draft{zone: z, order: f.Order, adjusts: !asGiven, old: old, faults: problem.Fields{}}
 	if adjusts && asGiven {
 		return d.stored(), problem.Fields{startsAt: {mixedSets}}
 	}
@@ -93,6 +96,7 @@ func (z Zone) span(f SpanFields, old *Span) (Span, problem.Fields) {
 // draft is a span that is being parsed.
 type draft struct {
 	zone    Zone
+	order   DateOrder
 	adjusts bool // set A
 	old     *Span
 	span    Span
@@ -191,7 +195,7 @@ func (d *draft) end(text *string, hasStart bool) bool {
 // read parses a text that is not blank, and adds its faults. An exclusive end may be the midnight after the last
 // day.
 func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
-	m, ok := d.zone.parseMoment(text)
+	m, ok := d.zone.parseMoment(text, d.order)
 	if !ok || d.span.AllDay && !d.adjusts && !m.at.Equal(d.zone.Midnight(m.day)) {
 		d.faults.Add(field, problem.NotADate)
 		return moment{}, false

@@ -1,6 +1,9 @@
 package wiretime
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // moment is a date or date-time of a client, resolved in a zone.
 type moment struct {
@@ -9,10 +12,12 @@ type moment struct {
 }
 
 // parseMoment parses YYYY-MM-DD, or YYYY-MM-DD HH:MM[:SS[.f]] with a space or T before the time, then optionally Z
-// or an offset ±HH:MM. The fraction has one to nine digits and is dropped. Second 60 and 24:00 are invalid.
-func (z Zone) parseMoment(text string) (moment, bool) {
-	r := reader{text: text}
-	y, month, d := r.date()
+// or an offset ±HH:MM. The fraction has one to nine digits and is dropped. 24:00 is the next midnight, and no later
+// time of that hour is valid; nor is second 60. With an order, dates with slashes are read by it too, their day and
+// month of one or two digits, and the hour may have one digit.
+func (z Zone) parseMoment(text string, order DateOrder) (moment, bool) {
+	r := reader{text: text, order: order}
+	y, month, d := r.anyDate()
 	day := dayOfDate(y, time.Month(month), d)
 	if r.done() {
 		// The midnight is on another day only when the zone skipped the whole day.
@@ -35,6 +40,7 @@ func (z Zone) parseMoment(text string) (moment, bool) {
 // reader parses a text from the left. After a mismatch its methods return zeros, and done returns false.
 type reader struct {
 	text   string
+	order  DateOrder
 	failed bool
 }
 
@@ -80,39 +86,85 @@ func (r *reader) number(n, low, high int) int {
 	return value
 }
 
+// short reads a number of one or two digits.
+func (r *reader) short(low, high int) int {
+	if r.digits() == 1 {
+		return r.number(1, low, high)
+	}
+	return r.number(2, low, high)
+}
+
+// digits counts the digits that come next.
+func (r *reader) digits() (n int) {
+	for n < len(r.text) && r.text[n] >= '0' && r.text[n] <= '9' {
+		n++
+	}
+	return n
+}
+
 func (r *reader) date() (y, m, d int) {
 	y = r.number(4, 1, 9999)
 	r.oneOf("-")
 	m = r.number(2, 1, 12)
 	r.oneOf("-")
-	// Day 0 of a month is the last of the one before.
-	d = r.number(2, 1, time.Date(y, time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day())
+	d = r.number(2, 1, daysOf(y, m))
 	return y, m, d
 }
 
-// clock parses HH:MM[:SS[.f]] and returns the seconds since 00:00.
+// anyDate parses a date, with slashes where there is an order of them.
+func (r *reader) anyDate() (y, m, d int) {
+	if n := r.digits(); r.order == ISO || n == len(r.text) || r.text[n] != '/' {
+		return r.date()
+	}
+	d = r.short(1, 31)
+	r.oneOf("/")
+	m = r.short(1, 31)
+	r.oneOf("/")
+	y = r.number(4, 1, 9999)
+	if r.order == MonthDayYear {
+		d, m = m, d
+	}
+	if r.failed || m > 12 || d > daysOf(y, m) {
+		r.failed = true
+	}
+	return y, m, d
+}
+
+// daysOf returns how many days a month has: day 0 of a month is the last of the one before.
+func daysOf(y, m int) int { return time.Date(y, time.Month(m)+1, 0, 0, 0, 0, 0, time.UTC).Day() }
+
+// clock parses HH:MM[:SS[.f]] and returns the seconds since 00:00. 24:00 is a whole day.
 func (r *reader) clock() int64 {
-	seconds := r.number(2, 0, 23) * 3600
+	var seconds int
+	if r.order == ISO {
+		seconds = r.number(2, 0, 24) * 3600
+	} else {
+		seconds = r.short(0, 24) * 3600
+	}
 	r.oneOf(":")
 	seconds += r.number(2, 0, 59) * 60
+	later := false
 	if r.next(':') {
 		seconds += r.number(2, 0, 59)
 		if r.next('.') {
-			r.fraction()
+			later = r.fraction()
 		}
+	}
+	if seconds > secondsOfDay || seconds == secondsOfDay && later {
+		r.failed = true
 	}
 	return int64(seconds)
 }
 
-func (r *reader) fraction() {
-	n := 0
-	for n < len(r.text) && r.text[n] >= '0' && r.text[n] <= '9' {
-		n++
-	}
+// fraction reads a fraction of a second, and reports whether it is more than nothing.
+func (r *reader) fraction() bool {
+	n := r.digits()
 	if n < 1 || n > 9 {
 		r.failed = true
 	}
+	more := strings.Trim(r.text[:n], "0") != ""
 	r.text = r.text[n:]
+	return more
 }
 
 // offset parses an optional Z or ±HH:MM, and returns the seconds east of UTC.

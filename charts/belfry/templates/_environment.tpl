@@ -48,6 +48,7 @@ OTEL_RESOURCE_ATTRIBUTES: {{ print "service.instance.id=$(POD_NAME),k8s.pod.name
   $release.Namespace }}
 {{- end }}
 {{- if eq $.name "events" }}
+BELFRY_DATE_ORDER: {{ .dateOrder | quote }}
 BELFRY_CLASH_NOTES_AT: {{ .clashNotes.at | quote }}
 BELFRY_CLASH_DAYS: {{ .clashNotes.days | int | quote }}
 {{- if $url }}

@@ -40,6 +40,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"mail.tls=starttls": "value must be one of 'mandatory', 'opportunistic', 'implicit', " +
 			"'none'",
 		"mail.port=0":                                    "/mail/port",
+		"dateOrder=ymd":                                  "/dateOrder",
 		"clashNotes.at=3:00":                             "/clashNotes/at",
 		"clashNotes.days=93":                             "/clashNotes/days",
 		"webhooks.networks[0]=10.20.0.0":                 "/webhooks/networks/0",

@@ -137,14 +137,14 @@ func TestDecisionsPart1_WrongMethods(t *testing.T) {
 	c := school.As(t)
 	for path, call := range map[string][2]string{
 		"/api/elements": {"POST", "GET, HEAD"}, "/api/elements/1": {"DELETE", "GET, HEAD"},
-		"/api/elements/1/commitments": {"PUT", "GET, HEAD"}, "/api/events": {"GET", "POST"},
+		"/api/elements/1/commitments": {"PUT", "GET, HEAD"}, "/api/events": {"PUT", "GET, HEAD, POST"},
 		"/api/events/1": {"POST", "DELETE, GET, HEAD, PATCH, PUT"}, "/api/events/1/add": {"GET", "POST"},
 		"/api/events/1/notes":  {"DELETE", "GET, HEAD, POST"},
 		"/api/notes/1":         {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
 		"/notes/1":             {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
 		"/api/eventcategories": {"DELETE", "GET, HEAD"},
 		"/api/login":           {"POST", "GET, HEAD"}, "/api/logout": {"DELETE", "GET, HEAD"},
-		"/api/users": {"POST", "GET, HEAD"}, "/api/sessions/1": {"GET", "PUT"},
+		"/api/users": {"POST", "GET, HEAD"}, "/api/sessions/1": {"GET", "PATCH, PUT"},
 		"/sessions/1/whoami":     {"PUT", "GET, HEAD"},
 		"/api/sessions/1/revert": {"POST", "PUT"},
 	} {

@@ -202,13 +202,59 @@ func TestDecisionsPart4_FormsOfDates(t *testing.T) {
 	}
 }
 
+func TestDecisionsPart4_DatesWithSlashesAndShortHours(t *testing.T) {
+	proves(t, "decisions 4 slashes")
+	c := school.Booker(t)
+	april, january := "2019-04-01", "2019-01-04"
+	for text, want := range map[string]map[string]string{ // local, by the deployment's order; "" is no date
+		"1/4/2019":         {"dmy": april + " 00:00", "mdy": january + " 00:00"},
+		"01/04/2019 09:05": {"dmy": april + " 09:05", "mdy": january + " 09:05"},
+		"1/4/2019T9:05":    {"dmy": april + " 09:05", "mdy": january + " 09:05"},
+		"1/4/2019 24:00":   {"dmy": "2019-04-02 00:00", "mdy": "2019-01-05 00:00"},
+		"31/12/2019 9:05":  {"dmy": "2019-12-31 09:05"},
+		"12/31/2019 9:05":  {"mdy": "2019-12-31 09:05"},
+		"2019-04-10 9:05":  {"dmy": "2019-04-10 09:05", "mdy": "2019-04-10 09:05"},
+	} {
+		a := school.TryEvent(t, c, only(map[string]any{"starts_at_text": text}))
+		b := school.TryEvent(t, c, only(map[string]any{"starts_at": text, "ends_at": text}))
+		if want[school.DateOrder] == "" {
+			wantInvalid(t, a, "null", `{"starts_at":["is not a date"]}`)
+			wantInvalid(t, b, "null", `{"ends_at":["is not a date"],"starts_at":["is not a date"]}`)
+			continue
+		}
+		at := want[school.DateOrder]
+		equal(t, "set A, "+text, span(t, a.Must(t, http.StatusOK)), school.spans(t, at, at, false))
+		equal(t, "set B, "+text, span(t, b.Must(t, http.StatusOK)), school.spans(t, at, at, false))
+		made := school.Event(t, c, nil)
+		changed := c.Patch(t, eventPath(made.Int(t, "event.id")),
+			map[string]any{"event": map[string]any{"starts_at": text, "ends_at": text}})
+		equal(t, "changed, "+text, span(t, changed.Must(t, http.StatusOK)), school.spans(t, at, at, false))
+	}
+	// A query has ISO dates whatever the order is.
+	a := c.Get(t, elementPath(school.Location(t))+"/commitments?start_date=1/4/2019")
+	a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"start_date is not a date (YYYY-MM-DD)"}`)
+}
+
+func TestDecisionsPart4_24HoursIsTheNextMidnight(t *testing.T) {
+	proves(t, "decisions 4 24:00")
+	school.wantSpans(t, []spanCase{
+		{"an end", map[string]any{"starts_at": "2019-04-10 23:00", "ends_at": "2019-04-10 24:00"}, "2019-04-10 23:00",
+			"2019-04-11 00:00", false},
+		{"a start, at the end of a year", map[string]any{"starts_at_text": "2019-12-31 24:00:00"}, "2020-01-01 00:00",
+			"2020-01-01 00:00", false},
+		{"all-day, set B", map[string]any{"starts_at": "2019-04-10", "ends_at": "2019-04-10T24:00", "all_day": true},
+			"2019-04-10 00:00", "2019-04-11 00:00", true},
+	})
+}
+
 func TestDecisionsPart4_WhatIsNoDate(t *testing.T) {
 	proves(t, "decisions 4 bad dates", "decisions 4 errors starts_at")
 	c := school.Booker(t)
 	for _, value := range []any{
-		"2019-02-30", "2019-02-29", "2019-04-31", "2019-13-01", "2019-00-10", "2019-04-00", "1900-02-29", "10/04/2019",
+		"2019-02-30", "2019-02-29", "2019-04-31", "2019-13-01", "2019-00-10", "2019-04-00", "1900-02-29", "30/02/2019",
 		"10.4.2019", "2019-4-10", "19-04-10", "20190410", "2019-W15", "tomorrow", "now",
-		"2019-04-10 9:00", "2019-04-10 24:00", "2019-04-10 25:00", "2019-04-10 09:60", "2019-04-10 09:00:60",
+		"2019-04-10 24:01", "2019-04-10 24:00:01", "2019-04-10 25:00", "4/2019", "1/4/19", "2019/04/10",
+		"2019-04-10 9:0", "1/13/2019 09:60", "2019-04-10 09:60", "2019-04-10 09:00:60",
 		"2019-04-10 09", "2019-04-10 09:00:", "2019-04-10 09:00:00.", "2019-04-10  09:00",
 		"2019-04-10_09:00", "2019-04-10 09:00 Z", "2019-04-10 09:00z", "2019-04-10 09:00+1", "2019-04-10 09:00+0100",
 		"2019-04-10 09:00+24:00", "2019-04-10 09:00 +01:00", "2019-04-10 09:00 UTC",

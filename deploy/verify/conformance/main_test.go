@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,8 +39,8 @@ Exit codes: 0 every test passed, 1 a rule is broken, 2 the deployment could not 
 
 // deployment is the deployment under test.
 type deployment struct {
-	url, uuidFile, zone string
-	documented          bool
+	url, uuidFile, zone, dateOrder string
+	documented                     bool
 }
 
 // chosen matches the rules to test.
@@ -53,6 +54,8 @@ func TestMain(m *testing.M) {
 	flag.StringVar(&d.url, "url", "", "`address` of the deployment (default: services started for the run)")
 	flag.StringVar(&d.uuidFile, "uuid-file", "", "`file` with the administrator's uuid (default: BELFRY_UUID)")
 	flag.StringVar(&d.zone, "timezone", "Europe/London", "time `zone` of the deployment, its BELFRY_TIMEZONE")
+	flag.StringVar(&d.dateOrder, "date-order", "dmy",
+		"`order` of dates with slashes in the deployment, its BELFRY_DATE_ORDER")
 	flag.BoolVar(&d.documented, "documented", true, "hold every exchange to the interface's document")
 	rule := flag.String("rule", "", "only tests of rules that match this regular `expression`, such as '^4\\.2'")
 	flag.Usage = usage
@@ -95,6 +98,9 @@ func (d deployment) check(m *testing.M, rule string) int {
 	if chosen, err = regexp.Compile(rule); err != nil {
 		return refuse(fmt.Errorf("-rule: %w", err))
 	}
+	if !slices.Contains([]string{"dmy", "mdy", "iso"}, d.dateOrder) {
+		return refuse(fmt.Errorf("-date-order %q is not dmy, mdy or iso", d.dateOrder))
+	}
 	zone, err := time.LoadLocation(d.zone)
 	if err != nil {
 		return refuse(fmt.Errorf("-timezone: %w", err))
@@ -104,7 +110,7 @@ func (d deployment) check(m *testing.M, rule string) int {
 		if _, err := checkout.Root(); err != nil {
 			return refuse(errors.New("an address is needed: set -url; -help says more"))
 		}
-		r := &run{m: m, options: o, zone: zone}
+		r := &run{m: m, options: o, zone: zone, dateOrder: d.dateOrder}
 		return servicetest.Run(r, servicetest.Options{Replicas: 2},
 			func(s *servicetest.System) { r.options.URL, r.uuid = s.URL, s.AdminUUID })
 	}
@@ -119,7 +125,7 @@ func (d deployment) check(m *testing.M, rule string) int {
 	if uuid == "" {
 		return refuse(errors.New("the administrator's uuid is needed: set BELFRY_UUID or -uuid-file"))
 	}
-	return (&run{m, o, uuid, zone}).Run()
+	return (&run{m, o, uuid, zone, d.dateOrder}).Run()
 }
 
 func refuse(err error) int {
@@ -133,6 +139,8 @@ type run struct {
 	options servicetest.ClientOptions
 	uuid    string // the administrator's
 	zone    *time.Location
+
+	dateOrder string
 }
 
 // Run opens the school, runs the tests, prints a summary and cleans up, also when the run is interrupted.
@@ -145,7 +153,7 @@ func (r *run) Run() int {
 	if err != nil {
 		return refuse(err)
 	}
-	school = s
+	s.DateOrder, school = r.dateOrder, s
 	context.AfterFunc(ctx, func() { stop(); s.made.stop() }) // a second signal ends the run at once
 	began := time.Now()
 	code := r.m.Run()

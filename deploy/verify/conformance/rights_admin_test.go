@@ -119,6 +119,7 @@ func otherAdministrationCalls() map[string]call {
 	calls := map[string]call{
 		"GET /api/openapi.json | any": send(http.MethodGet, at("/api/openapi.json"), nil),
 		"GET /api/docs | any":         send(http.MethodGet, at("/api/docs"), nil),
+		"GET /api/version | any":      send(http.MethodGet, at("/api/version"), nil),
 		"GET /healthz | any":          send(http.MethodGet, at("/healthz"), nil),
 		"GET /api/admin/eventcategories | any": send(http.MethodGet, at("/api/admin/eventcategories?limit=1"),
 			nil),

@@ -53,8 +53,8 @@ func sessionCalls() map[string]call {
 	login := func(uuid func(x *scene) string) call {
 		return call{do: func(x *scene) servicetest.Answer { return tryLogin(x.t, x.client, uuid(x)) }}.alone()
 	}
-	switchTo := func(user func(x *scene) int64) call {
-		return send(http.MethodPut, at("/api/sessions/1"), func(x *scene) any {
+	switchBy := func(method string, user func(x *scene) int64) call {
+		return send(method, at("/api/sessions/1"), func(x *scene) any {
 			return wrapped("session", "user_id", fmt.Sprint(user(x)))
 		}).alone()
 	}
@@ -80,15 +80,27 @@ func sessionCalls() map[string]call {
 		}),
 		"GET /api/login | with another's uuid, which is a password": login(
 			func(x *scene) string { return x.stranger.uuid }),
-		"GET /api/logout | its own session":                   send(http.MethodGet, at("/api/logout"), nil).alone(),
-		"GET /api/sessions/{session}/whoami | itself":         send(http.MethodGet, at("/api/sessions/1/whoami"), nil),
-		"GET /sessions/{session}/whoami | itself":             send(http.MethodGet, at("/sessions/1/whoami"), nil),
-		"GET /api/users | itself":                             lookUp(itself),
-		"GET /api/users | another":                            lookUp(another),
-		"PUT /api/sessions/{session} | itself":                switchTo(func(x *scene) int64 { return x.who.id }),
-		"PUT /api/sessions/{session} | another":               switchTo(func(x *scene) int64 { return x.stranger.id }),
-		"PUT /api/sessions/{session} | an admin":              switchTo(anAdmin),
-		"PUT /api/sessions/{session} | the user who switched": switchTo(func(x *scene) int64 { return x.switcher.id }),
+		"GET /api/logout | its own session":           send(http.MethodGet, at("/api/logout"), nil).alone(),
+		"GET /api/sessions/{session}/whoami | itself": send(http.MethodGet, at("/api/sessions/1/whoami"), nil),
+		"GET /sessions/{session}/whoami | itself":     send(http.MethodGet, at("/sessions/1/whoami"), nil),
+		"GET /api/users | itself":                     lookUp(itself),
+		"GET /api/users | another":                    lookUp(another),
+		"PUT /api/sessions/{session} | itself": switchBy(
+			http.MethodPut, func(x *scene) int64 { return x.who.id }),
+		"PUT /api/sessions/{session} | another": switchBy(
+			http.MethodPut, func(x *scene) int64 { return x.stranger.id }),
+		"PUT /api/sessions/{session} | an admin": switchBy(
+			http.MethodPut, anAdmin),
+		"PUT /api/sessions/{session} | the user who switched": switchBy(
+			http.MethodPut, func(x *scene) int64 { return x.switcher.id }),
+		"PATCH /api/sessions/{session} | itself": switchBy(
+			http.MethodPatch, func(x *scene) int64 { return x.who.id }),
+		"PATCH /api/sessions/{session} | another": switchBy(
+			http.MethodPatch, func(x *scene) int64 { return x.stranger.id }),
+		"PATCH /api/sessions/{session} | an admin": switchBy(
+			http.MethodPatch, anAdmin),
+		"PATCH /api/sessions/{session} | the user who switched": switchBy(
+			http.MethodPatch, func(x *scene) int64 { return x.switcher.id }),
 		"PUT /api/sessions/{session}/revert | its own session": send(http.MethodPut, at("/api/sessions/1/revert"),
 			with(map[string]any{})).alone(),
 	}
@@ -111,6 +123,9 @@ func elementCalls() map[string]call {
 		}, nil),
 		"GET /api/freebusy | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/freebusy?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)
+		}, nil),
+		"GET /api/free | itself or another person": send(http.MethodGet, func(*scene) string {
+			return "/api/free?type=Property&starts_at=2019-04-10&ends_at=2019-04-11"
 		}, nil),
 		"GET /api/timetables | itself and another person": send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/timetables?elements=%d,%d", x.who.element.ID, x.stranger.element.ID)

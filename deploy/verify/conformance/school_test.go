@@ -32,6 +32,7 @@ var errInterrupted = errors.New("interrupted")
 // and keys.
 type School struct {
 	Prefix     string         // of every name and key that the run makes, such as "Cf3k7q2m"
+	DateOrder  string         // of dates with slashes: dmy, mdy or iso
 	Zone       *time.Location // of the deployment
 	Category   Category       // an ordinary one
 	Privileged Category       // a privileged one

@@ -88,3 +88,19 @@ func TestClients_SeriesRepeatedWithTheSameKey(t *testing.T) {
 	list := c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2027-03-01&end_date=2027-04-30", room.ID))
 	equal(t, "events", list.Len(t, "commitments"), 2)
 }
+
+func TestClients_SeriesAreDeletedByScope(t *testing.T) {
+	proves(t, "clients series deleted")
+	c := school.Booker(t)
+	made := c.Post(t, "/api/events", repeating(nil, "rule", "FREQ=WEEKLY;COUNT=5")).Must(t, http.StatusOK)
+	series := fmt.Sprintf("/api/series/%d", made.Int(t, "series.id"))
+	for _, one := range []struct {
+		place int
+		scope string
+		left  int
+	}{{2, "", 4}, {1, "?scope=one", 3}, {4, "?scope=following", 1}, {3, "?scope=all", 0}} {
+		event := eventPath(made.Int(t, fmt.Sprintf("series.events.%d.id", one.place-1)))
+		c.Delete(t, event+one.scope).WantCode(t, http.StatusOK)
+		equal(t, "events after DELETE"+one.scope, c.Get(t, series).Len(t, "series.events"), one.left)
+	}
+}

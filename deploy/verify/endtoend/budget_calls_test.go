@@ -83,6 +83,9 @@ func (c *budgeted) identityCalls() []call {
 		{route: "PUT /api/sessions/{session}", request: func(int) request {
 			return request{as: c.login("secretary"), path: "/api/sessions/1", body: switching}
 		}},
+		{route: "PATCH /api/sessions/{session}", request: func(int) request {
+			return request{as: c.login("secretary"), path: "/api/sessions/1", body: switching}
+		}},
 		{route: "PUT /api/sessions/{session}/revert", request: func(int) request {
 			as := c.login("secretary")
 			as.Put(c.t, "/api/sessions/1", switching).Must(c.t, 200)
@@ -111,6 +114,7 @@ func (c *budgeted) identityCalls() []call {
 		}),
 		c.audit("identity"),
 		read("GET /healthz", "", c.system.Client(c.t), "/healthz"),
+		read("GET /api/version", "", c.system.Client(c.t), "/api/version"),
 		read("GET /api/openapi.json", "", c.system.Client(c.t), "/api/openapi.json"),
 		read("GET /api/docs", "", c.system.Client(c.t), "/api/docs"),
 	}
@@ -139,6 +143,10 @@ func (c *budgeted) elementsCalls() []call {
 			at("/api/elements/%d/freebusy?"+schoolWeek, c.pupil)),
 		read("GET /api/freebusy", "a pupil and a teacher, a week", c.owner,
 			at("/api/freebusy?elements=%d,%d&"+schoolWeek, c.pupil, c.teacher)),
+		read("GET /api/free", "all locations, an hour", c.owner,
+			"/api/free?type=Location&starts_at="+schoolDay+"T09:00&ends_at="+schoolDay+"T10:00"),
+		read("GET /api/free", "all staff, an event's time, near to a teacher", c.owner,
+			at("/api/free?type=Staff&near=%d&event=%d", c.teacher, c.event)),
 		read("GET /api/timetables", "a pupil and a teacher, a week with staff and locations", c.owner,
 			at("/api/timetables?elements=%d,%d&"+schoolWeek+"&include=staff,locations", c.pupil, c.teacher)),
 		read("GET /api/timetables", "all locations, a day", c.owner,

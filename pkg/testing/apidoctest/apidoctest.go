@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // Exchange is a request with its answer.
@@ -88,6 +89,7 @@ func (c *Checker) Check(e Exchange) error {
 	}
 	asked := e.Request.Clone(e.Request.Context())
 	asked.Method, asked.Body = method, http.NoBody
+	asked.URL.Path = web.WithoutSuffix(asked.URL.Path)
 	asked.URL.Host, asked.URL.Scheme, asked.Host = "", "", ""
 	route, parameters, err := c.router.FindRoute(asked)
 	if err != nil {

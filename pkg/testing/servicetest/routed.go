@@ -8,8 +8,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// RoutedTo fails the test where the table of public paths sends a public route elsewhere than to the service, or has a
-// row for an internal one, which then could be reached from outside.
+// RoutedTo fails the test where the table of public paths sends a public route elsewhere than to the service, with
+// .json after it too where a client may write that, or has a row for an internal one, which then could be reached from
+// outside.
 func RoutedTo(t *testing.T, service string, public, internal []web.Route) {
 	t.Helper()
 	table, err := routes.Find()
@@ -19,6 +20,10 @@ func RoutedTo(t *testing.T, service string, public, internal []web.Route) {
 	for _, r := range public {
 		if found, _ := table.Service(r.Path); found != service {
 			t.Errorf("%s %s goes to %q", r.Method, r.Path, found)
+		}
+		path := r.Path + ".json"
+		if found, _ := table.Service(path); found != service && web.WithoutSuffix(path) != path {
+			t.Errorf("%s %s goes to %q", r.Method, path, found)
 		}
 	}
 	for _, r := range internal {

@@ -38,6 +38,7 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Large: true, Handler: h.calendarByToken},
 		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Large: true, Handler: h.freeBusy},
+		{Method: fiber.MethodGet, Path: "/api/free", Access: web.SignedIn, Large: true, Handler: h.free},
 		{Method: fiber.MethodGet, Path: "/api/timetables", Access: web.SignedIn, Large: true, Handler: h.timetables},
 
 		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},

@@ -117,7 +117,7 @@ func TestTimetables_OfATypeAreInOrderOfName(t *testing.T) {
 	s.Import(t, "locations", many[:500]...)
 	s.Import(t, "locations", many[500:]...)
 	s.Get(t, "/api/timetables?type=Location").Want(t, http.StatusBadRequest,
-		`{"status":"Bad request","message":"more than 1000 elements: ask for those of a smaller group"}`)
+		`{"status":"Bad request","message":"more than 1000 elements: ask for those of a group"}`)
 }
 
 // numbers are ids from 900,000 on.

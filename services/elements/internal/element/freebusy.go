@@ -40,13 +40,9 @@ func (s *Service) FreeBusy(
 	if err != nil {
 		return nil, nil, err
 	}
-	facts, err := s.events.Busy(ctx, fact.BusyQuestion{Reaches: union(reaches)})
+	byElement, err := s.busy(ctx, reaches, 0)
 	if err != nil {
 		return nil, nil, err
-	}
-	byElement := map[int64][]Interval{}
-	for _, f := range facts {
-		byElement[f.ElementID] = append(byElement[f.ElementID], Interval{f.Starts, f.Ends})
 	}
 	var busy []Interval
 	for n := range all {
@@ -55,4 +51,17 @@ func (s *Service) FreeBusy(
 	}
 	from, to := s.zone.Bounds(days)
 	return all, gaps(mergeIntervals(busy), Interval{from, to}, least), nil
+}
+
+// busy returns when the elements reached are busy, by id. The commitments of one event don't count; 0: all do.
+func (s *Service) busy(ctx context.Context, reaches [][]fact.Reach, except int64) (map[int64][]Interval, error) {
+	facts, err := s.events.Busy(ctx, fact.BusyQuestion{Reaches: union(reaches), Except: except})
+	if err != nil {
+		return nil, err
+	}
+	busy := map[int64][]Interval{}
+	for _, f := range facts {
+		busy[f.ElementID] = append(busy[f.ElementID], Interval{f.Starts, f.Ends})
+	}
+	return busy, nil
 }

@@ -13,6 +13,11 @@ import (
 // Interval is the time from an instant up to a later one, that one excluded.
 type Interval struct{ Starts, Ends time.Time }
 
+// overlaps says whether both have some time in common.
+func (i Interval) overlaps(other Interval) bool {
+	return later(i.Starts, other.Starts).Before(earlier(i.Ends, other.Ends))
+}
+
 // intervalOf returns the time of an event's summary.
 func intervalOf(e form.Event) (i Interval, err error) {
 	if e.StartsAt == nil || e.EndsAt == nil {
@@ -33,8 +38,8 @@ func busyIntervals(zone wiretime.Zone, reaches []fact.Reach, busy map[int64][]In
 		for _, days := range r.Days {
 			from, to := zone.Bounds(days)
 			for _, i := range busy[r.ElementID] {
-				if part := (Interval{later(i.Starts, from), earlier(i.Ends, to)}); part.Starts.Before(part.Ends) {
-					intervals = append(intervals, part)
+				if i.overlaps(Interval{from, to}) {
+					intervals = append(intervals, Interval{later(i.Starts, from), earlier(i.Ends, to)})
 				}
 			}
 		}

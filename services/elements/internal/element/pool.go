@@ -31,7 +31,7 @@ func (s *Service) poolOf(ctx context.Context, c choice, days wiretime.Days) (poo
 		return pool{}, err
 	}
 	if len(elements) > c.most {
-		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a smaller group", c.most)
+		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a group", c.most)
 	}
 	slices.SortFunc(elements, byName)
 	p, err := s.reach(ctx, elements, days)

@@ -72,6 +72,7 @@ type Events interface {
 	Requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error)
 	Busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error)
 	Calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error)
+	Summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error)
 }
 
 // Users is what is asked of the identity service.

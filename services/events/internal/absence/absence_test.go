@@ -213,7 +213,9 @@ func (s *school) events() []event.Event {
 	return all
 }
 
-func (s *school) Busy(_ context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error) {
+func (s *school) Busy(
+	_ context.Context, reaches []fact.Reach, _ int64,
+) ([]event.Placed[event.Commitment], error) {
 	s.busyAsked.Add(1)
 	var found []event.Placed[event.Commitment]
 	for _, r := range reaches {

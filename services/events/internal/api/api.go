@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
@@ -25,6 +26,7 @@ import (
 type settings struct {
 	notice.Settings
 	absence.Nightly
+	DateOrder wiretime.DateOrder `envconfig:"BELFRY_DATE_ORDER" default:"dmy" desc:"how dates with slashes are read in the fields of events: dmy (1/4/2019 is the first of April), mdy, or iso for none, and hours of two digits alone"`
 }
 
 // Check implements settings.Checker.
@@ -127,6 +129,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	}
 	h := handlers{
 		events:     useCases,
+		dateOrder:  own.DateOrder,
 		clashes:    clashes,
 		categories: categories,
 		series:     allSeries,

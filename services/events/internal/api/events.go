@@ -20,7 +20,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	fields := readFields(o)
+	fields := h.readFields(o)
 	submission, err := readAdditions(body, fields.Faults)
 	if err != nil {
 		return err
@@ -90,20 +90,24 @@ func (h handlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v, err := h.events.Change(c.UserContext(), web.Principal(c), change.ID, readFields(change.Fields), change.Match)
+	v, err := h.events.Change(c.UserContext(), web.Principal(c), change.ID, h.readFields(change.Fields), change.Match)
 	if err != nil {
 		return h.refuse(c, err)
 	}
 	return h.show(c, v)
 }
 
-// remove is DELETE /api/events/<id>.
+// remove is DELETE /api/events/<id>, with scope of events of its series too.
 func (h handlers) remove(c *fiber.Ctx) error {
 	id, match, err := web.PathMatch(c, kind)
 	if err != nil {
 		return err
 	}
-	if err := h.events.Delete(c.UserContext(), web.Principal(c), id, match); err != nil {
+	scope, err := readScope(c)
+	if err != nil {
+		return err
+	}
+	if err := h.series.Remove(c.UserContext(), web.Principal(c), id, scope, match); err != nil {
 		return err
 	}
 	return web.OK(c)

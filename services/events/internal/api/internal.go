@@ -68,7 +68,7 @@ func (h handlers) living(ctx context.Context, q fact.LivingQuestion) ([]int64, e
 
 // busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
-	found, err := h.clashes.Busy(ctx, q.Reaches)
+	found, err := h.clashes.Busy(ctx, q.Reaches, q.Except)
 	if err != nil {
 		return nil, err
 	}

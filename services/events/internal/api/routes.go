@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -16,6 +17,7 @@ import (
 // handlers parse requests and shape answers; what is right is decided by the use cases.
 type handlers struct {
 	events     *event.Service
+	dateOrder  wiretime.DateOrder // of dates with slashes in events
 	clashes    *clash.Service
 	categories *category.Service
 	series     *series.Service

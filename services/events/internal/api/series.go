@@ -53,6 +53,17 @@ func (h handlers) readSeries(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "series", Value: h.shape.series(v)})
 }
 
+// readScope reads which events of a series are meant: one alone, unless the query says so.
+func readScope(c *fiber.Ctx) (series.Scope, error) {
+	switch scope := series.Scope(c.Query("scope")); scope {
+	case "", series.One:
+		return series.One, nil
+	case series.Following, series.All:
+		return scope, nil
+	}
+	return "", problem.New(problem.Malformed, "scope is none of one, following and all")
+}
+
 // readRepeat reads how an event is to be repeated. Faults are by the name below repeat.
 func readRepeat(raw json.RawMessage) series.Request {
 	q := series.Request{Faults: problem.Fields{}}

@@ -413,3 +413,123 @@ func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 		t.Errorf("anew: %d %s", a.Code, a.Body)
 	}
 }
+
+// left are the places of the events that a series still has.
+func left(t *testing.T, c *servicetest.Client, id int64) string {
+	t.Helper()
+	var got struct {
+		Series struct{ Events []struct{ Place int } }
+	}
+	c.Get(t, path("/api/series/%d", id)).Decode(t, &got)
+	var places []string
+	for _, e := range got.Series.Events {
+		places = append(places, fmt.Sprint(e.Place))
+	}
+	return strings.Join(places, " ")
+}
+
+func TestClients_SeriesOneTheFollowingOrAllEventsAreDeleted(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=6"))
+	of := func(place int, query string) string {
+		return path("/api/events/%d", m.Series.Events[place-1].ID) + query
+	}
+	for _, c := range []struct {
+		call string
+		as   string
+		code int
+		left string
+	}{
+		{of(2, "?scope=one"), "owner", 200, "1 3 4 5 6"},
+		{of(3, ""), "owner", 200, "1 4 5 6"},
+		{of(5, "?scope=all"), "nobody", 403, "1 4 5 6"},
+		{of(5, "?scope=some"), "owner", 400, "1 4 5 6"},
+		{of(5, "?scope=following"), "editor", 200, "1 4"},
+		{of(5, "?scope=following"), "owner", 404, "1 4"},
+		{of(4, "?scope=all"), "owner", 200, ""},
+	} {
+		a := s.as(t, c.as).Delete(t, c.call)
+		if got := left(t, owner, m.Series.ID); a.Code != c.code || got != c.left {
+			t.Errorf("DELETE %s as %s: %d, left %s, want %d and %s", c.call, c.as, a.Code, got, c.code, c.left)
+		}
+	}
+	alone := book(t, owner, s.fields())
+	owner.Delete(t, path("/api/events/%d?scope=all", alone.Event.ID)).Want(t, 200, `{"status":"OK"}`)
+	owner.Get(t, path("/api/events/%d", alone.Event.ID)).WantCode(t, 404)
+}
+
+func TestClients_SeriesAreDeletedAtTheVersionThatIsAskedFor(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), nil, "rule", "FREQ=WEEKLY;COUNT=2"))
+	event := path("/api/events/%d", m.Series.Events[0].ID)
+	tag := owner.Get(t, event).Header.Get("ETag")
+	owner.Patch(t, event, map[string]any{"event": map[string]any{"body": "Art"}})
+	owner.Do(t, "DELETE", event+"?scope=all", nil, "If-Match", tag).WantCode(t, 412)
+	if got := left(t, owner, m.Series.ID); got != "1 2" {
+		t.Errorf("left %s", got)
+	}
+	tag = owner.Get(t, event).Header.Get("ETag")
+	owner.Do(t, "DELETE", event+"?scope=all", nil, "If-Match", tag).WantCode(t, 200)
+	if got := left(t, owner, m.Series.ID); got != "" {
+		t.Errorf("left %s", got)
+	}
+}
+
+// A process that deletes a series of 200 is killed at some moment: at the end all events are there, or none.
+func TestClients_SeriesWhoseDeletionIsKilledAreDeletedWholeOrNotAtAll(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	var all []madeSeries
+	for range 3 {
+		all = append(all, makeSeries(t, owner,
+			s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=DAILY;COUNT=200")))
+	}
+	for i, m := range all {
+		done := make(chan servicetest.Answer)
+		go func() { done <- owner.Delete(t, path("/api/events/%d?scope=all", m.Series.Events[0].ID)) }()
+		time.Sleep([]time.Duration{20, 60, 120}[i] * time.Millisecond)
+		system.Kill(t, "events")
+		<-done
+		system.Restart(t, "events")
+	}
+	for _, m := range all {
+		for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			pending := bson.D{
+				{Key: "_id", Value: m.Series.ID}, {Key: "ending", Value: bson.D{{Key: "$exists", Value: true}}},
+			}
+			n, err := system.DB.Collection("series").CountDocuments(t.Context(), pending)
+			if err == nil && n == 0 {
+				break
+			}
+		}
+		if places := len(strings.Fields(left(t, owner, m.Series.ID))); places != 0 && places != 200 {
+			t.Errorf("%d are left", places)
+		}
+	}
+}
+
+func TestClients_SeriesHaveStableUIDsInCalendars(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	title := uuid.NewString()
+	m := makeSeries(t, owner, s.ofSeries(title, []any{s.room}, "rule", "FREQ=WEEKLY;COUNT=3"))
+	uids := func() (of []string) {
+		a := owner.Get(t, path("/api/elements/%d/calendar.ics?start_date=2027-01-01&end_date=2027-02-01", s.room))
+		for part := range strings.SplitSeq(a.Body, "BEGIN:VEVENT") {
+			if _, rest, found := strings.Cut(part, "\nUID:"); found && strings.Contains(part, title) {
+				uid, _, _ := strings.Cut(rest, "\r")
+				of = append(of, uid)
+			}
+		}
+		return of
+	}
+	first := uids()
+	owner.Patch(t, path("/api/events/%d", m.Series.Events[1].ID), map[string]any{"event": map[string]any{
+		"starts_at_text": "2027-01-13 11:00", "ends_at_text": "2027-01-13 12:00"}})
+	again := uids()
+	if len(first) != 3 || first[0] == first[1] || first[1] == first[2] || fmt.Sprint(again) != fmt.Sprint(first) {
+		t.Errorf("%v, then %v", first, again)
+	}
+}

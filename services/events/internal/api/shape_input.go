@@ -22,6 +22,13 @@ const (
 	categoryOther = "eventcategory_id"
 )
 
+// readFields is the function readFields, with dates in the order that is set.
+func (h handlers) readFields(o web.Object) event.Fields {
+	fields := readFields(o)
+	fields.Span.Order = h.dateOrder
+	return fields
+}
+
 // readFields reads the basic fields of an event (contract 4.2).
 func readFields(o web.Object) event.Fields {
 	faults := problem.Fields{}

@@ -14,8 +14,10 @@ import (
 const atOnce = 32
 
 // Busy returns those of the commitments to the reached elements in which they are taken up: not rejected, of an event
-// that lasts, in a busy category; in the order of commitments.
-func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]event.Placed[event.Commitment], error) {
+// that lasts, in a busy category; in the order of commitments. Those of one event don't count; 0: all do.
+func (s *Service) Busy(
+	ctx context.Context, reaches []fact.Reach, except int64,
+) ([]event.Placed[event.Commitment], error) {
 	events, err := s.o.Events.FindTouching(ctx, reaches)
 	if err != nil {
 		return nil, err
@@ -30,7 +32,7 @@ func (s *Service) Busy(ctx context.Context, reaches []fact.Reach) ([]event.Place
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(p event.Placed[event.Commitment]) bool {
-		return p.Item.Status == event.Rejected || !p.Event.Lasts() || !busy[p.Event.CategoryID]
+		return p.Event.ID == except || p.Item.Status == event.Rejected || !p.Event.Lasts() || !busy[p.Event.CategoryID]
 	}), nil
 }
 
@@ -57,7 +59,7 @@ func (s *Service) findEach(
 	}
 	found := make([]map[int64][]event.Event, 0, len(events))
 	for some := range slices.Chunk(events, atOnce) {
-		busy, err := s.Busy(ctx, s.reachesDuring(some, elements))
+		busy, err := s.Busy(ctx, s.reachesDuring(some, elements), 0)
 		if err != nil {
 			return nil, err
 		}

@@ -25,6 +25,18 @@ func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, m
 	return record.Missing(err, Record, id)
 }
 
+// Deletable returns the event if Delete would delete it; its errors are those of Delete.
+func (s *Service) Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (Event, error) {
+	e, err := s.store.Get(ctx, id)
+	if err != nil {
+		return Event{}, record.Missing(err, Record, id)
+	}
+	if !mayEdit(p, &e) {
+		return Event{}, forbidden()
+	}
+	return e, match.Check(e.Version)
+}
+
 // DeleteCommitment takes a commitment off its event. A missing one is Malformed with the exception body (contract 4.2
 // rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when neither the event's owner nor its
 // organiser acts.

@@ -120,7 +120,7 @@ func (s *Service) remove(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Run makes, or takes back, until ctx ends, the series that processes began which died; then it returns nil.
+// Run makes, takes back or ends, until ctx ends, what processes began with series that died; then it returns nil.
 func (s *Service) Run(ctx context.Context) error {
 	return background.New(background.Options{
 		Name: "the sweep of series that were begun", Log: s.o.Log, Every: sweepEvery, Step: s.sweep,
@@ -162,6 +162,9 @@ func (s *Service) finish(ctx context.Context, found Series) (Series, error) {
 		}
 		return Series{}, record.ErrNotFound
 	case Made:
+	}
+	if found.Ending != nil {
+		return s.end(audit.WithActor(ctx, found.Ending.Actor), found)
 	}
 	return found, nil
 }

@@ -52,7 +52,16 @@ type Series struct {
 	Plan    []Occurrence
 	LeftOut []LeftOut
 
+	Ending *Ending // what is being deleted of it; nil: nothing
+
 	Failures []event.Failure // elements that none of its events got; without Submitted
+}
+
+// Ending is that several events of a series are being deleted together.
+type Ending struct {
+	Since  time.Time
+	Actor  audit.Actor // who deletes them
+	Events []int64
 }
 
 // Repeat says how a series repeats.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
@@ -34,7 +35,8 @@ type Store interface {
 	Get(ctx context.Context, id int64) (Series, error)
 	// GetByKey returns the series that the request with the idempotency.Key of that id made.
 	GetByKey(ctx context.Context, keyID string) (Series, error)
-	// ListUnmade returns those that were begun before a time and are not made, oldest first, up to limit.
+	// ListUnmade returns those that were begun before a time and are not made, and those of which events have been
+	// being deleted since before it, oldest first, up to limit.
 	ListUnmade(ctx context.Context, before time.Time, limit int) ([]Series, error)
 	NewID(ctx context.Context) (int64, error)
 	// Insert stores a new series; ErrTaken when another has its idempotency key.
@@ -68,6 +70,9 @@ type IDs interface {
 // Events is what is asked of the use cases of events.
 type Events interface {
 	Draft(ctx context.Context, p principal.Principal, f event.Fields, s event.Submission) (event.Draft, error)
+	// Delete deletes an event; Deletable returns one that it would delete.
+	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error
+	Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (event.Event, error)
 	// Submitted returns the elements of a submission that exist, by id.
 	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
 }

@@ -51,7 +51,8 @@ type seriesDocument struct {
 
 	State     series.State      `bson:"state"`
 	Begun     time.Time         `bson:"begun"`
-	Unmade    *time.Time        `bson:"unmade,omitempty"` // when it was begun, until it is made
+	Unmade    *time.Time        `bson:"unmade,omitempty"` // since when something of it is to be done
+	Ending    *endingDocument   `bson:"ending,omitempty"`
 	Actor     audit.Actor       `bson:"actor"`
 	Key       string            `bson:"key,omitempty"`
 	KeyAt     *time.Time        `bson:"key_at,omitempty"`
@@ -66,6 +67,12 @@ type seriesDocument struct {
 	Plan     []occurrenceDocument `bson:"plan"`
 	LeftOut  []leftOutDocument    `bson:"left_out,omitempty"`
 	Failures idempotencyDocument  `bson:"failures"` // its failures alone
+}
+
+type endingDocument struct {
+	Since  time.Time   `bson:"since"`
+	Actor  audit.Actor `bson:"actor"`
+	Events []int64     `bson:"events"`
 }
 
 type calendarDocument struct {
@@ -112,6 +119,7 @@ func (d *seriesDocument) series() series.Series {
 			Body: d.Pattern.Body, CategoryID: d.Pattern.CategoryID,
 			OwnerID: d.Pattern.OwnerID, OrganiserID: d.Pattern.OrganiserID,
 		},
+		Ending:   (*series.Ending)(d.Ending),
 		Failures: d.Failures.record().Failures,
 	}
 	for _, day := range d.Except {
@@ -148,8 +156,12 @@ func (d *seriesDocument) set(s series.Series) {
 		},
 		Failures: idempotencyDocumentOf(event.IdempotencyRecord{Failures: s.Failures}),
 	}
-	if s.State != series.Made {
+	d.Ending = (*endingDocument)(s.Ending)
+	switch {
+	case s.State != series.Made:
 		d.Unmade = &s.Begun
+	case s.Ending != nil:
+		d.Unmade = &s.Ending.Since
 	}
 	if s.Key.Given() {
 		d.KeyAt = &s.Begun

@@ -40,6 +40,9 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		LeftOut: []series.LeftOut{{
 			Starts: time.Unix(1788768000, 0).UTC(), Reason: series.Clashes, EventID: 9, ElementID: 4,
 		}},
+		Ending: &series.Ending{
+			Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"}, Events: []int64{101},
+		},
 		Failures: []event.Failure{{
 			Index: 1, Commitment: &event.Commitment{Status: event.Requested},
 			Errors: problem.Fields{"element_id": {"has already been taken"}},
@@ -63,8 +66,11 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 	if got, err := s.GetByKey(t.Context(), "old"); err != nil || !reflect.DeepEqual(got, first) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, first)
 	}
-	made, err := s.Change(t.Context(), 2, func(x *series.Series) error { x.State = series.Made; return nil })
-	second.State, second.Version = series.Made, 2
+	made, err := s.Change(t.Context(), 2, func(x *series.Series) error {
+		x.State, x.Ending = series.Made, nil
+		return nil
+	})
+	second.State, second.Ending, second.Version = series.Made, nil, 2
 	if err != nil || !reflect.DeepEqual(made, second) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, made, second)
 	}

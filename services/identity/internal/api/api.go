@@ -84,7 +84,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
-		log: r.Log,
+		version: r.Version, log: r.Log,
 	}
 
 	confirmation := background.New(background.Options{

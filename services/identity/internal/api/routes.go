@@ -24,6 +24,7 @@ type handlers struct {
 	trusted  []netip.Prefix
 	audit    *auditlog.Log
 	zone     wiretime.Zone
+	version  string
 	log      *slog.Logger
 }
 
@@ -33,7 +34,9 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
 		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Large: true, Handler: h.listByEmail},
+		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
 		{Method: http.MethodPut, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
+		{Method: http.MethodPatch, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
 		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
 		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},

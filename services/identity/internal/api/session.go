@@ -205,3 +205,8 @@ func (h handlers) whoAmI(c *fiber.Ctx) error {
 	}
 	return web.OK(c, web.Field{Name: "user_id", Value: web.Principal(c).UserID})
 }
+
+// showVersion answers GET /api/version.
+func (h handlers) showVersion(c *fiber.Ctx) error {
+	return web.OK(c, web.Field{Name: "version", Value: h.version})
+}

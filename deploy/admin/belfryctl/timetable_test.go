@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The timetables of a school, and what is free in it, with the real services.
+func TestTimetable_DayWeekAndFree(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	lesson := admin.Import(t, "eventcategories", map[string]any{"key": "l", "name": "Lesson", "busy": true})["l"]
+	staff := admin.Import(t, "staff",
+		map[string]any{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"},
+		map[string]any{"key": "2", "initials": "CB", "forename": "Cleo", "surname": "Bell"})
+	hall := admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall", "short_name": "Hall"},
+		map[string]any{"key": "2", "name": "Small Hall"})
+	maths := admin.Import(t, "groups", map[string]any{"key": "m", "name": "Maths"})["m"]
+	admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", maths), map[string]any{
+		"members": []any{map[string]any{"element_id": staff["1"]}}}).Must(t, 201)
+	book := func(body, starts, ends string, allDay bool, elements ...int64) int64 {
+		return admin.Post(t, "/api/events", map[string]any{"elements": elements, "event": map[string]any{"body": body,
+			"event_category_id": lesson, "starts_at": starts, "ends_at": ends, "all_day": allDay}}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	algebra := book("Algebra", "2026-11-24 09:00", "2026-11-24 10:00", false, staff["1"], hall["1"])
+	book("Conference", "2026-11-24", "2026-11-26", true, maths)
+	book("Night", "2026-11-29 20:00", "2026-11-30 06:00", false, staff["1"])
+
+	const heads = "day             from     to                body        status        through  staff  locations\n"
+	const conference = "Tue 2026-11-24  all day  2026-11-25        Conference  uncontrolled  Maths    -      -\n"
+	const lessonLine = "Tue 2026-11-24  09:00    10:00             Algebra     uncontrolled  -        AB     Hall\n"
+	const night = "Sun 2026-11-29  20:00    2026-11-30 06:00  Night       uncontrolled  -        AB     -\n"
+	want := "AB - Anna Bell\n\n" + heads + conference + lessonLine + night
+	for _, name := range []string{"anna", "AB - Anna Bell", "Staff:1", fmt.Sprint(staff["1"])} {
+		if out := o.does(t, "week", name, "2026-11-26"); out != want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, out, want)
+		}
+	}
+	out := o.does(t, "day", "anna", "2026-11-25")
+	if strings.Count(out, "\n") != 4 || !strings.Contains(out, "Conference") {
+		t.Errorf("a day:\n%s", out)
+	}
+	o.does(t, "day", "anna")
+	o.does(t, "week", "anna")
+	var read struct {
+		Element     struct{ ID int64 }
+		Commitments []struct{ Event struct{ Body string } }
+	}
+	if o.reads(t, &read, "week", "anna", "2026-11-23"); read.Element.ID != staff["1"] || len(read.Commitments) != 3 {
+		t.Errorf("%+v", read)
+	}
+	if out := o.does(t, "day", "anna", "2026-01-01", "--json"); !strings.Contains(out, `"commitments": []`) {
+		t.Errorf("%s", out)
+	}
+	o.fails(t, exitFailure, `several elements are named like "hall": give one of the ids`, "day", "hall")
+	o.fails(t, exitFailure, `no element has "nowhere" in its name`, "day", "nowhere")
+	o.fails(t, exitFailure, "Couldn't find Element", "day", "999999")
+	o.fails(t, exitUsage, `"tomorrow" is not a day`, "day", "anna", "tomorrow")
+
+	at := []string{"--from", "2026-11-24 09:30", "--to", "2026-11-24 09:40"}
+	free := func(args ...string) string {
+		out := o.does(t, append([]string{"free"}, args...)...)
+		return strings.Join(strings.Fields(strings.ReplaceAll(out, "  ", " ")), " ")
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append([]string{"Location"}, at...), fmt.Sprintf("id name %d Small Hall", hall["2"])},
+		{append([]string{"Staff"}, at...), fmt.Sprintf("id name %d CB - Cleo Bell", staff["2"])},
+		{append([]string{"Staff", "--group", "Maths"}, at...), "id name"},
+		{[]string{"Location", "--event", fmt.Sprint(algebra), "--near", "Small Hall"},
+			fmt.Sprintf("id name %d Great Hall %d Small Hall", hall["1"], hall["2"])},
+	} {
+		if out := free(c.args...); out != c.want {
+			t.Errorf("free %q: %s, want %s", c.args, out, c.want)
+		}
+	}
+	o.fails(t, exitFailure, "type is not Location, Staff or Property", append([]string{"free", "Pupil"}, at...)...)
+	o.fails(t, exitFailure, "either event, or starts_at and ends_at are needed", "free", "Staff")
+
+	made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "T", "kind": "staff",
+		"email": "t@school.example", "permissions": map[string]any{"can_api": true}}}).Must(t, 201)
+	teacher := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": made.Text(t, "user.uuid")}}
+	if out := teacher.does(t, "week", "anna", "2026-11-26"); out != want {
+		t.Errorf("for a teacher:\n%s", out)
+	}
+
+	code, out, _ := belfryctl(t, o.env, "__complete", "day", "bell")
+	if code != exitOK || !strings.HasPrefix(out, "AB - Anna Bell\nCB - Cleo Bell\n:") {
+		t.Errorf("completion: %d %s", code, out)
+	}
+}

@@ -1,0 +1,78 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+)
+
+func TestClients_TheVersionIsToldWithoutLogin(t *testing.T) {
+	proves(t, "clients version")
+	for _, path := range []string{"/api/version", "/api/version.json"} {
+		a := school.Client().Get(t, path).Must(t, http.StatusOK)
+		equal(t, path+": the keys", a.Keys(t, ""), "status,version")
+		equal(t, path+": the status", a.Text(t, "status"), "OK")
+		equal(t, path+": a version is there", a.Text(t, "version") != "", true)
+	}
+}
+
+func TestClients_ASwitchIsAPatchToo(t *testing.T) {
+	proves(t, "clients PATCH session")
+	su, other := school.User(t, "can_su"), school.User(t)
+	c := school.Login(t, su)
+	c.Patch(t, "/api/sessions/1", map[string]any{}).Want(t, http.StatusBadRequest,
+		`{"status":"Bad request","message":"session is missing"}`)
+	c.Patch(t, "/api/sessions/1", switchTo(other)).Want(t, http.StatusOK, okBody)
+	isUser(t, c, &other, "after a switch by PATCH")
+	c.Patch(t, "/api/sessions/1", switchTo(su)).Want(t, http.StatusOK, okBody)
+	isUser(t, c, &su, "after a revert by PATCH")
+	school.Login(t, other).Patch(t, "/api/sessions/1", switchTo(su)).Want(t, http.StatusForbidden, forbidden)
+}
+
+func TestClients_PathsMayEndInJSON(t *testing.T) {
+	proves(t, "clients json")
+	c, room := school.Login(t, school.User(t, "can_su", "can_add_events", "can_add_notes")), school.Location(t)
+	made := c.Post(t, "/api/events.json", map[string]any{"event": map[string]any{"body": "A lesson",
+		"event_category_id": school.Category.ID, "starts_at_text": "2019-04-10 09:00"}, "elements": sent(room)})
+	event := made.Must(t, http.StatusOK).Int(t, "event.id")
+	path := eventPath(event)
+	note := c.Post(t, path+"/notes.json", map[string]any{"note": map[string]any{"contents": "x"}}).
+		Must(t, http.StatusOK).Int(t, "note.id")
+	for _, asked := range [][2]string{ // the path, and the query
+		{"/api/elements", "?name=" + url.QueryEscape(room.Name)}, {elementPath(room), ""},
+		{elementPath(room) + "/commitments", "?start_date=2019-04-10"}, {elementPath(room) + "/requests", ""},
+		{elementPath(room) + "/freebusy", "?start_date=2019-04-10"},
+		{"/api/freebusy", fmt.Sprintf("?elements=%d&start_date=2019-04-10", room.ID)},
+		{"/api/timetables", fmt.Sprintf("?elements=%d&start_date=2019-04-10", room.ID)},
+		{path, ""}, {path + "/notes", ""}, {fmt.Sprintf("/api/notes/%d", note), ""},
+		{fmt.Sprintf("/notes/%d", note), ""}, {"/api/eventcategories", ""}, {"/api/commitments", ""},
+		{"/api/requests", ""}, {"/api/users", "?email=nobody@school.example"}, {"/sessions/1/whoami", ""},
+		{"/api/sessions/1/whoami", ""}, {fmt.Sprintf("/api/events/%d", noSuchID), ""},
+	} {
+		plain := c.Get(t, asked[0]+asked[1])
+		c.Get(t, asked[0]+".json"+asked[1]).Want(t, plain.Code, plain.Body)
+	}
+	c.Patch(t, path+".json", map[string]any{"event": map[string]any{"body": "Another"}}).Must(t, http.StatusOK).
+		Equal(t, "event.body", `"Another"`)
+	c.Delete(t, fmt.Sprintf("/notes/%d.json", note)).Want(t, http.StatusOK, okBody)
+	a := c.Do(t, http.MethodPost, path+".json", map[string]any{})
+	a.WantCode(t, http.StatusMethodNotAllowed)
+	equal(t, "Allow", sortedList(a.Header.Get("Allow")), "DELETE, GET, HEAD, PATCH, PUT")
+	c.Delete(t, path+".json").Want(t, http.StatusOK, okBody)
+	c.Get(t, "/api/logout.json").Want(t, http.StatusOK, okBody)
+	c.Get(t, "/sessions/1/whoami.json").WantCode(t, http.StatusUnauthorized)
+}
+
+func TestClients_PathsThatMayNotEndInJSON(t *testing.T) {
+	proves(t, "clients json refused")
+	c, room := school.Admin(), school.Location(t)
+	equal(t, "the document", c.Get(t, "/api/openapi.json").Must(t, http.StatusOK).Has("openapi"), true)
+	for _, path := range []string{
+		"/api/openapi.json.json", "/api/docs.json", "/api/admin/users.json", "/api/admin/elements/1.json",
+		elementPath(room) + "/calendar.ics.json", elementPath(room) + ".json.json", "/api/elements/.json",
+		elementPath(room) + ".xml", elementPath(room) + ".JSON", "/.json", "/api/nothing.json",
+	} {
+		c.Get(t, path).Want(t, http.StatusNotFound, `{"status":"Not found"}`)
+	}
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// free answers GET /api/free.
+func (h handlers) free(c *fiber.Ctx) error {
+	wanted, err := h.readWanted(c)
+	if err != nil {
+		return err
+	}
+	found, err := h.elements.ListFree(c.UserContext(), wanted)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "elements", Value: listFormsOf(found)})
+}
+
+// readWanted reads what is to be free, and when: event, or starts_at and ends_at.
+func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
+	w.EntityType = c.Query("type")
+	if !slices.Contains([]string{form.Location, form.Staff, form.Property}, w.EntityType) {
+		return w, problem.New(problem.Malformed, "type is not Location, Staff or Property")
+	}
+	for _, given := range []struct {
+		name string
+		id   *int64
+	}{{"group", &w.Group}, {"near", &w.Near}, {"event", &w.Event}} {
+		if *given.id, err = queryID(c, given.name); err != nil {
+			return w, err
+		}
+	}
+	starts, ends := c.Query("starts_at"), c.Query("ends_at")
+	if timed := starts != "" || ends != ""; timed == (w.Event != 0) {
+		return w, problem.New(problem.Malformed, "either event, or starts_at and ends_at are needed")
+	}
+	if w.Event != 0 {
+		return w, nil
+	}
+	w.Time.Starts, w.Time.Ends, err = h.zone.ParseTimes(starts, ends)
+	if err != nil {
+		return w, problem.New(problem.Malformed, "%v", err)
+	}
+	return w, nil
+}

@@ -1,0 +1,101 @@
+package element
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// MaxFree bounds the elements of which those that are free are looked for.
+const MaxFree = 2000
+
+// Wanted says which free elements are looked for.
+type Wanted struct {
+	EntityType string
+	Group      int64 // they are in it on every day of the time; 0: in any or none
+	Near       int64 // those that share the most groups with this element on those days come first; 0: by name alone
+	Time       Interval
+	// Event has the time, when it is not 0, and its own commitments make nobody busy.
+	Event int64
+}
+
+// ListFree returns the current elements that are not busy at any moment of the time, as FreeBusy decides; in order of
+// groups shared with what they are near to, then name, then id. A Missing problem when there is no such event, group or
+// element to be near to, a Malformed one when the time has too many days, the group is none, or it would have to look
+// at too many elements.
+func (s *Service) ListFree(ctx context.Context, w Wanted) ([]Element, error) {
+	if w.Event != 0 {
+		time, err := s.timeOf(ctx, w.Event)
+		if err != nil {
+			return nil, err
+		}
+		w.Time = time
+	}
+	days := s.zone.Days(w.Time.Starts, w.Time.Ends)
+	if int64(days.Last)-int64(days.First) >= MaxDays {
+		return nil, problem.New(problem.Malformed, "the time spans more than %d days", MaxDays)
+	}
+	p, err := s.poolOf(ctx, choice{entityType: w.EntityType, group: w.Group, most: MaxFree}, days)
+	if err != nil {
+		return nil, err
+	}
+	if w.Group != 0 {
+		p = p.filter(func(_ Element, reaches []fact.Reach) bool {
+			return slices.Equal(daysIn(reaches, w.Group), []wiretime.Days{days})
+		})
+	}
+	busy, err := s.busy(ctx, p.reaches, w.Event)
+	if err != nil {
+		return nil, err
+	}
+	p = p.filter(func(_ Element, reaches []fact.Reach) bool {
+		return !slices.ContainsFunc(busyIntervals(s.zone, reaches, busy), w.Time.overlaps)
+	})
+	if w.Near == 0 {
+		return p.elements, nil
+	}
+	return s.nearest(ctx, p, w.Near, days)
+}
+
+// timeOf returns the time of an event; a Missing problem when there is none.
+func (s *Service) timeOf(ctx context.Context, event int64) (Interval, error) {
+	found, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{event}})
+	if err != nil {
+		return Interval{}, err
+	}
+	if len(found) == 0 {
+		return Interval{}, problem.Missing("Event", event)
+	}
+	time, err := intervalOf(found[0].Event)
+	if err != nil {
+		return time, fmt.Errorf("time of event %d: %w", event, err)
+	}
+	return time, nil
+}
+
+// nearest returns the elements of a pool, first those that share the most groups with an element on any of the days.
+// A Missing problem when there is no such element.
+func (s *Service) nearest(ctx context.Context, p pool, near int64, days wiretime.Days) ([]Element, error) {
+	if _, err := s.Get(ctx, near); err != nil {
+		return nil, err
+	}
+	reaches, err := s.reaches(ctx, []int64{near}, days)
+	if err != nil {
+		return nil, err
+	}
+	shared := map[int64]int{}
+	for n, e := range p.elements {
+		for _, r := range reaches[0][1:] {
+			if daysIn(p.reaches[n], r.ElementID) != nil {
+				shared[e.ID]++
+			}
+		}
+	}
+	slices.SortStableFunc(p.elements, func(a, b Element) int { return cmp.Compare(shared[b.ID], shared[a.ID]) })
+	return p.elements, nil
+}

@@ -1,0 +1,109 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Scope says which events of a series are meant by one of them.
+type Scope string
+
+// The scopes.
+const (
+	One       Scope = "one"
+	Following Scope = "following" // it and those after it, by their places
+	All       Scope = "all"
+)
+
+// atOnce is how many events are deleted at a time.
+const atOnce = 8
+
+// Remove deletes an event, and with it those of its series that the scope means; one that is in no series is deleted
+// alone. Errors are those of event.Service.Delete about the event named: who may delete it may delete the others, as
+// one user owns all. Conflict while the series is being made. When the process dies, another deletes the rest.
+func (s *Service) Remove(
+	ctx context.Context, p principal.Principal, id int64, scope Scope, match record.Match,
+) error {
+	if scope == One {
+		return s.o.Events.Delete(ctx, p, id, match)
+	}
+	e, err := s.o.Events.Deletable(ctx, p, id, match)
+	if err != nil {
+		return err
+	}
+	if e.SeriesID == 0 {
+		return s.o.Events.Delete(ctx, p, id, match)
+	}
+	all, err := s.o.Store.FindEvents(ctx, e.SeriesID)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for _, other := range all {
+		if scope == All || other.Place >= e.Place {
+			ids = append(ids, other.ID)
+		}
+	}
+	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
+	found, err := s.o.Store.Change(ctx, e.SeriesID, func(x *Series) error {
+		if x.State != Made {
+			return problem.New(problem.Conflict, "the series is being made")
+		}
+		next := ending
+		if x.Ending != nil { // another has begun, and does no more if it is still at it
+			next.Events = slices.Clone(x.Ending.Events)
+		}
+		next.Events = append(next.Events, ids...)
+		slices.Sort(next.Events)
+		next.Events = slices.Compact(next.Events)
+		x.Ending = &next
+		return nil
+	})
+	if err != nil {
+		return record.Missing(err, event.Record, id)
+	}
+	_, err = s.end(ctx, found)
+	return err
+}
+
+// end deletes the events of a series that are to be deleted, and forgets that they are. It may be repeated, and run in
+// several processes at once.
+func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	for _, id := range ending.Ending.Events {
+		g.Go(func() error {
+			err := s.o.IDs.Delete(gctx, id, func(*event.Event) error { return nil })
+			if errors.Is(err, record.ErrNotFound) {
+				return nil
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Series{}, err
+	}
+	return s.o.Store.Change(ctx, ending.ID, func(x *Series) error {
+		if x.Ending == nil {
+			return record.ErrUnchanged
+		}
+		next := *x.Ending
+		next.Events = slices.DeleteFunc(slices.Clone(next.Events), func(id int64) bool {
+			return slices.Contains(ending.Ending.Events, id)
+		})
+		if x.Ending = &next; len(next.Events) == 0 {
+			x.Ending = nil
+		}
+		return nil
+	})
+}
