@@ -22,12 +22,7 @@ type office struct {
 
 func newOffice(t *testing.T) office {
 	t.Helper()
-	return newOfficeOf(t, servicetest.Options{})
-}
-
-func newOfficeOf(t *testing.T, o servicetest.Options) office {
-	t.Helper()
-	system := servicetest.Start(t, o)
+	system := servicetest.Start(t, servicetest.Options{})
 	return office{system, map[string]string{"BELFRY_URL": system.URL, "BELFRY_UUID": system.AdminUUID}}
 }
 

@@ -12,12 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // testRoster is a folder in the testdata of package oneroster.
@@ -250,24 +248,4 @@ func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
 		t.Errorf("%s: %v", all[3], err)
 	}
 	o.wantImport(t, dir, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97", "memberships 0/0/2704"}, "--prune")
-}
-
-// A school of a thousand pupils has 40 teachers, 480 classes and 12,480 enrollments. The limit is for busy machines
-// and the race detector.
-func TestOneRoster_AThousandPupilsLoadInSeconds(t *testing.T) {
-	t.Parallel()
-	o := newOfficeOf(t, servicetest.Options{NoRace: true}) // it measures
-	dir := clienttest.Folder(t, elmwood(1000))
-	for _, want := range [][]string{
-		{"staff 40/0/0", "pupils 1000/0/0", "groups 481/0/0", "memberships 13520/0/0"},
-		{"staff 0/0/40", "pupils 0/0/1000", "groups 0/0/481", "memberships 0/0/13520"},
-	} {
-		began := time.Now()
-		o.wantImport(t, dir, want, "--prune")
-		took := time.Since(began)
-		t.Logf("%s: %s", took.Round(time.Millisecond), want)
-		if took > 2*time.Minute {
-			t.Errorf("took %s", took)
-		}
-	}
 }

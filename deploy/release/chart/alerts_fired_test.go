@@ -125,6 +125,10 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 			s.forbid("-xadd")
 			return once(s.bookAndDelete), once(func() { s.forbid("+xadd") })
 		},
+		"BelfryMessagesStuck": func(s *stage) (func(), func()) {
+			s.forbid("-xreadgroup")
+			return once(s.bookAndDelete), once(func() { s.forbid("+xreadgroup") })
+		},
 	},
 	"processes": {
 		"BelfryServiceDown": func(s *stage) (func(), func()) {
@@ -169,10 +173,6 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 					return "Prometheus has not seen the start of notes"
 				})
 			}, nothing
-		},
-		"BelfryMessagesStuck": func(s *stage) (func(), func()) {
-			s.forbid("-xreadgroup")
-			return once(s.bookAndDelete), once(func() { s.forbid("+xreadgroup") })
 		},
 		"BelfryNoticesFailing": func(s *stage) (func(), func()) {
 			s.endpoint.Answer(http.StatusInternalServerError)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -137,7 +136,7 @@ func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestAdministration_1000EventsInAboutASecond(t *testing.T) {
+func TestAdministration_1000EventsInOneBatch(t *testing.T) {
 	s := loadSchool(t)
 	admin := system.Admin(t)
 	rows := make([]map[string]any, 1000)
@@ -152,13 +151,7 @@ func TestAdministration_1000EventsInAboutASecond(t *testing.T) {
 				r["body"] = "Changed"
 			}
 		}
-		begun := time.Now()
 		admin.Import(t, "events", rows...)
-		took := time.Since(begun)
-		t.Logf("1,000 %s events: %v", what, took)
-		if took > 30*time.Second { // it takes about a second; others may keep the machine busy
-			t.Errorf("1,000 %s events took %v", what, took)
-		}
 	}
 	if got := day(t, admin, s.teacher, "2028-01-05"); len(got) != 3 { // 336 days, three times
 		t.Errorf("%d events on a day, want 3", len(got))
