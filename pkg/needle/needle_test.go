@@ -72,6 +72,8 @@ func TestDecisionsPart3_ANeedleLooksPastLetterCaseAndAccents(t *testing.T) {
 		{"ก", "กำ", true},
 		{"กี", "กา", false}, // vowels of a script are letters
 		{"世", "世界", true},
+		{"ꭰ", "Ꭰ", true},
+		{"Ꭰ", "ꭰ", true},
 		{strings.Repeat("abcdefgh", 40), "abcdefgh", false},
 		{strings.Repeat("abcdefgh", 40), strings.Repeat("ABCDEFGH", 41), true},
 	} {
