@@ -55,7 +55,7 @@ Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults
 	}
 	root.AddCommand(importCommand(s), usersCommand(s), elementsCommand(s), membersCommand(s), administratorsCommand(s),
 		categoriesCommand(s), sessionsCommand(s), auditCommand(s), clashesCommand(s), demoCommand(s),
-		dayCommand(s), weekCommand(s), freeCommand(s),
+		dayCommand(s), weekCommand(s), freeCommand(s), bookCommand(s),
 		webhooksCommand(s), checkCommand(s), versionCommand(s))
 	root.SetOut(s.out)
 	root.SetErr(s.err)
@@ -90,7 +90,7 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 			return err
 		case errors.As(err, &faults):
 			return &failure{err, exitFaults}
-		case errors.Is(err, errRefused):
+		case errors.Is(err, errRefused), errors.Is(err, errNotAll):
 			return &failure{err, exitRefused}
 		}
 		return &failure{err, exitFailure}
