@@ -17,8 +17,8 @@ import (
 const Gram = 3
 
 // Fold returns a text that is the same for texts which differ only in letter case or in accents. It is Unicode's full
-// case folding, in lower case, without combining marks, in composed form. Marks that one script alone has, such as the vowels of Thai,
-// are letters of it and stay.
+// case folding, in lower case, without combining marks, in composed form. Marks that one script alone has, such as the
+// vowels of Thai, are letters of it and stay.
 func Fold(text string) string {
 	// Both have state, so each call needs its own. Folding may make a mark: of İ it is i and a dot. Of the two cases of
 	// Cherokee letters the library makes one the other.

@@ -98,6 +98,15 @@ func idOf(text string) (int64, bool) {
 	return id, err == nil && id > 0
 }
 
+// id reads the id of a record of that kind from the one argument.
+func (j job) id(of string) (int64, error) {
+	id, ok := idOf(j.args[0])
+	if !ok {
+		return 0, &usageError{fmt.Errorf("%q is no id of %s", j.args[0], of)}
+	}
+	return id, nil
+}
+
 // column is a column of a printed table.
 type column struct {
 	head string

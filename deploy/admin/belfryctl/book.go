@@ -34,22 +34,9 @@ func bookCommand(s surroundings) *cobra.Command {
 	flags.BoolVar(&anyway, "anyway", false, "book what is taken as well")
 	_, _ = command.MarkFlagRequired("from"), command.MarkFlagRequired("category")
 	return administrative(s, command, func(j job) error {
-		of, err := j.category(category)
+		fields, elements, err := j.booking(category, from, to, allDay)
 		if err != nil {
 			return err
-		}
-		fields := map[string]any{"body": j.args[0], "event_category_id": of, "starts_at_text": from,
-			"all_day_field": allDay}
-		if to != "" {
-			fields["ends_at_text"] = to
-		}
-		elements := make([]int64, len(j.args)-1)
-		for i, name := range j.args[1:] {
-			element, err := j.named(name)
-			if err != nil {
-				return err
-			}
-			elements[i] = element.ID("id")
 		}
 		booked, err := j.c.Book(j.ctx, fields, elements, anyway)
 		if err != nil {
@@ -57,6 +44,26 @@ func bookCommand(s surroundings) *cobra.Command {
 		}
 		return j.booked(booked)
 	})
+}
+
+// booking is what is booked: an event called as the first argument says, of the elements that the others name.
+func (j job) booking(category, from, to string, allDay bool) (fields map[string]any, elements []int64, err error) {
+	of, err := j.category(category)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields = map[string]any{"body": j.args[0], "event_category_id": of, "starts_at_text": from, "all_day_field": allDay}
+	if to != "" {
+		fields["ends_at_text"] = to
+	}
+	for _, name := range j.args[1:] {
+		element, err := j.named(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		elements = append(elements, element.ID("id"))
+	}
+	return fields, elements, nil
 }
 
 // booked prints the event, and what could not be added.
@@ -68,7 +75,12 @@ func (j job) booked(b client.Booked) error {
 	} else if err := j.show("event", b.Event, "id", "body", "starts_at", "ends_at", "all_day"); err != nil {
 		return err
 	}
-	for _, f := range b.Failures {
+	return j.notAdded(b.Failures)
+}
+
+// notAdded says which of the arguments could not be added, and why.
+func (j job) notAdded(failures []client.Record) error {
+	for _, f := range failures {
 		index, err := strconv.Atoi(f.Text("index"))
 		if err != nil || index+1 >= len(j.args) {
 			return fmt.Errorf("a failure names no element: %v", f)
@@ -80,7 +92,7 @@ func (j job) booked(b client.Booked) error {
 		}
 		fmt.Fprintf(j.s.err, "%s %s\n", j.args[index+1], orDefault(strings.Join(wrong, ", "), "was not found"))
 	}
-	if len(b.Failures) > 0 {
+	if len(failures) > 0 {
 		return errNotAll
 	}
 	return nil

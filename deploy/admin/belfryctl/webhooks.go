@@ -30,13 +30,7 @@ The login is as for import.`,
 }
 
 // webhookID reads the id from the one argument.
-func (j job) webhookID() (int64, error) {
-	id, ok := idOf(j.args[0])
-	if !ok {
-		return 0, &usageError{fmt.Errorf("%q is no id of a webhook", j.args[0])}
-	}
-	return id, nil
-}
+func (j job) webhookID() (int64, error) { return j.id("a webhook") }
 
 func webhookAt(id int64, more string) string { return fmt.Sprintf("%s/%d%s", webhookPath, id, more) }
 

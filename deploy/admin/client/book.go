@@ -21,16 +21,41 @@ func (c *Client) Book(ctx context.Context, fields any, elements []int64, allowCl
 	if !allowClashes {
 		body["clashes"] = "refuse"
 	}
+	var booked Booked
+	err := c.make(ctx, body, map[string]any{"event": &booked.Event, "failures": &booked.Failures})
+	return booked, err
+}
+
+// Planned is a series of events as it was made.
+type Planned struct {
+	Series   Record   `json:"series"`   // with events and left_out
+	Failures []Record `json:"failures"` // as those of Booked
+	Clashes  []Record `json:"clashes,omitempty"`
+}
+
+// Repeat makes a series of events of the elements, all or none; repeat is as POST /api/events takes it. It needs the
+// permission can_add_events. An answer other than success is an *Error.
+func (c *Client) Repeat(ctx context.Context, fields any, elements []int64, repeat any) (Planned, error) {
+	body := map[string]any{"event": fields, "elements": append([]int64{}, elements...), "repeat": repeat}
+	var p Planned
+	err := c.make(ctx, body, map[string]any{"series": &p.Series, "failures": &p.Failures, "clashes": &p.Clashes})
+	return p, err
+}
+
+// make posts to /api/events and decodes parts of the answer; one that it lacks stays as it is.
+func (c *Client) make(ctx context.Context, body any, parts map[string]any) error {
 	r := request{method: http.MethodPost, path: "/api/events", json: body, creates: true}
 	var answer map[string]json.RawMessage
 	if err := c.call(ctx, r, &answer); err != nil {
-		return Booked{}, err
+		return err
 	}
-	var booked Booked
-	for part, target := range map[string]any{"event": &booked.Event, "failures": &booked.Failures} {
+	for part, target := range parts {
+		if answer[part] == nil {
+			continue
+		}
 		if err := decode(answer[part], target); err != nil {
-			return Booked{}, fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
+			return fmt.Errorf("%s %s: the answer is not Belfry's: %w", r.method, r.path, err)
 		}
 	}
-	return booked, nil
+	return nil
 }

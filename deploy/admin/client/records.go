@@ -52,6 +52,17 @@ func (r Record) Inner(field string) Record {
 	return inner
 }
 
+// Records are the records in a field, none when it has none.
+func (r Record) Records(field string) (records []Record) {
+	list, _ := r[field].([]any)
+	for _, entry := range list {
+		if record, ok := entry.(map[string]any); ok {
+			records = append(records, record)
+		}
+	}
+	return records
+}
+
 // Get returns one record: the field of that name in the answer of a path. Get and the calls below require the
 // permissions of the path: below /api/admin/ the admin permission. An answer other than success is an *Error.
 func (c *Client) Get(ctx context.Context, path, part string) (Record, error) {

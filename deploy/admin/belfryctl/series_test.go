@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A series is tried, made, shown, and deleted in two steps, with the real services.
+func TestSeries_MakesShowsAndDeletes(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Club", "busy": true},
+		map[string]any{"key": "h", "name": "Holiday"})
+	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
+	o.does(t, "book", "Half term", "--category", "Holiday", "--from", "2027-01-26", "--all-day")
+	o.does(t, "book", "Inset", "--category", "Holiday", "--from", "2027-02-02", "--all-day")
+	choir := []string{"series", "make", "Choir", "great hall", "--category", "Club", "--from", "2027-01-12 16:00",
+		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=5", "--except", "2027-01-19",
+		"--not-during", "holiday=Half term"}
+	out := o.does(t, append(choir, "--dry-run")...)
+	for _, line := range []string{
+		"-   Tue 2027-01-12 16:00  17:00\n", "-   Tue 2027-02-02 16:00  17:00\n", "-   Tue 2027-02-09 16:00  17:00\n",
+		"Left out:\n", "2027-01-19  except      -\n", "2027-01-26  not_during  ",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("a trial lacks %q:\n%s", line, out)
+		}
+	}
+	var made struct {
+		Series struct {
+			ID     int64
+			Events []struct{ ID int64 }
+		}
+	}
+	o.reads(t, &made, choir...)
+	if made.Series.ID == 0 || len(made.Series.Events) != 3 {
+		t.Fatalf("made %+v", made)
+	}
+	series, second := fmt.Sprint(made.Series.ID), fmt.Sprint(made.Series.Events[1].ID)
+	o.fails(t, exitFailure, "Great Hall", choir...) // it is taken by now
+	shows := func(events int) {
+		t.Helper()
+		out := o.does(t, "series", "show", series)
+		head := "Series " + series + ": FREQ=WEEKLY;COUNT=5\n"
+		if !strings.HasPrefix(out, head) || strings.Count(out, "Choir") != events {
+			t.Errorf("want %d events:\n%s", events, out)
+		}
+	}
+	shows(3)
+	o.does(t, "series", "delete", second, "--following")
+	shows(1)
+	o.does(t, "series", "delete", fmt.Sprint(made.Series.Events[0].ID))
+	shows(0)
+	o.fails(t, exitFailure, "repeat.rule", append(choir, "--rule", "FREQ=SECONDLY;COUNT=5")...)
+	o.fails(t, exitFailure, `no category is called "Feast"`, append(choir, "--during", "Feast")...)
+	o.fails(t, exitUsage, `"choir" is no id of a series`, "series", "show", "choir")
+	o.fails(t, exitFailure, "404", "series", "show", "999999999")
+}
