@@ -323,6 +323,25 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 	}
 }
 
+// An event of a series that is not made yet can't be deleted by itself: whoever makes the series would store it again.
+func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=3"))
+	first := path("/api/events/%d", m.Series.Events[0].ID)
+	begun(t, m, 3, 0)
+	for _, scope := range []string{"", "?scope=one", "?scope=following", "?scope=all"} {
+		owner.Delete(t, first+scope).Want(t, 409, `{"status":"Conflict","message":"the series is being made"}`)
+	}
+	s.as(t, "nobody").Delete(t, first).WantCode(t, 403)
+	begun(t, m, 3, time.Hour)
+	awaitMade(t, m.Series.ID)
+	owner.Delete(t, first).Want(t, 200, `{"status":"OK"}`)
+	if got := left(t, owner, m.Series.ID); got != "2 3" {
+		t.Errorf("left %s", got)
+	}
+}
+
 // awaitMade waits until the sweep, which comes every ten seconds, has made a series.
 func awaitMade(t *testing.T, id int64) {
 	t.Helper()

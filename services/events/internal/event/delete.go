@@ -14,18 +14,24 @@ import (
 )
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
-// Missing; Forbidden without edit rights on it, PreconditionFailed at another version.
-func (s *Service) Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
+// Missing; Forbidden without edit rights on it, PreconditionFailed at another version, and the error of may, which is
+// asked last.
+func (s *Service) Delete(
+	ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*Event) error,
+) error {
 	err := s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
-		return match.Check(e.Version)
+		if err := match.Check(e.Version); err != nil {
+			return err
+		}
+		return may(e)
 	})
 	return record.Missing(err, Record, id)
 }
 
-// Deletable returns the event if Delete would delete it; its errors are those of Delete.
+// Deletable returns the event if Delete would delete it; its errors are those of Delete, but for may's.
 func (s *Service) Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (Event, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
 	}{
 		"get":               {first(s.Get(ctx, 7)), "Event", problem.NotFound},
 		"change":            {first(s.Change(ctx, p, 7, Fields{}, record.Match{})), "Event", problem.NotFound},
-		"delete":            {s.Delete(ctx, p, 7, record.Match{}), "Event", problem.NotFound},
+		"delete":            {s.Delete(ctx, p, 7, record.Match{}, nil), "Event", problem.NotFound},
 		"add":               {added(s.Add(ctx, p, 7, Submission{})), "Event", problem.NotFound},
 		"notes":             {first(s.Notes(ctx, p, 7)), "Event", problem.NotFound},
 		"add a note":        {first(s.AddNote(ctx, p, fact.NewNote{EventID: 7})), "Event", problem.NotFound},

@@ -35,14 +35,14 @@ func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, scope Scope, match record.Match,
 ) error {
 	if scope == One {
-		return s.o.Events.Delete(ctx, p, id, match)
+		return s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
 	}
 	e, err := s.o.Events.Deletable(ctx, p, id, match)
 	if err != nil {
 		return err
 	}
 	if e.SeriesID == 0 {
-		return s.o.Events.Delete(ctx, p, id, match)
+		return s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
 	}
 	all, err := s.o.Store.FindEvents(ctx, e.SeriesID)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Service) Remove(
 	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
 	found, err := s.o.Store.Change(ctx, e.SeriesID, func(x *Series) error {
 		if x.State != Made {
-			return problem.New(problem.Conflict, "the series is being made")
+			return beingMade()
 		}
 		next := ending
 		if x.Ending != nil { // another has begun, and does no more if it is still at it
@@ -75,6 +75,25 @@ func (s *Service) Remove(
 	_, err = s.end(ctx, found)
 	return err
 }
+
+// isMade returns what says Conflict for an event of a series that is being made: who makes it would store it again.
+func (s *Service) isMade(ctx context.Context) func(*event.Event) error {
+	return func(e *event.Event) error {
+		if e.SeriesID == 0 {
+			return nil
+		}
+		found, err := s.o.Store.Get(ctx, e.SeriesID)
+		switch {
+		case errors.Is(err, record.ErrNotFound):
+			return nil
+		case err == nil && found.State != Made:
+			return beingMade()
+		}
+		return err
+	}
+}
+
+func beingMade() error { return problem.New(problem.Conflict, "the series is being made") }
 
 // end deletes the events of a series that are to be deleted, and forgets that they are. It may be repeated, and run in
 // several processes at once.

@@ -71,7 +71,7 @@ type IDs interface {
 type Events interface {
 	Draft(ctx context.Context, p principal.Principal, f event.Fields, s event.Submission) (event.Draft, error)
 	// Delete deletes an event; Deletable returns one that it would delete.
-	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match) error
+	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*event.Event) error) error
 	Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (event.Event, error)
 	// Submitted returns the elements of a submission that exist, by id.
 	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
