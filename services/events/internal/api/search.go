@@ -95,7 +95,7 @@ func parseFoundPlace(text string) (event.FoundPlace, error) {
 	if text == "" {
 		return event.FoundPlace{}, nil
 	}
-	const parts, bits = 4, 40 // seconds that stores can take
+	const parts, bits = 4, 39 // seconds that stores can take
 	numbers := [parts]int64{}
 	split := strings.Split(text, ".")
 	for i, part := range split {
