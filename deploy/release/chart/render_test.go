@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -21,9 +22,9 @@ import (
 )
 
 var (
-	root     string                  // of the checkout
-	programs map[string]string       // Helm of both kinds, by name
-	known    = map[string]rendered{} // what was rendered already, by the kind of Helm and its arguments
+	root     string            // of the checkout
+	programs map[string]string // Helm of both kinds, by name
+	known    sync.Map          // rendered, of what was rendered already, by the kind of Helm and its arguments
 	services = slices.Sorted(slices.Values(names.All()))
 )
 
@@ -82,13 +83,15 @@ func helm(version string, args ...string) (out, errs string, err error) {
 // template renders the chart as a release belfry in the namespace schools; args are further ones of helm template.
 func template(version string, args ...string) (out, errs string, err error) {
 	key := version + " " + strings.Join(args, " ")
-	r, found := known[key]
-	if !found {
-		r.out, r.errs, r.err = helm(version,
-			append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version",
-				kubernetes}, args...)...)
-		known[key] = r
+	if r, found := known.Load(key); found {
+		r := r.(rendered)
+		return r.out, r.errs, r.err
 	}
+	var r rendered
+	r.out, r.errs, r.err = helm(version,
+		append([]string{"template", "belfry", "charts/belfry", "--namespace", "schools", "--kube-version",
+			kubernetes}, args...)...)
+	known.Store(key, r)
 	return r.out, r.errs, r.err
 }
 

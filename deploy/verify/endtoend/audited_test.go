@@ -231,6 +231,8 @@ func (w *writer) users(s *servicetest.System, admin *servicetest.Client) {
 	una := admin.Get(t, "/api/users?email=una@school.example").Int(t, "users.0.id")
 	w.call(vic, "PUT /api/sessions/{session}", record{"session": record{"user_id": una}}, 1)
 	w.call(vic, "PUT /api/sessions/{session}/revert", nil, 1)
+	w.call(vic, "PATCH /api/sessions/{session}", record{"session": record{"user_id": una}}, 1)
+	w.call(vic, "PUT /api/sessions/{session}/revert", nil, 1)
 	w.call(vic, "GET /api/logout", nil)
 	w.call(admin, "DELETE /api/admin/users/{id}/sessions", nil, made)
 	w.call(admin, "POST /api/admin/users/{id}/uuid", nil, made)
