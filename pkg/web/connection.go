@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,6 +96,7 @@ type connection struct {
 	net.Conn
 	app     *App
 	first   sync.Once
+	begun   bool // something came
 	last    sync.Once
 	framing framing
 	fault   error // of the framing
@@ -103,13 +105,19 @@ type connection struct {
 
 // Read implements net.Conn. It returns what comes before a fault of the framing, and then the fault. The server never
 // sees the byte at fault: without it the request is incomplete. The end of the connection inside a body is a fault too.
+// One on which nothing came in time ends like one that its client has closed, and without an answer: a client that
+// keeps connections ready would take that for the answer to a request which it sends at that moment.
 func (c *connection) Read(p []byte) (int, error) {
 	if c.fault != nil {
 		return 0, c.fault
 	}
 	n, err := c.Conn.Read(p)
 	if n > 0 {
+		c.begun = true
 		c.first.Do(func() { c.app.used(c) })
+	}
+	if !c.begun && errors.Is(err, os.ErrDeadlineExceeded) {
+		return 0, io.EOF
 	}
 	n, c.fault = c.framing.check(p[:n])
 	if c.fault == nil && errors.Is(err, io.EOF) && c.framing.midBody() {

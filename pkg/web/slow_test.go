@@ -56,6 +56,17 @@ func TestHardToBreak_HostileInput_AHeaderThatComesByteByByteEnds(t *testing.T) {
 	}
 }
 
+// A client that keeps a connection ready, and has sent nothing on it yet, would take an answer at its end for that to
+// its first request.
+func TestHardToBreak_HostileInput_AConnectionWithoutARequestEndsWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	base, _ := serve(t, nil, route("GET", "/read", ok))
+	answer, err := io.ReadAll(dial(t, base))
+	if err != nil || len(answer) > 0 {
+		t.Errorf("%q, %v", answer, err)
+	}
+}
+
 func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
 	t.Parallel()
 	served := make(chan net.Conn, 1)
