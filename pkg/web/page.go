@@ -20,13 +20,23 @@ func Page(c *fiber.Ctx) (after int64, limit int, err error) {
 	if limit, err = Limit(c); err != nil {
 		return 0, 0, err
 	}
-	if text := c.Query("after"); text != "" {
-		var ok bool
-		if after, ok = ParseID(text); !ok {
-			return 0, 0, problem.New(problem.Malformed, "after is no id")
-		}
+	if after, err = QueryID(c, "after"); err != nil {
+		return 0, 0, err
 	}
 	return after, limit, nil
+}
+
+// QueryID reads an id from the query, 0 when there is none. Malformed when it is no id.
+func QueryID(c *fiber.Ctx, name string) (int64, error) {
+	text := c.Query(name)
+	if text == "" {
+		return 0, nil
+	}
+	id, ok := ParseID(text)
+	if !ok {
+		return 0, problem.New(problem.Malformed, "%s is no id", name)
+	}
+	return id, nil
 }
 
 // Limit reads how many records are asked for at most. Malformed when that is no number from 1 to 1,000.

@@ -70,11 +70,8 @@ func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
 	if q.Record = c.Query("record"); q.Record != "" && !recordPattern.MatchString(q.Record) {
 		return q, problem.New(problem.Malformed, "record is not like Event:12 or Event")
 	}
-	if text := c.Query("user"); text != "" {
-		var ok bool
-		if q.User, ok = web.ParseID(text); !ok {
-			return q, problem.New(problem.Malformed, "user is no id")
-		}
+	if q.User, err = web.QueryID(c, "user"); err != nil {
+		return q, err
 	}
 	if q.Since, err = readSince(c.Query("since"), zone); err != nil {
 		return q, err

@@ -34,7 +34,7 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 		name string
 		id   *int64
 	}{{"group", &w.Group}, {"near", &w.Near}, {"event", &w.Event}} {
-		if *given.id, err = queryID(c, given.name); err != nil {
+		if *given.id, err = web.QueryID(c, given.name); err != nil {
 			return w, err
 		}
 	}

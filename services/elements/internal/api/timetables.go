@@ -48,7 +48,7 @@ func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 		whose.IDs, err = readIDs(text, element.MaxTimetables)
 		return whose, err
 	}
-	if whose.Group, err = queryID(c, "group"); err != nil {
+	if whose.Group, err = web.QueryID(c, "group"); err != nil {
 		return whose, err
 	}
 	whose.EntityType = c.Query("type")
@@ -56,19 +56,6 @@ func readWhose(c *fiber.Ctx) (whose element.Whose, err error) {
 		return whose, problem.New(problem.Malformed, "type is not an entity type")
 	}
 	return whose, nil
-}
-
-// queryID reads an id from the query, 0 when it is empty.
-func queryID(c *fiber.Ctx, name string) (int64, error) {
-	text := c.Query(name)
-	if text == "" {
-		return 0, nil
-	}
-	id, ok := web.ParseID(text)
-	if !ok {
-		return 0, problem.New(problem.Malformed, "%s is no id", name)
-	}
-	return id, nil
 }
 
 // formsOf are the forms of records that are made one by one.

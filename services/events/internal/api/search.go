@@ -58,13 +58,8 @@ func readSearch(c *fiber.Ctx) (event.Search, error) {
 	for name, id := range map[string]*int64{
 		"category": &q.CategoryID, "element": &q.ElementID, "owner": &q.OwnerID,
 	} {
-		value := c.Query(name)
-		if value == "" {
-			continue
-		}
-		var ok bool
-		if *id, ok = web.ParseID(value); !ok {
-			return event.Search{}, problem.New(problem.Malformed, "%s is no id", name)
+		if *id, err = web.QueryID(c, name); err != nil {
+			return event.Search{}, err
 		}
 	}
 	q.Days, err = readOpenDays(c)
