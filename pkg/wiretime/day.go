@@ -16,6 +16,13 @@ const (
 	LastDay  Day = math.MaxInt32
 )
 
+// The first and the last day that an event may touch, 1970-01-01 and 2199-12-31. The index keys of events rely on
+// it: such a day is never negative and has at most five digits.
+const (
+	FirstEventDay Day = 0
+	LastEventDay  Day = 84005
+)
+
 const secondsOfDay = 24 * 60 * 60
 
 // ParseDay parses YYYY-MM-DD: ten characters, an existing day, years 0001 to 9999.
@@ -30,15 +37,21 @@ func ParseDay(text string) (Day, error) {
 
 // dayOfDate returns the day of a date in the proleptic Gregorian calendar.
 func dayOfDate(y int, m time.Month, d int) Day {
-	return Day(daysIn(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix()))
+	return DayOf(time.Date(y, m, d, 0, 0, 0, 0, time.UTC))
 }
+
+// DayOf returns the day that a time has in UTC; [Zone.DayOf] is that of a zone.
+func DayOf(t time.Time) Day { return Day(daysIn(t.Unix())) }
+
+// Date returns 00:00 of the day in UTC, for what its date says; [Zone.Midnight] is an instant of a zone.
+func (d Day) Date() time.Time { return time.Unix(int64(d)*secondsOfDay, 0).UTC() }
 
 // String returns YYYY-MM-DD; "open" for FirstDay and LastDay.
 func (d Day) String() string {
 	if d == FirstDay || d == LastDay {
 		return "open"
 	}
-	return time.Unix(int64(d)*secondsOfDay, 0).UTC().Format(time.DateOnly)
+	return d.Date().Format(time.DateOnly)
 }
 
 // AddDays returns the day n days after d; an open end stays open.

@@ -34,13 +34,6 @@ type SpanFields struct {
 	Order DateOrder `json:"-"`
 }
 
-// The first and the last day that an event may touch, 1970-01-01 and 2199-12-31. The index keys of events rely on
-// it: such a day is never negative and has at most five digits.
-const (
-	minDay Day = 0
-	maxDay Day = 84005
-)
-
 const (
 	startsAt = "starts_at"
 	endsAt   = "ends_at"
@@ -200,8 +193,8 @@ func (d *draft) read(field, text string, exclusiveEnd bool) (moment, bool) {
 		d.faults.Add(field, problem.NotADate)
 		return moment{}, false
 	}
-	endOfDays := exclusiveEnd && m.at.Equal(d.zone.Midnight(maxDay+1))
-	if m.day < minDay || m.day > maxDay && !endOfDays {
+	endOfDays := exclusiveEnd && m.at.Equal(d.zone.Midnight(LastEventDay+1))
+	if m.day < FirstEventDay || m.day > LastEventDay && !endOfDays {
 		d.faults.Add(field, outOfBounds)
 		return moment{}, false
 	}

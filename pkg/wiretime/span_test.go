@@ -365,7 +365,7 @@ func checkSpan(t *rapid.T, z Zone, s Span) {
 		s.Ends.Equal(s.Starts)) {
 		t.Fatalf("all-day span %s", show(z, s, nil))
 	}
-	if days := z.Days(s.Starts, s.Ends); days.First < minDay || days.Last > maxDay {
+	if days := z.Days(s.Starts, s.Ends); days.First < FirstEventDay || days.Last > LastEventDay {
 		t.Fatalf("span %s touches the days %v", show(z, s, nil), days)
 	}
 }

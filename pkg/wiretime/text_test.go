@@ -112,7 +112,7 @@ func FuzzNewSpan(f *testing.F) {
 			t.Fatalf("span %v with faults %v", s, faults)
 		}
 		if days := z.Days(s.Starts, s.Ends); faults == nil &&
-			(s.Ends.Before(s.Starts) || days.First < minDay || days.Last > maxDay) {
+			(s.Ends.Before(s.Starts) || days.First < FirstEventDay || days.Last > LastEventDay) {
 			t.Fatalf("span %s", show(z, s, nil))
 		}
 	})

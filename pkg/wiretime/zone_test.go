@@ -126,7 +126,7 @@ func drawZone(t *rapid.T) Zone {
 
 func drawDay(t *rapid.T) Day {
 	if rapid.Bool().Draw(t, "ordinary day") {
-		return Day(rapid.Int32Range(1, int32(maxDay)-1).Draw(t, "day"))
+		return Day(rapid.Int32Range(1, int32(LastEventDay)-1).Draw(t, "day"))
 	}
 	d, err := ParseDay(rapid.SampledFrom(oddDays).Draw(t, "odd day"))
 	if err != nil {

@@ -124,8 +124,7 @@ func (w *writer) moment(name string, at time.Time, date bool) {
 	shown, first := w.zone.Clock(at)
 	switch {
 	case date:
-		day := time.Unix(int64(w.zone.DayOf(at))*24*60*60, 0).UTC()
-		w.line(name + ";VALUE=DATE:" + day.Format(dateForm))
+		w.line(name + ";VALUE=DATE:" + w.zone.DayOf(at).Date().Format(dateForm))
 	case first:
 		w.line(name + ";TZID=" + w.zone.String() + ":" + shown.Format(localForm))
 	default:

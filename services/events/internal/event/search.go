@@ -31,12 +31,6 @@ const (
 	spareReads = 10
 )
 
-// Events lie within these days.
-const (
-	FirstDay wiretime.Day = 0     // 1970-01-01
-	LastDay  wiretime.Day = 84005 // 2199-12-31
-)
-
 // AnyDays are the days of a search without dates.
 var AnyDays = wiretime.Days{First: wiretime.FirstDay, Last: wiretime.LastDay}
 
@@ -88,7 +82,9 @@ func (s *Service) Search(ctx context.Context, q Search, after FoundPlace, limit 
 	if err := q.check(); err != nil {
 		return nil, FoundPlace{}, err
 	}
-	q.Days = wiretime.Days{First: max(q.Days.First, FirstDay), Last: min(q.Days.Last, LastDay)}
+	q.Days = wiretime.Days{
+		First: max(q.Days.First, wiretime.FirstEventDay), Last: min(q.Days.Last, wiretime.LastEventDay),
+	}
 	if q.Days.First > q.Days.Last {
 		return nil, FoundPlace{}, nil // no event has such days
 	}
@@ -151,7 +147,7 @@ type walk struct {
 
 func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
 	from, to := w.zone.Bounds(w.days)
-	if w.days.First > FirstDay && w.after.Starts.Before(from) {
+	if w.days.First > wiretime.FirstEventDay && w.after.Starts.Before(from) {
 		going, err := w.store.FindGoingOn(ctx, w.wanted, w.days.First)
 		if err != nil {
 			return nil, FoundPlace{}, err

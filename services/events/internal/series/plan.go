@@ -22,7 +22,7 @@ func patternOf(zone wiretime.Zone, span wiretime.Span) pattern {
 	p := pattern{zone: zone, allDay: span.AllDay, start: zone.Wall(span.Starts)}
 	ends := zone.Wall(span.Ends)
 	if span.AllDay {
-		p.start, ends = dateOf(zone.DayOf(span.Starts)), dateOf(zone.DayOf(span.Ends))
+		p.start, ends = zone.DayOf(span.Starts).Date(), zone.DayOf(span.Ends).Date()
 	}
 	p.lasts = ends.Sub(p.start)
 	if p.lasts < span.Ends.Sub(span.Starts) && p.lasts <= 0 { // across the hour that comes twice
@@ -36,7 +36,7 @@ func patternOf(zone wiretime.Zone, span wiretime.Span) pattern {
 func (p pattern) at(start time.Time) wiretime.Span {
 	if p.allDay {
 		return wiretime.Span{
-			Starts: p.zone.Midnight(dayOf(start)), Ends: p.zone.Midnight(dayOf(start.Add(p.lasts))), AllDay: true,
+			Starts: p.zone.Midnight(wiretime.DayOf(start)), Ends: p.zone.Midnight(wiretime.DayOf(start.Add(p.lasts))), AllDay: true,
 		}
 	}
 	s := wiretime.Span{Starts: p.zone.FromWall(start), Ends: p.zone.FromWall(start.Add(p.lasts))}
@@ -47,11 +47,6 @@ func (p pattern) at(start time.Time) wiretime.Span {
 }
 
 const day = 24 * time.Hour
-
-// dateOf is 00:00 of a day by the clock, and dayOf the day of a time by the clock.
-func dateOf(d wiretime.Day) time.Time { return time.Unix(int64(d)*int64(day/time.Second), 0).UTC() }
-
-func dayOf(clock time.Time) wiretime.Day { return wiretime.Day(clock.Unix() / int64(day/time.Second)) }
 
 // spans returns when the rule's occurrences are, in order, each once; a fault of rule otherwise.
 func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]wiretime.Span, problem.Fields) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
-	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // An event is found by element and time through numbers, its periods, one of which is element·100000 + period. A
@@ -30,8 +29,6 @@ const (
 	monthsOfDecade = 120
 	// mostOfMonth is from how many of its days on a whole month is asked for.
 	mostOfMonth = 15
-
-	firstDay, lastDay = event.FirstDay, event.LastDay
 )
 
 const (
@@ -67,7 +64,7 @@ func periodsOf(days wiretime.Days, most int) []int64 {
 // covering returns the periods that find every event which touches the days, at most 308. Days outside those that
 // an event may touch have none.
 func covering(days wiretime.Days) []int64 {
-	first, last := max(days.First, firstDay), min(days.Last, lastDay)
+	first, last := max(days.First, wiretime.FirstEventDay), min(days.Last, wiretime.LastEventDay)
 	if first > last {
 		return nil
 	}
@@ -104,21 +101,16 @@ func appendRun(periods []int64, base, from, to int64) []int64 {
 	return periods
 }
 
-// date is midnight UTC of the day: only its calendar date counts.
-func date(d wiretime.Day) time.Time { return time.Unix(int64(d)*24*60*60, 0).UTC() }
-
 // decade and year count from 1970, month from 1970-01; all from 0.
 func decade(d wiretime.Day) int64 { return year(d) / 10 }
 
-func year(d wiretime.Day) int64 { return int64(date(d).Year() - 1970) }
+func year(d wiretime.Day) int64 { return int64(d.Date().Year() - 1970) }
 
-func month(d wiretime.Day) int64 { return year(d)*12 + int64(date(d).Month()-time.January) }
+func month(d wiretime.Day) int64 { return year(d)*12 + int64(d.Date().Month()-time.January) }
 
 // startOf is the first day of a month.
 func startOf(month int64) wiretime.Day {
-	return wiretime.Day(
-		time.Date(1970, time.January+time.Month(month), 1, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60),
-	)
+	return wiretime.DayOf(time.Date(1970, time.January+time.Month(month), 1, 0, 0, 0, 0, time.UTC))
 }
 
 // keysOf combines every element with every period.

@@ -82,8 +82,8 @@ func TestPeriodsFindWhatARangeTouchesAndLittleBesides(t *testing.T) {
 }
 
 func TestAnEventOfAnyLengthCarriesFewPeriods(t *testing.T) {
-	for first := firstDay; first <= lastDay; first += 997 {
-		for last := first; last <= lastDay; last += 13 {
+	for first := wiretime.FirstEventDay; first <= wiretime.LastEventDay; first += 997 {
+		for last := first; last <= wiretime.LastEventDay; last += 13 {
 			if n := len(periodsOf(wiretime.Days{First: first, Last: last}, mostPeriods(1, 1))); n > 253 {
 				t.Fatalf("%v to %v: %d periods", first, last, n)
 			}
@@ -92,8 +92,8 @@ func TestAnEventOfAnyLengthCarriesFewPeriods(t *testing.T) {
 }
 
 func TestARangeOfAnyLengthHasFewPeriods(t *testing.T) {
-	for first := firstDay; first < 60; first++ {
-		for last := lastDay - 60; last <= lastDay; last++ {
+	for first := wiretime.FirstEventDay; first < 60; first++ {
+		for last := wiretime.LastEventDay - 60; last <= wiretime.LastEventDay; last++ {
 			if n := len(covering(wiretime.Days{First: first, Last: last})); n > 308 {
 				t.Fatalf("%v to %v: %d periods", first, last, n)
 			}

@@ -197,7 +197,7 @@ func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 			timetest.Days(t, "2026-01-01", "2026-07-31"), timetest.Days(t, "2026-11-01", "2027-07-31")}})
 	}
 	zone := timetest.London(t)
-	begin, end := zone.Bounds(wiretime.Days{First: event.FirstDay, Last: event.LastDay})
+	begin, end := zone.Bounds(wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay})
 	from := time.Date(2026, 9, 7, 10, 0, 0, 0, time.UTC)
 	text := event.Wanted{Needle: needle.New("maths in the hall")}
 	all := event.Wanted{Needle: needle.New("maths"), CategoryID: 1, OwnerID: 2, Status: event.Noted, Reaches: reaches}
@@ -258,7 +258,7 @@ func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 		"an element's text and status": {ElementID: 5, Text: "maths", Status: event.Noted, Days: event.AnyDays},
 	}
 	m := members{reaches: []fact.Reach{
-		{ElementID: 5, Days: []wiretime.Days{{First: event.FirstDay, Last: event.LastDay}}},
+		{ElementID: 5, Days: []wiretime.Days{{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}}},
 		{ElementID: 6, Days: []wiretime.Days{timetest.Days(t, "2025-02-01", "2025-02-28")}},
 	}}
 	read := func(years int) {
