@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -73,18 +74,27 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 	if busy, err := s.busy(ctx, a); err != nil || !busy {
 		return nil, err
 	}
-	var ids []int64
-	for _, element := range a.Elements {
-		present := slices.ContainsFunc(
+	absent := slices.DeleteFunc(slices.Clone(a.Elements), func(element fact.Element) bool {
+		return slices.ContainsFunc(
 			a.Event.Commitments,
 			func(c event.Commitment) bool { return c.ElementID == element.ID },
 		)
-		if canClash(element) && !present {
+	})
+	return s.reaches(ctx, absent, a.Event.Days(s.o.Zone))
+}
+
+// reaches returns the reaches on these days of those of the elements that can clash, in order of id.
+func (s *Service) reaches(
+	ctx context.Context, elements []fact.Element, days wiretime.Days,
+) ([]fact.ElementReaches, error) {
+	var ids []int64
+	for _, element := range elements {
+		if canClash(element) {
 			ids = append(ids, element.ID)
 		}
 	}
 	slices.Sort(ids) // all who reserve several do so in this order, so that no two wait for each other
-	return s.o.Elements.Reaches(ctx, fact.ReachesQuestion{IDs: ids, Days: a.Event.Days(s.o.Zone)})
+	return s.o.Elements.Reaches(ctx, fact.ReachesQuestion{IDs: ids, Days: days})
 }
 
 // busy says whether the category of an addition's event is busy.

@@ -4,6 +4,7 @@ import (
 	"context"
 	random "crypto/rand"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -80,20 +81,32 @@ func (s *Service) reserve(
 		}
 		return err
 	}
-	err := look() // so that what is long booked is refused without a reservation
-	for _, element := range elements {
-		if err == nil && !booked[element.ElementID] {
-			err = b.take(ctx, element.ElementID)
-		}
+	if err := look(); err != nil { // so that what is long booked is refused without a reservation
+		return nil, nil, err
 	}
-	if err == nil && len(b.held) > 0 {
-		err = look()
-	}
-	if err != nil {
-		b.release(ctx)
+	free := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool { return booked[r.ElementID] })
+	if err := b.hold(ctx, free, look); err != nil {
 		return nil, nil, err
 	}
 	return b, booked, nil
+}
+
+// hold takes the elements, and then looks again for what was written before. With an error it holds none.
+func (b *booking) hold(ctx context.Context, elements []fact.ElementReaches, look func() error) (err error) {
+	defer func() {
+		if err != nil {
+			b.release(ctx)
+		}
+	}()
+	for _, element := range elements {
+		if err := b.take(ctx, element.ElementID); err != nil {
+			return err
+		}
+	}
+	if len(b.held) == 0 {
+		return nil
+	}
+	return look()
 }
 
 // take reserves an element. While another reservation stands in the way it waits, and fences that one's event when

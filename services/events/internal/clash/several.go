@@ -2,10 +2,8 @@ package clash
 
 import (
 	"context"
-	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -48,16 +46,10 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 		return write(clashes)
 	}
 	b := s.booking(free...)
-	for _, element := range elements {
-		if err == nil {
-			err = b.take(ctx, element.ElementID)
-		}
-	}
-	if err == nil {
+	if err := b.hold(ctx, elements, func() error {
 		clashes, err = s.each(ctx, several, elements)
-	}
-	if err != nil {
-		b.release(ctx)
+		return err
+	}); err != nil {
 		return err
 	}
 	err = write(clashes)
@@ -73,20 +65,11 @@ func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.Ele
 	if len(events) == 0 || !several.Category.Busy || !events[0].Lasts() {
 		return nil, nil
 	}
-	var ids []int64
-	for _, element := range several.Elements {
-		if canClash(element) {
-			ids = append(ids, element.ID)
-		}
-	}
-	slices.Sort(ids)
-	last := events[0].Days(s.o.Zone).Last
+	days := events[0].Days(s.o.Zone)
 	for _, e := range events {
-		last = max(last, e.Days(s.o.Zone).Last)
+		days.Last = max(days.Last, e.Days(s.o.Zone).Last)
 	}
-	return s.o.Elements.Reaches(ctx, fact.ReachesQuestion{
-		IDs: ids, Days: wiretime.Days{First: events[0].Days(s.o.Zone).First, Last: last},
-	})
+	return s.reaches(ctx, several.Elements, days)
 }
 
 func (s *Service) each(

@@ -27,21 +27,33 @@ func (s *Service) Create(
 	if v, failures, found, err := s.findCreated(ctx, submission); found || err != nil {
 		return v, failures, err
 	}
-	l := newLookup()
-	refs, err := s.resolve(ctx, p, l, f, elementsOf(submission.Elements))
+	e, of, l, err := s.checkNew(ctx, p, f, submission)
 	if err != nil {
 		return View{}, nil, err
 	}
-	e := Event{OwnerID: p.UserID, Actor: p.UserID}
-	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
-		return View{}, nil, record.Invalid(e, faults)
-	}
 	for {
-		v, failures, err := s.insert(ctx, p, e, refs.category, l, submission)
+		v, failures, err := s.insert(ctx, p, e, of, l, submission)
 		if !errors.Is(err, ErrFenced) {
 			return v, failures, err
 		}
 	}
+}
+
+// checkNew returns the event that p is about to make, without elements, its category, and what was found of the
+// submitted elements. Forbidden for a privileged category without privileged; Invalid when the fields are not right.
+func (s *Service) checkNew(
+	ctx context.Context, p principal.Principal, f Fields, submission Submission,
+) (Event, *category.Category, *lookup, error) {
+	l := newLookup()
+	refs, err := s.resolve(ctx, p, l, f, elementsOf(submission.Elements))
+	if err != nil {
+		return Event{}, nil, nil, err
+	}
+	e := Event{OwnerID: p.UserID, Actor: p.UserID}
+	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
+		return Event{}, nil, nil, record.Invalid(e, faults)
+	}
+	return e, refs.category, l, nil
 }
 
 // insert stores a new event, under a new id, with the submitted elements. ErrFenced when it took so long that

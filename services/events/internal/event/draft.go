@@ -5,7 +5,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -25,18 +24,13 @@ func (s *Service) Draft(
 	if !p.Permissions.CanAddEvents {
 		return Draft{}, forbidden()
 	}
-	l := newLookup()
-	refs, err := s.resolve(ctx, p, l, f, elementsOf(submission.Elements))
+	e, of, l, err := s.checkNew(ctx, p, f, submission)
 	if err != nil {
 		return Draft{}, err
 	}
-	e := Event{OwnerID: p.UserID, Actor: p.UserID}
-	if faults := f.apply(&e, s.zone, refs, true); len(faults) > 0 {
-		return Draft{}, record.Invalid(e, faults)
-	}
 	none := make([]int64, len(submission.Elements)) // an id for each that may be added
 	failures := e.addElements(p, submission.Elements, l.elements, ids{none, none}, nil)
-	return Draft{Event: e, Category: *refs.category, Elements: l.elements, Failures: failures}, nil
+	return Draft{Event: e, Category: *of, Elements: l.elements, Failures: failures}, nil
 }
 
 // Facts returns the elements that the drafted event commits, as clashes need them.

@@ -36,7 +36,9 @@ func patternOf(zone wiretime.Zone, span wiretime.Span) pattern {
 func (p pattern) at(start time.Time) wiretime.Span {
 	if p.allDay {
 		return wiretime.Span{
-			Starts: p.zone.Midnight(wiretime.DayOf(start)), Ends: p.zone.Midnight(wiretime.DayOf(start.Add(p.lasts))), AllDay: true,
+			Starts: p.zone.Midnight(wiretime.DayOf(start)),
+			Ends:   p.zone.Midnight(wiretime.DayOf(start.Add(p.lasts))),
+			AllDay: true,
 		}
 	}
 	s := wiretime.Span{Starts: p.zone.FromWall(start), Ends: p.zone.FromWall(start.Add(p.lasts))}
