@@ -15,8 +15,8 @@ import (
 var errNotAll = errors.New("the event is there without some elements")
 
 func bookCommand(s surroundings) *cobra.Command {
-	var from, to, category string
-	var allDay, anyway bool
+	var of booking
+	var anyway bool
 	command := &cobra.Command{
 		Use: "book TITLE NAME…", Short: "Make an event of people, rooms and things",
 		Long: "Makes an event that you own, with an element for each NAME. What another busy event holds at that " +
@@ -27,14 +27,10 @@ func bookCommand(s surroundings) *cobra.Command {
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: completeBooking(s),
 	}
 	flags := command.Flags()
-	flags.StringVar(&from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
-	flags.StringVar(&to, "to", "", "when it ends; without it at once, or with the day")
-	flags.StringVar(&category, "category", "", "the event's category: its name or its id")
-	flags.BoolVar(&allDay, "all-day", false, "whole days; the last is the day of --to")
+	of.flags(command)
 	flags.BoolVar(&anyway, "anyway", false, "book what is taken as well")
-	_, _ = command.MarkFlagRequired("from"), command.MarkFlagRequired("category")
 	return administrative(s, command, func(j job) error {
-		fields, elements, err := j.booking(category, from, to, allDay)
+		fields, elements, err := of.read(j)
 		if err != nil {
 			return err
 		}
@@ -47,14 +43,31 @@ func bookCommand(s surroundings) *cobra.Command {
 }
 
 // booking is what is booked: an event called as the first argument says, of the elements that the others name.
-func (j job) booking(category, from, to string, allDay bool) (fields map[string]any, elements []int64, err error) {
-	of, err := j.category(category)
+type booking struct {
+	from, to, category string
+	allDay             bool
+}
+
+func (b *booking) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&b.from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
+	flags.StringVar(&b.to, "to", "", "when it ends; without it at once, or with the day")
+	flags.StringVar(&b.category, "category", "", "the event's category: its name or its id")
+	flags.BoolVar(&b.allDay, "all-day", false, "whole days; the last is the day of --to")
+	_, _ = command.MarkFlagRequired("from"), command.MarkFlagRequired("category")
+}
+
+// read returns the event's fields, and the elements' ids.
+func (b *booking) read(j job) (fields map[string]any, elements []int64, err error) {
+	of, err := j.category(b.category)
 	if err != nil {
 		return nil, nil, err
 	}
-	fields = map[string]any{"body": j.args[0], "event_category_id": of, "starts_at_text": from, "all_day_field": allDay}
-	if to != "" {
-		fields["ends_at_text"] = to
+	fields = map[string]any{
+		"body": j.args[0], "event_category_id": of, "starts_at_text": b.from, "all_day_field": b.allDay,
+	}
+	if b.to != "" {
+		fields["ends_at_text"] = b.to
 	}
 	for _, name := range j.args[1:] {
 		element, err := j.named(name)
@@ -103,15 +116,12 @@ func (j job) category(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
 	}
-	for category, err := range j.c.List(j.ctx, "/api/eventcategories", "eventcategories", nil) {
-		if err != nil {
-			return 0, err
-		}
-		if strings.EqualFold(category.Text("name"), text) {
-			return category.ID("id"), nil
-		}
+	found, err := j.categoryCalled("/api/eventcategories",
+		func(name string) bool { return strings.EqualFold(name, text) })
+	if err == nil && found == 0 {
+		err = fmt.Errorf("no category is called %q", text)
 	}
-	return 0, fmt.Errorf("no category is called %q", text)
+	return found, err
 }
 
 // completeBooking completes all arguments but the title by the names that the deployment has.

@@ -118,13 +118,22 @@ func (j job) categoryID(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
 	}
-	for category, err := range j.c.List(j.ctx, categoryPath, "eventcategories", nil) {
+	found, err := j.categoryCalled(categoryPath, func(name string) bool { return name == text })
+	if err == nil && found == 0 {
+		err = fmt.Errorf("no category has the name %q", text)
+	}
+	return found, err
+}
+
+// categoryCalled returns the first category of a list whose name is meant, 0 when there is none.
+func (j job) categoryCalled(path string, meant func(name string) bool) (int64, error) {
+	for category, err := range j.c.List(j.ctx, path, "eventcategories", nil) {
 		if err != nil {
 			return 0, err
 		}
-		if category.Text("name") == text {
+		if meant(category.Text("name")) {
 			return category.ID("id"), nil
 		}
 	}
-	return 0, fmt.Errorf("no category has the name %q", text)
+	return 0, nil
 }

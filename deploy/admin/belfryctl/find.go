@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -85,12 +84,7 @@ func (j job) found(query url.Values, most int) error {
 
 // startOf is a column of the day and time at which an event starts, endOf of when it ends.
 func startOf() column {
-	return column{"starts", func(event client.Record) string {
-		day := dayOf(event.Text("starts_at")).Format("Mon " + time.DateOnly)
-		return day + " " + from(client.Record{"event": map[string]any(event)})
-	}}
+	return column{"starts", func(event client.Record) string { return startDay(event) + " " + from(event) }}
 }
 
-func endOf() column {
-	return column{"ends", func(event client.Record) string { return to(client.Record{"event": map[string]any(event)}) }}
-}
+func endOf() column { return column{"ends", to} }

@@ -17,9 +17,10 @@ func seriesCommand(s surroundings) *cobra.Command {
 }
 
 func makeSeriesCommand(s surroundings) *cobra.Command {
-	var from, to, category, rule, during, notDuring, clashes string
+	var of booking
+	var rule, during, notDuring, clashes string
 	var except []string
-	var allDay, dryRun bool
+	var dryRun bool
 	command := &cobra.Command{
 		Use: "make TITLE NAME…", Short: "Make an event for each occurrence of a rule",
 		Long: "Makes a series of events that you own, each with an element for each NAME: all of them, or none. " +
@@ -31,21 +32,16 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: completeBooking(s),
 	}
 	flags := command.Flags()
-	flags.StringVar(&from, "from", "", "when the first begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
-	flags.StringVar(&to, "to", "", "when it ends; without it at once, or with the day")
-	flags.StringVar(&category, "category", "", "the events' category: its name or its id")
+	of.flags(command)
 	flags.StringVar(&rule, "rule", "", "how they repeat, such as FREQ=WEEKLY;COUNT=10")
 	flags.StringSliceVar(&except, "except", nil, "days (2027-02-16) on which none begins")
 	flags.StringVar(&during, "during", "", "only on days of events of this CATEGORY, or CATEGORY=TITLE")
 	flags.StringVar(&notDuring, "not-during", "", "not on days of events of this CATEGORY, or CATEGORY=TITLE")
 	flags.StringVar(&clashes, "clashes", "refuse", "where an element is taken: skip, refuse or report")
-	flags.BoolVar(&allDay, "all-day", false, "whole days; the last is the day of --to")
 	flags.BoolVar(&dryRun, "dry-run", false, "say what would be made, and make nothing")
-	for _, name := range []string{"from", "category", "rule"} {
-		_ = command.MarkFlagRequired(name)
-	}
+	_ = command.MarkFlagRequired("rule")
 	return administrative(s, command, func(j job) error {
-		fields, elements, err := j.booking(category, from, to, allDay)
+		fields, elements, err := of.read(j)
 		if err != nil {
 			return err
 		}
@@ -129,12 +125,7 @@ func showSeriesCommand(s surroundings) *cobra.Command {
 		if j.json {
 			return printJSON(j.s.out, map[string]any{"series": series})
 		}
-		var events []any
-		for _, e := range series.Records("events") {
-			events = append(events, map[string]any(e.Inner("event")))
-		}
-		series["events"] = events
-		return j.occurrences(series, field("id"), startOf(), endOf(), field("body"))
+		return j.occurrences(series, ofEvent(field("id")), ofEvent(startOf()), ofEvent(endOf()), ofEvent(field("body")))
 	})
 }
 

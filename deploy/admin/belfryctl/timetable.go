@@ -91,20 +91,23 @@ func (j job) timetable(query url.Values) error {
 	if _, err := fmt.Fprintf(j.s.out, "%s\n\n", flat(element.Text("name"))); err != nil {
 		return err
 	}
-	return j.list("commitments", commitments, column{"day", func(r client.Record) string {
-		return dayOf(r.Inner("event").Text("starts_at")).Format("Mon 2006-01-02")
-	}}, column{"from", from}, column{"to", to}, ofEvent("body"), field("status"),
-		column{"through", elementName}, ofEvent("staff"), ofEvent("locations"))
+	return j.list("commitments", commitments, ofEvent(column{"day", startDay}), ofEvent(column{"from", from}),
+		ofEvent(column{"to", to}), ofEvent(field("body")), field("status"),
+		column{"through", elementName}, ofEvent(field("staff")), ofEvent(field("locations")))
 }
 
-// ofEvent is a column that shows a field of a commitment's event.
-func ofEvent(name string) column {
-	return column{name, func(r client.Record) string { return r.Inner("event").Text(name) }}
+// ofEvent is a column of a commitment that shows what one of an event does of the commitment's.
+func ofEvent(c column) column {
+	return column{c.head, func(r client.Record) string { return c.text(r.Inner("event")) }}
 }
 
-// from is the time at which a commitment's event starts.
-func from(r client.Record) string {
-	event := r.Inner("event")
+// startDay is the day on which an event starts.
+func startDay(event client.Record) string {
+	return dayOf(event.Text("starts_at")).Format("Mon " + time.DateOnly)
+}
+
+// from is the time at which an event starts.
+func from(event client.Record) string {
 	if event.Text("all_day") == "true" {
 		return "all day"
 	}
@@ -112,8 +115,7 @@ func from(r client.Record) string {
 }
 
 // to is the time at which it ends, with the day when that is another one. Of whole days it is the last.
-func to(r client.Record) string {
-	event := r.Inner("event")
+func to(event client.Record) string {
 	starts, ends := dayOf(event.Text("starts_at")), dayOf(event.Text("ends_at"))
 	switch last := ends.AddDate(0, 0, -1); {
 	case event.Text("all_day") != "true" && ends.Equal(starts):
