@@ -124,7 +124,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 		return nil, errors.Join(err, s.stop())
 	}
 	if err := s.startServices(o, binaries); err != nil {
-		return nil, errors.Join(err, fmt.Errorf("logs of the services:\n%s", s.Logs()), s.stop())
+		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
 	}
 	table, err := routes.Find()
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *System) Restart(t testing.TB, service string) {
 	t.Helper()
 	for _, r := range s.replicas[service] {
 		if err := r.start(); err != nil {
-			t.Fatalf("%v\n%s", err, s.Logs())
+			t.Fatalf("%v\n%s", err, s.complaints())
 		}
 	}
 }
