@@ -45,7 +45,8 @@ type Options struct {
 	Services []string          // those to run; nil: all
 	Replicas int               // of each service; 0: one
 	Env      map[string]string // variables in addition to those that the system sets, or instead of them
-	NoRace   bool              // the services run without the race detector, for tests that measure them
+	// NoRace runs the services without the race detector, for tests that measure them, or test something else.
+	NoRace bool
 }
 
 // System is a running Belfry.
