@@ -158,6 +158,31 @@ func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
 	isUser(t, c, &u, "after a login with uid")
 }
 
+func TestClients_ALoginByPOSTIsTheLogin(t *testing.T) {
+	proves(t, "clients login body")
+	u, other, c := school.User(t), school.User(t), school.Client()
+	a := tryLoginByBody(t, c, map[string]any{"uuid": u.UUID})
+	a.Want(t, http.StatusOK, okBody)
+	equal(t, "cookies set by the login", len(a.Cookies()), 1)
+	isUser(t, c, &u, "after a login by POST")
+	held := c.Copy()
+	tryLoginByBody(t, c, map[string]any{"uuid": other.UUID}).Want(t, http.StatusOK, okBody)
+	isUser(t, c, &other, "after a second one")
+	isUser(t, held, nil, "with the cookie of the first")
+	for _, body := range []any{map[string]any{"uuid": badUUID}, map[string]any{}, map[string]any{"uuid": nil}} {
+		a := tryLoginByBody(t, c, body)
+		a.Want(t, http.StatusUnauthorized, accessDenied)
+		equal(t, "cookies set by the failed login", len(a.Cookies()), 0)
+	}
+	isUser(t, c, &other, "after failed logins")
+	for _, body := range []string{"", "{", `["` + u.UUID + `"]`, `"` + u.UUID + `"`} {
+		a := c.Do(t, http.MethodPost, "/api/login", body)
+		a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"the body is not a JSON object"}`)
+	}
+	c.Do(t, http.MethodPost, "/api/login", "uuid="+u.UUID, "Content-Type", "application/x-www-form-urlencoded").
+		WantCode(t, http.StatusUnsupportedMediaType)
+}
+
 func TestDecisionsPart2_WhoMayLogIn(t *testing.T) {
 	proves(t, "decisions 2 who may log in")
 	inactive, without := school.UserWith(t, map[string]any{"active": false}, "can_api"),
@@ -225,6 +250,7 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	event := fmt.Sprintf("/api/events/%d", id)
 	for _, call := range [][2]string{
 		{http.MethodGet, "/api/login?uuid=" + u.UUID}, {http.MethodGet, "/api/logout"},
+		{http.MethodPost, "/api/login"},
 		{http.MethodPost, "/api/events"}, {http.MethodPost, event + "/add"}, {http.MethodPatch, event},
 		{http.MethodDelete, event}, {http.MethodPost, event + "/notes"},
 		{http.MethodPut, "/api/sessions/1"}, {http.MethodPut, "/api/sessions/1/revert"},

@@ -76,6 +76,9 @@ func (c *budgeted) identityCalls() []call {
 		{route: "GET /api/login", counted: "the right uuid", request: func(int) request {
 			return request{as: c.system.Client(c.t), path: "/api/login?uuid=" + c.uuids["pupil"]}
 		}},
+		{route: "POST /api/login", counted: "the right uuid", request: func(int) request {
+			return request{as: c.system.Client(c.t), path: "/api/login", body: record{"uuid": c.uuids["pupil"]}}
+		}},
 		{route: "GET /api/logout", request: func(int) request {
 			return request{as: c.login("pupil"), path: "/api/logout"}
 		}},
