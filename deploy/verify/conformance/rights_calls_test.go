@@ -90,6 +90,7 @@ func sessionCalls() map[string]call {
 		"POST /api/login | with another's uuid, which is a password": loginByBody(others),
 
 		"GET /api/logout | its own session":           send(http.MethodGet, at("/api/logout"), nil).alone(),
+		"GET /api/me | itself":                        send(http.MethodGet, at("/api/me"), nil),
 		"GET /api/sessions/{session}/whoami | itself": send(http.MethodGet, at("/api/sessions/1/whoami"), nil),
 		"GET /sessions/{session}/whoami | itself":     send(http.MethodGet, at("/sessions/1/whoami"), nil),
 		"GET /api/users | itself":                     lookUp(itself),

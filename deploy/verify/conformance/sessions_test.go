@@ -93,6 +93,28 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 	isUser(t, su, &u, "after a switch by session 9")
 }
 
+func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
+	proves(t, "clients me")
+	staff := school.Staff(t)
+	u := school.UserWith(t, map[string]any{"kind": "staff", "element_id": staff.ID}, "can_api", "can_add_notes")
+	want := func(u User, kind, element, permissions string) string {
+		return fmt.Sprintf(`{"status":"OK","user":%s,"kind":"%s","element":%s,"permissions":{%s}}`, u.List(), kind,
+			element, permissions)
+	}
+	const notes = `"can_api":true,"can_su":false,"can_add_events":false,"can_add_notes":true,"edit_all_events":false,` +
+		`"privileged":false,"admin":false`
+	c := school.Login(t, u)
+	c.Get(t, "/api/me").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+	c.Get(t, "/api/me.json").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+	school.Client().Get(t, "/api/me").Want(t, http.StatusUnauthorized, accessDenied)
+	admin := school.UserWith(t, map[string]any{"kind": "guest"}, "admin")
+	c = school.Login(t, admin)
+	all := strings.ReplaceAll(notes, "false", "true")
+	c.Get(t, "/api/me").Want(t, http.StatusOK, want(admin, "guest", "null", all))
+	c.Put(t, "/api/sessions/1", switchTo(u)).Want(t, http.StatusOK, okBody)
+	c.Get(t, "/api/me").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+}
+
 func TestPart4_5_UsersByEmail(t *testing.T) {
 	proves(t, "4.5 users", "5 rule 6", "2.6 fields", "decisions 2 users case", "decisions 2 users no match",
 		"decisions 2 users without email", "decisions 1 404 search")

@@ -94,6 +94,7 @@ func (c *budgeted) identityCalls() []call {
 			as.Put(c.t, "/api/sessions/1", switching).Must(c.t, 200)
 			return request{as: as, path: "/api/sessions/1/revert"}
 		}},
+		read("GET /api/me", "of a user who is no element", c.login("pupil"), "/api/me"),
 		read("GET /api/sessions/{session}/whoami", "", c.owner, "/api/sessions/1/whoami"),
 		read("GET /sessions/{session}/whoami", "", c.owner, "/sessions/1/whoami"),
 		read("GET /api/admin/users", "a page", c.admin, "/api/admin/users"),

@@ -42,6 +42,7 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
 		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Large: true, Handler: h.listByEmail},
+		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
 		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
 		{Method: http.MethodPut, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
 		{Method: http.MethodPatch, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},

@@ -224,6 +224,21 @@ func (h handlers) whoAmI(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "user_id", Value: web.Principal(c).UserID})
 }
 
+// me answers GET /api/me.
+func (h handlers) me(c *fiber.Ctx) error {
+	p := web.Principal(c)
+	u, element, err := h.users.GetWithElement(c.UserContext(), p.UserID)
+	if err != nil {
+		return err
+	}
+	return web.OK(c,
+		web.Field{Name: "user", Value: listForm(u)},
+		web.Field{Name: "kind", Value: p.Kind},
+		web.Field{Name: "element", Value: element},
+		web.Field{Name: "permissions", Value: permissions(p.Permissions)},
+	)
+}
+
 // showVersion answers GET /api/version.
 func (h handlers) showVersion(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "version", Value: h.version})
