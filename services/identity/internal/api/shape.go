@@ -84,6 +84,11 @@ func listForm(u user.User) form.User {
 	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
 }
 
+// accountFields are what readEdit reads.
+const accountFields = "user.name user.email user.kind user.element_id user.active user.permissions.can_api " +
+	"user.permissions.can_su user.permissions.can_add_events user.permissions.can_add_notes " +
+	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin"
+
 // readEdit reads the fields of a user.
 func readEdit(fields web.Object) user.Edit {
 	e := user.Edit{Faults: problem.Fields{}}
