@@ -17,6 +17,24 @@ func told(t *testing.T, a servicetest.Answer, want string) {
 	equal(t, a.Request+": Warning", a.Header.Get("Warning"), want)
 }
 
+func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
+	proves(t, "clients refuse event")
+	c, taken, free := school.Booker(t), school.Location(t), school.Location(t)
+	key := school.Unique("busy")
+	busy := school.Import(t, "eventcategories", map[string]any{"key": key, "name": key, "busy": true})[key]
+	fields := map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "event_category_id": busy,
+		"body": key}
+	school.Event(t, c, map[string]any{"starts_at": fields["starts_at"], "ends_at": fields["ends_at"],
+		"event_category_id": busy}, taken)
+	both := map[string]any{"event": fields, "elements": []int64{free.ID, taken.ID}, "clashes": "refuse_event"}
+	a := c.Post(t, "/api/events", both).Must(t, http.StatusUnprocessableEntity)
+	equal(t, "errors", a.At(t, "event.errors"), `{"elements":["is already booked: `+taken.Name+`"]}`)
+	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", free.ID)).Want(t, http.StatusOK,
+		`{"status":"OK","commitments":[]}`)
+	both["elements"] = []int64{free.ID}
+	c.Post(t, "/api/events", both).Must(t, http.StatusOK)
+}
+
 func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	proves(t, "clients unknown")
 	c, room := school.Booker(t), school.Location(t)

@@ -159,7 +159,7 @@ func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error
 	submission := event.Submission{Elements: elements}
 	if o.Has("clashes") {
 		submission.Clashes = event.Clashing(textOf(o["clashes"]))
-		if submission.Clashes != event.ReportClashes && submission.Clashes != event.RefuseClashes {
+		if submission.Clashes != event.ReportClashes && !submission.Clashes.Refuses() {
 			faults.Add("clashes", problem.NotIncluded)
 		}
 	}
