@@ -17,13 +17,15 @@ const (
 // Event is the summary of an event.
 type Event struct {
 	form.Event
-	Key string `json:"key,omitempty"` // of the import; empty when the event was made by hand
+	Key    string `json:"key,omitempty"`    // of the import; empty when the event was made by hand
+	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is nothing here but its id
 }
 
 // SummariesQuestion asks for events by id and by import key.
 type SummariesQuestion struct {
-	IDs  []int64  `json:"ids,omitempty"`
-	Keys []string `json:"keys,omitempty"`
+	IDs   []int64  `json:"ids,omitempty"`
+	Keys  []string `json:"keys,omitempty"`
+	Sight *Sight   `json:"sight,omitempty"` // who looks; nil: a service for itself
 }
 
 // LivingQuestion asks which of the events exist, deleted ones not.
@@ -45,13 +47,15 @@ type Commitment struct {
 type CommitmentsQuestion struct {
 	Reaches []Reach `json:"reaches"`
 	// Involved asks for Commitment.Involved as well.
-	Involved bool `json:"involved,omitempty"`
+	Involved bool   `json:"involved,omitempty"`
+	Sight    *Sight `json:"sight,omitempty"` // who looks, with its surroundings; nil: a service for itself
 }
 
 // RequestsQuestion asks for the requests for a resource group by events that touch the days.
 type RequestsQuestion struct {
 	ElementID int64         `json:"element_id"`
 	Days      wiretime.Days `json:"days"`
+	Sight     *Sight        `json:"sight,omitempty"` // as in CommitmentsQuestion
 }
 
 // Busy is a time, longer than zero, during which an event makes an element busy.
@@ -65,7 +69,8 @@ type Busy struct {
 type BusyQuestion struct {
 	Reaches []Reach `json:"reaches"`
 	// Except is an event whose commitments make nobody busy; 0: there is none.
-	Except int64 `json:"except,omitempty"`
+	Except int64  `json:"except,omitempty"`
+	Sight  *Sight `json:"sight,omitempty"` // as in CommitmentsQuestion
 }
 
 // CalendarEvent is an event as a calendar shows it.
@@ -85,4 +90,5 @@ type CalendarEvent struct {
 // CalendarQuestion asks for the events with uncontrolled or confirmed commitments of the elements reached.
 type CalendarQuestion struct {
 	Reaches []Reach `json:"reaches"`
+	Sight   *Sight  `json:"sight,omitempty"` // as in CommitmentsQuestion
 }

@@ -13,6 +13,7 @@ type User struct {
 	CanAPI bool   `json:"can_api"` // it may use the API as long as it is active
 
 	Kind       principal.Kind `json:"kind"`
+	Admin      bool           `json:"admin,omitempty"`
 	ElementID  int64          `json:"element_id,omitempty"`  // the element that it is; 0: none
 	FeedsSince int64          `json:"feeds_since,omitempty"` // feeds that it made at an older version have ended
 }

@@ -21,6 +21,9 @@ var (
 		Path: "/internal/elements/reaches", Field: "elements",
 		Nothing: func(q fact.ReachesQuestion) bool { return len(q.IDs) == 0 },
 	}
+	Surroundings = Question[fact.SurroundingsQuestion, fact.Surroundings]{
+		Path: "/internal/elements/surroundings", Field: "surroundings",
+	}
 	Pupils = Question[fact.PupilsQuestion, []form.Element]{
 		Path: "/internal/elements/pupils", Field: "pupils",
 		Nothing: func(q fact.PupilsQuestion) bool { return len(q.IDs) == 0 },
@@ -65,6 +68,11 @@ func (e *Elements) Administered(ctx context.Context, q fact.AdministeredQuestion
 // own, and those of their groups on the days of the membership.
 func (e *Elements) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	return ask(ctx, e.peer, Reaches, q)
+}
+
+// Surroundings returns what a user who does not see everything sees of the directory on the days.
+func (e *Elements) Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	return ask(ctx, e.peer, Surroundings, q)
 }
 
 // Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, directly or

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/redisstore"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -48,6 +49,8 @@ type Config struct {
 	TrustedProxies  []netip.Prefix `envconfig:"BELFRY_TRUSTED_PROXIES" desc:"comma-separated networks (CIDR) whose X-Forwarded-For and trace context are trusted"`
 	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
+	principal.Sights
+
 	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
 	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service keeps serving after it has stopped being ready"`
 	StopDeadline   time.Duration `envconfig:"BELFRY_STOP_DEADLINE" default:"15s" desc:"how long requests in flight, background work and telemetry may take to end"`
@@ -85,6 +88,9 @@ func (c *Config) Check() error {
 	}
 	if !c.RedisMode.Valid() {
 		faults = append(faults, errors.New("BELFRY_REDIS_MODE: must be server, sentinel or cluster"))
+	}
+	if err := c.Sights.Check(); err != nil {
+		faults = append(faults, err)
 	}
 	if c.DrainDelay < 0 {
 		faults = append(faults, errors.New("BELFRY_DRAIN_DELAY: must not be negative"))

@@ -41,6 +41,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 			"'none'",
 		"mail.port=0":                                    "/mail/port",
 		"dateOrder=ymd":                                  "/dateOrder",
+		"pupilsSee=public":                               "/pupilsSee",
+		"guestsSee=own":                                  "/guestsSee",
 		"clashNotes.at=3:00":                             "/clashNotes/at",
 		"clashNotes.days=93":                             "/clashNotes/days",
 		"webhooks.networks[0]=10.20.0.0":                 "/webhooks/networks/0",

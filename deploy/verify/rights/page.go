@@ -24,6 +24,8 @@ generated (` + "`make gen`" + `).
 | owner | owns an event and a note, and may make no others |
 | deactivated | has a session from before |
 
+Pupils and guests are as the settings have them by default: [privacy.md](privacy.md) says who sees what.
+
 Every kind has an event and a note of its own. ` + "`+`" + ` is a list that shows the record in question, ` + "`-`" +
 	` one that does not.
 `

@@ -97,10 +97,10 @@ func provedBy(function *ast.FuncDecl) ([]string, error) {
 	return rules, nil
 }
 
-// findTests returns the tests of the packages and services in the order of their files.
+// findTests returns the tests of the packages and services, and those of who sees whom, in the order of their files.
 func findTests(root string) ([]test, error) {
 	var tests []test
-	for _, dir := range []string{"pkg", "services"} {
+	for _, dir := range []string{"pkg", "services", "deploy/verify/sight"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 				return err

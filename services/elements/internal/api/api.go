@@ -24,7 +24,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	stores := store.New(store.Options{DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory})
 	elements := element.New(element.Options{
 		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds,
-		Events: r.Events, Users: r.Identity, Zone: r.Zone, Now: time.Now,
+		Events: r.Events, Users: r.Identity, Sights: r.Sights, Zone: r.Zone, Now: time.Now,
 	})
 	h := handlers{elements: elements, audit: stores.Audit, zone: r.Zone, now: time.Now}
 	return service.Surface{

@@ -18,7 +18,7 @@ func (h handlers) calendar(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	text, err := h.elements.Calendar(c.UserContext(), id)
+	text, err := h.elements.Calendar(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,9 @@ func (h handlers) commitments(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	commitments, err := h.elements.ListCommitments(c.UserContext(), id, days, readInclude(c.Query("include")))
+	commitments, err := h.elements.ListCommitments(
+		c.UserContext(), web.Principal(c), id, days, readInclude(c.Query("include")),
+	)
 	if err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (h handlers) requests(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	requests, err := h.elements.ListRequests(c.UserContext(), id, days)
+	requests, err := h.elements.ListRequests(c.UserContext(), web.Principal(c), id, days)
 	if err != nil {
 		return allowNothing(c, err)
 	}

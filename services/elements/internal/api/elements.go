@@ -35,7 +35,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if text == "" {
 		return web.OK(c, web.Field{Name: "elements", Value: []form.Element{}})
 	}
-	found, err := by(c.UserContext(), text)
+	found, err := by(c.UserContext(), web.Principal(c), text)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (h handlers) detail(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	e, members, err := h.elements.GetWithCount(c.UserContext(), id)
+	e, members, err := h.elements.GetWithCount(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}

@@ -227,8 +227,8 @@ func (s *school) person(t *testing.T, key string, more fields) (id int64, uuid s
 func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 	s := newSchool(t)
 	ann, bob, tutor := s.pupil(t, "Ann"), s.pupil(t, "Bob"), s.staff(t, "TT")
-	things := []int64{s.group(t, "set"), s.add(t, "locations", "hall", fields{"name": "Hall"}),
-		s.add(t, "properties", "term", fields{"name": "Term"})}
+	hall := s.add(t, "locations", "hall", fields{"name": "Hall"})
+	things := []int64{hall, s.group(t, "set"), s.add(t, "properties", "term", fields{"name": "Term"})}
 	everything := append([]int64{ann, bob, tutor}, things...)
 	isAnn := fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"}
 	for name, c := range map[string]struct {
@@ -236,8 +236,8 @@ func TestHardToBreak_Row12_WhoMakesAFeedOfWhat(t *testing.T) {
 		may  []int64
 	}{
 		"guest":         {fields{"kind": "guest"}, nil},
-		"pupil":         {isAnn, append([]int64{ann}, things...)},
-		"pupil of none": {fields{"kind": "pupil"}, things},
+		"pupil":         {isAnn, []int64{ann, hall}},
+		"pupil of none": {fields{"kind": "pupil"}, []int64{hall}},
 		"staff":         {fields{"kind": "staff", "element": "Staff:" + s.mark + "TT"}, everything},
 		"script":        {fields{"kind": "staff"}, everything},
 	} {

@@ -17,7 +17,7 @@ func (h handlers) free(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, err := h.elements.ListFree(c.UserContext(), wanted)
+	found, err := h.elements.ListFree(c.UserContext(), web.Principal(c), wanted)
 	if err != nil {
 		return err
 	}

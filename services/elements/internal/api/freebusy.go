@@ -33,7 +33,7 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	all, _, err := h.elements.FreeBusy(c.UserContext(), []int64{id}, days, 0, except)
+	all, _, err := h.elements.FreeBusy(c.UserContext(), web.Principal(c), []int64{id}, days, 0, except)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,8 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	all, free, err := h.elements.FreeBusy(c.UserContext(), ids, days, time.Duration(least)*time.Minute, except)
+	wanted := time.Duration(least) * time.Minute
+	all, free, err := h.elements.FreeBusy(c.UserContext(), web.Principal(c), ids, days, wanted, except)
 	if err != nil {
 		return err
 	}

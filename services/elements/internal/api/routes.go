@@ -87,6 +87,7 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.ElementFacts, h.elements.Facts),
 		web.Serve(neighbour.Administered, h.elements.Administered),
 		web.Serve(neighbour.Reaches, h.elements.Reaches),
+		web.Serve(neighbour.Surroundings, h.elements.Surroundings),
 		web.Serve(neighbour.Pupils, h.elements.Pupils),
 	}
 }

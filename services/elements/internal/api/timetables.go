@@ -26,7 +26,8 @@ func (h handlers) timetables(c *fiber.Ctx) error {
 	if err := web.TakeRoom(c); err != nil {
 		return err
 	}
-	all, err := h.elements.ListTimetables(c.UserContext(), whose, days, readInclude(c.Query("include")))
+	include := readInclude(c.Query("include"))
+	all, err := h.elements.ListTimetables(c.UserContext(), web.Principal(c), whose, days, include)
 	if err != nil {
 		return err
 	}

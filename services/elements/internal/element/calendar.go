@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -35,35 +36,48 @@ func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	if !f.worksFor(u, e) {
+	v, err := s.sightOf(ctx, s.viewerOf(u), s.calendarDays())
+	if err != nil {
+		return nil, err
+	}
+	if !f.worksFor(u, e) || !v.sees(e) {
 		return nil, problem.New(problem.NotFound, "")
 	}
-	return s.calendarOf(ctx, e)
+	return s.calendarOf(ctx, v, e)
 }
 
 // Calendar returns an element's calendar as iCalendar text, from 366 days before today to 366 days after. Its events
 // are those with a firm commitment of the element, or of a group that it belongs to on a day of the event. A Missing
-// problem when there is no such element.
-func (s *Service) Calendar(ctx context.Context, id int64) ([]byte, error) {
-	e, err := s.Get(ctx, id)
+// problem when there is no such element, Forbidden when p does not see it on any of these days.
+func (s *Service) Calendar(ctx context.Context, p principal.Principal, id int64) ([]byte, error) {
+	e, v, err := s.getSeen(ctx, p, id, s.calendarDays())
 	if err != nil {
 		return nil, err
 	}
-	return s.calendarOf(ctx, e)
+	return s.calendarOf(ctx, v, e)
 }
 
-func (s *Service) calendarOf(ctx context.Context, e Element) ([]byte, error) {
+// calendarDays are the days that a calendar has.
+func (s *Service) calendarDays() wiretime.Days {
+	today := s.today()
+	return wiretime.Days{First: today.AddDays(-calendarDays), Last: today.AddDays(calendarDays)}
+}
+
+func (s *Service) calendarOf(ctx context.Context, v sight, e Element) ([]byte, error) {
 	namespace, err := s.feeds.Namespace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	today := s.today()
-	days := wiretime.Days{First: today.AddDays(-calendarDays), Last: today.AddDays(calendarDays)}
+	days := s.calendarDays()
 	reaches, err := s.reaches(ctx, []int64{e.ID}, days)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := s.events.Calendar(ctx, fact.CalendarQuestion{Reaches: reaches[0]})
+	q := fact.CalendarQuestion{Reaches: v.within(e, reaches[0])}
+	if q.Sight, err = s.asked(ctx, v, e); err != nil {
+		return nil, err
+	}
+	facts, err := s.events.Calendar(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +94,7 @@ func (s *Service) calendarOf(ctx context.Context, e Element) ([]byte, error) {
 	for i, f := range facts {
 		c.Events[i] = calendar.Event{
 			UID: fmt.Sprintf("event-%d@%s", f.ID, namespace), Sequence: f.Version - 1, Modified: modified(f),
-			Summary: f.Body, Location: shortTexts(f.Firm, elements, form.Location),
+			Summary: f.Body, Location: shortTexts(f.Firm, elements, form.Location, v),
 			Starts: f.Starts, Ends: f.Ends, AllDay: f.AllDay, Busy: f.Busy,
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -22,19 +23,26 @@ type Commitment struct {
 }
 
 // ListCommitments returns the commitments of an element, of every status, to the events that touch the days: its own,
-// and those of its groups where the event is on a day of the membership (contract 4.1 rules 7 and 8). A Missing problem
-// when there is no such element.
+// and those of its groups where the event is on a day of the membership (contract 4.1 rules 7 and 8). What p does not
+// see is left out. A Missing problem when there is no such element, Forbidden when p does not see it on any of the
+// days.
 func (s *Service) ListCommitments(
-	ctx context.Context, id int64, days wiretime.Days, include Include,
+	ctx context.Context, p principal.Principal, id int64, days wiretime.Days, include Include,
 ) ([]Commitment, error) {
-	if _, err := s.Get(ctx, id); err != nil {
+	e, v, err := s.getSeen(ctx, p, id, days)
+	if err != nil {
 		return nil, err
 	}
 	reaches, err := s.reaches(ctx, []int64{id}, days)
 	if err != nil {
 		return nil, err
 	}
-	q := fact.CommitmentsQuestion{Reaches: reaches[0], Involved: include.Staff || include.Locations}
+	q := fact.CommitmentsQuestion{
+		Reaches: v.within(e, reaches[0]), Involved: include.Staff || include.Locations,
+	}
+	if q.Sight, err = s.asked(ctx, v, e); err != nil {
+		return nil, err
+	}
 	facts, err := s.events.Commitments(ctx, q)
 	if err != nil {
 		return nil, err
@@ -52,19 +60,21 @@ func (s *Service) ListCommitments(
 	}
 	commitments := make([]Commitment, len(facts))
 	for i, f := range facts {
-		commitments[i] = newCommitment(f, id, elements, include)
+		commitments[i] = newCommitment(f, id, elements, include, v)
 	}
 	return commitments, nil
 }
 
 // newCommitment makes a commitment of the element with that id of the fact; elements are those that the fact names.
-func newCommitment(f fact.Commitment, id int64, elements map[int64]*Element, include Include) Commitment {
+func newCommitment(
+	f fact.Commitment, id int64, elements map[int64]*Element, include Include, v sight,
+) Commitment {
 	c := Commitment{Commitment: f}
 	if include.Staff {
-		c.Staff = new(shortTexts(f.Involved, elements, form.Staff))
+		c.Staff = new(shortTexts(f.Involved, elements, form.Staff, v))
 	}
 	if include.Locations {
-		c.Locations = new(shortTexts(f.Involved, elements, form.Location))
+		c.Locations = new(shortTexts(f.Involved, elements, form.Location, v))
 	}
 	if f.ElementID != id {
 		c.Group = elements[f.ElementID]
@@ -72,11 +82,12 @@ func newCommitment(f fact.Commitment, id int64, elements map[int64]*Element, inc
 	return c
 }
 
-// shortTexts joins the short texts of those of the elements that are of the type, in the order of ids; "" when none is.
-func shortTexts(ids []int64, elements map[int64]*Element, entityType string) string {
+// shortTexts joins the short texts of those of the elements that are of the type and may be named, in the order of ids;
+// "" when none is.
+func shortTexts(ids []int64, elements map[int64]*Element, entityType string, v sight) string {
 	var texts []string
 	for _, id := range ids {
-		if e := elements[id]; e != nil && e.EntityType == entityType {
+		if e := elements[id]; e != nil && e.EntityType == entityType && v.names(e) {
 			texts = append(texts, e.ShortText())
 		}
 	}
@@ -84,14 +95,21 @@ func shortTexts(ids []int64, elements map[int64]*Element, entityType string) str
 }
 
 // ListRequests returns the requests for a resource group by the events that touch the days; a MethodNotAllowed problem
-// for any other element (decisions part 3), a Missing problem when there is none.
-func (s *Service) ListRequests(ctx context.Context, id int64, days wiretime.Days) ([]form.Request, error) {
-	e, err := s.Get(ctx, id)
+// for any other element (decisions part 3). Other problems are those of ListCommitments, and what p does not see is
+// left out as there.
+func (s *Service) ListRequests(
+	ctx context.Context, p principal.Principal, id int64, days wiretime.Days,
+) ([]form.Request, error) {
+	e, v, err := s.getSeen(ctx, p, id, days)
 	if err != nil {
 		return nil, err
 	}
 	if !e.IsResourceGroup() {
 		return nil, problem.New(problem.MethodNotAllowed, "only a resource group has requests")
 	}
-	return s.events.Requests(ctx, fact.RequestsQuestion{ElementID: id, Days: days})
+	q := fact.RequestsQuestion{ElementID: id, Days: days}
+	if q.Sight, err = s.asked(ctx, v, e); err != nil {
+		return nil, err
+	}
+	return s.events.Requests(ctx, q)
 }

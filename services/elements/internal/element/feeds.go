@@ -53,7 +53,7 @@ func (f Feed) worksFor(u fact.User, e Element) bool {
 func (s *Service) CreateFeed(
 	ctx context.Context, p principal.Principal, elementID int64,
 ) (feed Feed, e Element, token string, err error) {
-	if e, err = s.Get(ctx, elementID); err != nil {
+	if e, _, err = s.getSeen(ctx, p, elementID, s.calendarDays()); err != nil {
 		return Feed{}, e, "", err
 	}
 	if p.Switched() || !mayHaveFeed(p.Kind, p.ElementID, e) {
@@ -67,6 +67,13 @@ func (s *Service) CreateFeed(
 	return feed, e, token, err
 }
 
+// viewerOf returns who looks when a feed of u is read.
+func (s *Service) viewerOf(u fact.User) fact.Sight {
+	return s.viewer(principal.Principal{
+		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, Permissions: principal.Permissions{Admin: u.Admin},
+	})
+}
+
 // user returns a user, the zero one when there is none.
 func (s *Service) user(ctx context.Context, id int64) (fact.User, error) {
 	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{id}})
@@ -76,9 +83,10 @@ func (s *Service) user(ctx context.Context, id int64) (fact.User, error) {
 	return users[0], nil
 }
 
-// ListFeeds returns p's feeds of an element that work, one or none. A Missing problem when there is no such element.
+// ListFeeds returns p's feeds of an element that work, one or none. A Missing problem when there is no such element,
+// Forbidden when p does not see it.
 func (s *Service) ListFeeds(ctx context.Context, p principal.Principal, elementID int64) ([]Feed, Element, error) {
-	e, err := s.Get(ctx, elementID)
+	e, _, err := s.getSeen(ctx, p, elementID, s.calendarDays())
 	if err != nil {
 		return nil, e, err
 	}

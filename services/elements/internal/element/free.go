@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -24,13 +25,13 @@ type Wanted struct {
 	Except     int64 // an event whose commitments make nobody busy; 0: there is none
 }
 
-// ListFree returns the current elements that are not busy at any moment of the time, as FreeBusy decides; in order of
-// groups shared with what they are near to, then name, then id. A Missing problem when there is no such event, group or
-// element to be near to, a Malformed one when the time has too many days, the group is none, or it would have to look
-// at too many elements.
-func (s *Service) ListFree(ctx context.Context, w Wanted) ([]Element, error) {
+// ListFree returns the current elements that p sees and that are not busy at any moment of the time, as FreeBusy
+// decides; in order of groups shared with what they are near to, then name, then id. A Missing problem when there is no
+// such event, group or element to be near to, Forbidden when p does not see it, a Malformed one when the time has too
+// many days, the group is none, or it would have to look at too many elements.
+func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted) ([]Element, error) {
 	if w.Event != 0 {
-		time, err := s.timeOf(ctx, w.Event)
+		time, err := s.timeOf(ctx, p, w.Event)
 		if err != nil {
 			return nil, err
 		}
@@ -40,36 +41,51 @@ func (s *Service) ListFree(ctx context.Context, w Wanted) ([]Element, error) {
 	if int64(days.Last)-int64(days.First) >= MaxDays {
 		return nil, problem.New(problem.Malformed, "the time spans more than %d days", MaxDays)
 	}
-	p, err := s.poolOf(ctx, choice{entityType: w.EntityType, group: w.Group, most: MaxFree}, days)
+	v, err := s.sightOf(ctx, s.viewer(p), days)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.poolOf(ctx, v, choice{entityType: w.EntityType, group: w.Group, most: MaxFree}, days)
 	if err != nil {
 		return nil, err
 	}
 	if w.Group != 0 {
-		p = p.filter(func(_ Element, reaches []fact.Reach) bool {
+		all = all.filter(func(_ Element, reaches []fact.Reach) bool {
 			return slices.Equal(daysIn(reaches, w.Group), []wiretime.Days{days})
 		})
 	}
-	busy, err := s.busy(ctx, p.reaches, w.Except)
+	busy, err := s.busy(ctx, v, all.elements, all.reaches, w.Except)
 	if err != nil {
 		return nil, err
 	}
-	p = p.filter(func(_ Element, reaches []fact.Reach) bool {
+	all = all.filter(func(_ Element, reaches []fact.Reach) bool {
 		return !slices.ContainsFunc(busyIntervals(s.zone, reaches, busy), w.Time.overlaps)
 	})
 	if w.Near == 0 {
-		return p.elements, nil
+		return all.elements, nil
 	}
-	return s.nearest(ctx, p, w.Near, days)
+	return s.nearest(ctx, p, all, w.Near, days)
 }
 
-// timeOf returns the time of an event; a Missing problem when there is none.
-func (s *Service) timeOf(ctx context.Context, event int64) (Interval, error) {
-	found, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{event}})
+// timeOf returns the time of an event; a Missing problem when there is none, Forbidden when p does not see it.
+func (s *Service) timeOf(ctx context.Context, p principal.Principal, event int64) (Interval, error) {
+	v, err := s.sightOf(ctx, s.viewer(p), allDays)
+	if err != nil {
+		return Interval{}, err
+	}
+	q := fact.SummariesQuestion{IDs: []int64{event}}
+	if q.Sight, err = s.asked(ctx, v, Element{}); err != nil {
+		return Interval{}, err
+	}
+	found, err := s.events.Summaries(ctx, q)
 	if err != nil {
 		return Interval{}, err
 	}
 	if len(found) == 0 {
 		return Interval{}, problem.Missing("Event", event)
+	}
+	if found[0].Hidden {
+		return Interval{}, problem.New(problem.Forbidden, "")
 	}
 	time, err := intervalOf(found[0].Event)
 	if err != nil {
@@ -79,9 +95,11 @@ func (s *Service) timeOf(ctx context.Context, event int64) (Interval, error) {
 }
 
 // nearest returns the elements of a pool, first those that share the most groups with an element on any of the days.
-// A Missing problem when there is no such element.
-func (s *Service) nearest(ctx context.Context, p pool, near int64, days wiretime.Days) ([]Element, error) {
-	if _, err := s.Get(ctx, near); err != nil {
+// A Missing problem when there is no such element, Forbidden when p does not see it.
+func (s *Service) nearest(
+	ctx context.Context, p principal.Principal, all pool, near int64, days wiretime.Days,
+) ([]Element, error) {
+	if _, _, err := s.getSeen(ctx, p, near, days); err != nil {
 		return nil, err
 	}
 	reaches, err := s.reaches(ctx, []int64{near}, days)
@@ -89,13 +107,13 @@ func (s *Service) nearest(ctx context.Context, p pool, near int64, days wiretime
 		return nil, err
 	}
 	shared := map[int64]int{}
-	for n, e := range p.elements {
+	for n, e := range all.elements {
 		for _, r := range reaches[0][1:] {
-			if daysIn(p.reaches[n], r.ElementID) != nil {
+			if daysIn(all.reaches[n], r.ElementID) != nil {
 				shared[e.ID]++
 			}
 		}
 	}
-	slices.SortStableFunc(p.elements, func(a, b Element) int { return cmp.Compare(shared[b.ID], shared[a.ID]) })
-	return p.elements, nil
+	slices.SortStableFunc(all.elements, func(a, b Element) int { return cmp.Compare(shared[b.ID], shared[a.ID]) })
+	return all.elements, nil
 }

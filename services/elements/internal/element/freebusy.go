@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -24,11 +25,11 @@ type FreeBusy struct {
 // FreeBusy returns when each of the elements is busy within the days, in their order, and when none of them is for at
 // least that long. An element is busy during an event of a busy category to which it is committed, or to which a
 // group is that it belongs to on that day; rejected commitments don't count, nor do those of the event except (0: all
-// do). A Missing problem names the first element that does not exist.
+// do). A Missing problem names the first element that does not exist; Forbidden when p does not see all of them.
 func (s *Service) FreeBusy(
-	ctx context.Context, ids []int64, days wiretime.Days, least time.Duration, except int64,
+	ctx context.Context, p principal.Principal, ids []int64, days wiretime.Days, least time.Duration, except int64,
 ) (all []FreeBusy, free []Interval, err error) {
-	elements, err := s.getAll(ctx, ids)
+	elements, v, err := s.getAllSeen(ctx, p, ids, days)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +41,10 @@ func (s *Service) FreeBusy(
 	if err != nil {
 		return nil, nil, err
 	}
-	byElement, err := s.busy(ctx, reaches, except)
+	for n, e := range elements {
+		reaches[n] = v.within(e, reaches[n])
+	}
+	byElement, err := s.busy(ctx, v, elements, reaches, except)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,9 +57,17 @@ func (s *Service) FreeBusy(
 	return all, gaps(mergeIntervals(busy), Interval{from, to}, least), nil
 }
 
-// busy returns when the elements reached are busy, by id. The commitments of one event don't count; 0: all do.
-func (s *Service) busy(ctx context.Context, reaches [][]fact.Reach, except int64) (map[int64][]Interval, error) {
-	facts, err := s.events.Busy(ctx, fact.BusyQuestion{Reaches: union(reaches), Except: except})
+// busy returns when the elements are busy by what is reached, by id, as far as it is seen. The commitments of one event
+// don't count; 0: all do.
+func (s *Service) busy(
+	ctx context.Context, v sight, elements []Element, reaches [][]fact.Reach, except int64,
+) (map[int64][]Interval, error) {
+	q := fact.BusyQuestion{Reaches: union(reaches), Except: except}
+	var err error
+	if q.Sight, err = s.asked(ctx, v, elements...); err != nil {
+		return nil, err
+	}
+	facts, err := s.events.Busy(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package element
 
 import (
 	"context"
+	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -14,30 +16,42 @@ func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
 	return e, missing(err, id)
 }
 
-// getAll returns the elements in the order of the ids. A Missing problem names the first that does not exist.
-func (s *Service) getAll(ctx context.Context, ids []int64) ([]Element, error) {
+// getAllSeen returns the elements in the order of the ids, and what p sees. A Missing problem names the first that does
+// not exist; Forbidden when p does not see each of them on one of the days.
+func (s *Service) getAllSeen(
+	ctx context.Context, p principal.Principal, ids []int64, days wiretime.Days,
+) ([]Element, sight, error) {
 	found, err := s.find(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, sight{}, err
+	}
+	v, err := s.sightOf(ctx, s.viewer(p), days)
+	if err != nil {
+		return nil, v, err
 	}
 	all := make([]Element, len(ids))
 	for n, id := range ids {
 		e, exists := found[id]
 		if !exists {
-			return nil, problem.Missing("Element", id)
+			return nil, v, problem.Missing("Element", id)
 		}
 		all[n] = *e
 	}
-	return all, nil
+	if slices.ContainsFunc(all, func(e Element) bool { return !v.sees(e) }) {
+		return nil, v, problem.New(problem.Forbidden, "")
+	}
+	return all, v, nil
 }
 
 // missing makes the store's record.ErrNotFound the problem that clients see.
 func missing(err error, id int64) error { return record.Missing(err, "Element", id) }
 
 // GetWithCount returns an element and, for a group, how many current people and things are in it today, directly or
-// through other groups. A Missing problem when there is none.
-func (s *Service) GetWithCount(ctx context.Context, id int64) (e Element, members int, err error) {
-	if e, err = s.Get(ctx, id); err != nil || !e.IsGroup() {
+// through other groups. A Missing problem when there is none, Forbidden when p does not see it today.
+func (s *Service) GetWithCount(
+	ctx context.Context, p principal.Principal, id int64,
+) (e Element, members int, err error) {
+	if e, _, err = s.getSeen(ctx, p, id, s.onToday()); err != nil || !e.IsGroup() {
 		return e, 0, err
 	}
 	all, err := s.nestedMembers(ctx, id, s.today())

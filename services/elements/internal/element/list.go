@@ -12,6 +12,7 @@ type Filter struct {
 	EntityType string
 	Current    *bool
 	Key        string
+	Seen       *Seen // only those; nil: all
 	Unattended bool  // only controlled elements with no administrator who can log in, so that nobody decides
 	After      int64 // only elements with a greater id
 	Limit      int

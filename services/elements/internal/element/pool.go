@@ -23,10 +23,11 @@ type choice struct {
 	most       int   // more are refused
 }
 
-// poolOf returns the current elements of a choice, in order of name, then id. A Missing problem when there is no such
-// group, a Malformed one when it is no group, or they are too many.
-func (s *Service) poolOf(ctx context.Context, c choice, days wiretime.Days) (pool, error) {
-	elements, err := s.choose(ctx, c, days)
+// poolOf returns the current elements of a choice that are seen, in order of name, then id. A Missing
+// problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no group, or they are
+// too many.
+func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.Days) (pool, error) {
+	elements, err := s.choose(ctx, v, c, days)
 	if err != nil {
 		return pool{}, err
 	}
@@ -34,7 +35,7 @@ func (s *Service) poolOf(ctx context.Context, c choice, days wiretime.Days) (poo
 		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a group", c.most)
 	}
 	slices.SortFunc(elements, byName)
-	p, err := s.reach(ctx, elements, days)
+	p, err := s.reach(ctx, v, elements, days)
 	if err != nil || c.group == 0 {
 		return p, err
 	}
@@ -43,11 +44,15 @@ func (s *Service) poolOf(ctx context.Context, c choice, days wiretime.Days) (poo
 
 // choose returns the elements of a choice in no order, perhaps one more than are allowed. A few may be there whose
 // memberships of nested groups share no day.
-func (s *Service) choose(ctx context.Context, c choice, days wiretime.Days) ([]Element, error) {
+func (s *Service) choose(ctx context.Context, v sight, c choice, days wiretime.Days) ([]Element, error) {
 	if c.group == 0 {
-		return s.store.List(ctx, Filter{EntityType: c.entityType, Current: new(true), Limit: c.most + 1})
+		f := Filter{EntityType: c.entityType, Current: new(true), Seen: v.seen(), Limit: c.most + 1}
+		return s.store.List(ctx, f)
 	}
 	g, err := s.Get(ctx, c.group)
+	if err == nil && !v.sees(g) {
+		err = problem.New(problem.Forbidden, "")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,18 +65,24 @@ func (s *Service) choose(ctx context.Context, c choice, days wiretime.Days) ([]E
 	}
 	found, err := s.store.Find(ctx, ids)
 	return slices.DeleteFunc(found, func(e Element) bool {
-		return !e.Current || c.entityType != "" && e.EntityType != c.entityType
+		return !e.Current || c.entityType != "" && e.EntityType != c.entityType || !v.sees(e)
 	}), err
 }
 
-// reach returns the elements with their reaches.
-func (s *Service) reach(ctx context.Context, elements []Element, days wiretime.Days) (pool, error) {
+// reach returns the elements with their reaches, on the days on which they are seen.
+func (s *Service) reach(ctx context.Context, v sight, elements []Element, days wiretime.Days) (pool, error) {
 	ids := make([]int64, len(elements))
 	for n, e := range elements {
 		ids[n] = e.ID
 	}
 	reaches, err := s.reaches(ctx, ids, days)
-	return pool{elements, reaches}, err
+	if err != nil {
+		return pool{}, err
+	}
+	for n, e := range elements {
+		reaches[n] = v.within(e, reaches[n])
+	}
+	return pool{elements, reaches}, nil
 }
 
 // filter returns the pool of those elements that are kept.

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -20,12 +21,14 @@ type Store interface {
 	FindByAdministrator(ctx context.Context, userID int64) ([]Element, error)
 	// List returns a page of elements in order of id.
 	List(ctx context.Context, filter Filter) ([]Element, error)
-	// ListByName returns the current elements of exactly that name, in order of id: of each only what the list form
-	// shows, and whether it is current.
-	ListByName(ctx context.Context, name string) ([]Element, error)
-	// ListByNeedle returns the first current elements that have the part in their name, in order of name, then id;
-	// of each what ListByName does.
-	ListByNeedle(ctx context.Context, part needle.Needle, limit int) ([]Element, error)
+	// ListByName returns those of the elements that are seen, current and of exactly that name, in order of id: of
+	// each only what the list form shows, and whether it is current.
+	ListByName(ctx context.Context, name string, seen *Seen) ([]Element, error)
+	// ListByNeedle returns the first of the elements that are seen, current and have the part in their name, in order
+	// of name, then id; of each what ListByName does.
+	ListByNeedle(ctx context.Context, part needle.Needle, seen *Seen, limit int) ([]Element, error)
+	// ListPublic returns the ids of the public properties, in order.
+	ListPublic(ctx context.Context) ([]int64, error)
 
 	// Insert stores new elements and sets their ids. It returns the positions of those that a unique key kept out.
 	Insert(ctx context.Context, elements []Element) (duplicates []int, err error)
@@ -88,6 +91,7 @@ type Options struct {
 	Feeds       FeedStore
 	Events      Events
 	Users       Users
+	Sights      principal.Sights
 	Zone        wiretime.Zone
 	Now         func() time.Time
 }
@@ -99,16 +103,20 @@ type Service struct {
 	feeds       FeedStore
 	events      Events
 	users       Users
+	sights      principal.Sights
 	zone        wiretime.Zone
 	now         func() time.Time
 }
 
 // New returns the use cases.
 func New(o Options) *Service {
-	return &Service{o.Store, o.Memberships, o.Feeds, o.Events, o.Users, o.Zone, o.Now}
+	return &Service{o.Store, o.Memberships, o.Feeds, o.Events, o.Users, o.Sights, o.Zone, o.Now}
 }
 
 func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }
+
+// onToday are the days of a question that names none.
+func (s *Service) onToday() wiretime.Days { return wiretime.Days{First: s.today(), Last: s.today()} }
 
 // find returns those of the elements that exist, by id.
 func (s *Service) find(ctx context.Context, ids []int64) (map[int64]*Element, error) {

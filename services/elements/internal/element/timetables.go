@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -36,13 +37,16 @@ type Timetable struct {
 // is in all of them. Problems are those of ListCommitments, and Malformed when the elements are too many, or the group
 // is none.
 func (s *Service) ListTimetables(
-	ctx context.Context, whose Whose, days wiretime.Days, include Include,
+	ctx context.Context, p principal.Principal, whose Whose, days wiretime.Days, include Include,
 ) (iter.Seq[Timetable], error) {
-	p, err := s.poolFor(ctx, whose, days)
+	all, v, err := s.poolFor(ctx, p, whose, days)
 	if err != nil {
 		return nil, err
 	}
-	q := fact.CommitmentsQuestion{Reaches: union(p.reaches), Involved: include.Staff || include.Locations}
+	q := fact.CommitmentsQuestion{Reaches: union(all.reaches), Involved: include.Staff || include.Locations}
+	if q.Sight, err = s.asked(ctx, v, all.elements...); err != nil {
+		return nil, err
+	}
 	facts, err := s.events.Commitments(ctx, q)
 	if err != nil {
 		return nil, err
@@ -60,10 +64,10 @@ func (s *Service) ListTimetables(
 		return nil, err
 	}
 	return func(yield func(Timetable) bool) {
-		for n, e := range p.elements {
+		for n, e := range all.elements {
 			t := Timetable{Element: e}
-			for _, f := range reached(p.reaches[n], placed) {
-				t.Commitments = append(t.Commitments, newCommitment(facts[f], e.ID, elements, include))
+			for _, f := range reached(all.reaches[n], placed) {
+				t.Commitments = append(t.Commitments, newCommitment(facts[f], e.ID, elements, include, v))
 			}
 			if !yield(t) {
 				return
@@ -72,17 +76,25 @@ func (s *Service) ListTimetables(
 	}, nil
 }
 
-// poolFor returns the elements whose timetables are asked for.
-func (s *Service) poolFor(ctx context.Context, whose Whose, days wiretime.Days) (pool, error) {
+// poolFor returns the elements whose timetables are asked for, and what p sees.
+func (s *Service) poolFor(
+	ctx context.Context, p principal.Principal, whose Whose, days wiretime.Days,
+) (pool, sight, error) {
 	if len(whose.IDs) == 0 {
+		v, err := s.sightOf(ctx, s.viewer(p), days)
+		if err != nil {
+			return pool{}, v, err
+		}
 		c := choice{entityType: whose.EntityType, group: whose.Group, most: MaxTimetablesOf}
-		return s.poolOf(ctx, c, days)
+		all, err := s.poolOf(ctx, v, c, days)
+		return all, v, err
 	}
-	elements, err := s.getAll(ctx, whose.IDs)
+	elements, v, err := s.getAllSeen(ctx, p, whose.IDs, days)
 	if err != nil {
-		return pool{}, err
+		return pool{}, v, err
 	}
-	return s.reach(ctx, elements, days)
+	all, err := s.reach(ctx, v, elements, days)
+	return all, v, err
 }
 
 // place is where a commitment is in a list, and the days that its event touches.

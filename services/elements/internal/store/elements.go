@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/needle"
@@ -124,6 +125,7 @@ func byFilter(f element.Filter) bson.D {
 	if f.Unattended { // who of the administrators can log in is identity's to say
 		filter = append(filter, bson.E{Key: "administrators", Value: bson.D{{Key: "$gt", Value: int64(0)}}})
 	}
+	filter = whatIsSeen(filter, f.Seen)
 	if f.EntityType == "" && f.Current == nil {
 		return filter
 	}
@@ -142,8 +144,38 @@ func byFilter(f element.Filter) bson.D {
 }
 
 // ListByName implements element.Store.
-func (s *Elements) ListByName(ctx context.Context, name string) ([]element.Element, error) {
-	return s.elements.Find(ctx, byName(name), options.Find().SetProjection(listed).SetSort(orderOfID))
+func (s *Elements) ListByName(ctx context.Context, name string, seen *element.Seen) ([]element.Element, error) {
+	return s.elements.Find(
+		ctx, whatIsSeen(byName(name), seen), options.Find().SetProjection(listed).SetSort(orderOfID),
+	)
+}
+
+// whatIsSeen adds the condition that an element is seen.
+func whatIsSeen(filter bson.D, seen *element.Seen) bson.D {
+	if seen == nil {
+		return filter
+	}
+	either := bson.A{public}
+	if len(seen.IDs) > 0 {
+		either = append(either, bson.D{in("_id", seen.IDs)})
+	}
+	if len(seen.Types) > 0 {
+		either = append(either, bson.D{in("entity_type", seen.Types)})
+	}
+	return append(filter, bson.E{Key: "$or", Value: either})
+}
+
+// public matches the public properties.
+var public = bson.D{{Key: "entity_type", Value: form.Property}, {Key: "details.make_public", Value: true}}
+
+// ListPublic implements element.Store.
+func (s *Elements) ListPublic(ctx context.Context) ([]int64, error) {
+	found, err := s.elements.Find(ctx, public, options.Find().SetProjection(listed).SetSort(orderOfID))
+	ids := make([]int64, len(found))
+	for i, e := range found {
+		ids[i] = e.ID
+	}
+	return ids, err
 }
 
 func byName(name string) bson.D {
@@ -159,13 +191,13 @@ var listed = bson.D{
 // ListByNeedle implements element.Store. Names that have all grams of a needle may lack the needle, if it is longer
 // than a gram: then it reads more of them until it has enough. The server sorts only as many as it is to return.
 func (s *Elements) ListByNeedle(
-	ctx context.Context, part needle.Needle, limit int,
+	ctx context.Context, part needle.Needle, seen *element.Seen, limit int,
 ) ([]element.Element, error) {
 	const spare, growth = 10, 8
 	for most := limit + spare; ; most *= growth {
 		o := options.Find().SetProjection(listed).SetSort(orderOfName).
 			SetLimit(int64(most)).SetBatchSize(int32(most) + 1) // all in one round trip
-		read, err := s.elements.Find(ctx, byNeedle(part), o)
+		read, err := s.elements.Find(ctx, whatIsSeen(byNeedle(part), seen), o)
 		if err != nil {
 			return nil, err
 		}

@@ -101,7 +101,7 @@ func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
 		t.Fatal(taken, err)
 	}
 	for _, name := range []string{"A", "C", "D"} {
-		if found, err := s.Elements.ListByName(t.Context(), name); err != nil || len(found) != 1 {
+		if found, err := s.Elements.ListByName(t.Context(), name, nil); err != nil || len(found) != 1 {
 			t.Errorf("%s: %v %v", name, found, err)
 		}
 	}
@@ -211,7 +211,7 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 
 	slices.Sort(names)
 	for _, part := range []string{"z", "ET", "zet", "Zeta"} {
-		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), 100)
+		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), nil, 100)
 		if err != nil || !slices.Equal(namesOf(found), names) {
 			t.Errorf("%s: %q, not %q (%v)", part, namesOf(found), names, err)
 		}
@@ -221,11 +221,11 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 			}
 		}
 	}
-	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), 3)
+	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), nil, 3)
 	if err != nil || !slices.Equal(namesOf(first), names[:3]) {
 		t.Errorf("the first three are %q (%v)", namesOf(first), err)
 	}
-	exact, err := s.Elements.ListByName(t.Context(), "zeta")
+	exact, err := s.Elements.ListByName(t.Context(), "zeta", nil)
 	if err != nil || len(exact) != 2 || exact[0].ID != elements[0].ID {
 		t.Errorf("exactly zeta: %+v %v", exact, err)
 	}
@@ -238,7 +238,7 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 		elements = append(elements, elementNamed(form.Subject, fmt.Sprintf("%03d abcX bcd", i)))
 	}
 	add(t, s, append(elements, elementNamed(form.Subject, "zz abcd"))...)
-	found, err := s.Elements.ListByNeedle(t.Context(), needle.New("abcd"), 100)
+	found, err := s.Elements.ListByNeedle(t.Context(), needle.New("abcd"), nil, 100)
 	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
 		t.Errorf("%q %v", namesOf(found), err)
 	}
@@ -380,6 +380,7 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	}
 	day, yes := wiretime.Days{First: 20100, Last: 20100}, true
 	some := []int64{elements[0].ID, elements[1500].ID}
+	seen := &element.Seen{IDs: some, Types: []string{form.Location, form.Subject}}
 	for _, c := range []struct {
 		name, collection string
 		filter, sort     bson.D
@@ -391,6 +392,11 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"namelike of one character", "elements", byNeedle(needle.New("7")), orderOfName},
 		{"namelike of two characters", "elements", byNeedle(needle.New("99")), orderOfName},
 		{"namelike of many characters", "elements", byNeedle(needle.New("surname29")), orderOfName},
+		{"public properties", "elements", public, orderOfID},
+		{"name of what is seen", "elements", whatIsSeen(byName("Forename17 Surname1"), seen), orderOfID},
+		{"namelike of what is seen", "elements", whatIsSeen(byNeedle(needle.New("99")), seen), orderOfName},
+		{"list of a type of what is seen", "elements",
+			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, Seen: seen, Limit: 10}), orderOfID},
 		{"elements to upgrade", "elements", older(), nil},
 		{"list of a type", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},

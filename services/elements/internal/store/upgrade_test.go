@@ -36,7 +36,7 @@ func TestClients_NamelikeFindsWhatTheReleaseBeforeHasWritten(t *testing.T) {
 	gone := add(t, s, retired)[0]
 	names := func(part string) []string {
 		t.Helper()
-		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), 10)
+		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), nil, 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -92,6 +92,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		Elements:   r.Elements,
 		Users:      r.Identity,
 		Notes:      r.Notes,
+		Sights:     r.Sights,
 		Zone:       r.Zone,
 	})
 	allSeries := series.New(series.Options{

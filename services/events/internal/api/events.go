@@ -70,7 +70,7 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v, err := h.events.Get(c.UserContext(), id)
+	v, err := h.events.Get(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}

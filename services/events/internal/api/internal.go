@@ -9,7 +9,7 @@ import (
 
 // commitments answers neighbour.Commitments.
 func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error) {
-	found, err := h.events.CommitmentsIn(ctx, q.Reaches)
+	found, err := h.events.CommitmentsIn(ctx, q.Reaches, q.Sight)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 
 // requests answers neighbour.Requests.
 func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form.Request, error) {
-	found, err := h.events.RequestsIn(ctx, q.ElementID, q.Days)
+	found, err := h.events.RequestsIn(ctx, q.ElementID, q.Days, q.Sight)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +50,17 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]form
 
 // summaries answers neighbour.Summaries.
 func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fact.Event, error) {
-	events, err := h.events.Find(ctx, q.IDs, q.Keys)
+	events, err := h.events.Summaries(ctx, q.IDs, q.Keys, q.Sight)
 	if err != nil {
 		return nil, err
 	}
 	facts := make([]fact.Event, len(events))
 	for i, e := range events {
-		facts[i] = fact.Event{Event: h.shape.summary(e), Key: e.Key}
+		if e.Hidden {
+			facts[i] = fact.Event{Event: form.Event{ID: &e.ID}, Hidden: true}
+			continue
+		}
+		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key}
 	}
 	return facts, nil
 }
@@ -69,6 +73,9 @@ func (h handlers) living(ctx context.Context, q fact.LivingQuestion) ([]int64, e
 // busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
 	found, err := h.clashes.Busy(ctx, q.Reaches, q.Except)
+	if err == nil {
+		found, err = h.events.OfSeen(ctx, q.Sight, found)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, e
 
 // calendar answers neighbour.Calendar.
 func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error) {
-	found, err := h.events.Calendar(ctx, q.Reaches)
+	found, err := h.events.Calendar(ctx, q.Reaches, q.Sight)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := h.events.Search(c.UserContext(), q, after, limit)
+	found, next, err := h.events.Search(c.UserContext(), web.Principal(c), q, after, limit)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (h handlers) readSeries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	v, err := h.series.Get(c.UserContext(), id)
+	v, err := h.series.Get(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}

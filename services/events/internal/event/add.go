@@ -16,7 +16,11 @@ func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
 	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.addOnce(ctx, p, id, submission) })
-	return v, failures, record.Missing(err, Record, id)
+	if err != nil {
+		return View{}, nil, record.Missing(err, Record, id)
+	}
+	v, err = s.trimmed(ctx, p, v)
+	return v, failures, err
 }
 
 // untilCurrent tries until what was found out about an event still holds when the event is written.
@@ -38,8 +42,8 @@ func (s *Service) addOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	if !mayEdit(p, &e) {
-		return View{}, nil, forbidden()
+	if err := s.mustEdit(ctx, p, &e); err != nil {
+		return View{}, nil, err
 	}
 	if failures, done, err := e.repeated(submission); err != nil {
 		return View{}, nil, err
@@ -52,6 +56,9 @@ func (s *Service) addOnce(
 	}
 	l := newLookup()
 	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
+		return View{}, nil, err
+	}
+	if err := s.forget(ctx, p, l, e.elementIDs(), elementsOf(submission.Elements)); err != nil {
 		return View{}, nil, err
 	}
 	new, err := s.newIDs(ctx, l, submission.Elements)

@@ -24,7 +24,11 @@ func (s *Service) Allocate(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
 	v, failures, err := untilCurrent(func() (View, []Failure, error) { return s.allocateOnce(ctx, p, id, submission) })
-	return v, failures, record.Missing(err, RequestRecord, id)
+	if err != nil {
+		return View{}, nil, record.Missing(err, RequestRecord, id)
+	}
+	v, err = s.trimmed(ctx, p, v)
+	return v, failures, err
 }
 
 // allocateOnce tries to allocate. ErrOutdated when the event was moved to other days, or the same request was done

@@ -18,12 +18,15 @@ type CalendarEntry struct {
 // firm says whether the element is sure to be at the event.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
-// Calendar returns the events that touch a day of a reach with a firm commitment to its element, each once, in order of
-// start, end and id.
-func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach) ([]CalendarEntry, error) {
+// Calendar returns the events that touch a day of a reach with a firm commitment to its element and are seen by who
+// looks, each once, in order of start, end and id.
+func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.Sight) ([]CalendarEntry, error) {
 	days := daysOf(reaches)
 	found, err := s.store.FindTouching(ctx, reaches)
 	if err != nil {
+		return nil, err
+	}
+	if found, _, err = s.showTo(ctx, who, found); err != nil {
 		return nil, err
 	}
 	var entries []CalendarEntry

@@ -17,11 +17,11 @@ func (s *Service) Change(
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
 	}
-	if !mayEdit(p, &e) {
-		return View{}, forbidden()
+	if err := s.mustEdit(ctx, p, &e); err != nil {
+		return View{}, err
 	}
 	l := newLookup()
-	refs, err := s.resolve(ctx, p, l, f, e.elementIDs(), e.OwnerID)
+	refs, err := s.resolve(ctx, p, l, f, e.elementIDs(), nil, e.OwnerID)
 	if err != nil {
 		return View{}, err
 	}
@@ -48,5 +48,9 @@ func (s *Service) Change(
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
 	}
-	return s.view(e, l)
+	v, err := s.view(e, l)
+	if err != nil {
+		return View{}, err
+	}
+	return s.trimmed(ctx, p, v)
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,9 +25,21 @@ func (s *Service) Create(
 	if !p.Permissions.CanAddEvents {
 		return View{}, nil, forbidden()
 	}
-	if v, failures, found, err := s.findCreated(ctx, submission); found || err != nil {
-		return v, failures, err
+	v, failures, found, err := s.findCreated(ctx, submission)
+	if err == nil && !found {
+		v, failures, err = s.createNew(ctx, p, f, submission)
 	}
+	if err != nil {
+		return View{}, nil, err
+	}
+	v, err = s.trimmed(ctx, p, v)
+	return v, failures, err
+}
+
+// createNew is Create where the same request has made no event yet.
+func (s *Service) createNew(
+	ctx context.Context, p principal.Principal, f Fields, submission Submission,
+) (View, []Failure, error) {
 	e, of, l, err := s.checkNew(ctx, p, f, submission)
 	if err != nil {
 		return View{}, nil, err
@@ -45,7 +58,7 @@ func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *category.Category, *lookup, error) {
 	l := newLookup()
-	refs, err := s.resolve(ctx, p, l, f, elementsOf(submission.Elements))
+	refs, err := s.resolve(ctx, p, l, f, nil, elementsOf(submission.Elements))
 	if err != nil {
 		return Event{}, nil, nil, err
 	}
@@ -112,12 +125,16 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []Submitted) 
 	return new, err
 }
 
-// resolve finds the records that the fields name, and fetches the elements and users besides, all at the same time.
-// Forbidden when p may not use the category.
+// resolve finds the records that the fields name, and fetches besides, all at the same time, the elements that the
+// event names, those that are submitted, and users. Forbidden when p may not use the category. What p submits and does
+// not see is not found.
 func (s *Service) resolve(
-	ctx context.Context, p principal.Principal, l *lookup, f Fields, elements []int64, users ...int64,
+	ctx context.Context, p principal.Principal, l *lookup, f Fields, named, submitted []int64, users ...int64,
 ) (references, error) {
 	var refs references
+	if f.OrganiserID != nil && *f.OrganiserID != 0 {
+		submitted = append(submitted, *f.OrganiserID)
+	}
 	g, gctx := errgroup.WithContext(ctx)
 	if f.CategoryID != nil {
 		g.Go(func() error {
@@ -129,13 +146,11 @@ func (s *Service) resolve(
 			return err
 		})
 	}
-	g.Go(func() error {
-		if f.OrganiserID != nil && *f.OrganiserID != 0 {
-			elements = append(elements, *f.OrganiserID)
-		}
-		return s.fetch(gctx, l, elements, users...)
-	})
+	g.Go(func() error { return s.fetch(gctx, l, slices.Concat(named, submitted), users...) })
 	if err := g.Wait(); err != nil {
+		return references{}, err
+	}
+	if err := s.forget(ctx, p, l, named, submitted); err != nil {
 		return references{}, err
 	}
 	if f.OrganiserID != nil {

@@ -19,6 +19,11 @@ import (
 func (s *Service) Delete(
 	ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*Event) error,
 ) error {
+	if !fact.SightOf(s.sights, p).All() {
+		if _, err := s.Deletable(ctx, p, id, match); err != nil {
+			return err
+		}
+	}
 	err := s.store.Delete(ctx, id, func(e *Event) error {
 		if !mayEdit(p, e) {
 			return forbidden()
@@ -37,8 +42,8 @@ func (s *Service) Deletable(ctx context.Context, p principal.Principal, id int64
 	if err != nil {
 		return Event{}, record.Missing(err, Record, id)
 	}
-	if !mayEdit(p, &e) {
-		return Event{}, forbidden()
+	if err := s.mustEdit(ctx, p, &e); err != nil {
+		return Event{}, err
 	}
 	return e, match.Check(e.Version)
 }

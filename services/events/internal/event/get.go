@@ -2,24 +2,71 @@ package event
 
 import (
 	"context"
+	"slices"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Get returns an event for showing, with its owner and its elements. Missing.
-func (s *Service) Get(ctx context.Context, id int64) (View, error) {
+// Get returns an event for showing, with its owner and its elements, as far as p sees them. Missing; Forbidden when p
+// does not see the event.
+func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (View, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
 	}
 	l := newLookup()
-	if err := s.fetch(ctx, l, e.elementIDs(), e.OwnerID); err != nil {
+	var sight Sight
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.fetch(gctx, l, e.elementIDs(), e.OwnerID) })
+	g.Go(func() (err error) {
+		sight, err = s.SightOf(gctx, p)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return View{}, err
 	}
-	return s.view(e, l)
+	err = s.mustSee(ctx, sight, &e)
+	if err != nil && !(problem.Is(err, problem.Forbidden) && sight.seesToDecide(&e, l.elements)) {
+		return View{}, err
+	}
+	v, err := s.view(e, l)
+	if err != nil {
+		return View{}, err
+	}
+	return sight.trim(v), nil
+}
+
+// Summary is an event in short.
+type Summary struct {
+	Event
+	Hidden bool // who looks does not see it
 }
 
 // Find returns those of the events that exist, by id and by import key, in no order.
 func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Event, error) {
 	return s.store.Find(ctx, ids, keys)
+}
+
+// Summaries is Find for who looks; nil sees everything.
+func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
+	found, err := s.store.Find(ctx, ids, keys)
+	if err != nil {
+		return nil, err
+	}
+	seen, _, err := s.showTo(ctx, who, found)
+	summaries := make([]Summary, len(found))
+	for i, e := range found {
+		at := slices.IndexFunc(seen, func(other Event) bool { return other.ID == e.ID })
+		if at < 0 {
+			summaries[i] = Summary{Event{ID: e.ID}, true}
+			continue
+		}
+		summaries[i] = Summary{seen[at], false}
+	}
+	return summaries, err
 }

@@ -16,9 +16,20 @@ type Placed[T any] struct {
 }
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
-// CommitmentsTo does.
-func (s *Service) CommitmentsIn(ctx context.Context, reaches []fact.Reach) ([]Placed[Commitment], error) {
+// CommitmentsTo does, as far as they are seen by who looks; nil sees everything.
+func (s *Service) CommitmentsIn(
+	ctx context.Context, reaches []fact.Reach, who *fact.Sight,
+) ([]Placed[Commitment], error) {
 	events, err := s.store.FindTouching(ctx, reaches)
+	if err != nil {
+		return nil, err
+	}
+	events, v, err := s.showTo(ctx, who, events)
+	if v.firmAlone() {
+		for i := range events {
+			events[i].Commitments = filter(events[i].Commitments, func(c Commitment) bool { return c.Status.firm() })
+		}
+	}
 	return CommitmentsTo(reaches, events, s.zone), err
 }
 
@@ -51,10 +62,16 @@ func daysOf(reaches []fact.Reach) map[int64][]wiretime.Days {
 	return days
 }
 
-// RequestsIn returns the requests for an element of events that touch the days, in the order of commitments.
-func (s *Service) RequestsIn(ctx context.Context, elementID int64, days wiretime.Days) ([]Placed[Request], error) {
+// RequestsIn returns the requests for an element of events that touch the days and are seen by who looks, in the order
+// of commitments.
+func (s *Service) RequestsIn(
+	ctx context.Context, elementID int64, days wiretime.Days, who *fact.Sight,
+) ([]Placed[Request], error) {
 	events, err := s.store.FindRequesting(ctx, elementID, days)
 	if err != nil {
+		return nil, err
+	}
+	if events, _, err = s.showTo(ctx, who, events); err != nil {
 		return nil, err
 	}
 	var found []Placed[Request]

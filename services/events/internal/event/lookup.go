@@ -110,6 +110,16 @@ type View struct {
 	Elements map[int64]fact.Element // by id: all that the event names
 	Owner    *form.User             // nil: none, or not asked for
 	Clashes  []Clash                // of what was added; nil: not asked for
+
+	allocated map[int64]int // by request, of an event of which something is left out; nil: nothing is
+}
+
+// Allocated counts the commitments that were allocated to a request, those that are left out too.
+func (v *View) Allocated(requestID int64) int {
+	if v.allocated != nil {
+		return v.allocated[requestID]
+	}
+	return v.Event.Allocated(requestID)
 }
 
 // view returns the view of an event all of whose elements were asked for. An element that its owner does not know

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -51,6 +52,15 @@ type Wanted struct {
 	OwnerID    int64
 	Status     Status
 	Reaches    []fact.Reach // one of which the event touches by a commitment; nil: any event
+	Seen       *Seen        // nil: all that there is
+}
+
+// Seen are the events that a viewer may see: those that touch a reach by a commitment, those of the user, and those of
+// the categories.
+type Seen struct {
+	Reaches    []fact.Reach
+	OwnerID    int64
+	Categories []int64
 }
 
 // FoundPlace is a place in the list of what was found, in order of start, end and id. The zero FoundPlace is before the
@@ -75,11 +85,18 @@ func (p FoundPlace) before(e *Event) bool {
 	return cmp.Or(p.Starts.Compare(e.Span.Starts), p.Ends.Compare(e.Span.Ends), cmp.Compare(p.EventID, e.ID)) < 0
 }
 
-// Search returns a page of the events that meet the search, in order of start, end and id, and the place that the next
-// page comes after. A page may have fewer than limit, and even none, though a next one has some. A Malformed problem
-// for a search by neither text nor element nor dates, a Missing one for an element that does not exist.
-func (s *Service) Search(ctx context.Context, q Search, after FoundPlace, limit int) ([]Event, FoundPlace, error) {
+// Search returns a page of the events that meet the search and that p sees, in order of start, end and id, and the
+// place that the next page comes after. A page may have fewer than limit, and even none, though a next one has some. A
+// Malformed problem for a search by neither text nor element nor dates, a Missing one for an element that does not
+// exist, Forbidden for one that p does not see.
+func (s *Service) Search(
+	ctx context.Context, p principal.Principal, q Search, after FoundPlace, limit int,
+) ([]Event, FoundPlace, error) {
 	if err := q.check(); err != nil {
+		return nil, FoundPlace{}, err
+	}
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
 		return nil, FoundPlace{}, err
 	}
 	q.Days = wiretime.Days{
@@ -88,9 +105,12 @@ func (s *Service) Search(ctx context.Context, q Search, after FoundPlace, limit 
 	if q.Days.First > q.Days.Last {
 		return nil, FoundPlace{}, nil // no event has such days
 	}
-	w := walk{Service: s, days: q.Days, after: after, limit: limit, wanted: Wanted{
+	w := walk{Service: s, sight: v, days: q.Days, after: after, limit: limit, wanted: Wanted{
 		Needle: needle.New(q.Text), CategoryID: q.CategoryID, OwnerID: q.OwnerID, Status: q.Status,
 	}}
+	if w.wanted.Seen, err = s.seenBy(ctx, v); err != nil {
+		return nil, FoundPlace{}, err
+	}
 	if q.ElementID != 0 {
 		reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{IDs: []int64{q.ElementID}, Days: q.Days})
 		if err != nil {
@@ -99,7 +119,10 @@ func (s *Service) Search(ctx context.Context, q Search, after FoundPlace, limit 
 		if len(reached) == 0 {
 			return nil, FoundPlace{}, problem.Missing("Element", q.ElementID)
 		}
-		w.wanted.Reaches = reached[0].Reaches
+		if err := s.mustFind(ctx, v, q.ElementID); err != nil {
+			return nil, FoundPlace{}, err
+		}
+		w.wanted.Reaches = v.within(reached[0])
 		w.reached = daysOf(w.wanted.Reaches)
 	}
 	return w.page(ctx)
@@ -132,6 +155,7 @@ func (q Search) check() error {
 // needs, and widened where it holds few. So what is read depends on the page, not on the history.
 type walk struct {
 	*Service
+	sight   Sight
 	wanted  Wanted
 	days    wiretime.Days
 	reached map[int64][]wiretime.Days // by element; nil: all
@@ -152,7 +176,10 @@ func (w *walk) page(ctx context.Context) ([]Event, FoundPlace, error) {
 		if err != nil {
 			return nil, FoundPlace{}, err
 		}
-		w.add(slices.DeleteFunc(going, func(e Event) bool { return !e.Span.Starts.Before(from) }))
+		going = slices.DeleteFunc(going, func(e Event) bool { return !e.Span.Starts.Before(from) })
+		if err := w.add(ctx, going); err != nil {
+			return nil, FoundPlace{}, err
+		}
 	}
 	if from.Before(w.after.Starts) {
 		from = w.after.Starts
@@ -196,7 +223,9 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 		w.window = w.narrower(from, 4)
 		return false, nil
 	}
-	w.add(found)
+	if err := w.add(ctx, found); err != nil {
+		return false, err
+	}
 	w.window = wider(length, w.limit+1-len(w.found), len(found))
 	return true, nil
 }
@@ -205,7 +234,7 @@ func (w *walk) read(ctx context.Context, from, until time.Time) (whole bool, err
 // rare.
 func (w *walk) first(from, to time.Time) time.Duration {
 	all := w.wanted.Needle.Length() == 0 && w.wanted.CategoryID == 0 && w.wanted.OwnerID == 0 &&
-		w.wanted.Status == "" && w.wanted.Reaches == nil
+		w.wanted.Status == "" && w.wanted.Reaches == nil && w.wanted.Seen == nil
 	switch {
 	case w.after.Window > 0:
 		return max(w.after.Window, narrowest)
@@ -256,21 +285,28 @@ func wider(length time.Duration, needed, held int) time.Duration {
 	return time.Duration(min(max(float64(length)*factor, float64(narrowest)), float64(LongestWindow)))
 }
 
-// add takes those of the events that meet the search and come after the place, in their order.
-func (w *walk) add(events []Event) {
+// add takes those of the events that meet the search, are seen and come after the place, in their order.
+func (w *walk) add(ctx context.Context, events []Event) error {
+	events, err := w.show(ctx, w.sight, events)
+	if err != nil {
+		return err
+	}
 	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
 	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) })
 	w.found = append(w.found, events...)
+	return nil
 }
 
 // meets says whether an event is looked for, and not on an earlier page.
 func (w *walk) meets(e *Event) bool {
 	days := e.Days(w.zone)
-	touches := func(c Commitment) bool { return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) }
-	has := func(c Commitment) bool { return c.Status == w.wanted.Status }
+	touches := func(c Commitment) bool {
+		return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) && (!w.sight.firmAlone() || c.Status.firm())
+	}
+	has := func(c Commitment) bool { return c.Status == w.wanted.Status && w.sight.counts(c, days) }
 	return w.after.before(e) && days.Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
 		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&
-		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID) &&
+		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID && (w.sight.All() || w.sight.owns(e))) &&
 		(w.wanted.Status == "" || slices.ContainsFunc(e.Commitments, has)) &&
 		(w.reached == nil || slices.ContainsFunc(e.Commitments, touches))
 }

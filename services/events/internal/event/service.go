@@ -95,6 +95,8 @@ type Categories interface {
 	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
 	// Find returns those of the categories that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
+	// Schoolwide returns the ids of the school-wide categories.
+	Schoolwide(ctx context.Context) ([]int64, error)
 	// Busy says which of the categories are busy.
 	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }
@@ -104,6 +106,7 @@ type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 	Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error)
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
+	Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error)
 }
 
 // Users is what events asks of the identity service.
@@ -125,6 +128,7 @@ type Options struct {
 	Elements   Elements
 	Users      Users
 	Notes      Notes
+	Sights     principal.Sights
 	Zone       wiretime.Zone
 }
 
@@ -137,6 +141,7 @@ type Service struct {
 	elements   Elements
 	users      Users
 	notes      Notes
+	sights     principal.Sights
 	zone       wiretime.Zone
 }
 
@@ -149,6 +154,7 @@ func New(o Options) *Service {
 		elements:   o.Elements,
 		users:      o.Users,
 		notes:      o.Notes,
+		sights:     o.Sights,
 		zone:       o.Zone,
 	}
 }

@@ -56,9 +56,20 @@ func (s *Service) Create(
 	if !p.Permissions.CanAddEvents {
 		return View{}, problem.New(problem.Forbidden, "")
 	}
-	if v, found, err := s.findCreated(ctx, p, submission); found || err != nil {
-		return v, err
+	v, found, err := s.findCreated(ctx, p, submission)
+	if err == nil && !found {
+		v, err = s.createNew(ctx, p, f, submission, q)
 	}
+	if err != nil {
+		return View{}, err
+	}
+	return s.trim(ctx, p, v)
+}
+
+// createNew is Create where the same request has made no series yet.
+func (s *Service) createNew(
+	ctx context.Context, p principal.Principal, f event.Fields, submission event.Submission, q Request,
+) (View, error) {
 	draft, err := s.o.Events.Draft(ctx, p, f, submission)
 	if err != nil {
 		return View{}, err

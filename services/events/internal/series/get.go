@@ -3,16 +3,19 @@ package series
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Get returns a series with its events as they are now. Missing; one that is not made, is none yet.
-func (s *Service) Get(ctx context.Context, id int64) (View, error) {
+// Get returns a series with its events as they are now, as far as p sees them. Missing; one that is not made, is none
+// yet. Forbidden when p sees none of its events and did not make it.
+func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (View, error) {
 	found, err := s.o.Store.Get(ctx, id)
 	if err == nil && found.State != Made {
 		err = record.ErrNotFound
@@ -21,7 +24,39 @@ func (s *Service) Get(ctx context.Context, id int64) (View, error) {
 		return View{}, record.Missing(err, Record, id)
 	}
 	events, err := s.o.Store.FindEvents(ctx, id)
-	return View{Series: found, Events: events}, err
+	if err != nil {
+		return View{}, err
+	}
+	seen, all, err := s.o.Events.Seen(ctx, p, events)
+	if err != nil {
+		return View{}, err
+	}
+	if !all && found.Pattern.OwnerID != p.UserID {
+		if len(seen) == 0 {
+			return View{}, problem.New(problem.Forbidden, "")
+		}
+		// These name events that p may not see.
+		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
+	}
+	return View{Series: found, Events: seen}, nil
+}
+
+// trim leaves out of a series that p has just made what it does not see.
+func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (View, error) {
+	_, all, err := s.o.Events.Seen(ctx, p, nil)
+	if err != nil || all {
+		return v, err
+	}
+	for i := range v.Clashes {
+		if v.Clashes[i], err = s.o.Events.SeenClashes(ctx, p, v.Clashes[i]); err != nil {
+			return v, err
+		}
+	}
+	v.LeftOut = slices.Clone(v.LeftOut)
+	for i := range v.LeftOut {
+		v.LeftOut[i].EventID = 0
+	}
+	return v, nil
 }
 
 // findCreated finds the series that a request with that key has begun already, and makes what is left of it.

@@ -73,6 +73,10 @@ type Events interface {
 	// Delete deletes an event; Deletable returns one that it would delete.
 	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*event.Event) error) error
 	Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (event.Event, error)
+	// Seen returns those of the events that p sees, and whether p sees everything.
+	Seen(ctx context.Context, p principal.Principal, events []event.Event) (seen []event.Event, all bool, err error)
+	// SeenClashes leaves out clashes with events that p does not see.
+	SeenClashes(ctx context.Context, p principal.Principal, clashes []event.Clash) ([]event.Clash, error)
 	// Submitted returns the elements of a submission that exist, by id.
 	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
 }

@@ -65,6 +65,8 @@ var inBrief = bson.D{
 	{Key: "version", Value: 1},
 	{Key: "body", Value: 1},
 	{Key: "category_id", Value: 1},
+	{Key: "owner_id", Value: 1},
+	{Key: "organiser_id", Value: 1},
 	{Key: "starts", Value: 1},
 	{Key: "ends", Value: 1},
 	{Key: "all_day", Value: 1},

@@ -92,9 +92,6 @@ func facetKeys(facets, periods []int64) []int64 {
 	return keys
 }
 
-// searched is what a search shows of an event, and what it has to know.
-var searched = append(bson.D{{Key: "owner_id", Value: 1}}, inBrief...)
-
 // FindStarting implements event.Store.
 func (s *Events) FindStarting(
 	ctx context.Context, wanted event.Wanted, from, to time.Time, limit int,
@@ -103,7 +100,7 @@ func (s *Events) FindStarting(
 	if filter == nil {
 		return nil, false, nil
 	}
-	o := options.Find().SetProjection(searched).SetLimit(int64(limit))
+	o := options.Find().SetProjection(inBrief).SetLimit(int64(limit))
 	events, more, err := s.events.FindUpTo(ctx, mostRead, filter, o)
 	if err == nil && more && limit == 0 {
 		err = problem.New(problem.Malformed, "more events than can be read at once start on %s", s.zone.DayOf(from))
@@ -117,27 +114,49 @@ func (s *Events) FindGoingOn(ctx context.Context, wanted event.Wanted, day wiret
 	if filter == nil {
 		return nil, nil
 	}
-	return s.findDays(ctx, filter, searched)
+	return s.findDays(ctx, filter, inBrief)
 }
 
 // startingFilter is nil when no event can be wanted.
 func startingFilter(zone wiretime.Zone, wanted event.Wanted, from, to time.Time) bson.D {
-	facets := wantedFacets(wanted)
-	if wanted.Reaches == nil {
-		if len(facets) == 0 {
-			facets = []wantedFacet{{everyEvent}}
-		}
-		return facetsFilter(zone, facets, from, to)
-	}
+	var all bson.A
 	days := wiretime.Days{First: zone.DayOf(from), Last: zone.DayOf(to.Add(-time.Nanosecond))}
-	filter := reachedFilter(wanted.Reaches, days)
-	if filter == nil {
-		return nil
+	if wanted.Reaches != nil {
+		filter := reachedFilter(wanted.Reaches, days)
+		if filter == nil {
+			return nil
+		}
+		all = append(all, filter)
 	}
-	if len(facets) == 0 {
-		return bson.D{{Key: "$and", Value: bson.A{filter, startsWithin(from, to)}}}
+	if wanted.Seen != nil {
+		all = append(all, seenFilter(zone, *wanted.Seen, days, from, to))
 	}
-	return bson.D{{Key: "$and", Value: bson.A{filter, facetsFilter(zone, facets, from, to)}}}
+	facets := wantedFacets(wanted)
+	switch {
+	case len(facets) > 0:
+		all = append(all, facetsFilter(zone, facets, from, to))
+	case len(all) == 0:
+		return facetsFilter(zone, []wantedFacet{{everyEvent}}, from, to)
+	default:
+		all = append(all, startsWithin(from, to))
+	}
+	if len(all) == 1 {
+		return all[0].(bson.D)
+	}
+	return bson.D{{Key: "$and", Value: all}}
+}
+
+// seenFilter matches what may be seen and starts within a time, on these days.
+func seenFilter(zone wiretime.Zone, seen event.Seen, days wiretime.Days, from, to time.Time) bson.D {
+	facets := wantedFacet{facetOf("owner", seen.OwnerID)}
+	for _, id := range seen.Categories {
+		facets = append(facets, facetOf("category", id))
+	}
+	either := []bson.D{facetsFilter(zone, []wantedFacet{facets}, from, to)}
+	if reached := reachedFilter(seen.Reaches, days); reached != nil {
+		either = append(either, reached)
+	}
+	return anyOf(either)
 }
 
 // goingOnFilter is nil when no event can be wanted. Of what goes on on a day few events began on an earlier one, so
@@ -157,6 +176,17 @@ func goingOnFilter(wanted event.Wanted, day wiretime.Day) bson.D {
 	}
 	if wanted.OwnerID != 0 {
 		all = append(all, bson.D{{Key: "owner_id", Value: wanted.OwnerID}})
+	}
+	if wanted.Seen != nil {
+		either := []bson.D{{{Key: "owner_id", Value: wanted.Seen.OwnerID}}}
+		if len(wanted.Seen.Categories) > 0 {
+			of := bson.D{{Key: "$in", Value: wanted.Seen.Categories}}
+			either = append(either, bson.D{{Key: "category_id", Value: of}})
+		}
+		if reached := reachedFilter(wanted.Seen.Reaches, days); reached != nil {
+			either = append(either, reached)
+		}
+		all = append(all, anyOf(either))
 	}
 	return bson.D{{Key: "$and", Value: all}}
 }

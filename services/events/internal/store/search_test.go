@@ -15,9 +15,11 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -41,10 +43,26 @@ func (c *counting) FindGoingOn(ctx context.Context, wanted event.Wanted, day wir
 	return found, err
 }
 
+// staff sees everything, pupil what members says.
+var (
+	staff = principal.Principal{UserID: 9, Kind: principal.Staff}
+	pupil = principal.Principal{UserID: 2, Kind: principal.Pupil, ElementID: 3}
+)
+
+// schoolwide are the categories of a school of which the third is school-wide.
+type schoolwide struct{ event.Categories }
+
+func (schoolwide) Schoolwide(context.Context) ([]int64, error) { return []int64{3}, nil }
+
+func (schoolwide) Find(context.Context, []int64, []string) ([]category.Category, error) {
+	return []category.Category{{ID: 1}, {ID: 2}, {ID: 3, Flags: category.Flags{Schoolwide: true}}}, nil
+}
+
 // members answers with one reach list, whoever is asked for.
 type members struct {
 	administrators
 	reaches []fact.Reach
+	sees    fact.Surroundings // of the pupil
 }
 
 func (m members) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
@@ -57,12 +75,29 @@ func (m members) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.Elem
 	return []fact.ElementReaches{{ElementID: q.IDs[0], Reaches: held}}, nil
 }
 
+func (m members) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	return m.sees, nil
+}
+
+// seen says what the pupil sees of an event, by looking at all of it.
+func (m members) seen(zone wiretime.Zone, e event.Event) bool {
+	seen := e.OwnerID == pupil.UserID || e.CategoryID == 3
+	for _, c := range e.Commitments {
+		for _, r := range m.sees.Reaches {
+			seen = seen || r.ElementID == c.ElementID && slices.ContainsFunc(r.Days, e.Days(zone).Overlaps)
+		}
+		firm := c.Status == event.Uncontrolled || c.Status == event.Confirmed
+		seen = seen || firm && slices.Contains(m.sees.Public, c.ElementID)
+	}
+	return seen
+}
+
 // pages returns all that a search finds, page by page.
-func pages(t rapid.TB, s *event.Service, q event.Search, limit int) []int64 {
+func pages(t rapid.TB, s *event.Service, p principal.Principal, q event.Search, limit int) []int64 {
 	var ids []int64
 	after := event.FoundPlace{}
 	for range 1000 {
-		page, next, err := s.Search(context.Background(), q, after, limit)
+		page, next, err := s.Search(context.Background(), p, q, after, limit)
 		if err != nil {
 			t.Fatalf("%+v: %v", q, err)
 		}
@@ -148,9 +183,26 @@ func TestClients_SearchAgreesWithASlowModel(t *testing.T) {
 			limit = 50
 		}
 		want := model(zone, stored, q, m.reaches)
-		service := event.New(event.Options{Store: s, Elements: m, Zone: zone})
-		if got := pages(rt, service, q, limit); !slices.Equal(got, want) {
+		o := event.Options{
+			Store: s, Elements: m, Categories: schoolwide{}, Zone: zone, Sights: principal.Sights{Pupils: "own"},
+		}
+		if got := pages(rt, event.New(o), staff, q, limit); !slices.Equal(got, want) {
 			rt.Fatalf("%+v of %+v\ngot  %v\nwant %v", q, m.reaches, got, want)
+		}
+		begins := zone.DayOf(moment("sees"))
+		group := rapid.Int64Range(1, 6).Draw(rt, "group")
+		public := []int64{rapid.Int64Range(1, 6).Draw(rt, "public")}
+		m.sees = fact.Surroundings{Public: public, Reaches: []fact.Reach{
+			{ElementID: group, Days: []wiretime.Days{{First: begins, Last: begins + 90}}},
+		}}
+		o.Elements, q.ElementID, q.OwnerID, q.Status = m, 0, 0, ""
+		if q.Text == "" && q.Days == event.AnyDays {
+			q.Days.First = 0
+		}
+		hidden := func(e event.Event) bool { return !m.seen(zone, e) }
+		want = model(zone, slices.DeleteFunc(slices.Clone(stored), hidden), q, nil)
+		if got := pages(rt, event.New(o), pupil, q, limit); !slices.Equal(got, want) {
+			rt.Fatalf("a pupil who sees %+v: %+v\ngot  %v\nwant %v", m.sees, q, got, want)
 		}
 	})
 }
@@ -201,21 +253,27 @@ func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 	from := time.Date(2026, 9, 7, 10, 0, 0, 0, time.UTC)
 	text := event.Wanted{Needle: needle.New("maths in the hall")}
 	all := event.Wanted{Needle: needle.New("maths"), CategoryID: 1, OwnerID: 2, Status: event.Noted, Reaches: reaches}
+	seen := &event.Seen{Reaches: reaches, OwnerID: 7, Categories: []int64{4, 5}}
+	textSeen := event.Wanted{Needle: needle.New("maths in the hall"), Seen: seen}
 	for name, filter := range map[string]bson.D{
-		"an hour of all":          startingFilter(zone, event.Wanted{}, from, from.Add(time.Hour)),
-		"a month of all":          startingFilter(zone, event.Wanted{}, from, from.AddDate(0, 1, 0)),
-		"text of all years":       startingFilter(zone, text, begin, end),
-		"text of years":           startingFilter(zone, text, from, from.AddDate(12, 0, 0)),
-		"an element of all years": startingFilter(zone, event.Wanted{Reaches: reaches}, begin, end),
-		"an element of a week":    startingFilter(zone, event.Wanted{Reaches: reaches}, from, from.AddDate(0, 0, 7)),
-		"all that can be asked":   startingFilter(zone, all, from, from.AddDate(0, 1, 0)),
-		"a category":              startingFilter(zone, event.Wanted{CategoryID: 1}, from, from.AddDate(1, 0, 0)),
-		"going on":                goingOnFilter(event.Wanted{}, zone.DayOf(from)),
-		"going on with all":       goingOnFilter(all, zone.DayOf(from)),
+		"an hour of all":           startingFilter(zone, event.Wanted{}, from, from.Add(time.Hour)),
+		"a month of all":           startingFilter(zone, event.Wanted{}, from, from.AddDate(0, 1, 0)),
+		"text of all years":        startingFilter(zone, text, begin, end),
+		"text of years":            startingFilter(zone, text, from, from.AddDate(12, 0, 0)),
+		"an element of all years":  startingFilter(zone, event.Wanted{Reaches: reaches}, begin, end),
+		"an element of a week":     startingFilter(zone, event.Wanted{Reaches: reaches}, from, from.AddDate(0, 0, 7)),
+		"all that can be asked":    startingFilter(zone, all, from, from.AddDate(0, 1, 0)),
+		"what is seen of a week":   startingFilter(zone, event.Wanted{Seen: seen}, from, from.AddDate(0, 0, 7)),
+		"what is seen at all":      startingFilter(zone, event.Wanted{Seen: seen}, begin, end),
+		"a text of what is seen":   startingFilter(zone, textSeen, begin, end),
+		"what is seen and goes on": goingOnFilter(event.Wanted{Seen: seen}, zone.DayOf(from)),
+		"a category":               startingFilter(zone, event.Wanted{CategoryID: 1}, from, from.AddDate(1, 0, 0)),
+		"going on":                 goingOnFilter(event.Wanted{}, zone.DayOf(from)),
+		"going on with all":        goingOnFilter(all, zone.DayOf(from)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
-				{Key: "projection", Value: searched}, {Key: "limit", Value: 160}})
+				{Key: "projection", Value: inBrief}, {Key: "limit", Value: 160}})
 		})
 	}
 }
@@ -268,7 +326,7 @@ func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 			after := event.FoundPlace{}
 			for n := range 6 {
 				*c = counting{Events: s}
-				page, next, err := service.Search(t.Context(), q, after, limit)
+				page, next, err := service.Search(t.Context(), staff, q, after, limit)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -309,7 +367,7 @@ func TestClients_SearchFindsWhatAnOlderReleaseHasWritten(t *testing.T) {
 	}
 	service := event.New(event.Options{Store: s, Zone: timetest.London(t)})
 	search := func(text string) []int64 {
-		return pages(t, service, event.Search{Text: text, Days: event.AnyDays}, 10)
+		return pages(t, service, staff, event.Search{Text: text, Days: event.AnyDays}, 10)
 	}
 	set(bson.D{{Key: "schema", Value: eventSchema - 1}, {Key: "body", Value: "Physics"}})
 	if old := search("maths"); old != nil {

@@ -157,7 +157,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		}
 		service := event.New(event.Options{Store: s, Zone: z})
 		found, err := service.CommitmentsIn(t.Context(),
-			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}})
+			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}}, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -346,7 +346,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	wg.Wait()
 	service := event.New(event.Options{Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Zone: tokyo})
 	found, err := service.CommitmentsIn(t.Context(),
-		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}})
+		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}}, nil)
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
 	}

@@ -52,6 +52,10 @@ func TestDecisionsPart5_WhatWaitsIsFoundWithoutReadingTheHistory(t *testing.T) {
 // administrators answers what is administered, whoever asks.
 type administrators []int64
 
+func (administrators) Surroundings(context.Context, fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	return fact.Surroundings{}, nil
+}
+
 func (a administrators) Administered(context.Context, fact.AdministeredQuestion) ([]fact.Element, error) {
 	facts := make([]fact.Element, len(a))
 	for i, id := range a {

@@ -16,7 +16,7 @@ func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User,
 	for i, u := range found {
 		facts[i] = fact.User{
 			User: listForm(u), Key: u.Key, Active: u.Active, CanAPI: u.Permissions.Implied().CanAPI,
-			Kind: u.Kind, ElementID: u.ElementID, FeedsSince: u.FeedsSince,
+			Kind: u.Kind, Admin: u.Permissions.Admin, ElementID: u.ElementID, FeedsSince: u.FeedsSince,
 		}
 	}
 	return facts, nil

@@ -1,0 +1,41 @@
+package fact
+
+import (
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Sight is who looks, and how much of elements and events it sees (decisions, part 9). Package element decides by it on
+// elements, package event on events.
+type Sight struct {
+	UserID    int64           `json:"user_id"`
+	ElementID int64           `json:"element_id,omitempty"` // the element that the user is; 0: none
+	Admin     bool            `json:"admin,omitempty"`
+	Scope     principal.Scope `json:"scope"`
+	Surroundings
+}
+
+// Surroundings are what a user sees of the directory on a run of days, if it does not see everything.
+type Surroundings struct {
+	// Reaches are the element that the user is, and its groups on the days on which it is in them: of a pupil alone.
+	Reaches []Reach `json:"reaches,omitempty"`
+	Public  []int64 `json:"public,omitempty"` // the public properties
+}
+
+// SightOf returns the sight of p's effective user, without its surroundings.
+func SightOf(sights principal.Sights, p principal.Principal) Sight {
+	return Sight{
+		UserID: p.UserID, ElementID: p.ElementID, Admin: p.Permissions.Admin,
+		Scope: sights.Of(p.Kind, p.Permissions.Admin),
+	}
+}
+
+// All says whether everything is seen.
+func (s Sight) All() bool { return s.Scope == principal.SeesAll }
+
+// SurroundingsQuestion asks for the surroundings of a user who does not see everything.
+type SurroundingsQuestion struct {
+	ElementID int64           `json:"element_id,omitempty"`
+	Scope     principal.Scope `json:"scope"`
+	Days      wiretime.Days   `json:"days"`
+}

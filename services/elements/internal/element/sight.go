@@ -1,0 +1,138 @@
+package element
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Who sees which element (decisions, part 9) is decided here, whatever the route. A use case that shows an element asks
+// getSeen, one that shows many leaves out those that sight.sees hides, and a search asks the store for what is Seen.
+// What is shown of their events is for package event of the events service, which gets the sight with the question.
+
+// sight is who looks at elements, on a run of days.
+type sight struct {
+	fact.Sight
+	days map[int64][]wiretime.Days // on which the viewer is itself and in its groups; nil unless the scope is its own
+}
+
+// sightOf returns the sight of who looks on the days; of its surroundings it has the reaches alone.
+func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Days) (sight, error) {
+	v := sight{Sight: who}
+	if v.Scope != principal.SeesOwn || v.ElementID == 0 {
+		return v, nil
+	}
+	reaches, err := s.reaches(ctx, []int64{v.ElementID}, days)
+	if err != nil {
+		return v, err
+	}
+	v.Reaches, v.days = reaches[0], map[int64][]wiretime.Days{}
+	for _, r := range v.Reaches {
+		v.days[r.ElementID] = r.Days
+	}
+	return v, nil
+}
+
+// viewer returns who looks when p does.
+func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
+
+// sees says whether an element is seen on one of the days.
+func (v sight) sees(e Element) bool {
+	return v.All() || e.isPublic() || v.Scope == principal.SeesOwn &&
+		(v.days[e.ID] != nil || slices.Contains(openTypes, e.EntityType))
+}
+
+// openTypes are those of elements that every pupil sees.
+var openTypes = []string{form.Location, form.Service, form.Subject}
+
+// isPublic says whether everybody sees the element.
+func (e Element) isPublic() bool {
+	return e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic
+}
+
+// Seen are the elements that a viewer sees: those with one of the ids, those of one of the types, and the public ones.
+// Nil are all elements.
+type Seen struct {
+	IDs   []int64
+	Types []string
+}
+
+// seen are the elements that are seen on one of the days.
+func (v sight) seen() *Seen {
+	if v.All() {
+		return nil
+	}
+	seen := &Seen{IDs: slices.Sorted(maps.Keys(v.days))}
+	if v.Scope == principal.SeesOwn {
+		seen.Types = openTypes
+	}
+	return seen
+}
+
+// getSeen returns an element that p sees on one of the days, and what else p sees. A Missing problem when there is
+// none, Forbidden when p does not see it.
+func (s *Service) getSeen(
+	ctx context.Context, p principal.Principal, id int64, days wiretime.Days,
+) (Element, sight, error) {
+	e, err := s.Get(ctx, id)
+	if err != nil {
+		return Element{}, sight{}, err
+	}
+	v, err := s.sightOf(ctx, s.viewer(p), days)
+	if err == nil && !v.sees(e) {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return e, v, err
+}
+
+// within returns an element's reaches as far as they are seen: of a group that the viewer is in, the days on which it
+// is; of others no groups that it is not in.
+func (v sight) within(e Element, reaches []fact.Reach) []fact.Reach {
+	if v.Scope != principal.SeesOwn {
+		return reaches
+	}
+	var seen []fact.Reach
+	for _, r := range reaches {
+		if v.days[e.ID] != nil || r.ElementID != e.ID {
+			r.Days = wiretime.IntersectDays(r.Days, v.days[r.ElementID])
+		}
+		if len(r.Days) > 0 {
+			seen = append(seen, r)
+		}
+	}
+	return seen
+}
+
+// asked returns the sight as events is asked by it for what these elements are committed to. What counts for the viewer
+// itself and for its groups it sees anyway, so the public properties are only looked up for others.
+func (s *Service) asked(ctx context.Context, v sight, elements ...Element) (*fact.Sight, error) {
+	others := slices.ContainsFunc(elements, func(e Element) bool { return v.days[e.ID] == nil })
+	if !v.All() && others {
+		var err error
+		if v.Public, err = s.store.ListPublic(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &v.Sight, nil
+}
+
+// names says whether an element may be named in the staff or locations of an event that is seen.
+func (v sight) names(e *Element) bool {
+	return v.All() || e.EntityType != form.Staff || v.Scope == principal.SeesPublic || v.days[e.ID] != nil
+}
+
+// Surroundings returns what a user who does not see everything sees of the directory on the days.
+func (s *Service) Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error) {
+	v, err := s.sightOf(ctx, fact.Sight{ElementID: q.ElementID, Scope: q.Scope}, q.Days)
+	if err != nil {
+		return fact.Surroundings{}, err
+	}
+	v.Public, err = s.store.ListPublic(ctx)
+	return v.Surroundings, err
+}

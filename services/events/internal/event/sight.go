@@ -1,0 +1,315 @@
+package event
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+)
+
+// Who sees which event, and what of it (decisions, part 9), is decided here, whatever the route. A use case that shows
+// one event asks mustSee and then trim; one that lists events leaves out those that Sight.Sees hides.
+
+// Sight is who looks at events, and what it sees of them.
+type Sight struct {
+	fact.Sight
+	days   map[int64][]wiretime.Days // of the viewer and its groups
+	public map[int64]bool            // properties
+	zone   wiretime.Zone
+}
+
+// SightOf returns the sight of p, with its surroundings. Elements is asked only where p does not see everything.
+func (s *Service) SightOf(ctx context.Context, p principal.Principal) (Sight, error) {
+	who := fact.SightOf(s.sights, p)
+	if who.All() {
+		return Sight{Sight: who}, nil
+	}
+	var err error
+	who.Surroundings, err = s.elements.Surroundings(ctx, fact.SurroundingsQuestion{
+		ElementID: who.ElementID, Scope: who.Scope, Days: AnyDays,
+	})
+	return s.surrounded(who), err
+}
+
+// surrounded returns the sight of a viewer whose surroundings are known.
+func (s *Service) surrounded(who fact.Sight) Sight {
+	v := Sight{Sight: who, days: daysOf(who.Reaches), public: map[int64]bool{}, zone: s.zone}
+	for _, id := range who.Public {
+		v.public[id] = true
+	}
+	return v
+}
+
+// Sees says whether an event of that category is seen.
+func (v Sight) Sees(e *Event, of category.Category) bool {
+	switch {
+	case v.All(), v.owns(e), of.Schoolwide:
+		return true
+	}
+	touched := e.Days(v.zone)
+	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
+		return c.Status.firm() && v.public[c.ElementID] || v.reaches(c.ElementID, touched)
+	})
+}
+
+func (v Sight) owns(e *Event) bool { return e.OwnerID != 0 && e.OwnerID == v.UserID }
+
+// reaches says whether an element is the viewer, or a group that it is in on one of the days.
+func (v Sight) reaches(elementID int64, days wiretime.Days) bool {
+	return slices.ContainsFunc(v.days[elementID], days.Overlaps)
+}
+
+// shows says whether a commitment of an event on these days is shown to who sees the event. Its element may be one that
+// the viewer administers: then it decides on it.
+func (v Sight) shows(c Commitment, of fact.Element, touched wiretime.Days) bool {
+	switch {
+	case v.All(), v.decides(of):
+		return true
+	case v.Scope == principal.SeesOwn:
+		return !isPersonOrGroup(of) || v.reaches(c.ElementID, touched)
+	}
+	return c.Status.firm() &&
+		(of.EntityType == form.Staff || of.EntityType == form.Group || of.EntityType == form.Location)
+}
+
+// showsRequest says the same of a request.
+func (v Sight) showsRequest(r Request, of fact.Element, touched wiretime.Days) bool {
+	return v.All() || v.decides(of) || v.Scope == principal.SeesOwn && v.reaches(r.ElementID, touched)
+}
+
+func (v Sight) decides(of fact.Element) bool { return slices.Contains(of.Administrators, v.UserID) }
+
+func isPersonOrGroup(of fact.Element) bool {
+	return of.EntityType == form.Staff || of.EntityType == form.Pupil || of.EntityType == form.Group
+}
+
+// seesToDecide says whether an event that is not seen otherwise is seen by who decides on an entry of it.
+func (v Sight) seesToDecide(e *Event, elements map[int64]fact.Element) bool {
+	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
+		return c.Status.decidable() && v.decides(elements[c.ElementID])
+	}) || slices.ContainsFunc(e.Requests, func(r Request) bool { return v.decides(elements[r.ElementID]) })
+}
+
+// trim leaves out of a view what is not seen of the event.
+func (v Sight) trim(view View) View {
+	if v.All() {
+		return view
+	}
+	touched := view.Days(v.zone)
+	view.allocated = map[int64]int{}
+	for _, r := range view.Requests {
+		view.allocated[r.ID] = view.Event.Allocated(r.ID)
+	}
+	view.Commitments = filter(view.Commitments, func(c Commitment) bool {
+		return v.shows(c, view.Elements[c.ElementID], touched)
+	})
+	view.Requests = filter(view.Requests, func(r Request) bool {
+		return v.showsRequest(r, view.Elements[r.ElementID], touched)
+	})
+	if view.OrganiserID != v.ElementID {
+		view.OrganiserID = 0
+	}
+	if !v.owns(&view.Event) {
+		view.Owner = nil
+	}
+	return view
+}
+
+// show returns those of the events that are seen.
+func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
+	if v.All() || len(events) == 0 {
+		return events, nil
+	}
+	of, err := s.categoriesOf(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	return filter(events, func(e Event) bool { return v.Sees(&e, of[e.CategoryID]) }), nil
+}
+
+// categoriesOf returns the categories of events, by id.
+func (s *Service) categoriesOf(ctx context.Context, events []Event) (map[int64]category.Category, error) {
+	ids := make([]int64, len(events))
+	for i, e := range events {
+		ids[i] = e.CategoryID
+	}
+	slices.Sort(ids)
+	found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
+	of := make(map[int64]category.Category, len(found))
+	for _, c := range found {
+		of[c.ID] = c
+	}
+	return of, err
+}
+
+// showTo returns those of the events that the viewer of another service sees, with its sight. Nil sees everything.
+func (s *Service) showTo(ctx context.Context, who *fact.Sight, events []Event) ([]Event, Sight, error) {
+	v := Sight{Sight: fact.Sight{Scope: principal.SeesAll}}
+	if who != nil {
+		v = s.surrounded(*who)
+	}
+	seen, err := s.show(ctx, v, events)
+	return seen, v, err
+}
+
+// OfSeen returns those of the commitments whose events the viewer of another service sees. Nil sees everything.
+func (s *Service) OfSeen(
+	ctx context.Context, who *fact.Sight, placed []Placed[Commitment],
+) ([]Placed[Commitment], error) {
+	events := make([]Event, len(placed))
+	for i, p := range placed {
+		events[i] = *p.Event
+	}
+	seen, _, err := s.showTo(ctx, who, events)
+	if err != nil || len(seen) == len(events) {
+		return placed, err
+	}
+	ids := map[int64]bool{}
+	for _, e := range seen {
+		ids[e.ID] = true
+	}
+	return filter(placed, func(p Placed[Commitment]) bool { return ids[p.Event.ID] }), nil
+}
+
+// seenBy returns what a store is asked for in a search, nil for who sees everything.
+func (s *Service) seenBy(ctx context.Context, v Sight) (*Seen, error) {
+	if v.All() {
+		return nil, nil
+	}
+	categories, err := s.categories.Schoolwide(ctx)
+	seen := &Seen{Reaches: slices.Clone(v.Reaches), OwnerID: v.UserID, Categories: categories}
+	for _, id := range v.Public {
+		seen.Reaches = append(seen.Reaches, fact.Reach{ElementID: id, Days: []wiretime.Days{AnyDays}})
+	}
+	return seen, err
+}
+
+// counts says whether a search by status looks at a commitment of an event on these days: of who does not see
+// everything, those that are known to be shown without asking what their elements are.
+func (v Sight) counts(c Commitment, days wiretime.Days) bool {
+	return v.All() || v.reaches(c.ElementID, days) || v.public[c.ElementID] && c.Status.firm()
+}
+
+// firmAlone says whether only firm commitments are shown.
+func (v Sight) firmAlone() bool { return v.Scope == principal.SeesPublic }
+
+// mustSee returns Forbidden when an event is not seen.
+func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
+	if v.owns(e) {
+		return nil
+	}
+	seen, err := s.show(ctx, v, []Event{*e})
+	if err == nil && len(seen) == 0 {
+		err = forbidden()
+	}
+	return err
+}
+
+// mustEdit returns Forbidden unless p has edit rights on an event and sees it.
+func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event) error {
+	if !mayEdit(p, e) {
+		return forbidden()
+	}
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return err
+	}
+	return s.mustSee(ctx, v, e)
+}
+
+// trimmed is what p sees of an event that it has just written.
+func (s *Service) trimmed(ctx context.Context, p principal.Principal, view View) (View, error) {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return View{}, err
+	}
+	view.Clashes, err = s.showClashes(ctx, v, view.Clashes)
+	return v.trim(view), err
+}
+
+// showClashes leaves out clashes with events that are not seen.
+func (s *Service) showClashes(ctx context.Context, v Sight, clashes []Clash) ([]Clash, error) {
+	if v.All() || len(clashes) == 0 {
+		return clashes, nil
+	}
+	shown := []Clash{}
+	for _, c := range clashes {
+		seen, err := s.show(ctx, v, []Event{c.Event})
+		if err != nil {
+			return nil, err
+		}
+		if len(seen) > 0 {
+			shown = append(shown, c)
+		}
+	}
+	return shown, nil
+}
+
+// SeenClashes leaves out clashes with events that p does not see.
+func (s *Service) SeenClashes(ctx context.Context, p principal.Principal, clashes []Clash) ([]Clash, error) {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return s.showClashes(ctx, v, clashes)
+}
+
+// Seen returns those of the events that p sees, and whether p sees everything.
+func (s *Service) Seen(ctx context.Context, p principal.Principal, events []Event) (seen []Event, all bool, err error) {
+	v, err := s.SightOf(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	seen, err = s.show(ctx, v, events)
+	return seen, v.All(), err
+}
+
+// forget makes those of the elements that p submits and does not see elements that are not found, unless the event
+// names them already.
+func (s *Service) forget(ctx context.Context, p principal.Principal, l *lookup, named, submitted []int64) error {
+	v, err := s.SightOf(ctx, p)
+	if err != nil || v.All() {
+		return err
+	}
+	for _, id := range submitted {
+		if of, exists := l.elements[id]; exists && !v.finds(of) && !slices.Contains(named, id) {
+			delete(l.elements, id)
+		}
+	}
+	return nil
+}
+
+// mustFind returns Forbidden when an element is not seen.
+func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
+	if v.All() {
+		return nil
+	}
+	of, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
+	if err == nil && (len(of) == 0 || !v.finds(of[0])) {
+		err = forbidden()
+	}
+	return err
+}
+
+// within returns what is reached of an element, of groups those alone that the viewer is in.
+func (v Sight) within(e fact.ElementReaches) []fact.Reach {
+	if v.Scope != principal.SeesOwn {
+		return e.Reaches
+	}
+	return filter(e.Reaches, func(r fact.Reach) bool {
+		return r.ElementID == e.ElementID || v.days[r.ElementID] != nil
+	})
+}
+
+// finds says whether a search would find an element for the viewer, on any day.
+func (v Sight) finds(of fact.Element) bool {
+	if v.public[of.ID] {
+		return true
+	}
+	return v.Scope == principal.SeesOwn && (!isPersonOrGroup(of) && of.EntityType != form.Property ||
+		v.days[of.ID] != nil)
+}
