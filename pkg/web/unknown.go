@@ -141,7 +141,7 @@ func plain(name string) string {
 	return string(text) + cut
 }
 
-// String is such as "unknown: strat_date in the query; element, event.titel in the body".
+// String is such as "unknown: begin_date in the query; element, event.titel in the body".
 func (u *unknown) String() string {
 	var places []string
 	if len(u.parameters) > 0 {

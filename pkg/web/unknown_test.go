@@ -43,7 +43,7 @@ func TestUnknown_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	ask := asking(t)
 	for _, one := range []struct{ query, body, want string }{
 		{"?start_date=2019-04-10&end_date=", `{"event":{"body":"a"},"elements":[1,{"x":2}]}`, ""},
-		{"?strat_date=1&start_date=2&strat_date=3", `{}`, "unknown: strat_date in the query"},
+		{"?begin_date=1&start_date=2&begin_date=3", `{}`, "unknown: begin_date in the query"},
 		{"", `{"element":["1"],"event":{"titel":"a","starts_at":{"x":1}},"Elements":[]}`,
 			"unknown: Elements, element, event.titel in the body"},
 		{"?x", `{"event":7,"members":[{"id":1,"from":2},{"from":3}],"y":null}`,

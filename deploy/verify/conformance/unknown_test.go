@@ -41,9 +41,9 @@ func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
 	list := fmt.Sprintf("/api/elements/%d/commitments?", room.ID)
 	plain := c.Get(t, list+"start_date=2019-04-10")
 	told(t, plain, "")
-	a := c.Get(t, list+"start_date=2019-04-10&strat_date=2019-04-11")
+	a := c.Get(t, list+"start_date=2019-04-10&begin_date=2019-04-11")
 	a.Want(t, http.StatusOK, plain.Body)
-	told(t, a, "strat_date in the query")
+	told(t, a, "begin_date in the query")
 	fields := map[string]any{"body": school.Unique("unknown"), "event_category_id": school.Category.ID,
 		"starts_at_text": "2019-04-10 09:00", "titel": "x"}
 	a = c.Do(t, http.MethodPost, "/api/events?clashes=refuse", map[string]any{"event": fields,
@@ -68,7 +68,7 @@ func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
 		a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"unknown: `+what+`"}`)
 		equal(t, a.Request+": Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
 	}
-	refused(strict(http.MethodGet, list+"&strat_date=2019-04-11", nil), "strat_date in the query")
+	refused(strict(http.MethodGet, list+"&begin_date=2019-04-11", nil), "begin_date in the query")
 	refused(strict(http.MethodPost, "/api/events", map[string]any{"event": fields, "element": []int64{room.ID}}),
 		"element in the body")
 	made := strict(http.MethodPost, "/api/events", map[string]any{"event": fields, "elements": []int64{room.ID}})

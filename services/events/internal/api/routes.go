@@ -30,20 +30,37 @@ type handlers struct {
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/events", Query: "text element start_date end_date category owner status limit after", Access: web.SignedIn, Handler: h.search},
-		{Method: fiber.MethodPost, Path: "/api/events", Fields: eventFields + " elements clashes " + repeatFields, Access: web.SignedIn, Repeatable: true, Handler: h.create},
+		{
+			Method: fiber.MethodGet, Path: "/api/events",
+			Query:  "text element start_date end_date category owner status limit after",
+			Access: web.SignedIn, Handler: h.search,
+		},
+		{
+			Method: fiber.MethodPost, Path: "/api/events", Fields: eventFields + " elements clashes " + repeatFields,
+			Access: web.SignedIn, Repeatable: true, Handler: h.create,
+		},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
-		{Method: fiber.MethodPatch, Path: "/api/events/:id", Fields: eventFields, Access: web.SignedIn, Handler: h.change},
-		{Method: fiber.MethodPut, Path: "/api/events/:id", Fields: eventFields, Access: web.SignedIn, Handler: h.change},
+		{
+			Method: fiber.MethodPatch, Path: "/api/events/:id", Fields: eventFields,
+			Access: web.SignedIn, Handler: h.change,
+		},
+		{
+			Method: fiber.MethodPut, Path: "/api/events/:id", Fields: eventFields,
+			Access: web.SignedIn, Handler: h.change,
+		},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Query: "scope", Access: web.SignedIn, Handler: h.remove},
-		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Fields: "elements clashes", Access: web.SignedIn, Repeatable: true, Handler: h.add},
+		{
+			Method: fiber.MethodPost, Path: "/api/events/:id/add", Fields: "elements clashes",
+			Access: web.SignedIn, Repeatable: true, Handler: h.add,
+		},
 		{
 			Method: fiber.MethodGet, Path: "/api/events/:id/notes",
 			Access: web.SignedIn, Large: true, Handler: h.notes,
 		},
 		{
-			Method: fiber.MethodPost,
-			Path:   "/api/events/:id/notes", Fields: "note.contents note.visible_guest note.visible_staff note.visible_pupil",
+			Method:     fiber.MethodPost,
+			Path:       "/api/events/:id/notes",
+			Fields:     "note.contents note.visible_guest note.visible_staff note.visible_pupil",
 			Access:     web.SignedIn,
 			Repeatable: true,
 			Handler:    h.addNote,
@@ -54,11 +71,23 @@ func (h handlers) public() []web.Route {
 			Access: web.SignedIn, Large: true, Handler: h.readSeries,
 		},
 
-		{Method: fiber.MethodGet, Path: "/api/commitments", Query: "status limit after", Access: web.SignedIn, Handler: h.decidable},
-		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Fields: "commitment.status commitment.reason", Access: web.SignedIn, Handler: h.decide},
+		{
+			Method: fiber.MethodGet, Path: "/api/commitments", Query: "status limit after",
+			Access: web.SignedIn, Handler: h.decidable,
+		},
+		{
+			Method: fiber.MethodPatch, Path: "/api/commitments/:id", Fields: "commitment.status commitment.reason",
+			Access: web.SignedIn, Handler: h.decide,
+		},
 		{Method: fiber.MethodDelete, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.removeCommitment},
-		{Method: fiber.MethodGet, Path: "/api/requests", Query: "status limit after", Access: web.SignedIn, Handler: h.outstanding},
-		{Method: fiber.MethodPatch, Path: "/api/requests/:id", Fields: "request.quantity", Access: web.SignedIn, Handler: h.changeQuantity},
+		{
+			Method: fiber.MethodGet, Path: "/api/requests", Query: "status limit after",
+			Access: web.SignedIn, Handler: h.outstanding,
+		},
+		{
+			Method: fiber.MethodPatch, Path: "/api/requests/:id", Fields: "request.quantity",
+			Access: web.SignedIn, Handler: h.changeQuantity,
+		},
 		{Method: fiber.MethodDelete, Path: "/api/requests/:id", Access: web.SignedIn, Handler: h.removeRequest},
 		{
 			Method: fiber.MethodPost,
@@ -74,7 +103,10 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: fiber.MethodGet, Path: "/api/eventcategories/:id", Access: web.SignedIn, Handler: h.readCategory},
 
-		{Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Query: "limit after", Access: web.Admin, Handler: h.pageOfCategories},
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Query: "limit after",
+			Access: web.Admin, Handler: h.pageOfCategories,
+		},
 		{
 			Method: fiber.MethodPost,
 			Path:   "/api/admin/eventcategories", Fields: categoryFields,
@@ -88,7 +120,10 @@ func (h handlers) public() []web.Route {
 			Access:  web.Admin,
 			Handler: h.changeCategory,
 		},
-		{Method: fiber.MethodPost, Path: "/api/admin/clashes", Fields: "start_date end_date dry_run", Access: web.Admin, Handler: h.absences.check},
+		{
+			Method: fiber.MethodPost, Path: "/api/admin/clashes", Fields: "start_date end_date dry_run",
+			Access: web.Admin, Handler: h.absences.check,
+		},
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),
 		h.audit.Route("events", h.shape.zone),

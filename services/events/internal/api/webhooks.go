@@ -26,7 +26,10 @@ func (h webhookHandlers) routes() []web.Route {
 		{Method: fiber.MethodGet, Path: one, Access: web.Admin, Handler: h.read},
 		{Method: fiber.MethodPatch, Path: one, Fields: webhookFields, Access: web.Admin, Handler: h.change},
 		{Method: fiber.MethodDelete, Path: one, Access: web.Admin, Handler: h.remove},
-		{Method: fiber.MethodGet, Path: one + "/deliveries", Query: "limit after", Access: web.Admin, Handler: h.deliveries},
+		{
+			Method: fiber.MethodGet, Path: one + "/deliveries", Query: "limit after",
+			Access: web.Admin, Handler: h.deliveries,
+		},
 		{
 			Method: fiber.MethodPost, Path: one + "/secret", Access: web.Admin, Repeatable: true, Secret: true,
 			Handler: h.renewSecret,

@@ -28,7 +28,8 @@ type account struct {
 	Errors      problem.Fields `json:"errors,omitempty"`
 }
 
-// permissions are those of a user as administrators, and the user itself, see them: its fields are those of principal.Permissions.
+// permissions are those of a user as administrators, and the user itself, see them: its fields are those of
+// principal.Permissions.
 type permissions struct {
 	CanAPI        bool `json:"can_api"`
 	CanSU         bool `json:"can_su"`

@@ -28,7 +28,10 @@ func (h handlers) public() []web.Route {
 		routes = append(routes,
 			web.Route{Method: fiber.MethodGet, Path: path, Access: web.SignedIn, Handler: h.get},
 			web.Route{Method: fiber.MethodPut, Path: path, Fields: noteFields, Access: web.SignedIn, Handler: h.change},
-			web.Route{Method: fiber.MethodPatch, Path: path, Fields: noteFields, Access: web.SignedIn, Handler: h.change},
+			web.Route{
+				Method: fiber.MethodPatch, Path: path, Fields: noteFields,
+				Access: web.SignedIn, Handler: h.change,
+			},
 			web.Route{Method: fiber.MethodDelete, Path: path, Access: web.SignedIn, Handler: h.remove},
 		)
 	}
