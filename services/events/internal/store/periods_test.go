@@ -198,12 +198,13 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 		if err := e.UnmarshalBSON(raw); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := event.Event(e), d.event(); !reflect.DeepEqual(got, want) {
-			t.Fatalf("got  %+v\nwant %+v", got, want)
-		}
 		clear(raw[4:]) // the cursor's next document
-		if got, want := event.Event(e), d.event(); !reflect.DeepEqual(got, want) {
-			t.Fatal("it keeps what it was read from")
+		got, want := event.Event(e), d.event()
+		if len(got.Commitments) == 0 && len(want.Commitments) == 0 { // no list and an empty one are the same
+			got.Commitments, want.Commitments = nil, nil
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("got  %+v\nwant %+v", got, want)
 		}
 		for _, length := range []int{0, 3, 4, len(raw) - 1} {
 			if err := new(briefEvent).UnmarshalBSON(raw[:length]); err == nil {
