@@ -7,9 +7,9 @@ import (
 	"github.com/segmentio/encoding/json"
 )
 
-// Append appends the JSON of a value, the same bytes that encoding/json writes, and returns true, when it is an Element,
-// an Event, a Commitment or a Request, or a pointer to one; of anything else it returns b and false. It is for the
-// listings, which have thousands of these: encoding/json looks at each field by reflection, and copies what it has
+// Append appends the JSON of a value, the same bytes that encoding/json writes, and returns true, when it is an
+// Element, an Event, a Commitment or a Request, or a pointer to one; of anything else it returns b and false. It is for
+// the listings, which have thousands of these: encoding/json looks at each field by reflection, and copies what it has
 // written. The type has to be one of these itself: what embeds one has more fields.
 func Append(b []byte, value any) ([]byte, bool) {
 	switch v := value.(type) {
