@@ -110,6 +110,10 @@ func (e *briefEvent) read(name []byte, value bsoncore.Value) (ok bool) {
 		e.Body, ok = value.StringValueOK()
 	case "category_id":
 		e.CategoryID, ok = value.AsInt64OK()
+	case "owner_id":
+		e.OwnerID, ok = value.AsInt64OK()
+	case "organiser_id":
+		e.OrganiserID, ok = value.AsInt64OK()
 	case "starts":
 		e.Span.Starts, ok = timeOf(value)
 	case "ends":
