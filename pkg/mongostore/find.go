@@ -48,16 +48,25 @@ func FindUpTo[Document any](ctx context.Context, collection Reader, most int, fi
 		if size += len(cursor.Current); size > most {
 			return documents, true, nil
 		}
-		var d Document
-		if err := bson.Unmarshal(cursor.Current, &d); err != nil {
+		var none Document
+		documents = append(documents, none)
+		if err := decode(cursor.Current, &documents[len(documents)-1]); err != nil {
 			return nil, false, fmt.Errorf("decode from %s: %w", collection.Name(), err)
 		}
-		documents = append(documents, d)
 	}
 	if err := cursor.Err(); err != nil {
 		return nil, false, fmt.Errorf("read from %s: %w", collection.Name(), err)
 	}
 	return documents, false, nil
+}
+
+// decode decodes a document. One that decodes itself is handed the bytes of the cursor, which it must not keep;
+// bson.Unmarshal would read it once to copy it.
+func decode(raw bson.Raw, document any) error {
+	if own, ok := document.(bson.Unmarshaler); ok {
+		return own.UnmarshalBSON(raw)
+	}
+	return bson.Unmarshal(raw, document)
 }
 
 // First returns the first document that matches a filter, record.ErrNotFound when there is none.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web/envelope"
 )
@@ -79,6 +80,10 @@ func writeItem(b *bytes.Buffer, i int, item any) error {
 }
 
 func writeWhole(b *bytes.Buffer, value any) error {
+	if text, known := fact.Append(b.AvailableBuffer(), value); known {
+		b.Write(text)
+		return nil
+	}
 	if err := json.NewEncoder(b).Encode(value); err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}

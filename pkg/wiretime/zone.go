@@ -55,7 +55,19 @@ func (z Zone) loc() *time.Location {
 // Format returns an instant in the format of the API (contract 2.3): 2019-04-10T09:00:00.000+01:00. UTC is +00:00,
 // never Z.
 func (z Zone) Format(t time.Time) string {
-	return t.In(z.loc()).Format("2006-01-02T15:04:05.000-07:00")
+	t = t.In(z.loc())
+	var room [2 * len(time.RFC3339)]byte
+	text := t.AppendFormat(room[:0], time.RFC3339) // package time has a quicker way for this format than for others
+	clock, offset := text[:len(text)-1], "+00:00"  // for Z
+	if text[len(text)-1] != 'Z' {
+		clock = text[:len(text)-len(offset)]
+		offset = string(text[len(clock):])
+	}
+	thousandths := t.Nanosecond() / int(time.Millisecond)
+	digits := [...]byte{
+		'.', '0' + byte(thousandths/100), '0' + byte(thousandths/10%10), '0' + byte(thousandths%10),
+	}
+	return string(append(append(clock, digits[:]...), offset...))
 }
 
 // Parse reads an instant that Format wrote, and returns it in UTC.

@@ -198,7 +198,8 @@ func nestedMembersOf(members []element.Member) []nestedMember {
 func commitmentsOf(commitments []element.Commitment) []form.Commitment {
 	forms := make([]form.Commitment, len(commitments))
 	groups := map[*element.Element]*form.Element{}
-	for i, c := range commitments {
+	for i := range commitments {
+		c := &commitments[i]
 		event := c.Event
 		event.Staff, event.Locations = c.Staff, c.Locations
 		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &event, Valid: true}

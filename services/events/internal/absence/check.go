@@ -58,7 +58,7 @@ func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dr
 		report.Absences = append(report.Absences, absences...)
 	}
 	slices.SortFunc(report.Absences, func(a, b Absence) int {
-		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Event.ID, b.Event.ID))
+		return cmp.Or(a.Event.CompareSpan(&b.Event), cmp.Compare(a.Event.ID, b.Event.ID))
 	})
 	return report, nil
 }

@@ -238,7 +238,7 @@ func (a *Absence) miss(p pupil, elsewhere []presence) {
 // sort brings the places into the order of their events, and the pupils of each into that of their names.
 func (a *Absence) sort() {
 	slices.SortFunc(a.places, func(x, y place) int {
-		return cmp.Or(x.event.CompareSpan(*y.event), cmp.Compare(x.event.ID, y.event.ID))
+		return cmp.Or(x.event.CompareSpan(y.event), cmp.Compare(x.event.ID, y.event.ID))
 	})
 	for _, at := range a.places {
 		slices.SortFunc(

@@ -17,8 +17,8 @@ type shape struct{ zone wiretime.Zone }
 // summary is the event summary of commitment listings and of a note's parent.
 func (s shape) summary(e event.Event) form.Event {
 	shown := form.Event{Body: e.Body, AllDay: e.Span.AllDay, Valid: true}
-	if e.ID != 0 {
-		shown.ID = &e.ID
+	if id := e.ID; id != 0 { // a copy: a pointer to e's would keep all of the event
+		shown.ID = &id
 	}
 	shown.StartsAt, shown.EndsAt = s.moment(e.Span.Starts), s.moment(e.Span.Ends)
 	return shown

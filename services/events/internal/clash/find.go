@@ -110,7 +110,7 @@ func (s *Service) clashing(
 		if len(clashing) > 0 {
 			slices.SortFunc(
 				clashing,
-				func(a, b event.Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) },
+				func(a, b event.Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) },
 			)
 			found[element.ElementID] = slices.CompactFunc(clashing, func(a, b event.Event) bool { return a.ID == b.ID })
 		}

@@ -53,7 +53,7 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 	}
 	slices.SortFunc(
 		entries,
-		func(a, b CalendarEntry) int { return cmp.Or(a.CompareSpan(b.Event), cmp.Compare(a.ID, b.ID)) },
+		func(a, b CalendarEntry) int { return cmp.Or(a.CompareSpan(&b.Event), cmp.Compare(a.ID, b.ID)) },
 	)
 	return entries, nil
 }

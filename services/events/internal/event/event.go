@@ -124,7 +124,7 @@ func (e *Event) Lasts() bool { return e.Span.Ends.After(e.Span.Starts) }
 func (e *Event) Days(zone wiretime.Zone) wiretime.Days { return zone.Days(e.Span.Starts, e.Span.Ends) }
 
 // CompareSpan is the order of start, then end.
-func (e *Event) CompareSpan(other Event) int {
+func (e *Event) CompareSpan(other *Event) int {
 	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))
 }
 

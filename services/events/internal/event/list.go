@@ -48,7 +48,7 @@ func CommitmentsTo(reaches []fact.Reach, events []Event, zone wiretime.Zone) []P
 		}
 	}
 	slices.SortFunc(found, func(a, b Placed[Commitment]) int {
-		return cmp.Or(a.Event.CompareSpan(*b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
 	return found
 }
@@ -85,7 +85,7 @@ func (s *Service) RequestsIn(
 		}
 	}
 	slices.SortFunc(found, func(a, b Placed[Request]) int {
-		return cmp.Or(a.Event.CompareSpan(*b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
+		return cmp.Or(a.Event.CompareSpan(b.Event), cmp.Compare(a.Item.ID, b.Item.ID))
 	})
 	return found, nil
 }

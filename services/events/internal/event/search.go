@@ -292,7 +292,7 @@ func (w *walk) add(ctx context.Context, events []Event) error {
 		return err
 	}
 	events = slices.DeleteFunc(events, func(e Event) bool { return !w.meets(&e) })
-	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(b), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(events, func(a, b Event) int { return cmp.Or(a.CompareSpan(&b), cmp.Compare(a.ID, b.ID)) })
 	w.found = append(w.found, events...)
 	return nil
 }

@@ -2,9 +2,12 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -72,4 +75,64 @@ var inBrief = bson.D{
 	{Key: "all_day", Value: 1},
 	{Key: "modified", Value: 1},
 	{Key: "brief", Value: 1},
+}
+
+// briefEvent is an event of which what inBrief names was read. A listing of a year reads more than a thousand, so it
+// decodes itself, without reflection, to what eventDocument would.
+type briefEvent event.Event
+
+// UnmarshalBSON implements bson.Unmarshaler. It keeps nothing of data.
+func (e *briefEvent) UnmarshalBSON(data []byte) error {
+	length, rest, ok := bsoncore.ReadLength(data)
+	if !ok || int(length) != len(data) {
+		return bsoncore.NewInsufficientBytesError(data, rest)
+	}
+	for len(rest) > 1 {
+		var field bsoncore.Element
+		if field, rest, ok = bsoncore.ReadElement(rest); !ok {
+			return bsoncore.NewInsufficientBytesError(data, rest)
+		}
+		if value := field.Value(); value.Type != bsoncore.TypeNull && !e.read(field.KeyBytes(), value) {
+			return fmt.Errorf("%s is of type %s", field.Key(), value.Type)
+		}
+	}
+	return nil
+}
+
+// read reads a field; false when it is of another type than it should be.
+func (e *briefEvent) read(name []byte, value bsoncore.Value) (ok bool) {
+	switch string(name) {
+	case "_id":
+		e.ID, ok = value.AsInt64OK()
+	case "version":
+		e.Version, ok = value.AsInt64OK()
+	case "body":
+		e.Body, ok = value.StringValueOK()
+	case "category_id":
+		e.CategoryID, ok = value.AsInt64OK()
+	case "owner_id":
+		e.OwnerID, ok = value.AsInt64OK()
+	case "organiser_id":
+		e.OrganiserID, ok = value.AsInt64OK()
+	case "starts":
+		e.Span.Starts, ok = timeOf(value)
+	case "ends":
+		e.Span.Ends, ok = timeOf(value)
+	case "all_day":
+		e.Span.AllDay, ok = value.BooleanOK()
+	case "modified":
+		e.Modified, ok = timeOf(value)
+	case "brief":
+		var brief []byte
+		_, brief, ok = value.BinaryOK()
+		e.Commitments = commitmentsOf(brief)
+	default:
+		ok = true
+	}
+	return ok
+}
+
+func timeOf(value bsoncore.Value) (time.Time, bool) {
+	milliseconds, ok := value.DateTimeOK()
+	return time.UnixMilli(milliseconds).UTC(), ok
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -122,17 +121,20 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]even
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := s.findDays(ctx, touchingFilter(keys), inBrief)
-	if err != nil {
+	read, more, err := mongostore.FindUpTo[briefEvent](ctx, s.events.Reader(), mostRead, touchingFilter(keys),
+		options.Find().SetProjection(inBrief))
+	if err = tooMany(more, err); err != nil {
 		return nil, err
 	}
+	found := make([]event.Event, 0, len(read))
 	var without []int64 // anything in brief, though they have commitments: else they were not found
-	found = slices.DeleteFunc(found, func(e event.Event) bool {
+	for _, e := range read {
 		if len(e.Commitments) == 0 {
 			without = append(without, e.ID)
+			continue
 		}
-		return len(e.Commitments) == 0
-	})
+		found = append(found, event.Event(e))
+	}
 	if len(without) == 0 {
 		return found, nil
 	}
@@ -155,10 +157,14 @@ const mostRead = 16 << 20
 // findDays reads the events of some days. A Malformed problem when they are more than mostRead.
 func (s *Events) findDays(ctx context.Context, filter, fields bson.D) ([]event.Event, error) {
 	found, more, err := s.events.FindUpTo(ctx, mostRead, filter, options.Find().SetProjection(fields))
+	return found, tooMany(more, err)
+}
+
+func tooMany(more bool, err error) error {
 	if err == nil && more {
-		err = problem.New(problem.Malformed, "more events than can be listed at once: ask for fewer days")
+		return problem.New(problem.Malformed, "more events than can be listed at once: ask for fewer days")
 	}
-	return found, err
+	return err
 }
 
 func touchingFilter(keys []int64) bson.D {

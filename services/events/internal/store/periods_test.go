@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +157,77 @@ func TestCommitmentsComeBackFromWhatIsStoredInBrief(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAnEventReadInBriefIsWhatItsDocumentSays compares with the decoder of the driver, also of numbers of other types
+// and of fields that nobody knows.
+func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
+	moments := rapid.Custom(func(t *rapid.T) time.Time {
+		return time.UnixMilli(rapid.Int64Range(-1<<45, 1<<45).Draw(t, "ms")).UTC()
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var number any = rapid.Int64().Draw(t, "category")
+		if rapid.Bool().Draw(t, "small") {
+			number = rapid.Int32().Draw(t, "category")
+		}
+		stored := bson.D{
+			{Key: "_id", Value: rapid.Int64().Draw(t, "id")}, {Key: "version", Value: rapid.Int64().Draw(t, "version")},
+			{Key: "body", Value: rapid.String().Draw(t, "body")}, {Key: "category_id", Value: number},
+			{Key: "starts", Value: moments.Draw(t, "starts")}, {Key: "ends", Value: moments.Draw(t, "ends")},
+			{Key: "all_day", Value: rapid.Bool().Draw(t, "all_day")},
+			{Key: "owner_id", Value: rapid.Int64().Draw(t, "owner")},
+			{Key: "organiser_id", Value: rapid.Int64().Draw(t, "organiser")},
+			{Key: "later", Value: bson.D{{Key: "brief", Value: bson.A{1, nil}}}},
+		}
+		if rapid.Bool().Draw(t, "is modified") {
+			stored = append(stored, bson.E{Key: "modified", Value: moments.Draw(t, "modified")})
+		}
+		switch rapid.IntRange(0, 2).Draw(t, "brief") {
+		case 0:
+			stored = append(stored, bson.E{Key: "brief", Value: nil})
+		case 1:
+			stored = append(stored, bson.E{Key: "brief", Value: rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")})
+		}
+		raw, err := bson.Marshal(rapid.Permutation(stored).Draw(t, "fields"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d eventDocument
+		if err := bson.Unmarshal(raw, &d); err != nil {
+			t.Fatal(err)
+		}
+		var e briefEvent
+		if err := e.UnmarshalBSON(raw); err != nil {
+			t.Fatal(err)
+		}
+		clear(raw[4:]) // the cursor's next document
+		got, want := event.Event(e), d.event()
+		if len(got.Commitments) == 0 && len(want.Commitments) == 0 { // no list and an empty one are the same
+			got.Commitments, want.Commitments = nil, nil
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("got  %+v\nwant %+v", got, want)
+		}
+		for _, length := range []int{0, 3, 4, len(raw) - 1} {
+			if err := new(briefEvent).UnmarshalBSON(raw[:length]); err == nil {
+				t.Fatalf("%d of %d bytes are read", length, len(raw))
+			}
+		}
+	})
+	// Each field that is read of an event in brief is known: as a document it is of the wrong type.
+	wrong := map[string]any{"_id": "1"}
+	for _, field := range inBrief {
+		wrong[field.Key] = bson.D{}
+	}
+	for field, value := range wrong {
+		raw, err := bson.Marshal(bson.D{{Key: field, Value: value}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := new(briefEvent).UnmarshalBSON(raw); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s %v: %v", field, value, err)
+		}
+	}
 }
 
 func TestHardToBreak_Row04_AnEventOfAnySizeAndLengthHasAtMost5000IndexKeys(t *testing.T) {

@@ -1,0 +1,160 @@
+package form
+
+import (
+	stdjson "encoding/json"
+	"strconv"
+
+	"github.com/segmentio/encoding/json"
+)
+
+// Append appends the JSON of a value, the same bytes that encoding/json writes, and returns true, when it is an
+// Element, an Event, a Commitment or a Request, or a pointer to one; of anything else it returns b and false. It is for
+// the listings, which have thousands of these: encoding/json looks at each field by reflection, and copies what it has
+// written. The type has to be one of these itself: what embeds one has more fields.
+func Append(b []byte, value any) ([]byte, bool) {
+	switch v := value.(type) {
+	case *Commitment:
+		return appendCommitment(b, v), true
+	case Commitment:
+		return appendCommitment(b, &v), true
+	case *Event:
+		return AppendEvent(b, v), true
+	case Event:
+		return AppendEvent(b, &v), true
+	case *Element:
+		return appendElement(b, v), true
+	case Element:
+		return appendElement(b, &v), true
+	case *Request:
+		return appendRequest(b, v), true
+	case Request:
+		return appendRequest(b, &v), true
+	}
+	return b, false
+}
+
+// AppendText appends a text as encoding/json writes it, with <, >, &, U+2028 and U+2029 as escapes.
+func AppendText(b []byte, text string) []byte { return json.AppendEscape(b, text, json.EscapeHTML) }
+
+func appendCommitment(b []byte, c *Commitment) []byte {
+	if c == nil {
+		return append(b, "null"...)
+	}
+	b = appendID(append(b, `{"id":`...), c.ID)
+	b = AppendText(append(b, `,"status":`...), c.Status)
+	return append(appendRest(b, c.Element, c.Event, c.Valid, c.Errors), '}')
+}
+
+func appendRequest(b []byte, r *Request) []byte {
+	if r == nil {
+		return append(b, "null"...)
+	}
+	b = appendID(append(b, `{"id":`...), r.ID)
+	b = strconv.AppendInt(append(b, `,"quantity":`...), int64(r.Quantity), 10)
+	b = strconv.AppendInt(append(b, `,"num_allocated":`...), int64(r.NumAllocated), 10)
+	return append(appendRest(b, r.Element, r.Event, r.Valid, r.Errors), '}')
+}
+
+// appendRest appends what commitments and requests end with.
+func appendRest(b []byte, element *Element, event *Event, valid bool, faults map[string][]string) []byte {
+	if element != nil {
+		b = appendElement(append(b, `,"element":`...), element)
+	}
+	if event != nil {
+		b = AppendEvent(append(b, `,"event":`...), event)
+	}
+	return appendValid(b, valid, faults)
+}
+
+// AppendEvent appends an event as Append does.
+func AppendEvent(b []byte, e *Event) []byte {
+	if e == nil {
+		return append(b, "null"...)
+	}
+	b = appendID(append(b, `{"id":`...), e.ID)
+	b = AppendText(append(b, `,"body":`...), e.Body)
+	b = appendTime(append(b, `,"starts_at":`...), e.StartsAt)
+	b = appendTime(append(b, `,"ends_at":`...), e.EndsAt)
+	b = strconv.AppendBool(append(b, `,"all_day":`...), e.AllDay)
+	if e.Staff != nil {
+		b = AppendText(append(b, `,"staff":`...), *e.Staff)
+	}
+	if e.Locations != nil {
+		b = AppendText(append(b, `,"locations":`...), *e.Locations)
+	}
+	if e.Commitments != nil {
+		b = appendList(append(b, `,"commitments":`...), e.Commitments, appendCommitment)
+	}
+	if e.Requests != nil {
+		b = appendList(append(b, `,"requests":`...), e.Requests, appendRequest)
+	}
+	if e.Owner != nil {
+		b = appendUser(append(b, `,"owner":`...), e.Owner)
+	}
+	if e.Organiser != nil {
+		b = appendElement(append(b, `,"organiser":`...), e.Organiser)
+	}
+	b = appendValid(b, e.Valid, e.Errors)
+	if e.SeriesID != 0 {
+		b = strconv.AppendInt(append(b, `,"series_id":`...), e.SeriesID, 10)
+	}
+	if e.SeriesPlace != 0 {
+		b = strconv.AppendInt(append(b, `,"series_place":`...), int64(e.SeriesPlace), 10)
+	}
+	return append(b, '}')
+}
+
+func appendElement(b []byte, e *Element) []byte {
+	if e == nil {
+		return append(b, "null"...)
+	}
+	b = strconv.AppendInt(append(b, `{"id":`...), e.ID, 10)
+	b = AppendText(append(b, `,"name":`...), e.Name)
+	b = AppendText(append(b, `,"entity_type":`...), e.EntityType)
+	b = strconv.AppendInt(append(b, `,"entity_id":`...), e.EntityID, 10)
+	b = strconv.AppendBool(append(b, `,"valid":`...), e.Valid)
+	return append(b, '}')
+}
+
+func appendUser(b []byte, u *User) []byte {
+	b = strconv.AppendInt(append(b, `{"id":`...), u.ID, 10)
+	b = AppendText(append(b, `,"name":`...), u.Name)
+	b = AppendText(append(b, `,"email":`...), u.Email)
+	b = strconv.AppendBool(append(b, `,"valid":`...), u.Valid)
+	return append(b, '}')
+}
+
+func appendList[T any](b []byte, items []T, appendItem func([]byte, *T) []byte) []byte {
+	b = append(b, '[')
+	for i := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendItem(b, &items[i])
+	}
+	return append(b, ']')
+}
+
+// appendTime appends a text of wiretime.Zone.Format, or null.
+func appendTime(b []byte, text *string) []byte {
+	if text == nil {
+		return append(b, "null"...)
+	}
+	return AppendText(b, *text)
+}
+
+func appendID(b []byte, id *int64) []byte {
+	if id == nil {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, *id, 10)
+}
+
+func appendValid(b []byte, valid bool, faults map[string][]string) []byte {
+	b = strconv.AppendBool(append(b, `,"valid":`...), valid)
+	if len(faults) > 0 {
+		text, _ := stdjson.Marshal(faults) // texts have no error
+		b = append(append(b, `,"errors":`...), text...)
+	}
+	return b
+}
