@@ -33,8 +33,14 @@ func (h handlers) public() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/events", Query: "text element start_date end_date category owner status limit after", Access: web.SignedIn, Handler: h.search},
 		{Method: fiber.MethodPost, Path: "/api/events", Fields: eventFields + " elements clashes " + repeatFields, Access: web.SignedIn, Repeatable: true, Handler: h.create},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
-		{Method: fiber.MethodPatch, Path: "/api/events/:id", Fields: eventFields, Access: web.SignedIn, Handler: h.change},
-		{Method: fiber.MethodPut, Path: "/api/events/:id", Fields: eventFields, Access: web.SignedIn, Handler: h.change},
+		{
+			Method: fiber.MethodPatch, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
+			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
+		},
+		{
+			Method: fiber.MethodPut, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
+			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
+		},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Query: "scope", Access: web.SignedIn, Handler: h.remove},
 		{Method: fiber.MethodPost, Path: "/api/events/:id/add", Fields: "elements clashes", Access: web.SignedIn, Repeatable: true, Handler: h.add},
 		{
