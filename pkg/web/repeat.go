@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -24,9 +25,12 @@ const (
 )
 
 // repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get
-// its answer again. Only successes are remembered.
-func repeatable(o Options) fiber.Handler {
+// its answer again. Only successes are remembered. Of calls that are not meant the header is ignored; nil: all are.
+func repeatable(o Options, meant func(c *fiber.Ctx) bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
+		if meant != nil && !meant(c) {
+			return c.Next()
+		}
 		key, err := readKey(c)
 		switch {
 		case err != nil:
@@ -73,8 +77,12 @@ func readKey(c *fiber.Ctx) (idempotency.Key, error) {
 		return idempotency.Key{}, nil
 	case 1:
 		header := string(keys[0])
-		return idempotency.New(Principal(c).UserID, c.Method()+" "+c.Path(), header,
-			c.Request().Body()), idempotency.CheckKey(header)
+		asked := c.Request().Body()
+		if query := c.Request().URI().QueryString(); len(query) > 0 { // as much of what is asked as the body is
+			asked = slices.Concat(query, []byte("\n"), asked)
+		}
+		route := c.Method() + " " + c.Path()
+		return idempotency.New(Principal(c).UserID, route, header, asked), idempotency.CheckKey(header)
 	default:
 		return idempotency.Key{}, problem.New(problem.Malformed, "more than one %s", headerKey)
 	}

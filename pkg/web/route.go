@@ -41,6 +41,8 @@ type Route struct {
 	MaxBody int
 	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
 	Repeatable bool
+	// RepeatableWhen says which calls of a route take one, where not all do. Nil: as Repeatable says.
+	RepeatableWhen func(c *fiber.Ctx) bool
 	// Large marks a route whose answers may have megabytes. Its handler takes room for one from room.Of. One of more
 	// than 8 MiB is 400.
 	Large bool
@@ -102,8 +104,8 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	case compressible:
 		handlers = append(handlers, compressed(o))
 	}
-	if r.Repeatable {
-		handlers = append(handlers, repeatable(o))
+	if r.Repeatable || r.RepeatableWhen != nil {
+		handlers = append(handlers, repeatable(o, r.RepeatableWhen))
 	}
 	handlers = append(handlers, r.Handler)
 	if r.Method == fiber.MethodGet {

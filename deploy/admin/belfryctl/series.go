@@ -11,9 +11,9 @@ import (
 )
 
 func seriesCommand(s surroundings) *cobra.Command {
-	return family("series", "Make, show and delete events that repeat",
-		"A series is an event for each occurrence of a rule. Each is changed and decided by itself.",
-		makeSeriesCommand(s), showSeriesCommand(s), deleteSeriesCommand(s))
+	return family("series", "Make, show, change and delete events that repeat",
+		"A series is an event for each occurrence of a rule. Each is decided by itself.",
+		makeSeriesCommand(s), showSeriesCommand(s), changeSeriesCommand(s), deleteSeriesCommand(s))
 }
 
 func makeSeriesCommand(s surroundings) *cobra.Command {
@@ -81,11 +81,16 @@ func (j job) planned(p client.Planned) error {
 	} else if err := j.occurrences(p.Series, field("id"), startOf(), endOf()); err != nil {
 		return err
 	}
-	for _, c := range p.Clashes {
+	j.clashesOf(p.Clashes)
+	return j.notAdded(p.Failures)
+}
+
+// clashesOf tells of clashes of a series.
+func (j job) clashesOf(clashes []client.Record) {
+	for _, c := range clashes {
 		fmt.Fprintf(j.s.err, "%s is already booked for %s, at number %s of the series\n",
 			c.Inner("element").Text("name"), c.Inner("event").Text("body"), c.Text("place"))
 	}
-	return j.notAdded(p.Failures)
 }
 
 // occurrences prints the events of a series and what was left out of it.
@@ -127,6 +132,110 @@ func showSeriesCommand(s surroundings) *cobra.Command {
 		}
 		return j.occurrences(series, ofEvent(field("id")), ofEvent(startOf()), ofEvent(endOf()), ofEvent(field("body")))
 	})
+}
+
+func changeSeriesCommand(s surroundings) *cobra.Command {
+	var of seriesChange
+	command := &cobra.Command{
+		Use: "change EVENT-ID", Short: "Change all events of the series of an event", Args: cobra.ExactArgs(1),
+		Long: "Changes the event and all others of its series, all or none; with --following those before it stay. " +
+			"They get the same title and category,\nand move by the clock as the event moves. One that was changed " +
+			"by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.",
+		Example: "  belfryctl series change 1234 --following --from '2027-02-16 16:30' --to '2027-02-16 17:30' \\\n" +
+			"    --dry-run",
+	}
+	of.flags(command)
+	return administrative(s, command, func(j job) error {
+		id, err := j.id("an event")
+		if err != nil {
+			return err
+		}
+		body, err := of.read(j, command)
+		if err != nil {
+			return err
+		}
+		changed, err := j.c.ChangeSeries(j.ctx, id, of.scope(), body)
+		if err != nil {
+			return err
+		}
+		return j.changedSeries(changed)
+	})
+}
+
+// seriesChange is what the flags of a change say.
+type seriesChange struct {
+	title, category, from, to, clashes   string
+	allDay, following, overwrite, dryRun bool
+}
+
+func (c *seriesChange) flags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&c.title, "title", "", "the new title")
+	flags.StringVar(&c.category, "category", "", "the new CATEGORY")
+	flags.StringVar(&c.from, "from", "", "when the event begins from now on")
+	flags.StringVar(&c.to, "to", "", "when the event ends from now on")
+	flags.BoolVar(&c.allDay, "all-day", false, "whole days from now on; false: no longer")
+	flags.BoolVar(&c.following, "following", false, "leave those before the event")
+	flags.BoolVar(&c.overwrite, "overwrite", false, "change those too that were changed by themselves")
+	flags.StringVar(&c.clashes, "clashes", "refuse", "where an element is taken: skip, refuse or report")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "say what would be changed, and change nothing")
+}
+
+func (c *seriesChange) scope() string {
+	if c.following {
+		return "following"
+	}
+	return "all"
+}
+
+// read returns the body of the change.
+func (c *seriesChange) read(j job, command *cobra.Command) (map[string]any, error) {
+	event := map[string]any{}
+	for name, text := range map[string]string{"body": c.title, "starts_at_text": c.from, "ends_at_text": c.to} {
+		if text != "" {
+			event[name] = text
+		}
+	}
+	if command.Flags().Changed("all-day") {
+		event["all_day_field"] = c.allDay
+	}
+	if c.category != "" {
+		id, err := j.category(c.category)
+		if err != nil {
+			return nil, err
+		}
+		event["event_category_id"] = id
+	}
+	return map[string]any{
+		"event": event, "overwrite": c.overwrite, "clashes": c.clashes, "dry_run": c.dryRun,
+	}, nil
+}
+
+// changedSeries prints what became of the events of a series.
+func (j job) changedSeries(c client.ChangedSeries) error {
+	if j.json {
+		if err := printJSON(j.s.out, c); err != nil {
+			return err
+		}
+	} else if err := j.occurrencesChanged(c.Series); err != nil {
+		return err
+	}
+	j.clashesOf(c.Clashes)
+	return nil
+}
+
+func (j job) occurrencesChanged(series client.Record) error {
+	if err := j.list("changed", series.Records("changed"), field("id"), startOf(), endOf()); err != nil {
+		return err
+	}
+	left := series.Records("left_out")
+	if len(left) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(j.s.out, "\nLeft as they were:"); err != nil {
+		return err
+	}
+	return j.list("left_out", left, field("id"), startOf(), field("reason"), field("event_id"))
 }
 
 func deleteSeriesCommand(s surroundings) *cobra.Command {

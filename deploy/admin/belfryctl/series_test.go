@@ -44,11 +44,26 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 		t.Helper()
 		out := o.does(t, "series", "show", series)
 		head := "Series " + series + ": FREQ=WEEKLY;COUNT=5\n"
-		if !strings.HasPrefix(out, head) || strings.Count(out, "Choir") != events {
+		if !strings.HasPrefix(out, head) || strings.Count(out, "Choir")+strings.Count(out, "Band") != events {
 			t.Errorf("want %d events:\n%s", events, out)
 		}
 	}
 	shows(3)
+	o.does(t, "series", "change", fmt.Sprint(made.Series.Events[2].ID), "--following",
+		"--from", "2027-02-09 17:00", "--to", "2027-02-09 18:00")
+	move := []string{"series", "change", second, "--title", "Band",
+		"--from", "2027-02-02 16:30", "--to", "2027-02-02 17:30"}
+	if out := o.does(t, append(move, "--dry-run")...); strings.Count(out, "16:30  17:30\n") != 2 ||
+		!strings.Contains(out, "2027-02-09 17:30  18:30\n") {
+		t.Errorf("a trial of a change:\n%s", out)
+	}
+	o.does(t, move...)
+	o.reads(t, &struct{}{}, append(move, "--overwrite")...)
+	if out := o.does(t, "series", "show", series); strings.Count(out, "Band") != 3 ||
+		!strings.Contains(out, "17:30  18:30") {
+		t.Errorf("changed:\n%s", out)
+	}
+	o.fails(t, exitFailure, "can't be blank", "series", "change", second, "--title", " ")
 	o.does(t, "series", "delete", second, "--following")
 	shows(1)
 	o.does(t, "series", "delete", fmt.Sprint(made.Series.Events[0].ID))

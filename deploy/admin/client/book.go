@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 )
 
 // Booked is an event that was made, with what could not be added to it.
@@ -42,9 +43,33 @@ func (c *Client) Repeat(ctx context.Context, fields any, elements []int64, repea
 	return p, err
 }
 
-// make posts to /api/events and decodes parts of the answer; one that it lacks stays as it is.
+// make posts to /api/events and decodes parts of the answer.
 func (c *Client) make(ctx context.Context, body any, parts map[string]any) error {
-	r := request{method: http.MethodPost, path: "/api/events", json: body, creates: true}
+	return c.parts(ctx, request{method: http.MethodPost, path: "/api/events", json: body, creates: true}, parts)
+}
+
+// ChangedSeries is what became of events of a series that were to be changed.
+type ChangedSeries struct {
+	Event   Record   `json:"event"`
+	Series  Record   `json:"series"` // with changed and left_out
+	Clashes []Record `json:"clashes,omitempty"`
+}
+
+// ChangeSeries changes an event and others of its series, those of the scope; body is as PATCH /api/events/<id> takes
+// it. It moves them by as much as it moves the event, so that made twice it is made once. An answer other than success
+// is an *Error.
+func (c *Client) ChangeSeries(ctx context.Context, id int64, scope string, body any) (ChangedSeries, error) {
+	r := request{
+		method: http.MethodPatch, path: fmt.Sprintf("/api/events/%d", id), query: url.Values{"scope": {scope}},
+		json: body,
+	}
+	var s ChangedSeries
+	err := c.parts(ctx, r, map[string]any{"event": &s.Event, "series": &s.Series, "clashes": &s.Clashes})
+	return s, err
+}
+
+// parts calls, and decodes parts of the answer; one that it lacks stays as it is.
+func (c *Client) parts(ctx context.Context, r request, parts map[string]any) error {
 	var answer map[string]json.RawMessage
 	if err := c.call(ctx, r, &answer); err != nil {
 		return err

@@ -201,6 +201,10 @@ func eventCalls() map[string]call {
 		"POST /api/events | in a privileged category": create(privileged),
 	}
 	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
+	calls["PATCH /api/events/{id} | all of another's series"] = send(http.MethodPatch, func(x *scene) string {
+		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
+		return fmt.Sprintf("/api/events/%d?scope=all", made.Int(x.t, "series.events.0.id"))
+	}, with(wrapped("event", "body", "Another")))
 	calls["GET /api/series/{id} | another's"] = send(http.MethodGet, func(x *scene) string {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
 		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))

@@ -283,6 +283,8 @@ func (c *budgeted) eventsCalls() []call {
 		}),
 		read("GET /api/series/{id}", "40 events", c.owner, at("/api/series/%d", c.owner.Post(c.t, "/api/events",
 			c.newSeries("", four...)).Must(c.t, 200).Int(c.t, "series.id"))),
+		write("PATCH /api/events/{id}", "all of a series of 40, other times, clashes refused", c.owner,
+			c.moveSeries(four...)),
 		read("GET /api/events", "by a part of the title", c.owner, "/api/events?text=assembly"),
 		read("GET /api/events", "a day's", c.owner, "/api/events?start_date=2028-01-03&end_date=2028-01-03"),
 		read("GET /api/events", "a teacher's on a day", c.owner,

@@ -168,6 +168,17 @@ func (c *budgeted) newSeries(clashes string, elements ...int64) record {
 	return body
 }
 
+// moveSeries returns changes of a series of 40 events, each to other times.
+func (c *budgeted) moveSeries(elements ...int64) func(int) (string, any) {
+	c.t.Helper()
+	id := c.owner.Post(c.t, "/api/events", c.newSeries("", elements...)).Must(c.t, 200).Int(c.t, "series.events.0.id")
+	day := fmt.Sprint(2040 + c.years)
+	return func(i int) (string, any) {
+		return at("/api/events/%d?scope=all", id), record{"clashes": "refuse", "event": record{
+			"starts_at_text": fmt.Sprintf("%s-01-02 09:%02d", day, i%60), "ends_at_text": day + "-01-02 17:00"}}
+	}
+}
+
 // book has the owner make an event.
 func (c *budgeted) book(clashes string, elements ...int64) int64 {
 	c.t.Helper()

@@ -84,17 +84,24 @@ func (h handlers) show(c *fiber.Ctx, v event.View) error {
 	)
 }
 
-// change is PATCH and PUT /api/events/<id>.
+// change is PATCH and PUT /api/events/<id>, with scope of events of its series too.
 func (h handlers) change(c *fiber.Ctx) error {
 	change, err := web.PathChange(c, kind)
 	if err != nil {
 		return err
 	}
-	v, err := h.events.Change(c.UserContext(), web.Principal(c), change.ID, h.readFields(change.Fields), change.Match)
+	q, err := h.readSeriesChange(c, change)
+	if err != nil {
+		return err
+	}
+	v, err := h.series.Change(c.UserContext(), web.Principal(c), change.ID, q)
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	return h.show(c, v)
+	if v.SeriesID == 0 {
+		return h.show(c, v.Event)
+	}
+	return h.showSeriesChange(c, v)
 }
 
 // remove is DELETE /api/events/<id>, with scope of events of its series too.

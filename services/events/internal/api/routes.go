@@ -41,12 +41,12 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
 		{
-			Method: fiber.MethodPatch, Path: "/api/events/:id", Fields: eventFields,
-			Access: web.SignedIn, Handler: h.change,
+			Method: fiber.MethodPatch, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
+			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{
-			Method: fiber.MethodPut, Path: "/api/events/:id", Fields: eventFields,
-			Access: web.SignedIn, Handler: h.change,
+			Method: fiber.MethodPut, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
+			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
 		},
 		{Method: fiber.MethodDelete, Path: "/api/events/:id", Query: "scope", Access: web.SignedIn, Handler: h.remove},
 		{

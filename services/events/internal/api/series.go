@@ -85,12 +85,7 @@ func readRepeat(raw json.RawMessage) series.Request {
 	}
 	q.Except = readExcept(o, faults)
 	q.During, q.NotDuring = readCalendar(o, "during", faults), readCalendar(o, "not_during", faults)
-	if o.Has("clashes") {
-		q.Clashes = series.Clashing(textOf(o["clashes"]))
-		if q.Clashes != series.SkipClashes && q.Clashes != series.RefuseClashes && q.Clashes != series.ReportClashes {
-			faults.Add("clashes", problem.NotIncluded)
-		}
-	}
+	q.Clashes = readSeriesClashes(o, faults)
 	if dry := o.Bool("dry_run", faults); dry != nil {
 		q.DryRun = *dry
 	}
@@ -174,8 +169,9 @@ type shownPlanned struct {
 
 // shownOccurrence is an event of a series as it is now.
 type shownOccurrence struct {
-	Place int        `json:"place"`
-	Event form.Event `json:"event"` // event summary
+	Place   int         `json:"place"`
+	Event   form.Event  `json:"event"` // event summary
+	Changed []event.Own `json:"changed_alone"`
 }
 
 // shownLeftOut is an occurrence of the rule that is no event, and why.
@@ -234,7 +230,7 @@ func (s shape) series(v series.View) shownSeries {
 	shown := s.head(v.Series)
 	events := make([]shownOccurrence, len(v.Events))
 	for i, e := range v.Events {
-		events[i] = shownOccurrence{e.Place, s.summary(e)}
+		events[i] = shownOccurrence{e.Place, s.summary(e), own(e)}
 	}
 	shown.Events = events
 	return shown

@@ -40,7 +40,7 @@ func (s *Service) Busy(
 func (s *Service) find(
 	ctx context.Context, e *event.Event, elements []fact.ElementReaches,
 ) (map[int64][]event.Event, error) {
-	found, err := s.findEach(ctx, []event.Event{*e}, elements)
+	found, err := s.findEach(ctx, []event.Event{*e}, elements, false)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,14 @@ func (s *Service) find(
 
 // findEach returns for each of the events, by element, the others that take it up while the event goes on: directly,
 // or through a group that it belongs to on a day on which both do. Each is there once, in order of start, end and id.
-// Of the events given none clashes with another.
+// Of the events given none clashes with another, unless they are stored at other times, among themselves: then one
+// clashes with another as that is stored.
 func (s *Service) findEach(
-	ctx context.Context, events []event.Event, elements []fact.ElementReaches,
+	ctx context.Context, events []event.Event, elements []fact.ElementReaches, among bool,
 ) ([]map[int64][]event.Event, error) {
 	given := map[int64]bool{}
 	for i := range events {
-		given[events[i].ID] = true
+		given[events[i].ID] = !among
 	}
 	found := make([]map[int64][]event.Event, 0, len(events))
 	for some := range slices.Chunk(events, atOnce) {
@@ -102,7 +103,7 @@ func (s *Service) clashing(
 		var clashing []event.Event
 		for _, reach := range element.Reaches {
 			for _, other := range others[reach.ElementID] {
-				if s.overlap(e, &other, reach.Days) {
+				if other.ID != e.ID && s.overlap(e, &other, reach.Days) {
 					clashing = append(clashing, other)
 				}
 			}

@@ -31,8 +31,9 @@ type Reservations interface {
 	// Insert stores reservations of an element as one atomic step, unless one that overlaps one of them stands: that
 	// is returned instead. Those given may overlap.
 	Insert(ctx context.Context, elementID int64, r ...Reservation) (standing *Reservation, err error)
-	// Delete removes the reservations with that token of an element. None need be there.
-	Delete(ctx context.Context, elementID int64, token string) error
+	// Delete removes the reservations with that token of an element: those for the events given, all where none are.
+	// None need be there.
+	Delete(ctx context.Context, elementID int64, token string, eventIDs ...int64) error
 }
 
 const (
@@ -52,12 +53,19 @@ type booking struct {
 	token        string
 	reservations []Reservation   // of each element
 	held         []int64         // elements
-	fenced       map[string]bool // the tokens of bookings whose events this one has fenced
+	dead         map[string]bool // the tokens of bookings that this one waits for no more
+	fenced       map[fenced]bool // what of such it has fenced
+}
+
+// fenced is an event of another booking.
+type fenced struct {
+	token   string
+	eventID int64
 }
 
 // booking returns one for the events, which holds nothing yet.
 func (s *Service) booking(events ...event.Event) *booking {
-	b := &booking{o: s.o, token: random.Text(), fenced: map[string]bool{}}
+	b := &booking{o: s.o, token: random.Text(), dead: map[string]bool{}, fenced: map[fenced]bool{}}
 	for _, e := range events {
 		b.reservations = append(b.reservations, Reservation{
 			Token: b.token, EventID: e.ID, Starts: e.Span.Starts, Ends: e.Span.Ends,
@@ -126,7 +134,7 @@ func (b *booking) take(ctx context.Context, elementID int64) error {
 		if standing.Token != waited {
 			waited, since = standing.Token, time.Now()
 		}
-		if b.fenced[waited] || time.Since(since) > patience {
+		if b.dead[waited] || time.Since(since) > patience {
 			if err := b.fence(ctx, elementID, *standing); err != nil {
 				return err
 			}
@@ -141,15 +149,16 @@ func (b *booking) take(ctx context.Context, elementID int64) error {
 }
 
 // fence ends a reservation whose booking makes no progress: first its write is made to fail, should it still come,
-// then the reservation is removed.
+// then the reservation is removed. Those of the booking's other events stay, as their writes may still come.
 func (b *booking) fence(ctx context.Context, elementID int64, standing Reservation) error {
-	if !b.fenced[standing.Token] {
+	b.dead[standing.Token] = true
+	if of := (fenced{standing.Token, standing.EventID}); !b.fenced[of] {
 		if err := b.o.Events.Fence(ctx, standing.EventID); err != nil {
 			return err
 		}
-		b.fenced[standing.Token] = true
+		b.fenced[of] = true
 	}
-	return b.o.Reservations.Delete(ctx, elementID, standing.Token)
+	return b.o.Reservations.Delete(ctx, elementID, standing.Token, standing.EventID)
 }
 
 // release removes the reservations, also after the request's deadline. One that could not be removed is fenced by the

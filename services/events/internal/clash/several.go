@@ -2,17 +2,21 @@ package clash
 
 import (
 	"context"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Several are events that are about to be made with the same elements: those of a series.
+// Several are events that are about to be made, or to be moved: those of a series.
 type Several struct {
-	Events   []event.Event // in order of start; with their ids where they are to be booked
+	Events   []event.Event // as they are to be; with their ids where they are to be booked
 	Category category.Category
-	Elements []fact.Element // each once
+	Elements []fact.Element // those that they commit, each once
+	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that it may be
+	// what others of them clash with.
+	Moving bool
 }
 
 // Each returns the clashes of each of the events, maxClashes in all.
@@ -62,12 +66,13 @@ func (s *Service) BookEach(ctx context.Context, several Several, write func(clas
 // candidatesOf is candidates for several events.
 func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.ElementReaches, error) {
 	events := several.Events
-	if len(events) == 0 || !several.Category.Busy || !events[0].Lasts() {
+	if len(events) == 0 || !several.Category.Busy || !slices.ContainsFunc(events, lasts) {
 		return nil, nil
 	}
 	days := events[0].Days(s.o.Zone)
 	for _, e := range events {
-		days.Last = max(days.Last, e.Days(s.o.Zone).Last)
+		of := e.Days(s.o.Zone)
+		days.First, days.Last = min(days.First, of.First), max(days.Last, of.Last)
 	}
 	return s.reaches(ctx, several.Elements, days)
 }
@@ -79,15 +84,18 @@ func (s *Service) each(
 	if len(elements) == 0 {
 		return clashes, nil
 	}
-	found, err := s.findEach(ctx, several.Events, elements)
+	found, err := s.findEach(ctx, several.Events, elements, several.Moving)
 	if err != nil {
 		return nil, err
+	}
+	if several.Moving {
+		several.stay(found)
 	}
 	n := 0
 	for i := range found {
 		for _, element := range several.Elements {
 			for _, other := range found[i][element.ID] {
-				if n < maxClashes || len(clashes[i]) == 0 {
+				if several.commits(i, element.ID) && (n < maxClashes || len(clashes[i]) == 0) {
 					clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
 					n++
 				}
@@ -95,4 +103,46 @@ func (s *Service) each(
 		}
 	}
 	return clashes, nil
+}
+
+func lasts(e event.Event) bool { return e.Lasts() }
+
+// commits says whether one of the events takes up an element.
+func (v Several) commits(i int, element int64) bool {
+	return slices.ContainsFunc(v.Events[i].Commitments, func(c event.Commitment) bool {
+		return c.ElementID == element && c.Status != event.Rejected
+	})
+}
+
+// stay leaves out of what was found the clashes with events that move away. One moves unless it clashes with one that
+// does not.
+func (v Several) stay(found []map[int64][]event.Event) {
+	moving := map[int64]bool{}
+	for _, e := range v.Events {
+		moving[e.ID] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for i, e := range v.Events {
+			if moving[e.ID] && v.blocked(i, found[i], moving) {
+				moving[e.ID], changed = false, true
+			}
+		}
+	}
+	for i := range found {
+		for element, others := range found[i] {
+			found[i][element] = slices.DeleteFunc(others, func(e event.Event) bool { return moving[e.ID] })
+		}
+	}
+}
+
+// blocked says whether an event that does not move takes up an element of one of these.
+func (v Several) blocked(i int, found map[int64][]event.Event, moving map[int64]bool) bool {
+	for element, others := range found {
+		stays := func(e event.Event) bool { return !moving[e.ID] }
+		if v.commits(i, element) && slices.ContainsFunc(others, stays) {
+			return true
+		}
+	}
+	return false
 }

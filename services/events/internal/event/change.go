@@ -36,14 +36,10 @@ func (s *Service) Change(
 		if faults := f.apply(e, s.zone, refs, false); len(faults) > 0 {
 			return record.Invalid(*e, faults)
 		}
-		retimed := !e.Span.Equal(before.Span)
-		if retimed {
+		if !e.Span.Equal(before.Span) {
 			e.reconsider(p, l.elements)
 		}
-		return unchangedIf(
-			!retimed && e.Body == before.Body && e.CategoryID == before.CategoryID &&
-				e.OrganiserID == before.OrganiserID,
-		)
+		return unchangedIf(!e.changedAlone(before))
 	})
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)

@@ -20,7 +20,7 @@ func (s *Service) Delete(
 	ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*Event) error,
 ) error {
 	if !fact.SightOf(s.sights, p).All() {
-		if _, err := s.Deletable(ctx, p, id, match); err != nil {
+		if _, err := s.Editable(ctx, p, id, match); err != nil {
 			return err
 		}
 	}
@@ -36,8 +36,9 @@ func (s *Service) Delete(
 	return record.Missing(err, Record, id)
 }
 
-// Deletable returns the event if Delete would delete it; its errors are those of Delete, but for may's.
-func (s *Service) Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (Event, error) {
+// Editable returns the event if p has edit rights on it and it is at a version that is asked for; its errors are those
+// of Delete, but for may's.
+func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64, match record.Match) (Event, error) {
 	e, err := s.store.Get(ctx, id)
 	if err != nil {
 		return Event{}, record.Missing(err, Record, id)

@@ -19,6 +19,11 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 	if err != nil {
 		return View{}, record.Missing(err, Record, id)
 	}
+	return s.Show(ctx, p, e)
+}
+
+// Show returns an event, which need not be stored like that, for showing as Get does.
+func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (View, error) {
 	l := newLookup()
 	var sight Sight
 	g, gctx := errgroup.WithContext(ctx)
@@ -30,7 +35,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 	if err := g.Wait(); err != nil {
 		return View{}, err
 	}
-	err = s.mustSee(ctx, sight, &e)
+	err := s.mustSee(ctx, sight, &e)
 	if err != nil && !(problem.Is(err, problem.Forbidden) && sight.seesToDecide(&e, l.elements)) {
 		return View{}, err
 	}

@@ -58,12 +58,22 @@ func statusFor(p principal.Principal, element fact.Element) Status {
 	return Uncontrolled
 }
 
-// reconsider moves the decided commitments of a re-timed event back to requested where their element is controlled,
-// unless p administers it (decisions, part 4). An element that facts lacks counts as not controlled.
+// StaysDecided says whether decisions about an element stay when p re-times an event: it is not controlled, or p
+// administers it (decisions, part 4). The zero Element is not controlled.
+func StaysDecided(p principal.Principal, element fact.Element) bool {
+	return !element.Controlled() || p.Administers(element.Administrators)
+}
+
+// reconsider moves the decided commitments of an event that p re-times back to requested where they don't stay. An
+// element that facts lacks counts as not controlled.
 func (e *Event) reconsider(p principal.Principal, facts map[int64]fact.Element) {
+	e.reopen(func(element int64) bool { return StaysDecided(p, facts[element]) })
+}
+
+// reopen moves decided commitments back to requested, but for those elements whose decisions stay.
+func (e *Event) reopen(stays func(element int64) bool) {
 	for i, c := range e.Commitments {
-		fact := facts[c.ElementID]
-		if c.Status.decided() && fact.Controlled() && !p.Administers(fact.Administrators) {
+		if c.Status.decided() && !stays(c.ElementID) {
 			e.Commitments[i] = Commitment{
 				ID:        c.ID,
 				ElementID: c.ElementID,

@@ -188,11 +188,11 @@ func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.D
 	return made, nil
 }
 
-// fill plans an event for each of the spans; they have no ids yet.
-func (s *Series) fill(spans []wiretime.Span) {
-	for i, span := range spans {
+// fill plans an event for each of the occurrences; they have no ids yet.
+func (s *Series) fill(all []Occurrence) {
+	for i, o := range all {
 		s.Plan = append(s.Plan, Occurrence{
-			Place: i + 1, Span: span,
+			Place: i + 1, Span: o.Span, Clock: o.Clock,
 			Commitments: make([]int64, len(s.Pattern.Commitments)), Requests: make([]int64, len(s.Pattern.Requests)),
 		})
 	}
@@ -248,8 +248,11 @@ func (v *View) settle(clashes [][]event.Clash) error {
 	return nil
 }
 
-// maxNamed bounds the days that a refusal names.
-const maxNamed = 20
+const (
+	// maxNamed bounds the days that a refusal names.
+	maxNamed    = 20
+	furtherDays = "is already booked on further days"
+)
 
 // booked says on which days an element is booked.
 func (v *View) booked(clashes [][]event.Clash) (days []string) {
@@ -258,18 +261,22 @@ func (v *View) booked(clashes [][]event.Clash) (days []string) {
 			continue
 		}
 		if len(days) == maxNamed {
-			return append(days, "is already booked on further days")
+			return append(days, furtherDays)
 		}
-		names := make([]string, 0, len(found))
-		for _, c := range found {
-			if !slices.Contains(names, c.Element.Name) {
-				names = append(names, c.Element.Name)
-			}
-		}
-		days = append(days, fmt.Sprintf("is already booked at %s: %s",
-			v.Plan[i].Span.Starts.Format(time.RFC3339), strings.Join(names, ", ")))
+		days = append(days, booked(v.Plan[i].Span, found))
 	}
 	return days
+}
+
+// booked says that elements are taken up at a time.
+func booked(at wiretime.Span, found []event.Clash) string {
+	names := make([]string, 0, len(found))
+	for _, c := range found {
+		if !slices.Contains(names, c.Element.Name) {
+			names = append(names, c.Element.Name)
+		}
+	}
+	return fmt.Sprintf("is already booked at %s: %s", at.Starts.Format(time.RFC3339), strings.Join(names, ", "))
 }
 
 // skip leaves out what clashes.

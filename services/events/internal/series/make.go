@@ -120,7 +120,8 @@ func (s *Service) remove(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Run makes, takes back or ends, until ctx ends, what processes began with series that died; then it returns nil.
+// Run makes, takes back, ends or changes, until ctx ends, what processes began with series that died; then it returns
+// nil.
 func (s *Service) Run(ctx context.Context) error {
 	return background.New(background.Options{
 		Name: "the sweep of series that were begun", Log: s.o.Log, Every: sweepEvery, Step: s.sweep,
@@ -163,8 +164,11 @@ func (s *Service) finish(ctx context.Context, found Series) (Series, error) {
 		return Series{}, record.ErrNotFound
 	case Made:
 	}
-	if found.Ending != nil {
+	switch {
+	case found.Ending != nil:
 		return s.end(audit.WithActor(ctx, found.Ending.Actor), found)
+	case found.Changing != nil:
+		return s.perform(audit.WithActor(ctx, found.Changing.Actor), found)
 	}
 	return found, nil
 }

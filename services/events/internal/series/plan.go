@@ -10,64 +10,64 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// pattern is the span whose repetitions a series has, as the zone's clock shows it.
-type pattern struct {
-	zone   wiretime.Zone
-	allDay bool
-	start  time.Time // by the clock; of an all-day span 00:00 of its first day
-	lasts  time.Duration
+// Clock is a span as the zone's clock shows it.
+type Clock struct {
+	Start  time.Time // in UTC, with the date and time of the clock; of an all-day span 00:00 of its first day
+	Lasts  time.Duration
+	AllDay bool
 }
 
-func patternOf(zone wiretime.Zone, span wiretime.Span) pattern {
-	p := pattern{zone: zone, allDay: span.AllDay, start: zone.Wall(span.Starts)}
+func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
+	c := Clock{Start: zone.Wall(span.Starts), AllDay: span.AllDay}
 	ends := zone.Wall(span.Ends)
 	if span.AllDay {
-		p.start, ends = zone.DayOf(span.Starts).Date(), zone.DayOf(span.Ends).Date()
+		c.Start, ends = zone.DayOf(span.Starts).Date(), zone.DayOf(span.Ends).Date()
 	}
-	p.lasts = ends.Sub(p.start)
-	if p.lasts < span.Ends.Sub(span.Starts) && p.lasts <= 0 { // across the hour that comes twice
-		p.lasts = span.Ends.Sub(span.Starts)
+	c.Lasts = ends.Sub(c.Start)
+	if c.Lasts < span.Ends.Sub(span.Starts) && c.Lasts <= 0 { // across the hour that comes twice
+		c.Lasts = span.Ends.Sub(span.Starts)
 	}
-	return p
+	return c
 }
 
-// at is the span that begins when the clock shows that, and ends when it shows the pattern's end. Where the clock skips
-// or repeats one of these it lasts as long as the clock says.
-func (p pattern) at(start time.Time) wiretime.Span {
-	if p.allDay {
+// span begins and ends when the clock shows that. Where the clock skips or repeats one of these it lasts as long as the
+// clock says.
+func (c Clock) span(zone wiretime.Zone) wiretime.Span {
+	if c.AllDay {
 		return wiretime.Span{
-			Starts: p.zone.Midnight(wiretime.DayOf(start)),
-			Ends:   p.zone.Midnight(wiretime.DayOf(start.Add(p.lasts))),
+			Starts: zone.Midnight(wiretime.DayOf(c.Start)),
+			Ends:   zone.Midnight(wiretime.DayOf(c.Start.Add(c.Lasts))),
 			AllDay: true,
 		}
 	}
-	s := wiretime.Span{Starts: p.zone.FromWall(start), Ends: p.zone.FromWall(start.Add(p.lasts))}
-	if s.Ends.Before(s.Starts) || (p.lasts > 0 && !s.Ends.After(s.Starts)) {
-		s.Ends = s.Starts.Add(p.lasts)
+	s := wiretime.Span{Starts: zone.FromWall(c.Start), Ends: zone.FromWall(c.Start.Add(c.Lasts))}
+	if s.Ends.Before(s.Starts) || (c.Lasts > 0 && !s.Ends.After(s.Starts)) {
+		s.Ends = s.Starts.Add(c.Lasts)
 	}
 	return s
 }
 
 const day = 24 * time.Hour
 
-// spans returns when the rule's occurrences are, in order, each once; a fault of rule otherwise.
-func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]wiretime.Span, problem.Fields) {
+// spans returns when the rule's occurrences are, in order, each once, without more; a fault of rule otherwise.
+func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]Occurrence, problem.Fields) {
 	if rule.clocks && first.AllDay {
 		return nil, problem.Fields{ruleField: {"can't name times of the day for an all-day event"}}
 	}
-	p := patternOf(zone, first)
-	starts, err := rule.starts(p.start, zone)
+	clock := clockOf(zone, first)
+	starts, err := rule.starts(clock.Start, zone)
 	if err != nil {
 		return nil, problem.Fields{ruleField: {err.Error()}}
 	}
-	var found []wiretime.Span
+	var found []Occurrence
 	for _, start := range starts {
-		s := p.at(start)
+		clock.Start = start
+		s := clock.span(zone)
 		if zone.Wall(s.Ends.Add(-time.Second)).Year() > lastYear {
 			return nil, problem.Fields{ruleField: {"goes beyond the year 2199"}}
 		}
-		if n := len(found); n == 0 || found[n-1].Starts.Before(s.Starts) {
-			found = append(found, s)
+		if n := len(found); n == 0 || found[n-1].Span.Starts.Before(s.Starts) {
+			found = append(found, Occurrence{Span: s, Clock: clock})
 		}
 	}
 	return found, nil
@@ -79,15 +79,15 @@ type touched struct {
 	days    wiretime.Days
 }
 
-// calendar returns the events of a calendar that touch one of the days of the spans.
-func (s *Service) calendar(ctx context.Context, c *Calendar, spans []wiretime.Span) ([]touched, error) {
-	if c == nil || len(spans) == 0 {
+// calendar returns the events of a calendar that touch one of the days of the occurrences.
+func (s *Service) calendar(ctx context.Context, c *Calendar, all []Occurrence) ([]touched, error) {
+	if c == nil || len(all) == 0 {
 		return nil, nil
 	}
-	from, to := spans[0].Starts, spans[0].Ends
-	for _, span := range spans {
-		if span.Ends.After(to) {
-			to = span.Ends
+	from, to := all[0].Span.Starts, all[0].Span.Ends
+	for _, o := range all {
+		if o.Span.Ends.After(to) {
+			to = o.Span.Ends
 		}
 	}
 	events, err := s.o.Store.FindInCategory(
@@ -105,10 +105,10 @@ func (s *Service) calendar(ctx context.Context, c *Calendar, spans []wiretime.Sp
 	return found, nil
 }
 
-// sift says of each of the spans why it is left out, if it is: by the exceptions and the calendars.
+// sift says of each of the occurrences why it is left out, if it is: by the exceptions and the calendars.
 func (s *Service) sift(
-	ctx context.Context, r Repeat, all []wiretime.Span,
-) (kept []wiretime.Span, left []LeftOut, err error) {
+	ctx context.Context, r Repeat, all []Occurrence,
+) (kept []Occurrence, left []LeftOut, err error) {
 	during, err := s.calendar(ctx, r.During, all)
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +117,8 @@ func (s *Service) sift(
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, span := range all {
+	for _, o := range all {
+		span := o.Span
 		days := s.o.Zone.Days(span.Starts, span.Ends)
 		on := func(t touched) bool { return t.days.Has(days.First) }
 		in := slices.IndexFunc(without, func(t touched) bool { return t.days.Overlaps(days) })
@@ -129,7 +130,7 @@ func (s *Service) sift(
 		case in >= 0:
 			left = append(left, LeftOut{Starts: span.Starts, Reason: Within, EventID: without[in].eventID})
 		default:
-			kept = append(kept, span)
+			kept = append(kept, o)
 		}
 	}
 	return kept, left, nil

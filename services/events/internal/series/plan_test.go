@@ -8,9 +8,10 @@ import (
 )
 
 // shown are the spans as the zone's clock shows them, with the offset.
-func shown(zone wiretime.Zone, all []wiretime.Span) string {
+func shown(zone wiretime.Zone, all []Occurrence) string {
 	var texts []string
-	for _, s := range all {
+	for _, o := range all {
+		s := o.Span
 		texts = append(texts, strings.ReplaceAll(zone.Format(s.Starts)+"/"+zone.Format(s.Ends), ":00.000", ""))
 	}
 	return strings.Join(texts, " ")

@@ -30,14 +30,15 @@ const atOnce = 8
 
 // Remove deletes an event, and with it those of its series that the scope means; one that is in no series is deleted
 // alone. Errors are those of event.Service.Delete about the event named: who may delete it may delete the others, as
-// one user owns all. Conflict while the series is being made. When the process dies, another deletes the rest.
+// one user owns all. Conflict while the series is being made or changed. When the process dies, another deletes the
+// rest.
 func (s *Service) Remove(
 	ctx context.Context, p principal.Principal, id int64, scope Scope, match record.Match,
 ) error {
 	if scope == One {
 		return s.o.Events.Delete(ctx, p, id, match, s.isMade(ctx))
 	}
-	e, err := s.o.Events.Deletable(ctx, p, id, match)
+	e, err := s.o.Events.Editable(ctx, p, id, match)
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (s *Service) Remove(
 	}
 	ending := Ending{Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx)}
 	found, err := s.o.Store.Change(ctx, e.SeriesID, func(x *Series) error {
-		if x.State != Made {
-			return beingMade()
+		if err := x.settled(); err != nil {
+			return err
 		}
 		next := ending
 		if x.Ending != nil { // another has begun, and does no more if it is still at it
@@ -94,6 +95,17 @@ func (s *Service) isMade(ctx context.Context) func(*event.Event) error {
 }
 
 func beingMade() error { return problem.New(problem.Conflict, "the series is being made") }
+
+// settled is a Conflict while the series is made or several of its events are being changed.
+func (s *Series) settled() error {
+	switch {
+	case s.State != Made:
+		return beingMade()
+	case s.Changing != nil:
+		return problem.New(problem.Conflict, "the series is being changed")
+	}
+	return nil
+}
 
 // end deletes the events of a series that are to be deleted, and forgets that they are. It may be repeated, and run in
 // several processes at once.

@@ -52,7 +52,10 @@ type Series struct {
 	Plan    []Occurrence
 	LeftOut []LeftOut
 
-	Ending *Ending // what is being deleted of it; nil: nothing
+	Ending   *Ending   // what is being deleted of it; nil: nothing
+	Changes  int64     // how many changes of several of its events were begun
+	Changing *Change   // the one that is under way; nil: none
+	Changed  []Outcome // of the last ones, the newest last
 
 	Failures []event.Failure // elements that none of its events got; without Submitted
 }
@@ -83,9 +86,10 @@ type Calendar struct {
 type Occurrence struct {
 	Place       int
 	EventID     int64
-	Span        wiretime.Span
-	Commitments []int64 // ids, in the order of the pattern's
-	Requests    []int64 // likewise
+	Span        wiretime.Span // of its event, unless that has times of its own
+	Clock       Clock         // that of the span; the zero Clock where it was not kept
+	Commitments []int64       // ids, in the order of the pattern's
+	Requests    []int64       // likewise
 }
 
 // Reason says why an occurrence of a rule is no event.
@@ -98,6 +102,8 @@ const (
 	Within    Reason = "not_during" // one of its days is one of those
 	Clashes   Reason = "clash"      // an element is taken up
 	Overtaken Reason = "overtaken"  // its element was booked, or it was deleted, while the series was made
+	Changed   Reason = "changed"    // of a change: it was changed by itself before
+	Deleted   Reason = "deleted"    // of a change: it was deleted meanwhile
 )
 
 // LeftOut is an occurrence of the rule that is no event.

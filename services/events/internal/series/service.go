@@ -36,7 +36,7 @@ type Store interface {
 	// GetByKey returns the series that the request with the idempotency.Key of that id made.
 	GetByKey(ctx context.Context, keyID string) (Series, error)
 	// ListUnmade returns those that were begun before a time and are not made, and those of which events have been
-	// being deleted since before it, oldest first, up to limit.
+	// being deleted or changed since before it, oldest first, up to limit.
 	ListUnmade(ctx context.Context, before time.Time, limit int) ([]Series, error)
 	NewID(ctx context.Context) (int64, error)
 	// Insert stores a new series; ErrTaken when another has its idempotency key.
@@ -62,6 +62,8 @@ type IDs interface {
 	NewEventIDs(ctx context.Context, n int) ([]int64, error)
 	NewCommitmentIDs(ctx context.Context, n int) ([]int64, error)
 	NewRequestIDs(ctx context.Context, n int) ([]int64, error)
+	// Change lets change decide on the event with that id, as one atomic step; see event.Store.
+	Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error)
 	// Delete removes the event with that id. Fence makes sure that none is stored under it.
 	Delete(ctx context.Context, id int64, may func(*event.Event) error) error
 	Fence(ctx context.Context, id int64) error
@@ -70,13 +72,24 @@ type IDs interface {
 // Events is what is asked of the use cases of events.
 type Events interface {
 	Draft(ctx context.Context, p principal.Principal, f event.Fields, s event.Submission) (event.Draft, error)
-	// Delete deletes an event; Deletable returns one that it would delete.
+	// Delete deletes an event, Change changes one. Editable returns one for which they would.
 	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*event.Event) error) error
-	Deletable(ctx context.Context, p principal.Principal, id int64, match record.Match) (event.Event, error)
 	// Seen returns those of the events that p sees, and whether p sees everything.
 	Seen(ctx context.Context, p principal.Principal, events []event.Event) (seen []event.Event, all bool, err error)
 	// SeenClashes leaves out clashes with events that p does not see.
 	SeenClashes(ctx context.Context, p principal.Principal, clashes []event.Clash) ([]event.Clash, error)
+	Change(
+		ctx context.Context, p principal.Principal, id int64, f event.Fields, match record.Match,
+	) (event.View, error)
+	Editable(ctx context.Context, p principal.Principal, id int64, match record.Match) (event.Event, error)
+	// Redraft returns an event as Change would make it, and what the fields are to the others of its series.
+	Redraft(
+		ctx context.Context, p principal.Principal, e event.Event, f event.Fields,
+	) (event.Event, event.Common, error)
+	// Show returns an event for showing, as far as p sees it.
+	Show(ctx context.Context, p principal.Principal, e event.Event) (event.View, error)
+	// Facts returns those of the elements that exist, by id.
+	Facts(ctx context.Context, ids []int64) (map[int64]fact.Element, error)
 	// Submitted returns the elements of a submission that exist, by id.
 	Submitted(ctx context.Context, s event.Submission) (map[int64]fact.Element, error)
 }
@@ -90,6 +103,8 @@ type Clasher interface {
 // Categories is what is asked of the use cases of categories.
 type Categories interface {
 	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+	// Busy says which of the categories are busy.
+	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }
 
 // Options of a Service; all are needed.

@@ -37,6 +37,8 @@ type eventDocument struct {
 	OrganiserID int64                `bson:"organiser_id,omitempty"`
 	SeriesID    int64                `bson:"series_id,omitempty"`
 	Place       int                  `bson:"series_place,omitempty"`
+	Own         []event.Own          `bson:"series_own,omitempty"`
+	Shared      int64                `bson:"series_shared,omitempty"`
 	Commitments []commitmentDocument `bson:"commitments,omitempty"`
 	Requests    []requestDocument    `bson:"requests,omitempty"`
 
@@ -135,6 +137,8 @@ func (d *eventDocument) event() event.Event {
 		OrganiserID: d.OrganiserID,
 		SeriesID:    d.SeriesID,
 		Place:       d.Place,
+		Own:         d.Own,
+		Shared:      d.Shared,
 		Fences:      d.Fences,
 	}
 	for _, c := range d.Commitments {
@@ -159,6 +163,7 @@ func (d *eventDocument) set(e event.Event, zone wiretime.Zone) {
 		Key:  e.Key, ImportHash: e.ImportHash, Body: e.Body, CategoryID: e.CategoryID,
 		Starts: e.Span.Starts, Ends: e.Span.Ends, AllDay: e.Span.AllDay,
 		OwnerID: e.OwnerID, OrganiserID: e.OrganiserID, SeriesID: e.SeriesID, Place: e.Place,
+		Own: e.Own, Shared: e.Shared,
 		Fences: e.Fences, Modified: e.Modified, Tail: d.Tail,
 	}
 	var committed, requested []int64

@@ -75,10 +75,12 @@ func (s *Reservations) Insert(
 }
 
 // Delete implements clash.Reservations.
-func (s *Reservations) Delete(ctx context.Context, elementID int64, token string) error {
+func (s *Reservations) Delete(ctx context.Context, elementID int64, token string, eventIDs ...int64) error {
 	_, err := mongostore.Update(ctx, s.collection, elementID, func(d *reservationsDocument) error {
 		before := len(d.Reservations)
-		d.Reservations = slices.DeleteFunc(d.Reservations, func(r reservationDocument) bool { return r.Token == token })
+		d.Reservations = slices.DeleteFunc(d.Reservations, func(r reservationDocument) bool {
+			return r.Token == token && (len(eventIDs) == 0 || slices.Contains(eventIDs, r.EventID))
+		})
 		if len(d.Reservations) == before {
 			return record.ErrUnchanged
 		}

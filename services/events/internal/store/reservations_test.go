@@ -40,6 +40,18 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	two := []clash.Reservation{reservationOf("f", "12:00", "13:00"), reservationOf("f", "13:00", "14:00")}
+	two[1].EventID = 2
+	if standing, err := reservations.Insert(t.Context(), 5, two...); err != nil || standing != nil {
+		t.Errorf("two of one booking: %v %v", standing, err)
+	}
+	if err := reservations.Delete(t.Context(), 5, "f", 1); err != nil {
+		t.Fatal(err)
+	}
+	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("g", "12:00", "13:01")); err != nil ||
+		standing == nil || standing.EventID != 2 {
+		t.Errorf("that of another event went with it: %v %v", standing, err)
+	}
 	if err := reservations.Delete(t.Context(), 6, "a"); err != nil {
 		t.Errorf("of an element without any: %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 
 // fullSeries has something in every field.
 func fullSeries(id int64, key string, begun time.Time) series.Series {
+	title, number := "Physics", int64(3)
 	return series.Series{
 		ID: id, Version: 1, State: series.Planned, Begun: begun, Actor: audit.Actor{User: 7},
 		Key: idempotency.Key{ID: key, Body: "body"},
@@ -35,6 +36,7 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		},
 		Plan: []series.Occurrence{{
 			Place: 1, EventID: id*100 + 1, Span: span("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z"),
+			Clock:       series.Clock{Start: time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC), Lasts: time.Hour},
 			Commitments: []int64{id * 10}, Requests: []int64{id * 20},
 		}},
 		LeftOut: []series.LeftOut{{
@@ -43,6 +45,21 @@ func fullSeries(id int64, key string, begun time.Time) series.Series {
 		Ending: &series.Ending{
 			Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"}, Events: []int64{101},
 		},
+		Changes: 3,
+		Changing: &series.Change{
+			Number: 3, Since: time.Unix(1788768000, 0).UTC(), Actor: audit.Actor{User: 8, Request: "r"},
+			Key: idempotency.Key{ID: "k", Body: "b"}, EventID: 101, Committed: true, Overwrite: true, Exact: true,
+			Common:  event.Common{Body: &title, CategoryID: &number, OrganiserID: &number, Times: true},
+			Staying: []int64{4}, Events: []series.Altered{{
+				Kept:    series.Kept{Place: 1, EventID: 101, Reason: series.Clashes, OtherID: 9, ElementID: 4},
+				Version: 2, Span: span("2026-09-07T08:00:00Z", "2026-09-07T09:00:00Z"),
+				Clock: series.Clock{Start: time.Date(2026, 9, 7, 9, 0, 0, 0, time.UTC), Lasts: time.Hour},
+			}},
+		},
+		Changed: []series.Outcome{{
+			Number: 2, At: time.Unix(1788768000, 0).UTC(), Key: idempotency.Key{ID: "k", Body: "b"}, EventID: 101,
+			Changed: []int64{101}, Kept: []series.Kept{{Place: 2, EventID: 102, Reason: series.Changed}},
+		}},
 		Failures: []event.Failure{{
 			Index: 1, Commitment: &event.Commitment{Status: event.Requested},
 			Errors: problem.Fields{"element_id": {"has already been taken"}},
@@ -67,17 +84,28 @@ func TestClients_SeriesAreKeptWholeAndFoundWithoutAScan(t *testing.T) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, got, first)
 	}
 	made, err := s.Change(t.Context(), 2, func(x *series.Series) error {
-		x.State, x.Ending = series.Made, nil
+		x.State, x.Ending, x.Changing = series.Made, nil, nil
 		return nil
 	})
-	second.State, second.Ending, second.Version = series.Made, nil, 2
+	second.State, second.Ending, second.Changing, second.Version = series.Made, nil, nil, 2
 	if err != nil || !reflect.DeepEqual(made, second) {
 		t.Errorf("%v\n got %+v\nwant %+v", err, made, second)
 	}
-	if unmade, err := s.ListUnmade(t.Context(), now().Add(time.Hour), 5); err != nil || len(unmade) != 1 ||
-		unmade[0].ID != 1 {
-		t.Errorf("unmade: %+v, %v", unmade, err)
+	unmade := func(want int) {
+		t.Helper()
+		if found, err := s.ListUnmade(t.Context(), now().Add(time.Hour), 5); err != nil || len(found) != want ||
+			found[0].ID != 1 {
+			t.Errorf("unmade: %+v, %v", found, err)
+		}
 	}
+	unmade(1)
+	if _, err := s.Change(t.Context(), 2, func(x *series.Series) error {
+		x.Changing = &series.Change{Number: 4, Since: fresh}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	unmade(2)
 	if err := s.ForgetKeys(t.Context(), now().Add(-24*time.Hour)); err != nil {
 		t.Fatal(err)
 	}

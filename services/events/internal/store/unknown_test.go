@@ -53,6 +53,7 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 func fullEvent() event.Event {
 	e := lesson(1)
 	e.ImportHash, e.OwnerID, e.OrganiserID = "h", 3, 4
+	e.SeriesID, e.Place, e.Own, e.Shared = 7, 1, []event.Own{event.OwnTimes}, 2
 	e.Commitments[0].Status, e.Commitments[0].RequestID = event.Confirmed, e.Requests[0].ID
 	e.Commitments[0].DecidedBy, e.Commitments[0].DecidedAt = 5, time.Unix(1788768000, 0).UTC()
 	e.IdempotencyRecords = []event.IdempotencyRecord{{

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/series"
+)
+
+// changesSeveral says whether a change is of several events of a series.
+func changesSeveral(c *fiber.Ctx) bool {
+	scope, err := readScope(c)
+	return err == nil && scope != series.One
+}
+
+// changeFields are what readSeriesChange reads.
+const changeFields = eventFields + " overwrite clashes dry_run"
+
+// What a change of several events takes: beside event, and in it. Anything else is a fault there, as it would be
+// ignored.
+var (
+	besideEvent = []string{"event", "overwrite", "clashes", "dry_run"}
+	inEvent     = []string{
+		"body", categoryField, categoryOther, "organiser_id",
+		"all_day_field", "starts_at_text", "ends_at_text", "all_day", "starts_at", "ends_at",
+	}
+)
+
+// readSeriesChange reads which events are to be changed, and how.
+func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.ChangeRequest, error) {
+	scope, err := readScope(c)
+	if err != nil {
+		return series.ChangeRequest{}, err
+	}
+	body, err := web.Body(c)
+	if err != nil {
+		return series.ChangeRequest{}, err
+	}
+	q := series.ChangeRequest{
+		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
+	}
+	faults := q.Fields.Faults
+	if overwrite := body.Bool("overwrite", faults); overwrite != nil {
+		q.Overwrite = *overwrite
+	}
+	if dry := body.Bool("dry_run", faults); dry != nil {
+		q.DryRun = *dry
+	}
+	q.Clashes = readSeriesClashes(body, faults)
+	if scope != series.One {
+		refuseOthers(body, besideEvent, faults)
+		refuseOthers(change.Fields, inEvent, faults)
+	}
+	return q, nil
+}
+
+// refuseOthers finds fault with fields that are none of those.
+func refuseOthers(o web.Object, known []string, faults problem.Fields) {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !slices.Contains(known, name) && len(faults) < maxUnknown {
+			faults.Add(name, problem.Fixed)
+		}
+	}
+}
+
+// maxUnknown bounds the faults of unknown fields.
+const maxUnknown = 20
+
+// readSeriesClashes reads what is to be done with events of a series that clash.
+func readSeriesClashes(o web.Object, faults problem.Fields) series.Clashing {
+	if !o.Has("clashes") {
+		return series.IgnoreClashes
+	}
+	switch clashes := series.Clashing(textOf(o["clashes"])); clashes {
+	case series.SkipClashes, series.RefuseClashes, series.ReportClashes:
+		return clashes
+	}
+	faults.Add("clashes", problem.NotIncluded)
+	return series.IgnoreClashes
+}
+
+// shownChange is what became of events of a series.
+type shownChange struct {
+	ID      int64          `json:"id"`
+	Changed []shownPlanned `json:"changed"`
+	LeftOut []shownKept    `json:"left_out"`
+}
+
+// shownKept is an event of a series that was left as it is, and why.
+type shownKept struct {
+	Place     int         `json:"place"`
+	ID        int64       `json:"id"`
+	StartsAt  *string     `json:"starts_at"` // null: it is deleted
+	Reason    string      `json:"reason"`
+	Changed   []event.Own `json:"changed_alone"`
+	EventID   *int64      `json:"event_id"`
+	ElementID *int64      `json:"element_id"`
+}
+
+// showSeriesChange answers with the event named and what became of the others, tagged as the event.
+func (h handlers) showSeriesChange(c *fiber.Ctx, v series.ChangeView) error {
+	fields := []web.Field{
+		{Name: "event", Value: h.shape.full(v.Event)},
+		{Name: "series", Value: h.shape.seriesChange(v)},
+	}
+	if v.Clashes != nil {
+		fields = append(fields, web.Field{Name: "clashes", Value: h.shape.changeClashes(v)})
+	}
+	return web.Record(c, web.State{Kind: kind, ID: v.Event.ID, Version: v.Event.Version}, fields...)
+}
+
+func (s shape) seriesChange(v series.ChangeView) shownChange {
+	shown := shownChange{
+		ID: v.SeriesID, Changed: make([]shownPlanned, len(v.Changed)), LeftOut: make([]shownKept, len(v.Kept)),
+	}
+	for i, e := range v.Changed {
+		shown.Changed[i] = shownPlanned{
+			e.Place, orNull(e.ID), s.zone.Format(e.Span.Starts), s.zone.Format(e.Span.Ends),
+		}
+	}
+	for i, k := range v.Kept {
+		shown.LeftOut[i] = shownKept{
+			Place: k.Place, ID: k.EventID, StartsAt: s.moment(k.Event.Span.Starts), Reason: string(k.Reason),
+			Changed: own(k.Event), EventID: orNull(k.OtherID), ElementID: orNull(k.ElementID),
+		}
+	}
+	return shown
+}
+
+// own is what of an event was changed by itself, [] when nothing was.
+func own(e event.Event) []event.Own { return append([]event.Own{}, e.Own...) }
+
+func (s shape) changeClashes(v series.ChangeView) []shownSeriesClash {
+	shown := []shownSeriesClash{}
+	for i, found := range v.Clashes {
+		for _, c := range found {
+			shown = append(shown, shownSeriesClash{v.Changed[i].Place, c.Element.Element, s.summary(c.Event)})
+		}
+	}
+	return shown
+}

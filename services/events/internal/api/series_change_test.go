@@ -1,0 +1,578 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// changedSeries is the answer to a change of several events of a series.
+type changedSeries struct {
+	Event struct {
+		ID   int64
+		Body string
+	}
+	Series struct {
+		Changed []struct {
+			Place    int
+			ID       int64
+			StartsAt string `json:"starts_at"`
+			EndsAt   string `json:"ends_at"`
+		}
+		LeftOut []struct {
+			Place     int
+			ID        int64
+			Reason    string
+			Alone     []string `json:"changed_alone"`
+			EventID   int64    `json:"event_id"`
+			ElementID int64    `json:"element_id"`
+		} `json:"left_out"`
+	}
+	Clashes []struct{ Place int }
+}
+
+// places are the places of what was changed, and of what was left out with the reasons.
+func (c changedSeries) places() string {
+	var all []string
+	for _, e := range c.Series.Changed {
+		all = append(all, fmt.Sprint(e.Place))
+	}
+	for _, l := range c.Series.LeftOut {
+		all = append(all, fmt.Sprintf("%d:%s", l.Place, l.Reason))
+	}
+	return strings.Join(all, " ")
+}
+
+// of is the path of an event of a series.
+func (m madeSeries) of(place int, query string) string {
+	return path("/api/events/%d", m.Series.Events[place-1].ID) + query
+}
+
+// change is the body of a change, with more beside the event.
+func change(fields map[string]any, more ...any) map[string]any {
+	return servicetest.With(map[string]any{"event": fields}, more...)
+}
+
+func changed(t *testing.T, a servicetest.Answer) changedSeries {
+	t.Helper()
+	var got changedSeries
+	a.Decode(t, &got)
+	if a.Code != 200 {
+		t.Fatalf("%d %s", a.Code, a.Body)
+	}
+	return got
+}
+
+// stands shows the events of a series: place, start by the clock, title and what was changed alone.
+func stands(t *testing.T, c *servicetest.Client, id int64) string {
+	t.Helper()
+	var got struct {
+		Series struct {
+			Events []struct {
+				Place int
+				Event struct {
+					Body     string
+					StartsAt string `json:"starts_at"`
+					EndsAt   string `json:"ends_at"`
+				}
+				Alone []string `json:"changed_alone"`
+			}
+		}
+	}
+	c.Get(t, path("/api/series/%d", id)).Must(t, 200).Decode(t, &got)
+	var all []string
+	for _, e := range got.Series.Events {
+		line := fmt.Sprintf("%d %s-%s %s", e.Place, e.Event.StartsAt[5:16], e.Event.EndsAt[11:16], e.Event.Body)
+		if len(e.Alone) > 0 {
+			line += " (" + strings.Join(e.Alone, ",") + ")"
+		}
+		all = append(all, line)
+	}
+	return strings.Join(all, "; ")
+}
+
+func wantStands(t *testing.T, c *servicetest.Client, id int64, want string) {
+	t.Helper()
+	if got := stands(t, c, id); got != want {
+		t.Errorf("the series is\n %s\nwant\n %s", got, want)
+	}
+}
+
+func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=4"))
+	owner.Patch(t, m.of(3, "?scope=one"), change(map[string]any{"starts_at_text": "2027-01-20 11:00",
+		"ends_at_text": "2027-01-20 12:00"})).WantCode(t, 200)
+	one := owner.Patch(t, m.of(1, ""), change(map[string]any{"body": "Choir"})) // as it is: not changed alone
+	if one.Code != 200 || strings.Contains(one.Body, `"series":`) {
+		t.Errorf("%d %s", one.Code, one.Body)
+	}
+	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Choir; 2 01-12T09:00-10:00 Choir; "+
+		"3 01-20T11:00-12:00 Choir (times); 4 01-26T09:00-10:00 Choir")
+
+	got := changed(t, owner.Patch(t, m.of(2, "?scope=following"), change(map[string]any{
+		"body": "Band", "starts_at_text": "2027-01-13 09:30", "ends_at_text": "2027-01-13 10:00"})))
+	if got.places() != "2 4 3:changed" || got.Event.Body != "Band" || len(got.Series.LeftOut[0].Alone) != 1 {
+		t.Errorf("%+v", got)
+	}
+	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Choir; 2 01-13T09:30-10:00 Band; "+
+		"3 01-20T11:00-12:00 Choir (times); 4 01-27T09:30-10:00 Band")
+
+	// What is overwritten takes what is given, and keeps the rest of its own.
+	got = changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"body": "Orchestra"},
+		"overwrite", true)))
+	if got.places() != "1 2 3 4" {
+		t.Errorf("%+v", got)
+	}
+	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Orchestra; 2 01-13T09:30-10:00 Orchestra; "+
+		"3 01-20T11:00-12:00 Orchestra (times); 4 01-27T09:30-10:00 Orchestra")
+	got = changed(t, owner.Patch(t, m.of(4, "?scope=all"), change(map[string]any{
+		"starts_at_text": "2027-01-27 10:30", "ends_at_text": "2027-01-27 11:30"}, "overwrite", true)))
+	wantStands(t, owner, m.Series.ID, "1 01-05T10:00-11:00 Orchestra; 2 01-13T10:30-11:30 Orchestra; "+
+		"3 01-20T10:30-11:30 Orchestra; 4 01-27T10:30-11:30 Orchestra")
+
+	// An event without a series is changed alone.
+	alone := book(t, owner, s.fields())
+	a := owner.Patch(t, path("/api/events/%d?scope=all", alone.Event.ID), change(map[string]any{"body": "Art"}))
+	if a.Code != 200 || strings.Contains(a.Body, `"series":`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+}
+
+func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, map[string]any{
+		"event":  s.fields("body", "Watch", "starts_at_text", "2027-03-27 01:30", "ends_at_text", "2027-03-27 02:10"),
+		"repeat": map[string]any{"rule": "FREQ=MONTHLY;BYMONTHDAY=27,28,30,31;COUNT=36"},
+	})
+	at := func(day string) string {
+		a := owner.Get(t, path("/api/series/%d", m.Series.ID))
+		_, rest, _ := strings.Cut(a.Body, `"starts_at":"`+day)
+		start, end, _ := strings.Cut(rest[:min(len(rest), 70)], `","ends_at":"`)
+		return start + " " + end[:min(len(end), 29)]
+	}
+	if got := at("2027-03-28"); got != "T02:30:00.000+01:00 2027-03-28T03:10:00.000+01:00" {
+		t.Fatal(got)
+	}
+	owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"starts_at_text": "2027-03-27 02:45",
+		"ends_at_text": "2027-03-27 03:25"})).WantCode(t, 200)
+	for day, want := range map[string]string{
+		"2027-03-28": "T02:45:00.000+01:00 2027-03-28T03:25:00.000+01:00", // not an hour later, as the gap had moved it
+		"2027-10-30": "T02:45:00.000+01:00 2027-10-30T03:25:00.000+01:00",
+		"2027-10-31": "T02:45:00.000+00:00 2027-10-31T03:25:00.000+00:00",
+	} {
+		if got := at(day); got != want {
+			t.Errorf("%s: %s, want %s", day, got, want)
+		}
+	}
+	owner.Patch(t, m.of(3, "?scope=all"), change(map[string]any{"all_day": true})).WantCode(t, 200)
+	for day, want := range map[string]string{
+		"2027-03-28": "T00:00:00.000+00:00 2027-03-29T00:00:00.000+01:00",
+		"2027-10-31": "T00:00:00.000+01:00 2027-11-01T00:00:00.000+00:00",
+	} {
+		if got := at(day); got != want {
+			t.Errorf("%s: %s, want %s", day, got, want)
+		}
+	}
+}
+
+func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set, s.room}, "rule", "FREQ=WEEKLY;COUNT=4"))
+	owner.Patch(t, m.of(4, ""), change(map[string]any{"body": "Last choir"})).WantCode(t, 200)
+	book(t, owner, s.fields("starts_at_text", "2027-01-13 11:30", "ends_at_text", "2027-01-13 13:00"), s.room)
+	fields := map[string]any{"starts_at_text": "2027-01-06 11:00", "ends_at_text": "2027-01-06 12:00"}
+	before := stands(t, owner, m.Series.ID)
+	for _, clashes := range []any{nil, "skip", "report"} {
+		trial := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(fields, "clashes", clashes, "dry_run", true)))
+		wantStands(t, owner, m.Series.ID, before)
+		got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(fields, "clashes", clashes)))
+		if fmt.Sprint(got.Series) != fmt.Sprint(trial.Series) || fmt.Sprint(got.Clashes) != fmt.Sprint(trial.Clashes) {
+			t.Errorf("%v: %+v, tried %+v", clashes, got, trial)
+		}
+		back := map[string]any{"starts_at_text": "2027-01-05 09:00", "ends_at_text": "2027-01-05 10:00"}
+		if clashes == "skip" { // what was left out moves back with the rest no more
+			return
+		}
+		changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(back)))
+		wantStands(t, owner, m.Series.ID, before)
+	}
+}
+
+func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	name := uuid.NewString()
+	room := system.Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=DAILY;COUNT=4"))
+	taken := book(t, owner, s.fields("starts_at_text", "2027-01-07 12:30", "ends_at_text", "2027-01-07 14:00"), room)
+	to := func(start, end string) map[string]any {
+		return map[string]any{"starts_at_text": start, "ends_at_text": end}
+	}
+	noon := to("2027-01-05 12:00", "2027-01-05 13:00")
+	before := stands(t, owner, m.Series.ID)
+	a := owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "refuse"))
+	if a.Code != 422 || !strings.Contains(a.Body, `"clashes":["is already booked at 2027-01-07T12:00:00Z: `+name+`"]`) {
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	if a := owner.Patch(t, m.of(3, "?scope=all"), change(to("2027-01-07 12:00", "2027-01-07 13:00"),
+		"clashes", "skip")); a.Code != 422 { // the event named clashes itself
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	wantStands(t, owner, m.Series.ID, before)
+	got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "report")))
+	if got.places() != "1 2 3 4" || len(got.Clashes) != 1 || got.Clashes[0].Place != 3 {
+		t.Errorf("%+v", got)
+	}
+	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(to("2027-01-05 09:00", "2027-01-05 10:00"))))
+	got = changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "skip")))
+	if got.places() != "1 2 4 3:clash" || got.Series.LeftOut[0].EventID != taken.Event.ID ||
+		got.Series.LeftOut[0].ElementID != room {
+		t.Errorf("%+v", got)
+	}
+
+	// Moved by a day each goes where the next was, but for the one before one that stays.
+	hall := system.Admin(t).Import(t, "locations", map[string]any{"key": name + "2", "name": name + "2"})[name+"2"]
+	d := makeSeries(t, owner, s.ofSeries("Band", []any{hall}, "rule", "FREQ=DAILY;COUNT=4"))
+	book(t, owner, s.fields("starts_at_text", "2027-01-09 09:30", "ends_at_text", "2027-01-09 11:00"), hall)
+	a = owner.Patch(t, d.of(1, "?scope=all"), change(to("2027-01-06 09:00", "2027-01-06 10:00"), "clashes", "skip"))
+	if a.Code != 422 { // each stays because the next one does, the event named too
+		t.Errorf("%d %s", a.Code, a.Body)
+	}
+	owner.Delete(t, d.of(2, "")).WantCode(t, 200)
+	got = changed(t, owner.Patch(t, d.of(1, "?scope=all"), change(to("2027-01-06 09:00", "2027-01-06 10:00"),
+		"clashes", "skip")))
+	if got.places() != "1 3:clash 4:clash" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Of many that move series to one room and time with clashes refused, none is there twice, however slow they are.
+func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	name := uuid.NewString()
+	room := system.Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	var all []madeSeries
+	for i := range 4 {
+		body := s.ofSeries(name, []any{room}, "rule", "FREQ=DAILY;COUNT=20")
+		body["event"] = servicetest.With(body["event"].(map[string]any), "starts_at_text",
+			fmt.Sprintf("2027-01-05 %02d:00", 10+i), "ends_at_text", fmt.Sprintf("2027-01-05 %02d:50", 10+i))
+		all = append(all, makeSeries(t, owner, body))
+	}
+	to := change(map[string]any{"starts_at_text": "2027-01-05 20:00", "ends_at_text": "2027-01-05 20:50"},
+		"clashes", "refuse")
+	answers := atOnce(len(all), s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
+		return c.Patch(t, all[i].of(1, "?scope=all"), to)
+	})
+	at := map[string]int{} // how many are there, by day
+	for i, a := range answers {
+		var got changedSeries
+		a.Decode(t, &got)
+		moved := 0
+		for event := range strings.SplitSeq(stands(t, owner, all[i].Series.ID), "; ") {
+			if _, start, _ := strings.Cut(event, " "); start[5:11] == "T20:00" {
+				at[start[:5]]++
+				moved++
+			}
+		}
+		if moved != len(got.Series.Changed) || (a.Code != 200 && a.Code != 422 && a.Code != 409) {
+			t.Errorf("%d: %d moved; %s", a.Code, moved, a.Body)
+		}
+	}
+	for day, n := range at {
+		if n > 1 {
+			t.Errorf("%s: %d at once", day, n)
+		}
+	}
+	if len(at) == 0 {
+		t.Errorf("none moved: %+v", answers)
+	}
+}
+
+func TestClients_SeriesMovedReturnDecisionsToRequested(t *testing.T) {
+	f, s := loadFleet(t), loadSchool(t)
+	owner, keeper := s.as(t, "owner"), s.as(t, "keeper")
+	m := makeSeries(t, owner, s.ofSeries("Fair", []any{s.calendar, f.group}, "rule", "FREQ=WEEKLY;COUNT=2"))
+	t.Cleanup(func() { owner.Delete(t, m.of(1, "?scope=all")) })
+	confirm := func(status string) {
+		t.Helper()
+		for i := range 2 {
+			e := get(t, owner, m.Series.Events[i].ID).Event
+			keeper.Patch(t, path("/api/commitments/%d", e.Commitments[0].ID),
+				map[string]any{"commitment": map[string]any{"status": status}}).WantCode(t, 200)
+		}
+	}
+	statuses := func() string {
+		first, second := get(t, owner, m.Series.Events[0].ID), get(t, owner, m.Series.Events[1].ID)
+		return first.Event.Commitments[0].Status + " " + second.Event.Commitments[0].Status
+	}
+	r := get(t, owner, m.Series.Events[1].ID).Event.Requests[0]
+	allocate(t, s.as(t, "driver"), r.ID, f.always)
+	confirm("confirmed")
+	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"body": "Fête"})))
+	if got := statuses(); got != "confirmed confirmed" {
+		t.Errorf("after another title: %s", got)
+	}
+	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(map[string]any{"starts_at_text": "2027-01-05 09:30"})))
+	if got := statuses(); got != "requested requested" {
+		t.Errorf("after another time: %s", got)
+	}
+	if e := get(t, owner, m.Series.Events[1].ID).Event; e.Requests[0].NumAllocated != 1 { // allocations stay
+		t.Errorf("%+v", e.Requests)
+	}
+	confirm("confirmed")
+	longer := change(map[string]any{"ends_at_text": "2027-01-05 10:30"})
+	changed(t, s.as(t, "admin").Patch(t, m.of(1, "?scope=all"), longer))
+	if got := statuses(); got != "requested requested" { // an admin does not administer it
+		t.Errorf("moved by an admin: %s", got)
+	}
+}
+
+func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
+	alone := path("/api/events/%d", book(t, owner, s.fields()).Event.ID)
+	before := stands(t, owner, m.Series.ID)
+	title := map[string]any{"body": "Band"}
+	for name, c := range map[string]struct {
+		as, path string
+		body     any
+		code     int
+		want     string
+	}{
+		"another's":        {"nobody", m.of(1, "?scope=all"), change(title), 403, ""},
+		"an unknown scope": {"owner", m.of(1, "?scope=some"), change(title), 400, "scope is none of"},
+		"an unknown overwrite": {"owner", m.of(1, "?scope=all"), change(title, "overwrite", "yes"), 422,
+			`"overwrite":["is not true or false"]`},
+		"an unknown clashes": {"owner", m.of(1, "?scope=all"), change(title, "clashes", "shrug"), 422, `"clashes":["is not incl`},
+		"an unknown dry_run": {"owner", m.of(1, "?scope=all"), change(title, "dry_run", 7), 422, `"dry_run":["is not true`},
+		"elements":           {"owner", m.of(1, "?scope=all"), change(title, "elements", []any{}), 422, `"elements":["can't be changed"]`},
+		"an owner":           {"owner", m.of(1, "?scope=all"), change(map[string]any{"owner_id": 7}), 422, `"owner_id":["can't be changed"]`},
+		"a repeat":           {"owner", m.of(1, "?scope=all"), change(title, "repeat", map[string]any{}), 422, `"repeat":["can't`},
+		"no title":           {"owner", m.of(1, "?scope=all"), change(map[string]any{"body": " "}), 422, `"body":["can't be blank"]`},
+		"no such category":   {"owner", m.of(1, "?scope=all"), change(map[string]any{"event_category_id": 999999}), 422, `must exist`},
+		"a privileged one": {"owner", m.of(1, "?scope=all"),
+			change(map[string]any{"event_category_id": s.privileged}), 403, ""},
+		"year 9999": {"owner", m.of(1, "?scope=all"),
+			change(map[string]any{"starts_at_text": "9999-12-31"}), 422, "1970 to 2199"},
+		"past the last year": {"owner", m.of(1, "?scope=all"), change(map[string]any{
+			"starts_at_text": "2199-12-20 09:00",
+			"ends_at_text":   "2199-12-20 10:00"}), 422, `"starts_at":["moves number 3 of the series out of the years 1970 to 2199"]`},
+		"before the first": {"owner", m.of(3, "?scope=all"), change(map[string]any{"starts_at_text": "1970-01-10 09:00",
+			"ends_at_text": "1970-01-10 10:00"}), 422, `"starts_at":["moves number 1 of the series out of the years 1970 to 2199"]`},
+		"a trial of one":           {"owner", m.of(1, ""), change(title, "dry_run", true), 422, `"dry_run":["is for several`},
+		"a trial without a series": {"owner", alone + "?scope=all", change(title, "dry_run", true), 422, `"dry_run":["is for several`},
+		"clashes of one":           {"owner", m.of(1, "?scope=one"), change(title, "clashes", "skip"), 422, `"clashes":["is for several`},
+		"no event":                 {"owner", "/api/events/99999999?scope=all", change(title), 404, "RecordNotFound"},
+	} {
+		a := s.as(t, c.as).Patch(t, c.path, c.body)
+		if a.Code != c.code || !strings.Contains(a.Body, c.want) {
+			t.Errorf("%s: %d %s", name, a.Code, a.Body)
+		}
+	}
+	tag := owner.Get(t, m.of(1, "")).Header.Get("ETag")
+	owner.Post(t, m.of(1, "/add"), map[string]any{"elements": []any{s.set}}).WantCode(t, 200)
+	owner.Do(t, "PATCH", m.of(1, "?scope=all"), change(title), "If-Match", tag).WantCode(t, 412)
+	wantStands(t, owner, m.Series.ID, before)
+	tag = owner.Get(t, m.of(1, "")).Header.Get("ETag")
+	owner.Do(t, "PATCH", m.of(1, "?scope=all"), change(title), "If-Match", tag).WantCode(t, 200)
+}
+
+func TestClients_SeriesChangedAgainWithTheSameKeyAnswerTheSame(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
+	owner.Patch(t, m.of(3, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)
+	body := change(map[string]any{"starts_at_text": "2027-01-05 10:00", "ends_at_text": "2027-01-05 11:00"})
+	try := func(query string, body any) servicetest.Answer {
+		return owner.Do(t, "PATCH", m.of(1, query), body, "Idempotency-Key", "k")
+	}
+	first := try("?scope=all", body)
+	if got := changed(t, first); got.places() != "1 2 3:changed" {
+		t.Errorf("%+v", got)
+	}
+	try("?scope=all", body).Want(t, 200, first.Body)
+	forgetAnswers(t, system)
+	try("?scope=all", body).Want(t, 200, first.Body)
+	for range 2 { // the answers in Redis and the series know it
+		try("?scope=following", body).WantCode(t, 409)
+		try("?scope=all", change(map[string]any{"body": "x"})).WantCode(t, 409)
+		forgetAnswers(t, system)
+	}
+	try("", change(map[string]any{"body": "One"})).WantCode(t, 200) // of one event the header is ignored
+}
+
+// interrupted takes a series back to what a process leaves that is killed when so many of its events have taken a
+// change: its record says that it is under way.
+func interrupted(t *testing.T, id int64, ago time.Duration, committed bool, fields bson.D, events ...bson.D) {
+	t.Helper()
+	at := time.Now().UTC().Add(-ago)
+	changing := append(bson.D{
+		{Key: "number", Value: int64(1)}, {Key: "since", Value: at}, {Key: "actor", Value: bson.D{}},
+		{Key: "committed", Value: committed}, {Key: "events", Value: events},
+	}, fields...)
+	set := bson.D{{Key: "$set", Value: bson.D{
+		{Key: "changes", Value: int64(1)}, {Key: "changing", Value: changing}, {Key: "unmade", Value: at},
+	}}}
+	if _, err := system.DB.Collection("series").UpdateByID(t.Context(), id, set); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitSettled waits until nothing of a series is under way.
+func awaitSettled(t *testing.T, id int64) {
+	t.Helper()
+	pending := bson.D{{Key: "_id", Value: id}, {Key: "unmade", Value: bson.D{{Key: "$exists", Value: true}}}}
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		n, err := system.DB.Collection("series").CountDocuments(t.Context(), pending)
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%d is not done: %v", id, err)
+		}
+		if n == 0 {
+			return
+		}
+	}
+}
+
+// A change whose process died is done by the sweep, each event once; one whose event named is another by then is not.
+// While it is under way nothing else is done to several of the events, and one alone is changed for good.
+func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	begin := func(m madeSeries, ago time.Duration, version int64, committed bool) {
+		var events []bson.D
+		for i, e := range m.Series.Events {
+			events = append(events, bson.D{{Key: "id", Value: e.ID}, {Key: "place", Value: i + 1},
+				{Key: "version", Value: version}, {Key: "starts", Value: time.Now()}, {Key: "ends", Value: time.Now()}})
+		}
+		interrupted(t, m.Series.ID, ago, committed,
+			bson.D{{Key: "event_id", Value: m.Series.Events[0].ID}, {Key: "body", Value: "New"}}, events...)
+	}
+	weekly := func() madeSeries {
+		return makeSeries(t, owner, s.ofSeries("Old", nil, "rule", "FREQ=WEEKLY;COUNT=3"))
+	}
+	m, outdated, half := weekly(), weekly(), weekly()
+	begin(m, 0, 1, false)
+	title := change(map[string]any{"body": "Other"})
+	conflict := `{"status":"Conflict","message":"the series is being changed"}`
+	owner.Patch(t, m.of(2, "?scope=all"), title).Want(t, 409, conflict)
+	owner.Delete(t, m.of(2, "?scope=all")).Want(t, 409, conflict)
+	owner.Patch(t, m.of(2, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)
+	owner.Delete(t, m.of(3, "")).WantCode(t, 200)
+	begin(m, time.Hour, 1, false)
+	begin(outdated, time.Hour, 7, false)
+	begin(half, time.Hour, 1, true)
+	awaitSettled(t, m.Series.ID)
+	awaitSettled(t, outdated.Series.ID)
+	awaitSettled(t, half.Series.ID)
+	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 New; 2 01-12T09:00-10:00 Alone (body)")
+	wantStands(t, owner, outdated.Series.ID,
+		"1 01-05T09:00-10:00 Old; 2 01-12T09:00-10:00 Old; 3 01-19T09:00-10:00 Old")
+	if got := strings.Count(stands(t, owner, half.Series.ID), "New"); got != 2 { // the first was written before
+		t.Errorf("%d took a change that had been decided", got)
+	}
+	owner.Patch(t, m.of(1, "?scope=all"), title).WantCode(t, 200)
+}
+
+// A process that changes a series of 200 is killed at some moment: whoever repeats the request gets all of it, and of
+// one that nobody asks for again all events have the change at the end, or none.
+func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	var all []madeSeries
+	for range 4 {
+		all = append(all, makeSeries(t, owner,
+			s.ofSeries("Old", []any{s.set}, "rule", "FREQ=DAILY;COUNT=200")))
+	}
+	body := change(map[string]any{
+		"body": "New", "starts_at_text": "2027-01-05 14:00", "ends_at_text": "2027-01-05 15:00",
+	})
+	send := func(m madeSeries) servicetest.Answer {
+		return owner.Do(t, "PATCH", m.of(1, "?scope=all"), body, "Idempotency-Key", "killed")
+	}
+	acknowledged := map[int]bool{}
+	for i, m := range all {
+		done := make(chan servicetest.Answer)
+		go func() { done <- send(m) }()
+		time.Sleep([]time.Duration{15, 40, 80, 160}[i] * time.Millisecond)
+		system.Kill(t, "events")
+		acknowledged[i] = (<-done).Code == http.StatusOK
+		system.Restart(t, "events")
+		if i%2 == 1 {
+			continue
+		}
+		var a servicetest.Answer
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			if a = send(m); a.Code == http.StatusOK {
+				break
+			}
+		}
+		if got := changed(t, a); len(got.Series.Changed) != 200 {
+			t.Errorf("%d: %s", len(got.Series.Changed), a.Body)
+		}
+	}
+	for i, m := range all {
+		awaitSettled(t, m.Series.ID)
+		n := strings.Count(stands(t, owner, m.Series.ID), "T14:00-15:00 New")
+		if n != 200 && (n != 0 || acknowledged[i] || i%2 == 0) {
+			t.Errorf("%d of 200 are changed; acknowledged: %v", n, acknowledged[i])
+		}
+	}
+}
+
+// Whoever changes, moves and deletes the events of one series at once: at the end each event is as one order of what
+// was acknowledged leaves it.
+func TestClients_SeriesChangedByManyAtOnceOneComesAfterTheOther(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	m := makeSeries(t, owner, s.ofSeries("Old", nil, "rule", "FREQ=DAILY;COUNT=20"))
+	var mu sync.Mutex
+	var titles, codes []string
+	answers := atOnce(8, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
+		title := fmt.Sprint("New ", i)
+		a := c.Patch(t, m.of(1+i, "?scope=all"), change(map[string]any{"body": title}))
+		mu.Lock()
+		defer mu.Unlock()
+		if codes = append(codes, fmt.Sprint(a.Code)); a.Code == http.StatusOK {
+			titles = append(titles, title)
+		}
+		return a
+	})
+	for _, a := range answers {
+		if a.Code != http.StatusOK && a.Code != http.StatusConflict {
+			t.Errorf("%d %s", a.Code, a.Body)
+		}
+	}
+	now := stands(t, owner, m.Series.ID)
+	if !slices.ContainsFunc(titles, func(title string) bool { return strings.Count(now, title) == 20 }) {
+		t.Errorf("%v: %s", codes, now)
+	}
+
+	// A deletion beside a change: all of them are gone, or all are there and changed.
+	both := atOnce(2, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
+		if i == 0 {
+			return c.Patch(t, m.of(5, "?scope=all"), change(map[string]any{"body": "Last"}))
+		}
+		return c.Delete(t, m.of(5, "?scope=all"))
+	})
+	awaitSettled(t, m.Series.ID)
+	now = stands(t, owner, m.Series.ID)
+	if gone := both[1].Code == http.StatusOK; (gone && now != "") ||
+		(!gone && (both[1].Code != http.StatusConflict || strings.Count(now, "Last") != 20)) {
+		t.Errorf("%d and %d: %s", both[0].Code, both[1].Code, now)
+	}
+}

@@ -1,0 +1,108 @@
+package event
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Own is a part of an event of a series that was changed by itself.
+type Own string
+
+// The parts.
+const (
+	OwnBody      Own = "body"
+	OwnCategory  Own = "eventcategory_id"
+	OwnOrganiser Own = "organiser_id"
+	OwnTimes     Own = "times"
+)
+
+// differences are the parts in which two events differ.
+func differences(a, b *Event) []Own {
+	var parts []Own
+	for part, differs := range map[Own]bool{
+		OwnBody:      a.Body != b.Body,
+		OwnCategory:  a.CategoryID != b.CategoryID,
+		OwnOrganiser: a.OrganiserID != b.OrganiserID,
+		OwnTimes:     !a.Span.Equal(b.Span),
+	} {
+		if differs {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// changedAlone says whether a change of the basic fields has changed the event. In an event of a series what it has
+// changed is the event's own from then on.
+func (e *Event) changedAlone(before Event) bool {
+	parts := differences(e, &before)
+	if len(parts) > 0 && e.SeriesID != 0 {
+		e.Own = append(slices.Clone(e.Own), parts...)
+		slices.Sort(e.Own)
+		e.Own = slices.Compact(e.Own)
+	}
+	return len(parts) > 0
+}
+
+// Common is what a change gives several events of a series; nil is a field that stays.
+type Common struct {
+	Body        *string
+	CategoryID  *int64
+	OrganiserID *int64 // 0: none from now on
+	Times       bool   // each gets a span of its own
+}
+
+// Common is what the fields give, when they made the event what it is.
+func (f Fields) Common(after Event) Common {
+	var c Common
+	if f.Body != nil {
+		c.Body = &after.Body
+	}
+	if f.CategoryID != nil {
+		c.CategoryID = &after.CategoryID
+	}
+	if f.OrganiserID != nil {
+		c.OrganiserID = &after.OrganiserID
+	}
+	c.Times = f.Span != wiretime.SpanFields{Order: f.Span.Order}
+	return c
+}
+
+// Take gives the event what it has in common with others of its series from now on, and that span if times are among
+// it. Where it is re-timed, decided commitments return to requested, but for those elements whose decisions stay.
+func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) bool) {
+	given := map[Own]bool{
+		OwnBody: c.Body != nil, OwnCategory: c.CategoryID != nil, OwnOrganiser: c.OrganiserID != nil, OwnTimes: c.Times,
+	}
+	e.Own = slices.DeleteFunc(slices.Clone(e.Own), func(part Own) bool { return given[part] })
+	if c.Body != nil {
+		e.Body = *c.Body
+	}
+	if c.CategoryID != nil {
+		e.CategoryID = *c.CategoryID
+	}
+	if c.OrganiserID != nil {
+		e.OrganiserID = *c.OrganiserID
+	}
+	if c.Times && !e.Span.Equal(span) {
+		e.Span = span
+		e.reopen(stays)
+	}
+}
+
+// Redraft returns the event as Change would make it, and what the fields are to other events of its series. Nothing is
+// written. Errors are those of Change about the fields.
+func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f Fields) (Event, Common, error) {
+	refs, err := s.resolve(ctx, p, newLookup(), f, nil, nil)
+	if err != nil {
+		return Event{}, Common{}, err
+	}
+	if faults := f.apply(&e, s.zone, refs, false); len(faults) > 0 {
+		return Event{}, Common{}, record.Invalid(e, faults)
+	}
+	return e, f.Common(e), nil
+}

@@ -1,0 +1,350 @@
+package series
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// The API's names of what is asked for beside the fields, as errors name them.
+const (
+	clashesField = "clashes"
+	dryRunField  = "dry_run"
+)
+
+// Change is a change of several events of a series that is under way. That of the event named decides about it: before
+// it is written nothing is, and once it is, so is all the rest.
+type Change struct {
+	Number    int64 // rises from one change of the series to the next
+	Since     time.Time
+	Actor     audit.Actor // who makes it
+	Key       idempotency.Key
+	EventID   int64 // the event named
+	Committed bool  // it is written
+	Common    event.Common
+	Overwrite bool    // events that were changed by themselves too
+	Exact     bool    // clashes were looked for: what has changed since stays
+	Staying   []int64 // elements whose decisions stay where events are re-timed
+	Events    []Altered
+}
+
+// Altered is an event that a change is about.
+type Altered struct {
+	Kept
+
+	Version int64 // at which it was looked at
+	Span    wiretime.Span
+	Clock   Clock
+}
+
+// Kept is an event that a change left as it was, and why.
+type Kept struct {
+	Place     int
+	EventID   int64
+	Reason    Reason // "": it is changed
+	OtherID   int64  // the event that stands in the way; 0: none
+	ElementID int64  // what it takes up; 0: none
+}
+
+// Outcome is what a change has done.
+type Outcome struct {
+	Number  int64
+	At      time.Time
+	Key     idempotency.Key
+	EventID int64
+	Changed []int64 // events
+	Kept    []Kept
+}
+
+// ChangeRequest says how events of a series are to be changed.
+type ChangeRequest struct {
+	Fields    event.Fields // of the event named
+	Scope     Scope
+	Overwrite bool // events that were changed by themselves too
+	Clashes   Clashing
+	DryRun    bool
+	Match     record.Match
+	Key       idempotency.Key
+}
+
+// ChangeView is a change for showing.
+type ChangeView struct {
+	Event    event.View
+	SeriesID int64         // 0: the event is in no series, and was changed alone
+	Changed  []event.Event // in order of places
+	Kept     []KeptEvent
+	Clashes  [][]event.Clash // of each of Changed; nil: not asked for
+}
+
+// KeptEvent is an event that was left as it was.
+type KeptEvent struct {
+	Kept
+
+	Event event.Event // the zero Event: it is deleted
+}
+
+// Change changes an event as event.Service.Change does, and the others of its series that the scope means by as much:
+// they get the same title, category and organiser where the fields give them, and move by the clock as it moves. Errors
+// are those of event.Service.Change about the event named; Invalid too when another would leave the years of events,
+// or, where clashes are refused, something clashes; Conflict while several events of the series are made, changed or
+// deleted. All of it is done, or nothing: when the process dies, another does the rest. See docs/api-decisions.md for
+// which events are left as they are.
+func (s *Service) Change(
+	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
+) (ChangeView, error) {
+	for range tries {
+		v, err := s.change(ctx, p, id, q)
+		if errors.Is(err, event.ErrOutdated) {
+			continue
+		}
+		if err != nil {
+			return ChangeView{}, err
+		}
+		return s.trimChange(ctx, p, v)
+	}
+	return ChangeView{}, problem.New(problem.Conflict, "the event is being changed")
+}
+
+// tries is how often a change is begun anew because its event, or the series, was changed meanwhile.
+const tries = 5
+
+func (s *Service) change(
+	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
+) (ChangeView, error) {
+	if q.Scope == One {
+		return s.changeOne(ctx, p, id, q)
+	}
+	e, err := s.o.Events.Editable(ctx, p, id, record.Match{})
+	if err != nil {
+		return ChangeView{}, err
+	}
+	if e.SeriesID == 0 {
+		return s.changeOne(ctx, p, id, q)
+	}
+	found, err := s.o.Store.Get(ctx, e.SeriesID)
+	if err != nil {
+		return ChangeView{}, record.Missing(err, event.Record, id)
+	}
+	if v, done, err := s.changedBefore(ctx, p, found, q); done || err != nil {
+		return v, err
+	}
+	if err := q.Match.Check(e.Version); err != nil {
+		return ChangeView{}, err
+	}
+	if err := found.quiet(); err != nil {
+		return ChangeView{}, err
+	}
+	after, common, err := s.o.Events.Redraft(ctx, p, e, q.Fields)
+	if err != nil {
+		return ChangeView{}, err
+	}
+	t := &transformation{
+		s: s, q: q, found: found, named: e, after: after, common: common, zone: s.o.Zone,
+	}
+	if err := t.load(ctx, p); err != nil {
+		return ChangeView{}, err
+	}
+	return t.run(ctx, p)
+}
+
+// changeOne is for an event alone, which has nothing to try or to find clashes of.
+func (s *Service) changeOne(
+	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
+) (ChangeView, error) {
+	if q.DryRun {
+		q.Fields.Faults.Add(dryRunField, "is for several events of a series")
+	}
+	if q.Clashes != IgnoreClashes {
+		q.Fields.Faults.Add(clashesField, "is for several events of a series")
+	}
+	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match)
+	return ChangeView{Event: v}, err
+}
+
+// quiet is a Conflict while several events of the series are made, changed or deleted.
+func (s *Series) quiet() error {
+	if s.Ending != nil {
+		return problem.New(problem.Conflict, "events of the series are being deleted")
+	}
+	return s.settled()
+}
+
+// changedBefore finds the change that a request with that key has begun already, and does what is left of it.
+func (s *Service) changedBefore(
+	ctx context.Context, p principal.Principal, found Series, q ChangeRequest,
+) (v ChangeView, done bool, err error) {
+	if !q.Key.Given() {
+		return ChangeView{}, false, nil
+	}
+	if c := found.Changing; c != nil && c.Key.ID == q.Key.ID {
+		if found, err = s.finish(ctx, found); err != nil {
+			return ChangeView{}, false, err
+		}
+	}
+	i := slices.IndexFunc(found.Changed, func(o Outcome) bool {
+		return o.Key.ID == q.Key.ID && time.Since(o.At) < idempotency.Lifetime
+	})
+	if i < 0 {
+		return ChangeView{}, false, nil
+	}
+	if err := q.Key.Repeats(found.Changed[i].Key); err != nil {
+		return ChangeView{}, false, err
+	}
+	v, err = s.outcome(ctx, p, found, found.Changed[i], q.Clashes)
+	return v, true, err
+}
+
+// transformation is a change that is being prepared.
+type transformation struct {
+	s      *Service
+	q      ChangeRequest
+	found  Series
+	named  event.Event // as it is
+	after  event.Event // as it is to be
+	common event.Common
+	zone   wiretime.Zone
+
+	events []event.Event // those that the scope means, in order of places
+	facts  map[int64]fact.Element
+	change Change
+}
+
+// load finds the events, says what becomes of each, and asks for their elements. Invalid when one would leave the years
+// of events.
+func (t *transformation) load(ctx context.Context, p principal.Principal) (err error) {
+	t.change = Change{
+		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx), Key: t.q.Key,
+		EventID: t.named.ID, Common: t.common, Overwrite: t.q.Overwrite,
+		Exact: t.q.Clashes == SkipClashes || t.q.Clashes == RefuseClashes,
+	}
+	all, err := t.s.o.Store.FindEvents(ctx, t.named.SeriesID)
+	if err != nil {
+		return err
+	}
+	seen := false
+	for _, e := range all {
+		if t.q.Scope == Following && e.Place < t.named.Place {
+			continue
+		}
+		if e.ID == t.named.ID {
+			if e.Version != t.named.Version {
+				return event.ErrOutdated
+			}
+			seen = true
+		}
+		t.events = append(t.events, e)
+		t.change.Events = append(t.change.Events, t.altered(e))
+	}
+	if !seen {
+		return event.ErrOutdated
+	}
+	if err := t.checkYears(); err != nil {
+		return err
+	}
+	return t.ask(ctx, p)
+}
+
+// altered is what becomes of one of the events.
+func (t *transformation) altered(e event.Event) Altered {
+	a := Altered{Kept: Kept{Place: e.Place, EventID: e.ID}, Version: e.Version, Span: e.Span}
+	if e.ID != t.named.ID && !t.q.Overwrite && len(e.Own) > 0 {
+		a.Reason = Changed
+	}
+	if !t.common.Times {
+		return a
+	}
+	if e.ID == t.named.ID {
+		a.Span, a.Clock = t.after.Span, clockOf(t.zone, t.after.Span)
+		return a
+	}
+	a.Clock = clockOf(t.zone, e.Span)
+	for _, o := range t.found.Plan {
+		if o.EventID == e.ID {
+			a.Clock = o.clock(t.zone)
+		}
+	}
+	a.Clock = a.Clock.moved(clockOf(t.zone, t.named.Span), clockOf(t.zone, t.after.Span))
+	a.Span = a.Clock.span(t.zone)
+	return a
+}
+
+// clock is what the clock shows of an occurrence.
+func (o Occurrence) clock(zone wiretime.Zone) Clock {
+	if o.Clock == (Clock{}) {
+		return clockOf(zone, o.Span)
+	}
+	return o.Clock
+}
+
+// moved is the clock of an event that moves as another does: by the same days and hours of the clock, or by the same
+// days if the other is all-day from then on, with the same new length if that is another.
+func (c Clock) moved(from, to Clock) Clock {
+	if from.AllDay != to.AllDay || from.Lasts != to.Lasts {
+		c.Lasts = to.Lasts
+	}
+	if c.AllDay = to.AllDay; c.AllDay {
+		c.Start, from.Start = c.Start.Truncate(day), from.Start.Truncate(day)
+	}
+	c.Start = c.Start.Add(to.Start.Sub(from.Start))
+	return c
+}
+
+// checkYears is Invalid when an event would leave the years of events.
+func (t *transformation) checkYears() error {
+	for _, a := range t.change.Events {
+		days := t.zone.Days(a.Span.Starts, a.Span.Ends)
+		if a.Reason == "" && (days.First < wiretime.FirstEventDay || days.Last > wiretime.LastEventDay) {
+			return record.Invalid(t.after, problem.Fields{
+				"starts_at": {fmt.Sprintf("moves number %d of the series out of the years 1970 to 2199", a.Place)},
+			})
+		}
+	}
+	return nil
+}
+
+// ask asks for what the events' elements are where that matters: when they are re-timed, or clashes are to be found.
+func (t *transformation) ask(ctx context.Context, p principal.Principal) (err error) {
+	if !t.common.Times && t.q.Clashes == IgnoreClashes {
+		return nil
+	}
+	var ids []int64
+	for _, e := range t.events {
+		for _, c := range e.Commitments {
+			ids = append(ids, c.ElementID)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if t.facts, err = t.s.o.Events.Facts(ctx, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if event.StaysDecided(p, t.facts[id]) {
+			t.change.Staying = append(t.change.Staying, id)
+		}
+	}
+	return nil
+}
+
+// later returns an event as the change makes it.
+func (c *Change) later(e event.Event, a Altered) event.Event {
+	e.Commitments = slices.Clone(e.Commitments)
+	e.Take(c.Common, a.Span, c.stays)
+	return e
+}
+
+func (c *Change) stays(element int64) bool {
+	_, found := slices.BinarySearch(c.Staying, element)
+	return found
+}

@@ -1,0 +1,236 @@
+package series
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+	"github.com/belfry-schools/belfry/services/events/internal/clash"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// run tries a prepared change, or makes it.
+func (t *transformation) run(ctx context.Context, p principal.Principal) (ChangeView, error) {
+	several, err := t.taking(ctx)
+	if err != nil {
+		return ChangeView{}, err
+	}
+	if t.q.DryRun {
+		return t.trial(ctx, p, several)
+	}
+	var done Series
+	write := func(clashes [][]event.Clash) (err error) {
+		if err = t.decide(several, clashes); err == nil {
+			done, err = t.s.start(ctx, t)
+		}
+		return err
+	}
+	if t.change.Exact {
+		err = t.s.o.Clashes.BookEach(ctx, several, write)
+	} else {
+		err = write(nil)
+	}
+	if err != nil {
+		return ChangeView{}, err
+	}
+	i := slices.IndexFunc(done.Changed, func(o Outcome) bool { return o.Number == t.change.Number })
+	if i < 0 { // the event named was changed or deleted before this was written
+		return ChangeView{}, event.ErrOutdated
+	}
+	return t.s.outcome(ctx, p, done, done.Changed[i], t.q.Clashes)
+}
+
+// taking are the events of which clashes are looked for, as they will be: those that will take up their elements at a
+// time when they did not before, or, when clashes are reported, all.
+func (t *transformation) taking(ctx context.Context) (clash.Several, error) {
+	several := clash.Several{Category: category.Category{Flags: category.Flags{Busy: true}}, Moving: true}
+	if t.q.Clashes == IgnoreClashes {
+		return several, nil
+	}
+	var categories []int64
+	later := make([]event.Event, len(t.events))
+	for i, e := range t.events {
+		later[i] = t.change.later(e, t.change.Events[i])
+		categories = append(categories, e.CategoryID, later[i].CategoryID)
+	}
+	busy, err := t.s.o.Categories.Busy(ctx, categories)
+	if err != nil {
+		return several, err
+	}
+	for i, e := range later {
+		was := t.events[i]
+		same := t.change.Exact && e.Span.Equal(was.Span) && busy[was.CategoryID]
+		if t.change.Events[i].Reason == "" && busy[e.CategoryID] && !same {
+			several.Events = append(several.Events, e)
+		}
+	}
+	several.Elements = elementsOf(several.Events, t.facts)
+	return several, nil
+}
+
+// elementsOf are the elements that the events commit, in order of id.
+func elementsOf(events []event.Event, facts map[int64]fact.Element) []fact.Element {
+	var ids []int64
+	for _, e := range events {
+		for _, c := range e.Commitments {
+			ids = append(ids, c.ElementID)
+		}
+	}
+	slices.Sort(ids)
+	var elements []fact.Element
+	for _, id := range slices.Compact(ids) {
+		if element, exists := facts[id]; exists {
+			elements = append(elements, element)
+		}
+	}
+	return elements
+}
+
+// decide says of which events the change is, by what clashes. Invalid when clashes are refused and there are some, and
+// when the event named clashes.
+func (t *transformation) decide(several clash.Several, clashes [][]event.Clash) error {
+	var days []string
+	for i, found := range clashes {
+		if len(found) == 0 {
+			continue
+		}
+		e := several.Events[i]
+		if t.q.Clashes == RefuseClashes || e.ID == t.named.ID {
+			days = append(days, booked(e.Span, found))
+			continue
+		}
+		at := slices.IndexFunc(t.change.Events, func(a Altered) bool { return a.EventID == e.ID })
+		a := &t.change.Events[at]
+		a.Reason, a.OtherID, a.ElementID = Clashes, found[0].Event.ID, found[0].Element.ID
+	}
+	if len(days) > maxNamed {
+		days = append(days[:maxNamed], furtherDays)
+	}
+	if len(days) > 0 {
+		return record.Invalid(t.after, problem.Fields{clashesField: days})
+	}
+	return nil
+}
+
+// trial answers as the change would, and writes nothing.
+func (t *transformation) trial(
+	ctx context.Context, p principal.Principal, several clash.Several,
+) (ChangeView, error) {
+	var clashes [][]event.Clash
+	var err error
+	if t.q.Clashes != IgnoreClashes {
+		if clashes, err = t.s.o.Clashes.Each(ctx, several); err != nil {
+			return ChangeView{}, err
+		}
+	}
+	if t.change.Exact {
+		if err := t.decide(several, clashes); err != nil {
+			return ChangeView{}, err
+		}
+	}
+	v := ChangeView{SeriesID: t.found.ID}
+	for i, a := range t.change.Events {
+		if a.Reason != "" {
+			v.Kept = append(v.Kept, KeptEvent{a.Kept, t.events[i]})
+			continue
+		}
+		v.Changed = append(v.Changed, t.change.later(t.events[i], a))
+	}
+	if t.q.Clashes == ReportClashes {
+		v.Clashes = make([][]event.Clash, len(v.Changed))
+		for i, e := range several.Events {
+			at := slices.IndexFunc(v.Changed, func(other event.Event) bool { return other.ID == e.ID })
+			v.Clashes[at] = clashes[i]
+		}
+	}
+	v.Event, err = t.s.o.Events.Show(ctx, p, t.change.later(t.named, t.change.named()))
+	return v, err
+}
+
+// outcome shows what a change has done, with the events as they are by now.
+func (s *Service) outcome(
+	ctx context.Context, p principal.Principal, of Series, o Outcome, clashes Clashing,
+) (ChangeView, error) {
+	all, err := s.o.Store.FindEvents(ctx, of.ID)
+	if err != nil {
+		return ChangeView{}, err
+	}
+	byID := make(map[int64]event.Event, len(all))
+	for _, e := range all {
+		byID[e.ID] = e
+	}
+	named, exists := byID[o.EventID]
+	if !exists {
+		return ChangeView{}, problem.Missing(event.Record, o.EventID)
+	}
+	v := ChangeView{SeriesID: of.ID}
+	for _, id := range o.Changed {
+		if e, exists := byID[id]; exists {
+			v.Changed = append(v.Changed, e)
+		}
+	}
+	for _, k := range o.Kept {
+		v.Kept = append(v.Kept, KeptEvent{k, byID[k.EventID]})
+	}
+	if clashes == ReportClashes {
+		if v.Clashes, err = s.clashesOf(ctx, v.Changed); err != nil {
+			return ChangeView{}, err
+		}
+	}
+	v.Event, err = s.o.Events.Show(ctx, p, named)
+	return v, err
+}
+
+// clashesOf returns the clashes of each of the events, with others than these.
+func (s *Service) clashesOf(ctx context.Context, events []event.Event) ([][]event.Clash, error) {
+	var ids, categories []int64
+	for _, e := range events {
+		categories = append(categories, e.CategoryID)
+		for _, c := range e.Commitments {
+			ids = append(ids, c.ElementID)
+		}
+	}
+	busy, err := s.o.Categories.Busy(ctx, categories)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := s.o.Events.Facts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	several := clash.Several{Category: category.Category{Flags: category.Flags{Busy: true}}}
+	var at []int
+	for i, e := range events {
+		if busy[e.CategoryID] {
+			several.Events, at = append(several.Events, e), append(at, i)
+		}
+	}
+	several.Elements = elementsOf(several.Events, facts)
+	found, err := s.o.Clashes.Each(ctx, several)
+	clashes := make([][]event.Clash, len(events))
+	for i, of := range found {
+		clashes[at[i]] = of
+	}
+	return clashes, err
+}
+
+// trimChange leaves out of a change what p does not see: events that stand in the way.
+func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
+	_, all, err := s.o.Events.Seen(ctx, p, nil)
+	if err != nil || all {
+		return v, err
+	}
+	for i := range v.Clashes {
+		if v.Clashes[i], err = s.o.Events.SeenClashes(ctx, p, v.Clashes[i]); err != nil {
+			return v, err
+		}
+	}
+	for i := range v.Kept {
+		v.Kept[i].OtherID = 0
+	}
+	return v, nil
+}
