@@ -16,6 +16,7 @@ BELFRY_SECURE_COOKIES: {{ .secureCookies | quote }}
 BELFRY_SESSION_IDLE: {{ .sessions.idle | quote }}
 BELFRY_SESSION_ABSOLUTE: {{ .sessions.absolute | quote }}
 BELFRY_REQUEST_TIMEOUT: {{ .requestTimeout | quote }}
+BELFRY_CHANGES_KEPT: {{ .changes.kept | quote }}
 BELFRY_DIRECTORY_MEMORY: {{ .directoryMemory | int | quote }}
 BELFRY_DRAIN_DELAY: {{ .shutdown.drainSeconds | int }}s
 BELFRY_STOP_DEADLINE: {{ .shutdown.stopSeconds | int }}s

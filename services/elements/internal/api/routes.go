@@ -85,5 +85,6 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Administered, h.elements.Administered),
 		web.Serve(neighbour.Reaches, h.elements.Reaches),
 		web.Serve(neighbour.Pupils, h.elements.Pupils),
+		web.Serve(neighbour.Changes, h.changes.Answer),
 	}
 }

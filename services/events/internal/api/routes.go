@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/follow"
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
@@ -21,6 +22,7 @@ type handlers struct {
 	clashes    *clash.Service
 	categories *category.Service
 	series     *series.Service
+	follow     *follow.Service
 	shape      shape
 	webhooks   webhookHandlers
 	absences   absenceHandlers
@@ -53,6 +55,8 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/series/:id",
 			Access: web.SignedIn, Large: true, Handler: h.readSeries,
 		},
+
+		{Method: fiber.MethodGet, Path: "/api/changes", Access: web.SignedIn, Handler: h.changes},
 
 		{Method: fiber.MethodGet, Path: "/api/commitments", Access: web.SignedIn, Handler: h.decidable},
 		{Method: fiber.MethodPatch, Path: "/api/commitments/:id", Access: web.SignedIn, Handler: h.decide},
