@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -119,7 +118,7 @@ func writeSignature(o options, index v1.ImageIndex, repository, draft string) er
 // newImage returns the image of a program on the ground layer, with the configuration that a container needs to run
 // it.
 func newImage(p program, platform v1.Platform, binary string, ground v1.Layer, src source) (v1.Image, error) {
-	top, err := layers.Program(p.name, binary, src.created, gzip.BestCompression)
+	top, err := layers.Program(p.name, binary, src.created, layers.Kept)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,8 @@ type Options struct {
 	Services []string          // those to run; nil: all
 	Replicas int               // of each service; 0: one
 	Env      map[string]string // variables in addition to those that the system sets, or instead of them
-	NoRace   bool              // the services run without the race detector, for tests that measure them
+	// NoRace runs the services without the race detector, for tests that measure them, or test something else.
+	NoRace bool
 }
 
 // System is a running Belfry.
@@ -124,7 +125,7 @@ func start(ctx context.Context, o Options) (*System, error) {
 		return nil, errors.Join(err, s.stop())
 	}
 	if err := s.startServices(o, binaries); err != nil {
-		return nil, errors.Join(err, fmt.Errorf("logs of the services:\n%s", s.Logs()), s.stop())
+		return nil, errors.Join(err, fmt.Errorf("what the services complained of:\n%s", s.complaints()), s.stop())
 	}
 	table, err := routes.Find()
 	if err != nil {
@@ -243,7 +244,7 @@ func (s *System) Restart(t testing.TB, service string) {
 	t.Helper()
 	for _, r := range s.replicas[service] {
 		if err := r.start(); err != nil {
-			t.Fatalf("%v\n%s", err, s.Logs())
+			t.Fatalf("%v\n%s", err, s.complaints())
 		}
 	}
 }

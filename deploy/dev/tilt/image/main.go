@@ -7,7 +7,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -64,7 +63,7 @@ func newImage(program, live string) (v1.Image, error) {
 	all := []v1.Layer{ground}
 	service := filepath.Base(program)
 	for _, p := range []struct{ name, binary string }{{"live", live}, {"tar", live}, {service, program}} {
-		layer, err := layers.Program(p.name, p.binary, time.Unix(0, 0), gzip.NoCompression)
+		layer, err := layers.Program(p.name, p.binary, time.Unix(0, 0), layers.Loaded)
 		if err != nil {
 			return nil, err
 		}

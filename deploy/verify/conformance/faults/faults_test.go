@@ -37,7 +37,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{}, func(s *servicetest.System) { system = s }))
+	os.Exit(servicetest.Run(m, servicetest.Options{NoRace: true}, func(s *servicetest.System) { system = s }))
 }
 
 var build = sync.OnceValue(func() error {
@@ -257,7 +257,7 @@ func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	if err := build(); err != nil {
 		t.Fatal(err)
 	}
-	s := servicetest.Start(t, servicetest.Options{})
+	s := servicetest.Start(t, servicetest.Options{NoRace: true})
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,19 +17,23 @@ const (
 	slack           = 20 * time.Second // for a machine that is busy with other tests
 )
 
-// unavailable asks for paths, and fails the test unless each answer is Belfry's own 503 and comes within the deadline.
-// It logs how long the slowest took.
+// unavailable asks for all paths at once, and fails the test unless each answer is Belfry's own 503 and comes within
+// the deadline. It logs how long the slowest took.
 func unavailable(t *testing.T, without string, c *servicetest.Client, paths ...string) {
 	t.Helper()
-	var slowest time.Duration
+	var all sync.WaitGroup
+	begun := time.Now()
 	for _, p := range paths {
-		begun := time.Now()
-		a := c.Get(t, p)
-		slowest = max(slowest, time.Since(begun))
-		if a.Code != http.StatusServiceUnavailable || !strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
-			t.Errorf("%s without %s: %d %s", a.Request, without, a.Code, a.Body)
-		}
+		all.Go(func() {
+			a, err := c.Try(t, http.MethodGet, p, nil)
+			if err != nil || a.Code != http.StatusServiceUnavailable ||
+				!strings.HasPrefix(a.Body, `{"status":"Service unavailable"`) {
+				t.Errorf("%s without %s: %d %s, %v", a.Request, without, a.Code, a.Body, err)
+			}
+		})
 	}
+	all.Wait()
+	slowest := time.Since(begun)
 	if slowest > requestDeadline+slack {
 		t.Errorf("without %s: an answer took %s, the deadline is %s", without, slowest, requestDeadline)
 	}
@@ -46,11 +51,15 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func TestHardToBreak_Row14_AStoreThatIsAwayIs503AndTheRestGoesOn(t *testing.T) {
+	t.Parallel()
 	for how, breaks := range map[string]func(*storetest.Line){
 		"refuses": (*storetest.Line).Cut,
 		"hangs":   (*storetest.Line).Hang,
 	} {
-		t.Run(how, func(t *testing.T) { testStoresAway(t, breaks) })
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			testStoresAway(t, breaks)
+		})
 	}
 }
 

@@ -1,0 +1,73 @@
+package frontdoor
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const chooser = "BELFRY_TEST_CHOOSES_ADDRESS"
+
+// A test of another package chose the addresses of a service that had not begun to listen, and the service ended.
+func TestAddresses_AreNoOtherProcesssWhileNothingListens(t *testing.T) {
+	if os.Getenv(chooser) != "" {
+		addresses, err := Addresses(1)
+		fmt.Println(addresses, err)
+		_, _ = os.Stdin.Read(make([]byte, 1)) // until the other process has looked
+		return
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), chooser+"=1")
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(line), "["), "] <nil>")
+	_, text, err := net.SplitHostPort(address)
+	if !ok || err != nil {
+		t.Fatalf("%q: %v", line, err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free, err := claim(port, address); err != nil || free {
+		t.Errorf("the port that another process chose is free: %t, %v", free, err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	// a test of another package may have the port for the moment of its look
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		free, err := claim(port, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if free {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the port of a process that has ended is not free")
+		}
+	}
+}
