@@ -5,7 +5,9 @@ package needle
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/runes"
@@ -20,14 +22,33 @@ const Gram = 3
 // case folding, in lower case, without combining marks, in composed form. Marks that one script alone has, such as the
 // vowels of Thai, are letters of it and stay.
 func Fold(text string) string {
-	// Both have state, so each call needs its own. Folding may make a mark: of İ it is i and a dot. Of the two cases of
-	// Cherokee letters the library makes one the other.
-	folded, _, err := transform.String(transform.Chain(cases.Fold(), runes.Map(unicode.ToLower), norm.NFD,
-		runes.Remove(runes.Predicate(accent)), norm.NFC), text)
-	if err != nil { // none of these refuses a text
+	if ascii(text) {
+		return strings.ToLower(text)
+	}
+	folding := foldings.Get().(transform.Transformer)
+	defer foldings.Put(folding)
+	folded, _, err := transform.String(folding, text) // resets it first
+	if err != nil {                                   // none of these refuses a text
 		return text
 	}
 	return folded
+}
+
+// foldings are kept: each has state, so that one call alone may use it, and buffers of kilobytes. Folding may make a
+// mark: of İ it is i and a dot. Of the two cases of Cherokee letters the library makes one the other.
+var foldings = sync.Pool{New: func() any {
+	return transform.Chain(cases.Fold(), runes.Map(unicode.ToLower), norm.NFD,
+		runes.Remove(runes.Predicate(accent)), norm.NFC)
+}}
+
+// ascii says whether a text has ASCII characters alone, which have no accents and one lower case.
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func accent(r rune) bool { return unicode.Is(unicode.Mn, r) && unicode.Is(unicode.Inherited, r) }

@@ -55,6 +55,7 @@ func NewTransport(o Options) *Transport {
 		DialContext:         newDialer().DialContext,
 		MaxIdleConnsPerHost: idleConnections,
 		IdleConnTimeout:     idleConnLifetime,
+		DisableCompression:  true, // services are near to each other
 	}
 	return &Transport{
 		client: &http.Client{Transport: otelhttp.NewTransport(wire,

@@ -29,6 +29,7 @@ const (
 type Bounds struct {
 	bodies      *semaphore.Weighted
 	answers     *room.Room
+	compressors *compressors
 	connections atomic.Int64
 }
 
@@ -37,6 +38,8 @@ func NewBounds() *Bounds {
 	return &Bounds{
 		bodies:  semaphore.NewWeighted(bodiesInAll),
 		answers: room.New(room.Options{Bytes: answersInAll, Each: answersOfOne}),
+
+		compressors: newCompressors(),
 	}
 }
 

@@ -46,8 +46,13 @@ func File(c *fiber.Ctx, media string, content []byte) error {
 	return nil
 }
 
-// tagAnswer gives the answer its entity tag, and takes its body back when the client has it.
+// tagAnswer gives the answer its entity tag, and takes its body back when the client has it. The tag of an answer that
+// is compressed ends with how, since strong tags differ where bytes do (RFC 9110, 8.8.3.3).
 func tagAnswer(c *fiber.Ctx, tag string) {
+	e, varies := encodingOf(c, len(c.Response().Body()))
+	if varies && e != identity {
+		tag += "-" + e.String()
+	}
 	c.Set(fiber.HeaderETag, strconv.Quote(tag))
 	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
 		return
@@ -55,6 +60,9 @@ func tagAnswer(c *fiber.Ctx, tag string) {
 	known, star, _ := tags(c, fiber.HeaderIfNoneMatch) // one that can't be read does no harm: the answer is whole
 	if !star && !slices.Contains(known, tag) {
 		return
+	}
+	if varies {
+		c.Set(fiber.HeaderVary, variesBy)
 	}
 	c.Response().ResetBody()
 	c.Response().Header.Del(fiber.HeaderContentType)

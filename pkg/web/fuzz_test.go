@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -207,6 +208,31 @@ func FuzzClientAddress(f *testing.F) {
 		}
 		if got := ask("10.0.0.2", header+", 198.51.100.7"); got != "198.51.100.7" {
 			t.Fatalf("%q, and then what the proxy says: %s", header, got)
+		}
+	})
+}
+
+// FuzzNegotiate looks for what is chosen against what the client says, by a model that asks for each encoding alone.
+func FuzzNegotiate(f *testing.F) {
+	for _, text := range []string{"gzip", "gzip, br;q=0.5, zstd;q=0.4", "*;q=0.1, gzip;q=0", "identity", "", ";", ",",
+		"gzip;q=1;q=0", "zstd;Q= 1", "\tx-gzip ; q=.5 ", "identity;q=0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, accepted string) {
+		chosen := negotiate(accepted)
+		if chosen == identity {
+			return
+		}
+		named := strings.Contains(strings.ToLower(accepted), chosen.String()) || strings.Contains(accepted, "*")
+		if !named {
+			t.Fatalf("%q: %v", accepted, chosen)
+		}
+		for _, refusal := range []string{
+			"%s, gzip;q=0, x-gzip;q=0, zstd;q=0", "%s, identity;q=1, gzip;q=0.5, zstd;q=0.5",
+		} {
+			if got := negotiate(fmt.Sprintf(refusal, accepted)); got != identity {
+				t.Fatalf("%q refused: %v", accepted, got)
+			}
 		}
 	})
 }

@@ -107,6 +107,8 @@ func makeRoom(o Options, r Route) fiber.Handler {
 		if len(body) > most {
 			return tooLong()
 		}
+		compress(c, o.Bounds.compressors)
+		body = c.Response().Body()
 		if hold.Size() == 0 || len(body) <= room.Small {
 			return nil
 		}

@@ -19,6 +19,7 @@ const (
 	tokenKey                  // session.Token
 	requestIDKey              // string
 	idempotencyKey            // idempotency.Key
+	encodingKey               // encoding: how the answer is sent if it is not small; absent where that is never asked
 )
 
 func identifyRequest(c *fiber.Ctx) error {

@@ -41,6 +41,8 @@ type Route struct {
 	// Large marks a route whose answers may have megabytes. Its handler takes room for one from room.Of. One of more
 	// than 8 MiB is 400.
 	Large bool
+	// Secret marks a route whose answer shows a secret: it is never compressed, since its length would tell of it.
+	Secret bool
 	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
 	// either.
 	ActsOnGet bool
@@ -84,11 +86,18 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	default:
 		handlers = append(handlers, ignoreBody)
 	}
+	compressible := r.Access != Neighbour && !r.Secret
+	if compressible {
+		handlers = append(handlers, chooseEncoding(o))
+	}
+	switch { // around what remembers answers, which are remembered as they are before they are compressed
+	case r.Large: // it compresses too, while it holds the room
+		handlers = append(handlers, makeRoom(o, r))
+	case compressible:
+		handlers = append(handlers, compressed(o))
+	}
 	if r.Repeatable {
 		handlers = append(handlers, repeatable(o))
-	}
-	if r.Large {
-		handlers = append(handlers, makeRoom(o, r))
 	}
 	handlers = append(handlers, r.Handler)
 	if r.Method == fiber.MethodGet {

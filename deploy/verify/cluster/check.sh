@@ -41,6 +41,7 @@ whole_check() {
 	check_conformance
 	check_disruption
 	check_kill
+	check_stores_away
 	check_loss
 	check_scaling
 	check_uninstall
@@ -100,6 +101,7 @@ check_ground() {
 
 REGISTRY_PORT=5000
 PUSHED=oci://localhost:$REGISTRY_PORT/charts
+CHART=("$PUSHED/belfry" --plain-http) # of this commit
 
 # push_chart packages the chart of this commit and pushes it to a registry, from which `release now` and the district's
 # example take it. The registry is a program of the module with which the images are made.
@@ -115,6 +117,15 @@ push_chart() {
 
 check_install() {
 	step "helm install of the release before, in a namespace that enforces the restricted pod security standard"
+	found_school
+	local began=$SECONDS
+	release before >/dev/null
+	say "installed and ready in $((SECONDS - began)) s"
+	memory_peak
+}
+
+# found_school makes the namespace and what an operator brings: a certificate and the secrets.
+found_school() {
 	kubectl create namespace school >/dev/null
 	kubectl label namespace school pod-security.kubernetes.io/enforce=restricted >/dev/null
 	school create secret tls belfry-tls --cert="$PKI/ingress.crt" --key="$PKI/ingress.key" >/dev/null
@@ -122,19 +133,15 @@ check_install() {
 		--from-literal=mongodb-uri="mongodb://mongodb.stores:27017/" \
 		--from-literal=redis-url="redis://valkey.stores:6379/0" \
 		--from-literal=internal-token="$(openssl rand -hex 32)" --from-literal=admin-uuid="$ADMIN" >/dev/null
-	local began=$SECONDS
-	release before >/dev/null
-	say "installed and ready in $((SECONDS - began)) s"
-	memory_peak
 }
 
 # release TAG [ARGUMENTS...] installs the release or upgrades it, to the chart and images of the tag.
 release() {
-	local tag=$1 chart=("$PUSHED/belfry" --plain-http)
+	local tag=$1 chart=("${CHART[@]}")
 	shift
 	[ "$tag" != before ] || chart=("$CHECKOUT/.local/$NAME-before/charts/belfry")
 	helm upgrade --install belfry "${chart[@]}" --namespace school --values "$HERE/values.yaml" \
-		--set image.tag="$tag" --wait --timeout 5m "$@"
+		--set image.tag="$tag" --wait --timeout "$(patient 300)" "$@"
 }
 
 # pods_spread: every service has pods in both zones, on different nodes.
@@ -153,7 +160,7 @@ pods_spread() {
 
 check_helm_test() {
 	step "helm test: login, create, read, delete"
-	helm test belfry --namespace school --timeout 2m >"$RUN/log/helm-test.log" 2>&1 ||
+	helm test belfry --namespace school --timeout "$(patient 120)" >"$RUN/log/helm-test.log" 2>&1 ||
 		fail "helm test: $(cat "$RUN/log/helm-test.log"; school logs belfry-test)"
 	grep '^ok' "$RUN/log/helm-test.log" | while read -r line; do say "$line"; done
 }

@@ -30,7 +30,8 @@ controlplane_up() {
 		--use-service-account-credentials=true --service-account-private-key-file="$PKI/accounts.key" \
 		--root-ca-file="$PKI/ca.crt" \
 		--cluster-signing-cert-file="$PKI/ca.crt" --cluster-signing-key-file="$PKI/ca.key" \
-		--service-cluster-ip-range="$SERVICE_NETWORK" --node-monitor-grace-period=16s --node-monitor-period=2s
+		--service-cluster-ip-range="$SERVICE_NETWORK" \
+		--node-monitor-grace-period="$(patient 16)" --node-monitor-period=2s
 	kubeconfig=$RUN/scheduler.kubeconfig
 	keep scheduler "$KUBERNETES/kube-scheduler" --bind-address=127.0.0.1 --leader-elect=false \
 		--kubeconfig="$kubeconfig" --authentication-kubeconfig="$kubeconfig" --authorization-kubeconfig="$kubeconfig"

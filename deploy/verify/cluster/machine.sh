@@ -37,7 +37,7 @@ keep_by() {
 need() {
 	local patience=$1 name=$2
 	shift 2
-	wait_for "$patience" "$@" || fail "$name did not answer within $patience s; the end of its log:"$'\n'"$(
+	wait_for "$patience" "$@" || fail "$name did not answer within $(patient "$patience"); the end of its log:"$'\n'"$(
 		tail -5 "$RUN/log/$name.log" 2>/dev/null
 	)"
 }

@@ -88,7 +88,7 @@ node_up() {
 		--node-ip="$address" --node-labels="topology.kubernetes.io/zone=${ZONES[$node]}"
 	proxy_settings "$node" >"$folder/proxy.yaml"
 	keep_on "$node" kube-proxy "$KUBERNETES/kube-proxy" --config="$folder/proxy.yaml"
-	need 90 "$node-kubelet" kubectl wait --for=condition=Ready "node/$node" --timeout=1s
+	need 90 "$node-kubelet" kubectl wait --for=condition=Ready "node/$node" --timeout="$(patient 1)"
 	# It looks up its node when it starts.
 	keep_on "$node" policies env KUBECONFIG="$RUN/admin.kubeconfig" "$POLICIES" "$SERVICE_NETWORK" "$node"
 }
@@ -162,7 +162,7 @@ kubelet_settings() {
 		kind: KubeletConfiguration
 		failCgroupV1: false
 		failSwapOn: false
-		nodeLeaseDurationSeconds: 16 # told every 4 seconds, see controlplane.sh
+		nodeLeaseDurationSeconds: $((16 * PATIENCE)) # told every 4 seconds, see controlplane.sh
 		cgroupDriver: cgroupfs
 		cgroupRoot: /$NAME/$1
 		containerRuntimeEndpoint: unix://$RUN/$1/containerd.sock

@@ -16,9 +16,14 @@ need_space() {
 	[ "$free" -ge "$1" ] || fail "$2 has $free GB of free space, and $1 GB are needed"
 }
 
-# wait_for SECONDS COMMAND... tries the command until it succeeds.
+PATIENCE=${CLUSTER_PATIENCE:-1} # how many times longer all waits are, for a machine that is emulated
+
+# patient SECONDS prints so long a time with this machine's patience, as kubectl and Helm read it.
+patient() { echo "$(($1 * PATIENCE))s"; }
+
+# wait_for SECONDS COMMAND... tries the command until it succeeds, with this machine's patience.
 wait_for() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1 * PATIENCE))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -lt "$deadline" ] || return 1

@@ -12,8 +12,13 @@ services_up() {
 	names_up
 	metrics_up
 	frontdoor_up
-	need 90 node1-kubelet kubectl --namespace kube-system wait --for=condition=Available deployment/coredns --timeout=1s
-	need 90 node1-kubelet kubectl --namespace gateway wait --for=condition=Available deployment/traefik --timeout=1s
+	need 90 node1-kubelet names_serve
+	need 90 node1-kubelet kubectl --namespace gateway wait --for=condition=Available \
+		deployment/traefik --timeout="$(patient 1)"
+}
+
+names_serve() {
+	kubectl --namespace kube-system wait --for=condition=Available deployment/coredns --timeout="$(patient 1)"
 }
 
 # program NAMESPACE NAME IMAGE PROGRAM loads the image of a program, and lets its pods do all that an administrator may.

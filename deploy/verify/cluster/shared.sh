@@ -18,6 +18,7 @@ shared_join() {
 			[ -d "$folder" ] || { mkdir "$folder" && echo "$folder" >>"$SHARED/made"; }
 		done
 		bridges_load
+		connections_load
 		echo "$RUN" >"$SHARED/of-$NAME"
 	) 7>"$SHARED/lock"
 }
@@ -52,7 +53,12 @@ FILTERED=net.bridge.bridge-nf-call-iptables # that packets between pods of a nod
 # changes: a new network namespace has the setting of its own.
 bridges_load() {
 	! sysctl -n "$FILTERED" >/dev/null 2>&1 || return 0
+	say "loading the kernel module br_netfilter, which this machine's own bridges do not use"
 	modprobe br_netfilter
 	sysctl -qw "$FILTERED"=0
 	touch "$SHARED/bridges"
 }
+
+# connections_load loads the module that keeps connections. The first packet filter rule would do so too, and it stays
+# as it would then; but kube-proxy sets its times before it makes a rule, and ends where there are none.
+connections_load() { [ -e /proc/sys/net/netfilter/nf_conntrack_max ] || modprobe nf_conntrack; }

@@ -39,7 +39,7 @@ stand_in() {
 		  terminationGracePeriodSeconds: 1
 		  containers: [{name: pause, image: "$PAUSE_IMAGE"}]
 	END
-	kubectl --namespace "$1" wait --for=condition=Ready "pod/$2" --timeout=60s >/dev/null
+	kubectl --namespace "$1" wait --for=condition=Ready "pod/$2" --timeout="$(patient 60)" >/dev/null
 }
 
 # forward NAMESPACE POD PORT ADDRESS lets a port of a pod reach an address outside. The forwarder enters the machine's

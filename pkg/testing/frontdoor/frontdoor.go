@@ -93,7 +93,10 @@ type replicas struct {
 }
 
 func newReplicas(addresses []string) *replicas {
-	return &replicas{addresses: addresses, wire: &http.Transport{MaxIdleConnsPerHost: 64}}
+	return &replicas{addresses: addresses, wire: &http.Transport{
+		MaxIdleConnsPerHost: 64,
+		DisableCompression:  true, // else it would ask for gzip itself, and unpack what no client asked for
+	}}
 }
 
 // RoundTrip implements http.RoundTripper.

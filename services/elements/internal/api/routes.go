@@ -31,7 +31,10 @@ func (h handlers) public() []web.Route {
 			Access: web.SignedIn, Large: true, Handler: h.calendar,
 		},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.listFeeds},
-		{Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Handler: h.createFeed},
+		{
+			Method: fiber.MethodPost, Path: "/api/elements/:id/feeds", Access: web.SignedIn, Secret: true,
+			Handler: h.createFeed,
+		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/elements/:id/feeds/:feed",
 			Access: web.SignedIn, Handler: h.deleteFeed,

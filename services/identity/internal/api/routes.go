@@ -42,13 +42,16 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 
 		{Method: http.MethodGet, Path: "/api/admin/users", Access: web.Admin, Handler: h.list},
-		{Method: http.MethodPost, Path: "/api/admin/users", Access: web.Admin, Repeatable: true, Handler: h.create},
+		{
+			Method: http.MethodPost, Path: "/api/admin/users", Access: web.Admin, Repeatable: true, Secret: true,
+			Handler: h.create,
+		},
 		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.get},
 		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.change},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true,
-			Handler: h.renewUUID,
+			Secret: true, Handler: h.renewUUID,
 		},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
 		importer.Route("users", h.audit, h.importUsers),

@@ -1,0 +1,171 @@
+package web
+
+import (
+	"bytes"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// smallest is up to how many bytes an answer is sent as it is: it fits one packet.
+	smallest = 1 << 10
+	// compressorsAtMost bounds how many answers a process compresses at a time, whatever its processors. The others
+	// wait, without a bound of their own: each takes as long as its few megabytes of processor time.
+	compressorsAtMost = 4
+	// window is how far back zstd looks for what repeats, in bytes. Records repeat within less.
+	window = 128 << 10
+)
+
+// encoding is how an answer is sent (RFC 9110, 8.4).
+type encoding uint8
+
+const (
+	identity encoding = iota
+	gzipped
+	zstandard
+)
+
+// String returns its name in headers.
+func (e encoding) String() string { return [...]string{"identity", "gzip", "zstd"}[e] }
+
+// variesBy are the headers on which it depends how an answer is sent.
+const variesBy = "Accept-Encoding, Origin, Sec-Fetch-Site"
+
+// compressors compress whole answers. What one holds is bounded, and so is their number.
+type compressors struct {
+	zstd *zstd.Encoder
+	gzip chan *gzip.Writer // nil: not made yet
+}
+
+func newCompressors() *compressors {
+	n := min(runtime.GOMAXPROCS(0), compressorsAtMost)
+	// The fastest levels: docs/performance.md compares. The options are right, so there is no error.
+	encoder, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(n),
+		zstd.WithWindowSize(window), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	c := &compressors{zstd: encoder, gzip: make(chan *gzip.Writer, n)}
+	for range n {
+		c.gzip <- nil
+	}
+	return c
+}
+
+// compress returns the text compressed. It waits while too many do so.
+func (c *compressors) compress(e encoding, text []byte) []byte {
+	out := make([]byte, 0, len(text)/4)
+	if e == zstandard {
+		return c.zstd.EncodeAll(text, out)
+	}
+	w := <-c.gzip
+	defer func() { c.gzip <- w }()
+	buffer := bytes.NewBuffer(out)
+	if w == nil {
+		w, _ = gzip.NewWriterLevel(buffer, gzip.BestSpeed) // the level is right
+	} else {
+		w.Reset(buffer)
+	}
+	_, _ = w.Write(text) // into memory
+	_ = w.Close()
+	return buffer.Bytes()
+}
+
+// chooseEncoding remembers how the request's answer will be sent, if it has more than smallest bytes. What a page from
+// elsewhere makes a browser ask for is not compressed: by its length, which others on the way can see, such a page
+// could find out what stands in it beside what the page has put there (the attack called BREACH).
+func chooseEncoding(o Options) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		// a copy: the next look at the headers overwrites what PeekAll returns
+		accepted := string(bytes.Join(c.Request().Header.PeekAll(fiber.HeaderAcceptEncoding), []byte(",")))
+		e := identity
+		if accepted != "" && !o.fromElsewhere(c) {
+			e = negotiate(accepted)
+		}
+		c.Locals(encodingKey, e)
+		return c.Next()
+	}
+}
+
+// encodingOf returns how an answer with a body of that length is sent, and false where that depends on no header.
+func encodingOf(c *fiber.Ctx, length int) (encoding, bool) {
+	e, chosen := c.Locals(encodingKey).(encoding)
+	return e, chosen && length > smallest
+}
+
+// compressed compresses the answer of what comes after it.
+func compressed(o Options) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		if err := c.Next(); err != nil {
+			return err
+		}
+		compress(c, o.Bounds.compressors)
+		return nil
+	}
+}
+
+// compress compresses an answer that is a success. Streams, whose length nobody knows, are sent as they are.
+func compress(c *fiber.Ctx, all *compressors) {
+	answer := c.Response()
+	if answer.IsBodyStream() || answer.StatusCode() >= fiber.StatusMultipleChoices {
+		return
+	}
+	body := answer.Body()
+	e, varies := encodingOf(c, len(body))
+	if !varies {
+		return
+	}
+	c.Set(fiber.HeaderVary, variesBy)
+	if e == identity {
+		return
+	}
+	answer.SetBodyRaw(all.compress(e, body))
+	c.Set(fiber.HeaderContentEncoding, e.String())
+}
+
+// negotiate returns how an answer is sent to a client that accepts these encodings (RFC 9110, 12.5.3): as it prefers,
+// or else by zstd. What can't be read accepts nothing.
+func negotiate(accepted string) encoding {
+	const unnamed = -1
+	weights := [...]float64{identity: unnamed, gzipped: unnamed, zstandard: unnamed}
+	others := 0.0
+	for part := range strings.SplitSeq(accepted, ",") {
+		name, parameter, weighted := strings.Cut(part, ";")
+		weight := 1.0
+		if weighted {
+			weight = readWeight(parameter)
+		}
+		switch strings.ToLower(strings.Trim(name, " \t")) {
+		case "zstd":
+			weights[zstandard] = weight
+		case "gzip", "x-gzip":
+			weights[gzipped] = weight
+		case "identity":
+			weights[identity] = weight
+		case "*":
+			others = weight
+		}
+	}
+	best := identity
+	for e, weight := range weights {
+		if weight == unnamed && encoding(e) != identity {
+			weight, weights[e] = others, others
+		}
+		if weight > 0 && weight >= weights[best] {
+			best = encoding(e)
+		}
+	}
+	return best
+}
+
+// readWeight reads "q=0.5", and returns 0 for what is none.
+func readWeight(parameter string) float64 {
+	name, text, _ := strings.Cut(strings.Trim(parameter, " \t"), "=")
+	weight, err := strconv.ParseFloat(text, 64)
+	if err != nil || !strings.EqualFold(name, "q") || !(weight >= 0 && weight <= 1) {
+		return 0
+	}
+	return weight
+}
