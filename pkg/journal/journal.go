@@ -101,8 +101,8 @@ type Collection[D, R any] struct {
 	insert func(ctx context.Context, d *D) error
 }
 
-// New returns the records of a collection, which has the indexes auditlog.Index, outbox.Index, if there may be messages,
-// and changelog.Index, if clients follow the records.
+// New returns the records of a collection, which has the indexes auditlog.Index, outbox.Index, if there may be
+// messages, and changelog.Index, if clients follow the records.
 func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
 	if o.Marks != nil {
 		// What is not yet on the majority may be taken back: it must not be kept in memory.

@@ -231,7 +231,8 @@ func (f *followed) listings(t *testing.T) dayOf {
 		f.read(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=%s", element, followedDay), 200).Decode(t, &page)
 		days[element] = []string{}
 		for _, c := range page.Commitments {
-			days[element] = append(days[element], fmt.Sprint(c.ID, " ", c.Status, " ", c.Event.ID, " ", c.Event.StartsAt))
+			days[element] = append(days[element],
+				fmt.Sprint(c.ID, " ", c.Status, " ", c.Event.ID, " ", c.Event.StartsAt))
 		}
 		slices.Sort(days[element])
 	}
@@ -291,7 +292,8 @@ func TestClients_ChangesAFollowerRebuildsEveryDay(t *testing.T) {
 		}
 	}
 	f.checkOrder(t, kept)
-	t.Logf("%d kills, %d changes, %d events and %d places checked", kills, len(kept.listed), len(kept.events), len(f.tokens))
+	t.Logf("%d kills, %d changes, %d events and %d places checked", kills, len(kept.listed), len(kept.events),
+		len(f.tokens))
 }
 
 // checkOrder fails the test where a change is listed twice, or after a token that was handed out when it had been
