@@ -117,7 +117,7 @@ type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 func Route(kind string, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
 		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: web.Admin,
-		Body: web.NDJSON, MaxBody: MaxBody,
+		Query: "dry_run", Body: web.NDJSON, MaxBody: MaxBody,
 		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
 	}
 }

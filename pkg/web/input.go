@@ -54,6 +54,9 @@ type Object map[string]json.RawMessage
 
 // Body reads the request's body as one JSON object. Anything else, or anything after it, is Malformed.
 func Body(c *fiber.Ctx) (Object, error) {
+	if o, ok := c.Locals(bodyKey).(Object); ok {
+		return o, nil
+	}
 	o, err := ParseObject(c.Request().Body())
 	if err != nil {
 		return nil, problem.New(problem.Malformed, "the body is not a JSON object")

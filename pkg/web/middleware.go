@@ -20,6 +20,7 @@ const (
 	requestIDKey              // string
 	idempotencyKey            // idempotency.Key
 	encodingKey               // encoding: how the answer is sent if it is not small; absent where that is never asked
+	bodyKey                   // Object: the body, where it was read as one
 )
 
 func identifyRequest(c *fiber.Ctx) error {

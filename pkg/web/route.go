@@ -34,6 +34,9 @@ type Route struct {
 	Handler fiber.Handler
 	// Body is the media type that the request's body is declared as; JSON when empty.
 	Body string
+	// Query names the parameters that the route reads of the query, and Fields what it reads of a JSON body, each field
+	// by its path ("event.body"); spaces separate them. What else a request says is told as unknown.
+	Query, Fields string
 	// MaxBody bounds the body in bytes; 1 MiB when zero, never above 4 MiB, and 64 KiB where Anyone may call.
 	MaxBody int
 	// Repeatable marks a POST that takes an Idempotency-Key; see IdempotencyKey.
@@ -85,6 +88,9 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 		handlers = append(handlers, in.receive(o, r))
 	default:
 		handlers = append(handlers, ignoreBody)
+	}
+	if r.Access != Neighbour {
+		handlers = append(handlers, tellUnknown(r))
 	}
 	compressible := r.Access != Neighbour && !r.Secret
 	if compressible {

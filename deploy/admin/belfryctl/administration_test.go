@@ -264,7 +264,7 @@ func (o office) refusals(t *testing.T) {
 	o.fails(t, exitFailure, "the last active administrator", "users", "deactivate", "1")
 	o.fails(t, exitFailure, "since is no date", "audit", "--since", "yesterday")
 	stranger := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": uuid.NewString()}}
-	stranger.fails(t, exitFailure, "logging in: GET /api/login: 401 Access denied", "users", "list")
+	stranger.fails(t, exitFailure, "logging in: POST /api/login: 401 Access denied", "users", "list")
 }
 
 // A creation whose answer was lost may have succeeded, so it is not sent again. One that reached nobody is.

@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 	left("a check that failed")
 
 	code, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": "nobody-has-this-uuid"}, args...)
-	if code != exitFailure || out != "FAILED  log in: GET /api/login: 401 Access denied\n" ||
+	if code != exitFailure || out != "FAILED  log in: POST /api/login: 401 Access denied\n" ||
 		errs != "belfryctl: the deployment does not work\n" {
 		t.Errorf("a wrong login: %d %q %q", code, out, errs)
 	}

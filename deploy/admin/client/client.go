@@ -76,7 +76,7 @@ func New(address string, options Options) (*Client, error) {
 		Jar:       jar,
 		Transport: options.Transport,
 		Timeout:   requestTimeout,
-		// A redirect of the login would carry the uuid on; one of a POST would lose its body.
+		// A redirect would carry the uuid of a login on, or lose the body of a POST.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
@@ -91,9 +91,14 @@ func (c *Client) Login(ctx context.Context, uuid string) error {
 }
 
 func (c *Client) login(ctx context.Context) error {
-	err := c.persist(ctx, func() error {
-		return c.once(ctx, request{method: http.MethodGet, path: "/api/login", query: url.Values{"uuid": {c.uuid}}},
-			nil)
+	body, err := json.Marshal(map[string]string{"uuid": c.uuid})
+	if err != nil {
+		return fmt.Errorf("POST /api/login: %w", err)
+	}
+	err = c.persist(ctx, func() error {
+		return c.once(ctx, request{
+			method: http.MethodPost, path: "/api/login", body: body, media: "application/json",
+		}, nil)
 	})
 	if err != nil {
 		return err
@@ -222,7 +227,7 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	return nil
 }
 
-// withoutURL removes the address that net/http puts around an error: its query holds the uuid of a login.
+// withoutURL removes the address that net/http puts around an error: its query may hold what nobody else is to read.
 func (c *Client) withoutURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

@@ -400,7 +400,7 @@ func TestSessionThatCannotBeRenewedStopsTheLoad(t *testing.T) {
 		return true
 	}
 	_, err := c.Load(t.Context(), open(t, subjects(1)), client.LoadOptions{})
-	if err == nil || err.Error() != "the session has ended: GET /api/login: 401 Access denied" {
+	if err == nil || err.Error() != "the session has ended: POST /api/login: 401 Access denied" {
 		t.Errorf("got %v", err)
 	}
 }

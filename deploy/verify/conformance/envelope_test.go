@@ -143,7 +143,7 @@ func TestDecisionsPart1_WrongMethods(t *testing.T) {
 		"/api/notes/1":         {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
 		"/notes/1":             {"POST", "DELETE, GET, HEAD, PATCH, PUT"},
 		"/api/eventcategories": {"DELETE", "GET, HEAD"},
-		"/api/login":           {"POST", "GET, HEAD"}, "/api/logout": {"DELETE", "GET, HEAD"},
+		"/api/login":           {"PUT", "GET, HEAD, POST"}, "/api/logout": {"DELETE", "GET, HEAD"},
 		"/api/users": {"POST", "GET, HEAD"}, "/api/sessions/1": {"GET", "PATCH, PUT"},
 		"/sessions/1/whoami":     {"PUT", "GET, HEAD"},
 		"/api/sessions/1/revert": {"POST", "PUT"},

@@ -20,7 +20,7 @@ func (s *School) free(t *testing.T, c *servicetest.Client, group Element, query 
 }
 
 func TestClients_WhatIsFreeAtATime(t *testing.T) {
-	proves(t, "clients free", "clients free event", "clients free group", "clients free near")
+	proves(t, "clients free", "clients free event", "clients except", "clients free group", "clients free near")
 	c := school.Booker(t)
 	named := func(initials string) Element {
 		return school.Element(t, map[string]any{"entity_type": "Staff", "initials": initials, "forename": initials,
@@ -40,17 +40,20 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 	book("2019-04-10 09:30", "2019-04-10 11:00", maths)
 	school.book(t, c, "not busy", "2019-04-10 08:00", "2019-04-10 18:00", set)
 	for query, want := range map[string][]int64{
-		"starts_at=2019-04-10T08:00&ends_at=2019-04-10T09:00":                            {a.ID, b.ID, d.ID},
-		"starts_at=2019-04-10T09:00&ends_at=2019-04-10T09:30":                            {b.ID, d.ID},
-		"starts_at=2019-04-10T09:59&ends_at=2019-04-10T10:00":                            {},
-		"starts_at=2019-04-10T10:00&ends_at=2019-04-10T11:00":                            {a.ID},
-		"starts_at=2019-04-11&ends_at=2019-04-12":                                        {a.ID, b.ID, d.ID},
-		fmt.Sprintf("event=%d", lesson):                                                  {a.ID},
-		fmt.Sprintf("starts_at=2019-04-10T12:00&ends_at=2019-04-10T13:00&near=%d", d.ID): {b.ID, d.ID, a.ID},
-		fmt.Sprintf("starts_at=2019-04-11T12:00&ends_at=2019-04-11T13:00&near=%d", d.ID): {a.ID, b.ID, d.ID},
+		"starts_at=2019-04-10T08:00&ends_at=2019-04-10T09:00":                                {a.ID, b.ID, d.ID},
+		"starts_at=2019-04-10T09:00&ends_at=2019-04-10T09:30":                                {b.ID, d.ID},
+		"starts_at=2019-04-10T09:59&ends_at=2019-04-10T10:00":                                {},
+		"starts_at=2019-04-10T10:00&ends_at=2019-04-10T11:00":                                {a.ID},
+		"starts_at=2019-04-11&ends_at=2019-04-12":                                            {a.ID, b.ID, d.ID},
+		fmt.Sprintf("event=%d", lesson):                                                      {a.ID},
+		fmt.Sprintf("starts_at=2019-04-10T09:00&ends_at=2019-04-10T09:30&except=%d", lesson): {a.ID, b.ID, d.ID},
+		fmt.Sprintf("starts_at=2019-04-10T12:00&ends_at=2019-04-10T13:00&near=%d", d.ID):     {b.ID, d.ID, a.ID},
+		fmt.Sprintf("starts_at=2019-04-11T12:00&ends_at=2019-04-11T13:00&near=%d", d.ID):     {a.ID, b.ID, d.ID},
 	} {
 		equal(t, query, school.free(t, c, set, query), want)
 	}
+	c.Get(t, fmt.Sprintf("/api/elements/%d/freebusy?start_date=2019-04-10&except=%d", a.ID, lesson)).Want(t,
+		http.StatusOK, `{"status":"OK","busy":[]}`)
 	equal(t, "of a group on both days", school.free(t, c, maths, "starts_at=2019-04-10T12:00&ends_at=2019-04-11T13:00"),
 		[]int64{b.ID})
 }

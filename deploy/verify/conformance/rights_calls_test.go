@@ -53,6 +53,18 @@ func sessionCalls() map[string]call {
 	login := func(uuid func(x *scene) string) call {
 		return call{do: func(x *scene) servicetest.Answer { return tryLogin(x.t, x.client, uuid(x)) }}.alone()
 	}
+	loginByBody := func(uuid func(x *scene) string) call {
+		return call{do: func(x *scene) servicetest.Answer {
+			return tryLoginByBody(x.t, x.client, map[string]any{"uuid": uuid(x)})
+		}}.alone()
+	}
+	own := func(x *scene) string {
+		if x.who.kind == "switched" {
+			return x.switcher.uuid
+		}
+		return x.who.uuid
+	}
+	others := func(x *scene) string { return x.stranger.uuid }
 	switchBy := func(method string, user func(x *scene) int64) call {
 		return send(method, at("/api/sessions/1"), func(x *scene) any {
 			return wrapped("session", "user_id", fmt.Sprint(user(x)))
@@ -72,15 +84,13 @@ func sessionCalls() map[string]call {
 	}
 	another := func(x *scene) *actor { return x.stranger }
 	return map[string]call{
-		"GET /api/login | with its own uuid": login(func(x *scene) string {
-			if x.who.kind == "switched" {
-				return x.switcher.uuid
-			}
-			return x.who.uuid
-		}),
-		"GET /api/login | with another's uuid, which is a password": login(
-			func(x *scene) string { return x.stranger.uuid }),
+		"GET /api/login | with its own uuid":                         login(own),
+		"GET /api/login | with another's uuid, which is a password":  login(others),
+		"POST /api/login | with its own uuid":                        loginByBody(own),
+		"POST /api/login | with another's uuid, which is a password": loginByBody(others),
+
 		"GET /api/logout | its own session":           send(http.MethodGet, at("/api/logout"), nil).alone(),
+		"GET /api/me | itself":                        send(http.MethodGet, at("/api/me"), nil),
 		"GET /api/sessions/{session}/whoami | itself": send(http.MethodGet, at("/api/sessions/1/whoami"), nil),
 		"GET /sessions/{session}/whoami | itself":     send(http.MethodGet, at("/sessions/1/whoami"), nil),
 		"GET /api/users | itself":                     lookUp(itself),

@@ -253,6 +253,17 @@ func tryLoginAt(t *testing.T, c *servicetest.Client, path string, headers ...str
 	return a
 }
 
+// tryLoginByBody is tryLogin by POST.
+func tryLoginByBody(t *testing.T, c *servicetest.Client, body any, headers ...string) servicetest.Answer {
+	t.Helper()
+	a, err := patiently(t.Context(),
+		func() (servicetest.Answer, error) { return c.Try(t, http.MethodPost, "/api/login", body, headers...) })
+	if err != nil {
+		t.Fatalf("login: %v", err)
+	}
+	return a
+}
+
 // patiently repeats a login that is answered 429, for three minutes at most. Several runs share the limit on failed
 // logins of this address, so it waits as Retry-After says.
 func patiently(ctx context.Context, login func() (servicetest.Answer, error)) (servicetest.Answer, error) {

@@ -93,6 +93,28 @@ func TestPart4_5_WhoAmIByBothPathsAndAnySessionID(t *testing.T) {
 	isUser(t, su, &u, "after a switch by session 9")
 }
 
+func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
+	proves(t, "clients me")
+	staff := school.Staff(t)
+	u := school.UserWith(t, map[string]any{"kind": "staff", "element_id": staff.ID}, "can_api", "can_add_notes")
+	want := func(u User, kind, element, permissions string) string {
+		return fmt.Sprintf(`{"status":"OK","user":%s,"kind":"%s","element":%s,"permissions":{%s}}`, u.List(), kind,
+			element, permissions)
+	}
+	const notes = `"can_api":true,"can_su":false,"can_add_events":false,"can_add_notes":true,"edit_all_events":false,` +
+		`"privileged":false,"admin":false`
+	c := school.Login(t, u)
+	c.Get(t, "/api/me").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+	c.Get(t, "/api/me.json").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+	school.Client().Get(t, "/api/me").Want(t, http.StatusUnauthorized, accessDenied)
+	admin := school.UserWith(t, map[string]any{"kind": "guest"}, "admin")
+	c = school.Login(t, admin)
+	all := strings.ReplaceAll(notes, "false", "true")
+	c.Get(t, "/api/me").Want(t, http.StatusOK, want(admin, "guest", "null", all))
+	c.Put(t, "/api/sessions/1", switchTo(u)).Want(t, http.StatusOK, okBody)
+	c.Get(t, "/api/me").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+}
+
 func TestPart4_5_UsersByEmail(t *testing.T) {
 	proves(t, "4.5 users", "5 rule 6", "2.6 fields", "decisions 2 users case", "decisions 2 users no match",
 		"decisions 2 users without email", "decisions 1 404 search")
@@ -156,6 +178,31 @@ func TestDecisionsPart2_LoginTakesUIDToo(t *testing.T) {
 	u, c := school.User(t), school.Client()
 	tryLoginAt(t, c, "/api/login?uid="+u.UUID).Want(t, http.StatusOK, okBody)
 	isUser(t, c, &u, "after a login with uid")
+}
+
+func TestClients_ALoginByPOSTIsTheLogin(t *testing.T) {
+	proves(t, "clients login body")
+	u, other, c := school.User(t), school.User(t), school.Client()
+	a := tryLoginByBody(t, c, map[string]any{"uuid": u.UUID})
+	a.Want(t, http.StatusOK, okBody)
+	equal(t, "cookies set by the login", len(a.Cookies()), 1)
+	isUser(t, c, &u, "after a login by POST")
+	held := c.Copy()
+	tryLoginByBody(t, c, map[string]any{"uuid": other.UUID}).Want(t, http.StatusOK, okBody)
+	isUser(t, c, &other, "after a second one")
+	isUser(t, held, nil, "with the cookie of the first")
+	for _, body := range []any{map[string]any{"uuid": badUUID}, map[string]any{}, map[string]any{"uuid": nil}} {
+		a := tryLoginByBody(t, c, body)
+		a.Want(t, http.StatusUnauthorized, accessDenied)
+		equal(t, "cookies set by the failed login", len(a.Cookies()), 0)
+	}
+	isUser(t, c, &other, "after failed logins")
+	for _, body := range []string{"", "{", `["` + u.UUID + `"]`, `"` + u.UUID + `"`} {
+		a := c.Do(t, http.MethodPost, "/api/login", body)
+		a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"the body is not a JSON object"}`)
+	}
+	c.Do(t, http.MethodPost, "/api/login", "uuid="+u.UUID, "Content-Type", "application/x-www-form-urlencoded").
+		WantCode(t, http.StatusUnsupportedMediaType)
 }
 
 func TestDecisionsPart2_WhoMayLogIn(t *testing.T) {
@@ -225,6 +272,7 @@ func TestDecisionsPart2_CrossSiteRequestsAreRefused(t *testing.T) {
 	event := fmt.Sprintf("/api/events/%d", id)
 	for _, call := range [][2]string{
 		{http.MethodGet, "/api/login?uuid=" + u.UUID}, {http.MethodGet, "/api/logout"},
+		{http.MethodPost, "/api/login"},
 		{http.MethodPost, "/api/events"}, {http.MethodPost, event + "/add"}, {http.MethodPatch, event},
 		{http.MethodDelete, event}, {http.MethodPost, event + "/notes"},
 		{http.MethodPut, "/api/sessions/1"}, {http.MethodPut, "/api/sessions/1/revert"},

@@ -234,6 +234,7 @@ func (w *writer) users(s *servicetest.System, admin *servicetest.Client) {
 	w.call(vic, "PATCH /api/sessions/{session}", record{"session": record{"user_id": una}}, 1)
 	w.call(vic, "PUT /api/sessions/{session}/revert", nil, 1)
 	w.call(vic, "GET /api/logout", nil)
+	w.call(vic, "POST /api/login", record{"uuid": uuid})
 	w.call(admin, "DELETE /api/admin/users/{id}/sessions", nil, made)
 	w.call(admin, "POST /api/admin/users/{id}/uuid", nil, made)
 	w.call(admin, "DELETE /api/admin/users/{id}", nil, made)

@@ -76,6 +76,9 @@ func (c *budgeted) identityCalls() []call {
 		{route: "GET /api/login", counted: "the right uuid", request: func(int) request {
 			return request{as: c.system.Client(c.t), path: "/api/login?uuid=" + c.uuids["pupil"]}
 		}},
+		{route: "POST /api/login", counted: "the right uuid", request: func(int) request {
+			return request{as: c.system.Client(c.t), path: "/api/login", body: record{"uuid": c.uuids["pupil"]}}
+		}},
 		{route: "GET /api/logout", request: func(int) request {
 			return request{as: c.login("pupil"), path: "/api/logout"}
 		}},
@@ -91,6 +94,7 @@ func (c *budgeted) identityCalls() []call {
 			as.Put(c.t, "/api/sessions/1", switching).Must(c.t, 200)
 			return request{as: as, path: "/api/sessions/1/revert"}
 		}},
+		read("GET /api/me", "of a user who is no element", c.login("pupil"), "/api/me"),
 		read("GET /api/sessions/{session}/whoami", "", c.owner, "/api/sessions/1/whoami"),
 		read("GET /sessions/{session}/whoami", "", c.owner, "/sessions/1/whoami"),
 		read("GET /api/admin/users", "a page", c.admin, "/api/admin/users"),

@@ -37,6 +37,7 @@ type line struct {
 func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
 	return web.Route{
 		Method: fiber.MethodGet, Path: "/api/admin/audit/" + service, Access: web.Admin,
+		Query:   "record user since limit after",
 		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone) },
 	}
 }

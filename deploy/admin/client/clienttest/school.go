@@ -56,7 +56,7 @@ var entityTypes = map[string]string{"Staff": "staff", "Pupil": "pupils", "Locati
 func NewSchool(t testing.TB) *School {
 	s := &School{sessions: map[string]bool{}, stored: map[string]map[string]*record{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/login", s.login)
+	mux.HandleFunc("POST /api/login", s.login)
 	mux.HandleFunc("POST /api/admin/import/{kind}", s.signedIn(s.importBatch))
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
 	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
@@ -112,7 +112,8 @@ func Answer(w http.ResponseWriter, code int, fields map[string]any) {
 }
 
 func (s *School) login(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Query().Get("uuid") != UUID {
+	var body struct{ UUID string }
+	if json.NewDecoder(r.Body).Decode(&body) != nil || body.UUID != UUID || r.URL.RawQuery != "" {
 		Answer(w, http.StatusUnauthorized, map[string]any{"status": "Access denied"})
 		return
 	}

@@ -33,7 +33,7 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 	for _, given := range []struct {
 		name string
 		id   *int64
-	}{{"group", &w.Group}, {"near", &w.Near}, {"event", &w.Event}} {
+	}{{"group", &w.Group}, {"near", &w.Near}, {"event", &w.Event}, {"except", &w.Except}} {
 		if *given.id, err = web.QueryID(c, given.name); err != nil {
 			return w, err
 		}
@@ -41,6 +41,9 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 	starts, ends := c.Query("starts_at"), c.Query("ends_at")
 	if timed := starts != "" || ends != ""; timed == (w.Event != 0) {
 		return w, problem.New(problem.Malformed, "either event, or starts_at and ends_at are needed")
+	}
+	if w.Event != 0 && w.Except != 0 {
+		return w, problem.New(problem.Malformed, "event is left out already: except is not beside it")
 	}
 	if w.Event != 0 {
 		return w, nil

@@ -29,7 +29,11 @@ func (h handlers) busy(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	all, _, err := h.elements.FreeBusy(c.UserContext(), []int64{id}, days, 0)
+	except, err := web.QueryID(c, "except")
+	if err != nil {
+		return err
+	}
+	all, _, err := h.elements.FreeBusy(c.UserContext(), []int64{id}, days, 0, except)
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,11 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 			return problem.New(problem.Malformed, "minutes is no number from 1 to %d", maxSlot)
 		}
 	}
-	all, free, err := h.elements.FreeBusy(c.UserContext(), ids, days, time.Duration(least)*time.Minute)
+	except, err := web.QueryID(c, "except")
+	if err != nil {
+		return err
+	}
+	all, free, err := h.elements.FreeBusy(c.UserContext(), ids, days, time.Duration(least)*time.Minute, except)
 	if err != nil {
 		return err
 	}

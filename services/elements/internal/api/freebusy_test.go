@@ -104,6 +104,47 @@ func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	}
 }
 
+func TestFreeBusy_AnEventCanBeLeftOut(t *testing.T) {
+	s := newSchool(t)
+	hall := s.add(t, "locations", "H", fields{"name": "Hall"})
+	other := s.add(t, "locations", "O", fields{"name": "Other"})
+	lesson := s.event(t, "lesson", "2026-05-04 09:00", "2026-05-04 11:00", hall, other)
+	s.event(t, "meeting", "2026-05-04 10:00", "2026-05-04 12:00", hall)
+	for query, want := range map[string]string{
+		"":                         "05-04T09:00+01:00/05-04T12:00+01:00",
+		"&except=":                 "05-04T09:00+01:00/05-04T12:00+01:00",
+		path("&except=%d", lesson): "05-04T10:00+01:00/05-04T12:00+01:00",
+		"&except=999999999999":     "05-04T09:00+01:00/05-04T12:00+01:00",
+	} {
+		if got := s.busy(t, hall, may4+query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	var of free
+	s.Get(t, path("/api/freebusy?elements=%d,%d&start_date=2026-05-04&minutes=600&except=%d", hall, other, lesson)).
+		Must(t, http.StatusOK).Decode(t, &of)
+	if got, want := spans(of.Free), "05-04T00:00+01:00/05-04T10:00+01:00 05-04T12:00+01:00/05-05T00:00+01:00"; got != want {
+		t.Errorf("free: %s, want %s", got, want)
+	}
+	rooms, morning := s.group(t, "rooms"), []string{"2026-05-04 09:00", "2026-05-04 10:00"}
+	s.member(t, rooms, hall, "", "")
+	s.member(t, rooms, other, "", "")
+	query := path("type=Location&group=%d", rooms)
+	if got := s.free(t, query, morning[0], morning[1]); len(got) != 0 {
+		t.Errorf("free: %v, want none", got)
+	}
+	if got := s.free(t, query+path("&except=%d", lesson), morning[0], morning[1]); len(got) != 2 {
+		t.Errorf("free without the lesson: %v, want both rooms", got)
+	}
+	for _, refused := range []string{
+		path("/api/elements/%d/freebusy?except=x", hall), path("/api/freebusy?elements=%d&except=-1", hall),
+		"/api/free?type=Location&starts_at=2026-05-04&ends_at=2026-05-05&except=0",
+		path("/api/free?type=Location&event=%d&except=%d", lesson, lesson),
+	} {
+		s.Get(t, refused).WantCode(t, http.StatusBadRequest)
+	}
+}
+
 func TestFreeBusy_CommonFreeSlotsOfMany(t *testing.T) {
 	s := newSchool(t)
 	ann, bob, set := s.pupil(t, "Ann"), s.pupil(t, "Bob"), s.group(t, "set")

@@ -12,18 +12,18 @@ import (
 // public returns the routes for clients. All are in the service's rows of the route table.
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/elements", Access: web.SignedIn, Large: true, Handler: h.search},
+		{Method: fiber.MethodGet, Path: "/api/elements", Query: "name namelike", Access: web.SignedIn, Large: true, Handler: h.search},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/commitments", Query: "start_date end_date include",
 			Access: web.SignedIn, Large: true, Handler: h.commitments,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/requests",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/requests", Query: "start_date end_date",
 			Access: web.SignedIn, Large: true, Handler: h.requests,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy",
+			Method: fiber.MethodGet, Path: "/api/elements/:id/freebusy", Query: "start_date end_date except",
 			Access: web.SignedIn, Large: true, Handler: h.busy,
 		},
 		{
@@ -40,26 +40,26 @@ func (h handlers) public() []web.Route {
 			Access: web.SignedIn, Handler: h.deleteFeed,
 		},
 		{Method: fiber.MethodGet, Path: "/ical/:file", Access: web.Anyone, Large: true, Handler: h.calendarByToken},
-		{Method: fiber.MethodGet, Path: "/api/freebusy", Access: web.SignedIn, Large: true, Handler: h.freeBusy},
-		{Method: fiber.MethodGet, Path: "/api/free", Access: web.SignedIn, Large: true, Handler: h.free},
-		{Method: fiber.MethodGet, Path: "/api/timetables", Access: web.SignedIn, Large: true, Handler: h.timetables},
+		{Method: fiber.MethodGet, Path: "/api/freebusy", Query: "elements start_date end_date minutes except", Access: web.SignedIn, Large: true, Handler: h.freeBusy},
+		{Method: fiber.MethodGet, Path: "/api/free", Query: "type starts_at ends_at event group near except", Access: web.SignedIn, Large: true, Handler: h.free},
+		{Method: fiber.MethodGet, Path: "/api/timetables", Query: "elements group type start_date end_date include", Access: web.SignedIn, Large: true, Handler: h.timetables},
 
-		{Method: fiber.MethodGet, Path: "/api/admin/elements", Access: web.Admin, Handler: h.list},
-		{Method: fiber.MethodPost, Path: "/api/admin/elements", Access: web.Admin, Repeatable: true, Handler: h.create},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements", Query: "entity_type current unattended key limit after", Access: web.Admin, Handler: h.list},
+		{Method: fiber.MethodPost, Path: "/api/admin/elements", Fields: draftFields, Access: web.Admin, Repeatable: true, Handler: h.create},
 		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.get},
-		{Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.patch},
+		{Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Fields: draftFields, Access: web.Admin, Handler: h.patch},
 		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.retire},
-		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Access: web.Admin, Handler: h.members},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Query: "on nested limit after", Access: web.Admin, Handler: h.members},
 		{
-			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
+			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members", Fields: "members.element_id members.first_day members.last_day",
 			Access: web.Admin, Repeatable: true, Handler: h.addMembers,
 		},
 		{
-			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member",
+			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member", Query: "from",
 			Access: web.Admin, Handler: h.endMembership,
 		},
 		{
-			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators",
+			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators", Query: "limit after",
 			Access: web.Admin, Handler: h.administrators,
 		},
 		{

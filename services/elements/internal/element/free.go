@@ -20,8 +20,8 @@ type Wanted struct {
 	Group      int64 // they are in it on every day of the time; 0: in any or none
 	Near       int64 // those that share the most groups with this element on those days come first; 0: by name alone
 	Time       Interval
-	// Event has the time, when it is not 0, and its own commitments make nobody busy.
-	Event int64
+	Event      int64 // has the time, when it is not 0, and is Except
+	Except     int64 // an event whose commitments make nobody busy; 0: there is none
 }
 
 // ListFree returns the current elements that are not busy at any moment of the time, as FreeBusy decides; in order of
@@ -34,7 +34,7 @@ func (s *Service) ListFree(ctx context.Context, w Wanted) ([]Element, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.Time = time
+		w.Time, w.Except = time, w.Event
 	}
 	days := s.zone.Days(w.Time.Starts, w.Time.Ends)
 	if int64(days.Last)-int64(days.First) >= MaxDays {
@@ -49,7 +49,7 @@ func (s *Service) ListFree(ctx context.Context, w Wanted) ([]Element, error) {
 			return slices.Equal(daysIn(reaches, w.Group), []wiretime.Days{days})
 		})
 	}
-	busy, err := s.busy(ctx, p.reaches, w.Event)
+	busy, err := s.busy(ctx, p.reaches, w.Except)
 	if err != nil {
 		return nil, err
 	}

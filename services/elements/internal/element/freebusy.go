@@ -23,10 +23,10 @@ type FreeBusy struct {
 
 // FreeBusy returns when each of the elements is busy within the days, in their order, and when none of them is for at
 // least that long. An element is busy during an event of a busy category to which it is committed, or to which a
-// group is that it belongs to on that day; rejected commitments don't count. A Missing problem names the first
-// element that does not exist.
+// group is that it belongs to on that day; rejected commitments don't count, nor do those of the event except (0: all
+// do). A Missing problem names the first element that does not exist.
 func (s *Service) FreeBusy(
-	ctx context.Context, ids []int64, days wiretime.Days, least time.Duration,
+	ctx context.Context, ids []int64, days wiretime.Days, least time.Duration, except int64,
 ) (all []FreeBusy, free []Interval, err error) {
 	elements, err := s.getAll(ctx, ids)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) FreeBusy(
 	if err != nil {
 		return nil, nil, err
 	}
-	byElement, err := s.busy(ctx, reaches, 0)
+	byElement, err := s.busy(ctx, reaches, except)
 	if err != nil {
 		return nil, nil, err
 	}

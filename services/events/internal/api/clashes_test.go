@@ -81,6 +81,12 @@ func group(t *testing.T, member int64, first, last string) int64 {
 	return id
 }
 
+// name is that of an element.
+func (s school) name(t *testing.T, element int64) string {
+	t.Helper()
+	return system.Admin(t).Get(t, path("/api/elements/%d", element)).Text(t, "element.name")
+}
+
 // at are the fields of a lesson at the hours on a day.
 func (s school) at(day, starts, ends string) map[string]any {
 	return s.fields("starts_at_text", nil, "starts_at", day+" "+starts, "ends_at", day+" "+ends)
@@ -201,6 +207,69 @@ func TestClashes_RefuseFailsWhatIsBooked(t *testing.T) {
 func (s school) withCategory(fields map[string]any, category int64) map[string]any {
 	fields["event_category_id"] = category
 	return fields
+}
+
+func TestClashes_RefuseEventIsAllOrNothing(t *testing.T) {
+	s := loadSchool(t)
+	owner := s.as(t, "owner")
+	rooms := things(t, 2)
+	book(t, owner, s.at(monday, "09:00", "10:00"), rooms[0])
+	whole := func(fields map[string]any, elements ...any) servicetest.Answer {
+		return owner.Post(t, "/api/events",
+			map[string]any{"event": fields, "elements": elements, "clashes": "refuse_event"})
+	}
+	listed := func(room int64) string {
+		return owner.Get(t, path("/api/elements/%d/commitments?start_date=%s", room, monday)).Body
+	}
+	before := listed(rooms[1])
+	a := whole(s.at(monday, "09:59", "11:00"), rooms[1], rooms[0], 99999999)
+	wantInvalid(t, a, "event", "elements", "is already booked: "+s.name(t, rooms[0]))
+	if !strings.Contains(a.Body, `"event":{"id":null,`) {
+		t.Errorf("%s", a.Body)
+	}
+	if after := listed(rooms[1]); after != before {
+		t.Errorf("the other room: %s, before %s", after, before)
+	}
+	got := extending(t, whole(s.at(monday, "10:00", "11:00"), rooms[1], rooms[0], 99999999))
+	if len(got.Event.Commitments) != 2 || len(got.Failures) != 1 || got.Failures[0].ItemType != "Hash" ||
+		got.pairs() != "none" {
+		t.Errorf("%+v", got)
+	}
+
+	late := book(t, owner, s.at(monday, "10:30", "12:00")).Event
+	owner.Post(t, path("/api/events/%d/add", late.ID),
+		map[string]any{"elements": []any{s.room, rooms[0]}, "clashes": "refuse_event"}).
+		Want(t, 422, path(`{"status":"Unprocessable entity","errors":{"elements":["is already booked: %s"]}}`,
+			s.name(t, rooms[0])))
+	if got := get(t, owner, late.ID).Event; len(got.Commitments) != 0 {
+		t.Errorf("added: %+v", got)
+	}
+}
+
+// TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent books the same two rooms, in one order and the other.
+func TestClashes_ParallelCreatesWithRefuseEventMakeOneEvent(t *testing.T) {
+	s := loadSchool(t)
+	rooms := things(t, 2)
+	var made, refused atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 8 {
+		c := s.as(t, "owner").At(system.Replica("events", i%2))
+		wg.Go(func() {
+			switch a := c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
+				"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse_event"}); a.Code {
+			case 200:
+				made.Add(1)
+			case 422:
+				refused.Add(1)
+			default:
+				t.Errorf("%d %s", a.Code, a.Body)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != 1 || refused.Load() != 7 {
+		t.Errorf("%d made, %d refused", made.Load(), refused.Load())
+	}
 }
 
 func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {

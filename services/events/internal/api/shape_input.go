@@ -22,6 +22,10 @@ const (
 	categoryOther = "eventcategory_id"
 )
 
+// eventFields are what readFields reads.
+const eventFields = "event.body event.event_category_id event.eventcategory_id event.organiser_id " +
+	"event.all_day_field event.starts_at_text event.ends_at_text event.all_day event.starts_at event.ends_at"
+
 // readFields is the function readFields, with dates in the order that is set.
 func (h handlers) readFields(o web.Object) event.Fields {
 	fields := readFields(o)
@@ -155,7 +159,7 @@ func readAdditions(o web.Object, faults problem.Fields) (event.Submission, error
 	submission := event.Submission{Elements: elements}
 	if o.Has("clashes") {
 		submission.Clashes = event.Clashing(textOf(o["clashes"]))
-		if submission.Clashes != event.ReportClashes && submission.Clashes != event.RefuseClashes {
+		if submission.Clashes != event.ReportClashes && !submission.Clashes.Refuses() {
 			faults.Add("clashes", problem.NotIncluded)
 		}
 	}
@@ -206,6 +210,12 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 	}
 	return submitted, nil
 }
+
+// categoryFields are what readCategoryFields reads.
+const categoryFields = "eventcategory.name eventcategory.pecking_order eventcategory.schoolwide " +
+	"eventcategory.publish eventcategory.visible eventcategory.unimportant eventcategory.can_merge " +
+	"eventcategory.can_borrow eventcategory.compactable eventcategory.privileged eventcategory.clash_check " +
+	"eventcategory.busy eventcategory.timetable"
 
 func readCategoryFields(o web.Object) category.Fields {
 	faults := problem.Fields{}

@@ -21,12 +21,12 @@ func (h webhookHandlers) routes() []web.Route {
 		{Method: fiber.MethodGet, Path: "/api/admin/webhooks", Access: web.Admin, Handler: h.list},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.Admin, Repeatable: true, Secret: true,
-			Handler: h.create,
+			Fields: webhookFields, Handler: h.create,
 		},
 		{Method: fiber.MethodGet, Path: one, Access: web.Admin, Handler: h.read},
-		{Method: fiber.MethodPatch, Path: one, Access: web.Admin, Handler: h.change},
+		{Method: fiber.MethodPatch, Path: one, Fields: webhookFields, Access: web.Admin, Handler: h.change},
 		{Method: fiber.MethodDelete, Path: one, Access: web.Admin, Handler: h.remove},
-		{Method: fiber.MethodGet, Path: one + "/deliveries", Access: web.Admin, Handler: h.deliveries},
+		{Method: fiber.MethodGet, Path: one + "/deliveries", Query: "limit after", Access: web.Admin, Handler: h.deliveries},
 		{
 			Method: fiber.MethodPost, Path: one + "/secret", Access: web.Admin, Repeatable: true, Secret: true,
 			Handler: h.renewSecret,

@@ -30,7 +30,7 @@ func (s *Service) Book(
 	}
 	var b *booking
 	var refused map[int64]bool
-	if a.Mode == event.RefuseClashes {
+	if a.Mode.Refuses() {
 		if b, refused, err = s.reserve(ctx, &a.Event, elements); err != nil {
 			return event.Event{}, nil, err
 		}
@@ -50,7 +50,8 @@ func (s *Service) Book(
 func refusedWrite(err error) bool {
 	_, invalid := errors.AsType[*record.InvalidError[event.Event]](err)
 	return invalid || errors.Is(err, event.ErrFenced) || errors.Is(err, event.ErrOutdated) ||
-		errors.Is(err, record.ErrNotFound) || problem.Is(err, problem.Conflict)
+		errors.Is(err, record.ErrNotFound) || problem.Is(err, problem.Conflict) ||
+		problem.Is(err, problem.Invalid)
 }
 
 // Report returns the clashes of what was added to an event before: of an addition that asks for them, of the event

@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
-// another version. A request with an idempotency key adds once however often it comes; Conflict when the key is another
-// request's.
+// another version, Invalid when an element clashes and nothing is to be added then. A request with an idempotency key
+// adds once however often it comes; Conflict when the key is another request's.
 func (s *Service) Add(
 	ctx context.Context, p principal.Principal, id int64, submission Submission,
 ) (View, []Failure, error) {
@@ -59,6 +60,9 @@ func (s *Service) addOnce(
 	}
 	addition := submission.addition(e, nil, l)
 	write := func(refused map[int64]bool) (Event, []Commitment, error) {
+		if faults := submission.refusedWhole(refused, l); faults != nil {
+			return Event{}, nil, problem.InvalidFields(faults)
+		}
 		before := 0
 		e, err := s.change(ctx, id, l, func(e *Event) error {
 			if !mayEdit(p, e) {

@@ -15,8 +15,8 @@ import (
 )
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events,
-// and for a privileged category without privileged; Invalid when the fields are not right. The event and all that is
-// added are one write. A request with an idempotency key makes one event however often it comes; Conflict when the key
+// and for a privileged category without privileged; Invalid when the fields are not right, or an element clashes
+// and no event is to be made then. The event and all that is added are one write. A request with an idempotency key makes one event however often it comes; Conflict when the key
 // is another request's, or another replica is at it.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
@@ -71,6 +71,11 @@ func (s *Service) insert(
 	}
 	e.ID = numbers[0]
 	write := func(refused map[int64]bool) (Event, []Commitment, error) {
+		if faults := submission.refusedWhole(refused, l); faults != nil {
+			unmade := e
+			unmade.ID = 0
+			return Event{}, nil, record.Invalid(unmade, faults)
+		}
 		failures = e.addElements(p, submission.Elements, l.elements, new, refused)
 		e.remember(submission.IdempotencyKey, failures)
 		taken, err := s.store.Insert(ctx, []Event{e})

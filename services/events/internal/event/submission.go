@@ -1,8 +1,12 @@
 package event
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -27,9 +31,16 @@ type Clashing string
 // The ways to deal with clashes.
 const (
 	IgnoreClashes Clashing = ""
-	ReportClashes Clashing = "report" // add, and say with what it clashes
-	RefuseClashes Clashing = "refuse" // fail what clashes
+	ReportClashes Clashing = "report"       // add, and say with what it clashes
+	RefuseClashes Clashing = "refuse"       // fail what clashes
+	RefuseEvent   Clashing = "refuse_event" // add nothing if anything clashes
 )
+
+// Refuses says whether what clashes is not added.
+func (c Clashing) Refuses() bool { return c == RefuseClashes || c == RefuseEvent }
+
+// maxNamed bounds the elements that a refusal names.
+const maxNamed = 20
 
 // Clash is an element of an event with another event that takes it up at the same time.
 type Clash struct {
@@ -58,6 +69,25 @@ func (s Submission) addition(e Event, of *category.Category, l *lookup) Addition
 		}
 	}
 	return a
+}
+
+// refusedWhole returns what is wrong with the submission as a whole when these elements clash: nil unless it asks for
+// all or nothing.
+func (s Submission) refusedWhole(clashing map[int64]bool, l *lookup) problem.Fields {
+	if s.Clashes != RefuseEvent || len(clashing) == 0 {
+		return nil
+	}
+	var names []string
+	for _, id := range elementsOf(s.Elements) {
+		if clashing[id] {
+			names = append(names, l.elements[id].Name)
+		}
+	}
+	text := "is already booked: " + strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return problem.Fields{"elements": {text}}
 }
 
 // outdated says whether the event has changed so that what was found out about clashes no longer holds.

@@ -73,6 +73,12 @@ func login(t *testing.T, c *servicetest.Client, uuid string, headers ...string) 
 	return c.Do(t, "GET", "/api/login?uuid="+url.QueryEscape(uuid), nil, headers...)
 }
 
+// loginByBody is login by POST.
+func loginByBody(t *testing.T, c *servicetest.Client, uuid string, headers ...string) servicetest.Answer {
+	t.Helper()
+	return c.Do(t, "POST", "/api/login", map[string]any{"uuid": uuid}, headers...)
+}
+
 // from says which address a request to a replica comes from.
 func from(address string) []string { return []string{"X-Forwarded-For", address} }
 

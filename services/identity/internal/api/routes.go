@@ -16,6 +16,10 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
+// maxLogin bounds the body of a login. All connections that a listener has at once hold less with bodies of this size
+// than those without a session may (1,536 of 4 KiB; 8 MiB), so bodies that stall refuse no login.
+const maxLogin = 4 << 10
+
 // handlers answer the requests.
 type handlers struct {
 	users    *user.Service
@@ -31,23 +35,28 @@ type handlers struct {
 // public are the routes for clients, and those of the documentation of all services.
 func (h handlers) public() []web.Route {
 	return slices.Concat(apidoc.Routes(), []web.Route{
-		{Method: http.MethodGet, Path: "/api/login", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
+		{Method: http.MethodGet, Path: "/api/login", Query: "uuid uid", Access: web.Anyone, ActsOnGet: true, Handler: h.login},
+		{
+			Method: http.MethodPost, Path: "/api/login", Fields: "uuid", Access: web.Anyone, MaxBody: maxLogin,
+			Handler: h.loginByBody,
+		},
 		{Method: http.MethodGet, Path: "/api/logout", Access: web.Anyone, ActsOnGet: true, Handler: h.logout},
-		{Method: http.MethodGet, Path: "/api/users", Access: web.SignedIn, Large: true, Handler: h.listByEmail},
+		{Method: http.MethodGet, Path: "/api/users", Query: "email", Access: web.SignedIn, Large: true, Handler: h.listByEmail},
+		{Method: http.MethodGet, Path: "/api/me", Access: web.SignedIn, Handler: h.me},
 		{Method: http.MethodGet, Path: "/api/version", Access: web.Anyone, Handler: h.showVersion},
-		{Method: http.MethodPut, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
-		{Method: http.MethodPatch, Path: "/api/sessions/:session", Access: web.SignedIn, Handler: h.switchUser},
+		{Method: http.MethodPut, Path: "/api/sessions/:session", Fields: "session.user_id", Access: web.SignedIn, Handler: h.switchUser},
+		{Method: http.MethodPatch, Path: "/api/sessions/:session", Fields: "session.user_id", Access: web.SignedIn, Handler: h.switchUser},
 		{Method: http.MethodPut, Path: "/api/sessions/:session/revert", Access: web.SignedIn, Handler: h.revert},
 		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 
-		{Method: http.MethodGet, Path: "/api/admin/users", Access: web.Admin, Handler: h.list},
+		{Method: http.MethodGet, Path: "/api/admin/users", Query: "limit after", Access: web.Admin, Handler: h.list},
 		{
-			Method: http.MethodPost, Path: "/api/admin/users", Access: web.Admin, Repeatable: true, Secret: true,
+			Method: http.MethodPost, Path: "/api/admin/users", Fields: accountFields + " user.uuid", Access: web.Admin, Repeatable: true, Secret: true,
 			Handler: h.create,
 		},
 		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.get},
-		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.change},
+		{Method: http.MethodPatch, Path: "/api/admin/users/:id", Fields: accountFields, Access: web.Admin, Handler: h.change},
 		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true,

@@ -59,12 +59,30 @@ func recordOf(a user.Actors) session.Record {
 	return r
 }
 
-// login answers contract 5.1 and 5.2. It also ends the session that came with the request.
+// login answers contract 5.1 and 5.2.
 func (h handlers) login(c *fiber.Ctx) error {
 	uuid := c.Query("uuid")
 	if uuid == "" {
 		uuid = c.Query("uid")
 	}
+	return h.logIn(c, uuid)
+}
+
+// loginByBody is login with the uuid in the body, which no proxy logs. A uuid that is no string is a wrong one.
+func (h handlers) loginByBody(c *fiber.Ctx) error {
+	body, err := web.Body(c)
+	if err != nil {
+		return err
+	}
+	uuid := ""
+	if given := body.Text("uuid", problem.Fields{}); given != nil {
+		uuid = *given
+	}
+	return h.logIn(c, uuid)
+}
+
+// logIn makes a session of the user with that uuid. It also ends the session that came with the request.
+func (h handlers) logIn(c *fiber.Ctx, uuid string) error {
 	address := web.ClientAddress(c, h.trusted)
 	return h.begin(c, h.sessions.Create, func(ctx context.Context) (user.Actors, error) {
 		u, err := h.users.Login(ctx, uuid, address)
@@ -204,6 +222,21 @@ func (h handlers) whoAmI(c *fiber.Ctx) error {
 		return err
 	}
 	return web.OK(c, web.Field{Name: "user_id", Value: web.Principal(c).UserID})
+}
+
+// me answers GET /api/me.
+func (h handlers) me(c *fiber.Ctx) error {
+	p := web.Principal(c)
+	u, element, err := h.users.GetWithElement(c.UserContext(), p.UserID)
+	if err != nil {
+		return err
+	}
+	return web.OK(c,
+		web.Field{Name: "user", Value: listForm(u)},
+		web.Field{Name: "kind", Value: p.Kind},
+		web.Field{Name: "element", Value: element},
+		web.Field{Name: "permissions", Value: permissions(p.Permissions)},
+	)
 }
 
 // showVersion answers GET /api/version.

@@ -28,7 +28,7 @@ type account struct {
 	Errors      problem.Fields `json:"errors,omitempty"`
 }
 
-// permissions are those of a user as administrators see them: its fields are those of principal.Permissions.
+// permissions are those of a user as administrators, and the user itself, see them: its fields are those of principal.Permissions.
 type permissions struct {
 	CanAPI        bool `json:"can_api"`
 	CanSU         bool `json:"can_su"`
@@ -83,6 +83,11 @@ func refuse(c *fiber.Ctx, err error) error {
 func listForm(u user.User) form.User {
 	return form.User{ID: u.ID, Name: u.Name, Email: u.Email, Valid: true}
 }
+
+// accountFields are what readEdit reads.
+const accountFields = "user.name user.email user.kind user.element_id user.active user.permissions.can_api " +
+	"user.permissions.can_su user.permissions.can_add_events user.permissions.can_add_notes " +
+	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin"
 
 // readEdit reads the fields of a user.
 func readEdit(fields web.Object) user.Edit {

@@ -3,6 +3,8 @@ package user
 import (
 	"context"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -11,6 +13,19 @@ import (
 func (s *Service) Get(ctx context.Context, id int64) (User, error) {
 	u, err := s.store.Get(ctx, id)
 	return u, missing(err, id)
+}
+
+// GetWithElement returns a user, and the element that it is: nil when it is none. NotFound when there is no such user.
+func (s *Service) GetWithElement(ctx context.Context, id int64) (User, *form.Element, error) {
+	u, err := s.Get(ctx, id)
+	if err != nil || u.ElementID == 0 {
+		return u, nil, err
+	}
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{u.ElementID}})
+	if err != nil || len(found) == 0 {
+		return u, nil, err
+	}
+	return u, &found[0].Element, nil
 }
 
 // Find returns the users with those ids and those import keys that exist, active or not, for other services.

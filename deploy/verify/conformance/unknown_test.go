@@ -1,0 +1,81 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// told fails the test unless an answer names exactly that as unknown; "": nothing.
+func told(t *testing.T, a servicetest.Answer, want string) {
+	t.Helper()
+	if want != "" {
+		want = fmt.Sprintf(`299 belfry "unknown: %s"`, want)
+	}
+	equal(t, a.Request+": Warning", a.Header.Get("Warning"), want)
+}
+
+func TestClients_RefuseEventIsAllOrNothing(t *testing.T) {
+	proves(t, "clients refuse event")
+	c, taken, free := school.Booker(t), school.Location(t), school.Location(t)
+	key := school.Unique("busy")
+	busy := school.Import(t, "eventcategories", map[string]any{"key": key, "name": key, "busy": true})[key]
+	fields := map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00", "event_category_id": busy,
+		"body": key}
+	school.Event(t, c, map[string]any{"starts_at": fields["starts_at"], "ends_at": fields["ends_at"],
+		"event_category_id": busy}, taken)
+	both := map[string]any{"event": fields, "elements": []int64{free.ID, taken.ID}, "clashes": "refuse_event"}
+	a := c.Post(t, "/api/events", both).Must(t, http.StatusUnprocessableEntity)
+	equal(t, "errors", a.At(t, "event.errors"), `{"elements":["is already booked: `+taken.Name+`"]}`)
+	c.Get(t, fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", free.ID)).Want(t, http.StatusOK,
+		`{"status":"OK","commitments":[]}`)
+	both["elements"] = []int64{free.ID}
+	c.Post(t, "/api/events", both).Must(t, http.StatusOK)
+}
+
+func TestClients_WhatACallDoesNotKnowIsNamed(t *testing.T) {
+	proves(t, "clients unknown")
+	c, room := school.Booker(t), school.Location(t)
+	list := fmt.Sprintf("/api/elements/%d/commitments?", room.ID)
+	plain := c.Get(t, list+"start_date=2019-04-10")
+	told(t, plain, "")
+	a := c.Get(t, list+"start_date=2019-04-10&strat_date=2019-04-11")
+	a.Want(t, http.StatusOK, plain.Body)
+	told(t, a, "strat_date in the query")
+	fields := map[string]any{"body": school.Unique("unknown"), "event_category_id": school.Category.ID,
+		"starts_at_text": "2019-04-10 09:00", "titel": "x"}
+	a = c.Do(t, http.MethodPost, "/api/events?clashes=refuse", map[string]any{"event": fields,
+		"element": []int64{room.ID}}).Must(t, http.StatusOK)
+	told(t, a, "clashes in the query; element, event.titel in the body")
+	a = c.Get(t, "/api/elements/999999999999?x=1")
+	a.WantCode(t, http.StatusNotFound)
+	told(t, a, "x in the query")
+}
+
+func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
+	proves(t, "clients strict")
+	c, room := school.Booker(t), school.Location(t)
+	strict := func(method, path string, body any) servicetest.Answer {
+		return c.Do(t, method, path, body, "Prefer", "handling=strict")
+	}
+	list := fmt.Sprintf("/api/elements/%d/commitments?start_date=2019-04-10", room.ID)
+	fields := map[string]any{"body": school.Unique("strict"), "event_category_id": school.Category.ID,
+		"starts_at_text": "2019-04-10 09:00"}
+	refused := func(a servicetest.Answer, what string) {
+		t.Helper()
+		a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"unknown: `+what+`"}`)
+		equal(t, a.Request+": Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
+	}
+	refused(strict(http.MethodGet, list+"&strat_date=2019-04-11", nil), "strat_date in the query")
+	refused(strict(http.MethodPost, "/api/events", map[string]any{"event": fields, "element": []int64{room.ID}}),
+		"element in the body")
+	made := strict(http.MethodPost, "/api/events", map[string]any{"event": fields, "elements": []int64{room.ID}})
+	made.Must(t, http.StatusOK)
+	equal(t, "Preference-Applied", made.Header.Get("Preference-Applied"), "handling=strict")
+	told(t, made, "")
+	listed := strict(http.MethodGet, list, nil).Must(t, http.StatusOK)
+	equal(t, "the event that was not refused", listed.Int(t, "commitments.0.event.id"), made.Int(t, "event.id"))
+	equal(t, "events", len(decode[struct{ Commitments []any }](t, listed).Commitments), 1)
+}

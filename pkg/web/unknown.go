@@ -1,0 +1,172 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+const (
+	headerWarning = "Warning"
+	headerPrefer  = "Prefer"
+	headerApplied = "Preference-Applied"
+	strict        = "handling=strict"
+
+	// maxNamed and maxName bound how many unknown names an answer tells, and the bytes of each.
+	maxNamed = 8
+	maxName  = 40
+)
+
+// vocabulary is what a route reads: the parameters of the query, and the fields of the body by their paths
+// ("event.body").
+type vocabulary struct {
+	query, fields map[string]bool
+	within        map[string]bool // fields that have fields
+}
+
+func vocabularyOf(r Route) vocabulary {
+	v := vocabulary{query: map[string]bool{}, fields: map[string]bool{}, within: map[string]bool{}}
+	for name := range strings.FieldsSeq(r.Query) {
+		v.query[name] = true
+	}
+	for path := range strings.FieldsSeq(r.Fields) {
+		v.fields[path] = true
+		for at := strings.LastIndexByte(path, '.'); at >= 0; at = strings.LastIndexByte(path, '.') {
+			path = path[:at]
+			v.fields[path], v.within[path] = true, true
+		}
+	}
+	return v
+}
+
+// tellUnknown names in a Warning header what a request says that its route does not read: a parameter or a field with
+// another name does nothing, and its sender may believe that it did. Who prefers handling=strict (RFC 7240) is refused
+// instead. Lines of an import are not looked at, nor is a body that is no JSON object.
+func tellUnknown(r Route) fiber.Handler {
+	v := vocabularyOf(r)
+	reads := r.Body == JSON && slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
+	return func(c *fiber.Ctx) error {
+		var found unknown
+		for key := range c.Request().URI().QueryArgs().All() {
+			if !v.query[string(key)] {
+				found.add(&found.parameters, string(key))
+			}
+		}
+		if reads {
+			if o, err := ParseObject(c.Request().Body()); err == nil {
+				c.Locals(bodyKey, o)
+				v.check(o, "", &found)
+			}
+		}
+		isStrict := r.Body == JSON && prefersStrict(c)
+		if isStrict {
+			c.Set(headerApplied, strict)
+		}
+		if found.more+len(found.parameters)+len(found.fields) == 0 {
+			return c.Next()
+		}
+		if isStrict {
+			return problem.New(problem.Malformed, "%s", found.String())
+		}
+		c.Set(headerWarning, fmt.Sprintf(`299 belfry "%s"`, found.String()))
+		return c.Next()
+	}
+}
+
+// check adds the fields of an object, and of those in it, that are not known; path ends with a dot unless it is empty.
+func (v vocabulary) check(o Object, path string, found *unknown) {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		at := path + name
+		switch {
+		case !v.fields[at]:
+			found.add(&found.fields, at)
+		case v.within[at]:
+			for _, inner := range objectsIn(o[name]) {
+				v.check(inner, at+".", found)
+			}
+		}
+	}
+}
+
+// objectsIn are the objects that a value is, or that are in the array that it is.
+func objectsIn(value json.RawMessage) []Object {
+	if o, err := ParseObject(value); err == nil {
+		return []Object{o}
+	}
+	var all []Object
+	if json.Unmarshal(value, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// unknown has the names that are to be told.
+type unknown struct {
+	parameters, fields []string
+	more               int // that there was no room for
+}
+
+// add takes a name, once.
+func (u *unknown) add(names *[]string, name string) {
+	name = plain(name)
+	switch {
+	case slices.Contains(*names, name):
+	case len(u.parameters)+len(u.fields) == maxNamed:
+		u.more++
+	default:
+		*names = append(*names, name)
+	}
+}
+
+// plain is a name that any header can have: short, and of visible ASCII without quotes.
+func plain(name string) string {
+	if name == "" {
+		return "?"
+	}
+	text, cut := []byte(name), ""
+	if len(text) > maxName {
+		text, cut = text[:maxName], "..."
+	}
+	for i, b := range text {
+		if b <= ' ' || b >= 0x7f || b == '"' || b == '\\' {
+			text[i] = '?'
+		}
+	}
+	return string(text) + cut
+}
+
+// String is such as "unknown: strat_date in the query; element, event.titel in the body".
+func (u *unknown) String() string {
+	var places []string
+	if len(u.parameters) > 0 {
+		places = append(places, strings.Join(u.parameters, ", ")+" in the query")
+	}
+	if len(u.fields) > 0 {
+		places = append(places, strings.Join(u.fields, ", ")+" in the body")
+	}
+	text := "unknown: " + strings.Join(places, "; ")
+	if u.more > 0 {
+		text += fmt.Sprintf("; and %d more", u.more)
+	}
+	return text
+}
+
+// prefersStrict says whether the first handling that a request prefers is strict (RFC 7240).
+func prefersStrict(c *fiber.Ctx) bool {
+	for _, line := range c.Request().Header.PeekAll(headerPrefer) {
+		for preference := range strings.SplitSeq(string(line), ",") {
+			preference, _, _ = strings.Cut(preference, ";")
+			name, value, _ := strings.Cut(preference, "=")
+			if strings.EqualFold(strings.TrimSpace(name), "handling") {
+				return strings.Trim(strings.TrimSpace(value), `"`) == "strict"
+			}
+		}
+	}
+	return false
+}
