@@ -1,6 +1,7 @@
 // Package journal writes the records of one collection together with all that a change of them requires: the entry
-// for the audit, the messages for other services, the start of an import's batch, and the nudge for the relay. So no
-// store method can leave one out. The entry and the messages are in the same atomic write as the change.
+// for the audit, the messages for other services, what clients that follow are told, the start of an import's batch,
+// and the nudge for the relay. So no store method can leave one out. All of these are in the same atomic write as the
+// change.
 //
 // A [Collection] is the only way to write such records: it keeps the MongoDB collection to itself and exposes it for
 // reading only. The writes that need no entry and no message have names of their own: [Collection.Rewrite],
@@ -22,6 +23,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -33,7 +35,8 @@ type Tail struct {
 	Deleted bool             `bson:"deleted,omitempty"` // a tombstone
 	Outbox  []outbox.Message `bson:"outbox,omitempty"`
 	Audit   []audit.Entry    `bson:"audit,omitempty"`
-	Stamp   *directory.Stamp `bson:"stamp,omitempty"` // of the mark of the last write
+	Changes []change.Item    `bson:"changes,omitempty"` // for those who follow
+	Stamp   *directory.Stamp `bson:"stamp,omitempty"`   // of the mark of the last write
 }
 
 func (t *Tail) tail() *Tail { return t } //nolint:unused // it makes a document of what embeds a Tail
@@ -62,6 +65,9 @@ type Options[D, R any] struct {
 	// Messages returns the messages for other services. Nil: there are never any. Version is the document's after the
 	// change.
 	Messages func(ctx context.Context, version int64, before, after R) []outbox.Message
+	// Follow returns what clients that follow are told of a change besides the record's id and version: its kind at
+	// least. Nil: nobody follows these records.
+	Follow func(before, after R) change.Item
 	// Nudge is called after each write with a message; it must not block. Nil: there is no nudge, and the relay finds
 	// the message at its next poll.
 	Nudge func()
@@ -95,8 +101,8 @@ type Collection[D, R any] struct {
 	insert func(ctx context.Context, d *D) error
 }
 
-// New returns the records of a collection, which has the indexes outbox.Index, if there may be messages, and
-// auditlog.Index.
+// New returns the records of a collection, which has the indexes auditlog.Index, outbox.Index, if there may be
+// messages, and changelog.Index, if clients follow the records.
 func New[D, R any, P document[D]](o Options[D, R]) *Collection[D, R] {
 	if o.Marks != nil {
 		// What is not yet on the majority may be taken back: it must not be kept in memory.

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -264,16 +265,30 @@ func (c *Collection[D, R]) set(d *D, r R) {
 	*c.tail(d) = tail
 }
 
-// append puts the entry and the messages of a change into its document, and says whether there are messages.
+// append puts what a change requires into its document, and says whether there are messages.
 func (c *Collection[D, R]) append(ctx context.Context, d *D, version int64, before, after R) bool {
 	tail := c.tail(d)
 	tail.Audit = append(tail.Audit, c.o.Entry(ctx, before, after)...)
+	if c.o.Follow != nil {
+		tail.Changes = append(tail.Changes, c.o.Follow(before, after).Of(c.head(d).ID, version, what(tail, version)))
+	}
 	if c.o.Messages == nil {
 		return false
 	}
 	messages := c.o.Messages(ctx, version, before, after)
 	tail.Outbox = append(tail.Outbox, messages...)
 	return len(messages) > 0
+}
+
+// what says what a write that makes that version does to its record.
+func what(t *Tail, version int64) change.What {
+	switch {
+	case t.Deleted:
+		return change.Deleted
+	case version == 1:
+		return change.Created
+	}
+	return change.Changed
 }
 
 func (c *Collection[D, R]) nudge() {

@@ -20,11 +20,12 @@ type Pending string
 
 // The arrays.
 const (
-	PendingAudit  Pending = "audit"  // entries, until they are in the service's audit
-	PendingOutbox Pending = "outbox" // messages for other services, until they are in their stream
+	PendingAudit   Pending = "audit"   // entries, until they are in the service's audit
+	PendingOutbox  Pending = "outbox"  // messages for other services, until they are in their stream
+	PendingChanges Pending = "changes" // changes, until they are in the service's log for those who follow
 )
 
-func pendingArrays() []Pending { return []Pending{PendingAudit, PendingOutbox} }
+func pendingArrays() []Pending { return []Pending{PendingAudit, PendingOutbox, PendingChanges} }
 
 // removeTries bounds how often Remove starts over after a conflict with another write.
 const removeTries = 20

@@ -20,19 +20,18 @@ func readPending(t *testing.T, c *mongo.Collection, p mongostore.Pending) (found
 		t.Fatal(err)
 	}
 	var documents []struct {
-		ID            int64 `bson:"_id"`
-		Version       int64
-		Deleted       bool
-		Audit, Outbox []struct{ ID string }
+		ID                     int64 `bson:"_id"`
+		Version                int64
+		Deleted                bool
+		Audit, Outbox, Changes []struct{ ID string }
 	}
 	if err := cursor.All(t.Context(), &documents); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range documents {
-		items := d.Audit
-		if p == mongostore.PendingOutbox {
-			items = d.Outbox
-		}
+		items := map[mongostore.Pending][]struct{ ID string }{
+			mongostore.PendingAudit: d.Audit, mongostore.PendingOutbox: d.Outbox, mongostore.PendingChanges: d.Changes,
+		}[p]
 		copied := mongostore.Copied{ID: d.ID, Version: d.Version, Deleted: d.Deleted}
 		for _, i := range items {
 			copied.Items = append(copied.Items, i.ID)

@@ -10,7 +10,7 @@ import (
 // Kind says what sort of failure an Error is. Its zero value is Internal.
 type Kind int
 
-// The kinds, in the order of the table in decisions, part 1.
+// The kinds, in the order of the table in decisions, part 1; Gone is not in it.
 const (
 	Internal             Kind = iota // a fault of ours
 	Malformed                        // the request cannot be read
@@ -18,6 +18,7 @@ const (
 	Forbidden                        // signed in, but not allowed
 	NotFound                         // no such record or path
 	MethodNotAllowed                 // the path is known, the method is not
+	Gone                             // what was asked for is kept no longer
 	Conflict                         // a lost race that cannot be merged, or an illegal transition
 	PreconditionFailed               // If-Match did not match
 	TooLarge                         // the body exceeds the limit
@@ -39,6 +40,7 @@ var answers = [...]struct {
 	Forbidden:            {403, "Forbidden"},
 	NotFound:             {404, "Not found"},
 	MethodNotAllowed:     {405, "Method not allowed"},
+	Gone:                 {410, "Gone"},
 	Conflict:             {409, "Conflict"},
 	PreconditionFailed:   {412, "Precondition failed"},
 	TooLarge:             {413, "Payload too large"},

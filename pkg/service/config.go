@@ -43,6 +43,8 @@ type Config struct {
 	EventsURL     string          `envconfig:"BELFRY_EVENTS_URL" default:"http://events:8081" desc:"where events listens for the other services"`
 	NotesURL      string          `envconfig:"BELFRY_NOTES_URL" default:"http://notes:8081" desc:"where notes listens for the other services"`
 
+	ChangesKept time.Duration `envconfig:"BELFRY_CHANGES_KEPT" default:"720h" desc:"how long changes can be followed from; whoever last asked before then reads anew"`
+
 	SecureCookies   bool           `envconfig:"BELFRY_SECURE_COOKIES" default:"true" desc:"send the session cookie over TLS only, as __Host-scheduling_session; false: as scheduling_session"`
 	SessionIdle     time.Duration  `envconfig:"BELFRY_SESSION_IDLE" default:"2h" desc:"how long an unused session lives"`
 	SessionAbsolute time.Duration  `envconfig:"BELFRY_SESSION_ABSOLUTE" default:"12h" desc:"how long any session lives"`
@@ -73,6 +75,7 @@ func (c *Config) Check() error {
 	for name, d := range map[string]time.Duration{
 		"BELFRY_SESSION_IDLE": c.SessionIdle, "BELFRY_SESSION_ABSOLUTE": c.SessionAbsolute,
 		"BELFRY_REQUEST_TIMEOUT": c.RequestTimeout, "BELFRY_STOP_DEADLINE": c.StopDeadline,
+		"BELFRY_CHANGES_KEPT": c.ChangesKept,
 	} {
 		if d <= 0 {
 			faults = append(faults, fmt.Errorf("%s: must be longer than nothing", name))

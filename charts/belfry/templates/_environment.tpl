@@ -18,6 +18,7 @@ BELFRY_SESSION_ABSOLUTE: {{ .sessions.absolute | quote }}
 BELFRY_REQUEST_TIMEOUT: {{ .requestTimeout | quote }}
 BELFRY_PUPILS_SEE: {{ .pupilsSee | quote }}
 BELFRY_GUESTS_SEE: {{ .guestsSee | quote }}
+BELFRY_CHANGES_KEPT: {{ .changes.kept | quote }}
 BELFRY_DIRECTORY_MEMORY: {{ .directoryMemory | int | quote }}
 BELFRY_DRAIN_DELAY: {{ .shutdown.drainSeconds | int }}s
 BELFRY_STOP_DEADLINE: {{ .shutdown.stopSeconds | int }}s

@@ -31,6 +31,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"trustedProxies[0]=10.0.0.1":                    "/trustedProxies/0",
 		"allowedOrigins[0]=timetable.example":           "/allowedOrigins/0",
 		"sessions.idle=2 hours":                         "/sessions/idle",
+		"changes.kept=30 days":                          "/changes/kept",
 		"shutdown.drainSeconds=5s":                      "/shutdown/drainSeconds",
 		"shutdown.stopSeconds=0":                        "/shutdown/stopSeconds",
 		"mongodb.uri=mongodb://x":                       "additional properties 'uri' not allowed",

@@ -209,6 +209,12 @@ func eventCalls() map[string]call {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
 		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))
 	}, nil)
+	calls["GET /api/changes | an event's"] = send(http.MethodGet, func(x *scene) string {
+		token := x.school.Admin().Get(x.t, "/api/changes").Must(x.t, http.StatusOK).Text(x.t, "next")
+		x.school.Admin().Patch(x.t, eventPath(x.event.id), wrapped("event", "body", x.school.Unique("Changed"))).
+			Must(x.t, http.StatusOK)
+		return "/api/changes?limit=1000&since=" + token
+	}, nil).listing("changes", func(x *scene) int64 { return x.event.id })
 	for _, whose := range []string{"its own", "another's"} {
 		calls["GET /api/events | "+whose] = send(http.MethodGet, func(x *scene) string {
 			return fmt.Sprintf("/api/events?element=%d&limit=200", x.room.ID)

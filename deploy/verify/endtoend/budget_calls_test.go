@@ -285,6 +285,13 @@ func (c *budgeted) eventsCalls() []call {
 			c.newSeries("", four...)).Must(c.t, 200).Int(c.t, "series.id"))),
 		write("PATCH /api/events/{id}", "all of a series of 40, other times, clashes refused", c.owner,
 			c.moveSeries(four...)),
+		write("GET /api/changes", "the token of now, none to move", c.owner, func(int) (string, any) {
+			c.owner.Get(c.t, "/api/changes").Must(c.t, 200) // moves them
+			return "/api/changes", nil
+		}),
+		write("GET /api/changes", "since a token, none to move", c.owner, func(int) (string, any) {
+			return "/api/changes?since=" + c.owner.Get(c.t, "/api/changes").Text(c.t, "next"), nil
+		}),
 		read("GET /api/events", "by a part of the title", c.owner, "/api/events?text=assembly"),
 		read("GET /api/events", "a day's", c.owner, "/api/events?start_date=2028-01-03&end_date=2028-01-03"),
 		read("GET /api/events", "a teacher's on a day", c.owner,

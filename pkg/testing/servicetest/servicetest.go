@@ -249,6 +249,15 @@ func (s *System) Restart(t testing.TB, service string) {
 	}
 }
 
+// KillReplica kills one replica of a service with SIGKILL, and starts it again at the same addresses.
+func (s *System) KillReplica(t testing.TB, service string, i int) {
+	t.Helper()
+	r := s.replicas[service][i]
+	if err := errors.Join(r.stop(syscall.SIGKILL), r.start()); err != nil {
+		t.Errorf("%v\n%s", err, r.log.String())
+	}
+}
+
 // Replica returns the address (http://host:port) of one replica's public listener.
 func (s *System) Replica(service string, i int) string {
 	return "http://" + s.replicas[service][i].public

@@ -107,6 +107,9 @@ var boards = []board{
 	{uid: "belfry-work", title: "Belfry: messages, sessions, notices, memory", panels: []panel{
 		{title: "Outbox", unit: "s", about: "How long the oldest message waits that events could not hand to Redis.",
 			queries: []query{{"max by (collection) (belfry_outbox_age_seconds{OURS})", "{{collection}}"}}},
+		{title: "Log of changes", unit: "s",
+			about:   "How long the oldest change waits that the log of changes could not take.",
+			queries: []query{{"max by (service) (belfry_changes_age_seconds{OURS})", "{{service}}"}}},
 		{title: "Messages that wait", unit: "short", about: "Messages in Redis that a group has not handled.",
 			queries: []query{{"max by (group) (belfry_consumer_waiting{OURS})", "{{group}}"}}},
 		{title: "Messages", unit: "ops",

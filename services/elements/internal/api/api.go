@@ -21,17 +21,21 @@ func Spec() service.Spec {
 }
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
-	stores := store.New(store.Options{DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory})
+	stores := store.New(store.Options{DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory, Keep: r.ChangesKept})
+	if err := stores.Changes.Measure(r.Meter); err != nil {
+		return service.Surface{}, err
+	}
 	elements := element.New(element.Options{
 		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds,
 		Events: r.Events, Users: r.Identity, Sights: r.Sights, Zone: r.Zone, Now: time.Now,
 	})
-	h := handlers{elements: elements, audit: stores.Audit, zone: r.Zone, now: time.Now}
+	h := handlers{elements: elements, audit: stores.Audit, changes: stores.Changes, zone: r.Zone, now: time.Now}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
 			lifecycle.Background("audit", stores.Audit.Run(r.Log)),
+			lifecycle.Background("log of changes", stores.Changes.Run(r.Log)),
 			lifecycle.Background("upgrade of elements", stores.Elements.KeepUpgraded(r.Log)),
 		},
 	}, nil

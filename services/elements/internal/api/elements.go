@@ -6,6 +6,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -17,6 +18,7 @@ import (
 type handlers struct {
 	elements *element.Service
 	audit    *auditlog.Log
+	changes  *changelog.Log
 	zone     wiretime.Zone
 	now      func() time.Time
 }

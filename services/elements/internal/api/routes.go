@@ -115,5 +115,6 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Reaches, h.elements.Reaches),
 		web.Serve(neighbour.Surroundings, h.elements.Surroundings),
 		web.Serve(neighbour.Pupils, h.elements.Pupils),
+		web.Serve(neighbour.Changes, h.changes.Answer),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/journal"
@@ -29,6 +30,7 @@ func newElements(o Options) *Elements {
 			Collection: o.DB.Collection("elements"),
 			Record:     (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
 			Marks: o.Marks, Keys: keysOfElement,
+			Follow: func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
 		}),
 		ids:  o.IDs,
 		near: directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -27,6 +28,9 @@ func newMemberships(o Options) *Memberships {
 			Collection: o.DB.Collection("memberships"),
 			Record:     (*membershipDocument).membership, Set: (*membershipDocument).set, Entry: membershipEntry,
 			Marks: o.Marks, Keys: keysOfMembership,
+			Follow: func(_, m element.Membership) change.Item {
+				return change.Item{Kind: change.Membership, GroupID: m.Group, MemberID: m.Member}
+			},
 		}),
 		ids:   o.IDs,
 		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfMemberships),

@@ -6,11 +6,13 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -21,7 +23,8 @@ type Store struct {
 	Elements    *Elements
 	Memberships *Memberships
 	Feeds       *Feeds
-	Audit       *auditlog.Log // of elements, memberships and feeds
+	Audit       *auditlog.Log  // of elements, memberships and feeds
+	Changes     *changelog.Log // of elements and memberships
 }
 
 // Options of New.
@@ -30,6 +33,7 @@ type Options struct {
 	IDs    *mongostore.IDs
 	Marks  journal.Marks     // of the directory
 	Memory *directory.Memory // nil: nothing is kept in memory
+	Keep   time.Duration     // of changes
 }
 
 // New returns the stores in the database. Prepare must have run on it once.
@@ -37,7 +41,7 @@ func New(o Options) *Store {
 	db := o.DB
 	return &Store{
 		Elements: newElements(o), Memberships: newMemberships(o), Feeds: newFeeds(db, o.IDs),
-		Audit: auditOf(db),
+		Audit: auditOf(db), Changes: changesOf(db, o.Keep),
 	}
 }
 
@@ -59,6 +63,7 @@ var elementIndexes = []mongostore.Index{
 	{Name: "before_2", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
 	auditlog.Index(),
+	changelog.Index(),
 }
 
 var membershipIndexes = []mongostore.Index{
@@ -66,6 +71,7 @@ var membershipIndexes = []mongostore.Index{
 	{Name: "up", Keys: bson.D{{Key: "member", Value: 1}, {Key: "last", Value: 1}}},
 	{Name: "down", Keys: bson.D{{Key: "group", Value: 1}, {Key: "last", Value: 1}}},
 	auditlog.Index(),
+	changelog.Index(),
 }
 
 // Prepare makes the indexes, and brings the elements to the shape of this release. It may run in several processes at
@@ -75,7 +81,7 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
-		auditOf(db).Prepare(ctx))
+		auditOf(db).Prepare(ctx), changesOf(db, 0).Prepare(ctx))
 	if err != nil {
 		return err
 	}
@@ -84,6 +90,13 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 
 func auditOf(db *mongo.Database) *auditlog.Log {
 	return auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships"), db.Collection("feeds"))
+}
+
+func changesOf(db *mongo.Database, keep time.Duration) *changelog.Log {
+	return changelog.New(changelog.Options{
+		DB: db, Service: "elements", Keep: keep,
+		Sources: []*mongo.Collection{db.Collection("elements"), db.Collection("memberships")},
+	})
 }
 
 // in is the condition that a field has one of the values.

@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/follow"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 	"github.com/belfry-schools/belfry/services/events/internal/store"
@@ -128,16 +129,24 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 			useCases.ForgetIdempotencyRecords(ctx, before), allSeries.ForgetIdempotencyRecords(ctx, before),
 		)
 	}
+	changes := store.Changes(r.DB, r.ChangesKept)
+	if err := changes.Measure(r.Meter); err != nil {
+		return service.Surface{}, err
+	}
 	h := handlers{
 		events:     useCases,
 		dateOrder:  own.DateOrder,
 		clashes:    clashes,
 		categories: categories,
 		series:     allSeries,
-		shape:      shape{r.Zone},
-		webhooks:   webhookHandlers{notices, r.Zone},
-		absences:   absenceHandlers{absences, shape{r.Zone}},
-		audit:      store.Audit(r.DB),
+		follow: follow.New(follow.Options{
+			Events: changes.Answer, Elements: r.Elements.Changes, Notes: r.Notes.Changes,
+			Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights,
+		}),
+		shape:    shape{r.Zone},
+		webhooks: webhookHandlers{notices, r.Zone},
+		absences: absenceHandlers{absences, shape{r.Zone}},
+		audit:    store.Audit(r.DB),
 	}
 	return service.Surface{
 		Public:   h.public(),
@@ -158,6 +167,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 				func(ctx context.Context) error { return absences.Run(outbox.Unsampled(ctx)) },
 			),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
+			lifecycle.Background("log of changes", changes.Run(r.Log)),
 			lifecycle.Background("upgrade of events", events.KeepUpgraded(r.Log)),
 		},
 	}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
+	"github.com/belfry-schools/belfry/services/events/internal/follow"
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
@@ -21,6 +22,7 @@ type handlers struct {
 	clashes    *clash.Service
 	categories *category.Service
 	series     *series.Service
+	follow     *follow.Service
 	shape      shape
 	webhooks   webhookHandlers
 	absences   absenceHandlers
@@ -69,6 +71,11 @@ func (h handlers) public() []web.Route {
 		{
 			Method: fiber.MethodGet, Path: "/api/series/:id",
 			Access: web.SignedIn, Large: true, Handler: h.readSeries,
+		},
+
+		{
+			Method: fiber.MethodGet, Path: "/api/changes", Query: "since limit",
+			Access: web.SignedIn, Handler: h.changes,
 		},
 
 		{

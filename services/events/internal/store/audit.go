@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -22,6 +24,13 @@ const maxRelated = 100
 // Audit is events' part of the audit.
 func Audit(db *mongo.Database) *auditlog.Log {
 	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db), webhooksCollection(db))
+}
+
+// Changes is the log of changes of events.
+func Changes(db *mongo.Database, keep time.Duration) *changelog.Log {
+	return changelog.New(changelog.Options{
+		DB: db, Service: "events", Sources: []*mongo.Collection{EventsCollection(db)}, Keep: keep,
+	})
 }
 
 // eventEntry is the audit's entry for a change of an event with its commitments and requests, none when they are equal:

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -51,6 +52,7 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 		Record:     (*eventDocument).event,
 		Entry:      eventEntry,
 		Messages:   messages,
+		Follow:     func(_, _ event.Event) change.Item { return change.Item{Kind: change.Event} },
 		Nudge:      wrote,
 		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {
@@ -185,6 +187,7 @@ var unused = bson.D{
 	{Key: "brief", Value: 0},
 	{Key: outbox.Field, Value: 0},
 	{Key: "audit", Value: 0},
+	{Key: change.Field, Value: 0},
 	{Key: "receipts", Value: 0},
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -47,6 +48,7 @@ func eventIndexes() []mongostore.Index {
 		{Name: "before_4", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 		outbox.Index(),
 		auditlog.Index(),
+		changelog.Index(),
 	}
 }
 
@@ -71,6 +73,9 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	if err := Audit(db).Prepare(ctx); err != nil {
+		return err
+	}
+	if err := Changes(db, 0).Prepare(ctx); err != nil {
 		return err
 	}
 	if err := prepareZone(ctx, db, zone); err != nil {

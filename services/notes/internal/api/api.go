@@ -40,13 +40,18 @@ func Spec() service.Spec {
 	return service.Spec{
 		Name:     "notes",
 		Settings: own,
-		Prepare:  func(ctx context.Context, r *service.Runtime) error { return store.New(r.DB, r.IDs).Prepare(ctx) },
-		Build:    func(_ context.Context, r *service.Runtime) (service.Surface, error) { return build(r, own) },
+		Prepare: func(ctx context.Context, r *service.Runtime) error {
+			return store.New(r.DB, r.IDs, r.ChangesKept).Prepare(ctx)
+		},
+		Build: func(_ context.Context, r *service.Runtime) (service.Surface, error) { return build(r, own) },
 	}
 }
 
 func build(r *service.Runtime, own *settings) (service.Surface, error) {
-	stored := store.New(r.DB, r.IDs)
+	stored := store.New(r.DB, r.IDs, r.ChangesKept)
+	if err := stored.Changes().Measure(r.Meter); err != nil {
+		return service.Surface{}, err
+	}
 	notes := note.New(note.Options{
 		Store: stored, Events: r.Events, Users: r.Identity, Markdown: markdown.NewRenderer(),
 	})
@@ -54,7 +59,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	if err := consumer.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
 	}
-	h := handlers{notes: notes, audit: stored.Audit(), zone: r.Zone}
+	h := handlers{notes: notes, audit: stored.Audit(), log: stored.Changes(), zone: r.Zone}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
@@ -62,6 +67,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 			lifecycle.Background("consumer of events", consumer.Run),
 			lifecycle.Background("search for orphaned notes", orphans(r, notes, own.OrphansEvery)),
 			lifecycle.Background("audit", stored.Audit().Run(r.Log)),
+			lifecycle.Background("log of changes", stored.Changes().Run(r.Log)),
 			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, notes.ForgetIdempotencyKeys)),
 		},
 	}, nil

@@ -4,6 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -15,6 +16,7 @@ import (
 type handlers struct {
 	notes *note.Service
 	audit *auditlog.Log
+	log   *changelog.Log // of changes
 	zone  wiretime.Zone
 }
 
@@ -45,5 +47,6 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.NewNote, h.create),
 		web.Serve(neighbour.SystemNotes, h.notes.KeepSystemNotes),
 		web.Serve(neighbour.Noted, h.notes.Noted),
+		web.Serve(neighbour.Changes, h.log.Answer),
 	}
 }

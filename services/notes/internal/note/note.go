@@ -3,9 +3,9 @@
 package note
 
 import (
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
-	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -41,18 +41,13 @@ type Note struct {
 type Visibility struct{ Guest, Staff, Pupil bool }
 
 // VisibleTo says whether the viewer sees the note. For others it does not exist.
-func (n Note) VisibleTo(v fact.Viewer) bool {
-	switch {
-	case v.Admin, n.OwnedBy(v):
-		return true
-	case v.Kind == principal.Guest:
-		return n.Visible.Guest
-	case v.Kind == principal.Staff:
-		return n.Visible.Staff
-	case v.Kind == principal.Pupil:
-		return n.Visible.Pupil
+func (n Note) VisibleTo(v fact.Viewer) bool { return n.Audience().Has(v.UserID, v.Kind, v.Admin) }
+
+// Audience is who sees the note.
+func (n Note) Audience() change.Audience {
+	return change.Audience{
+		OwnerID: n.OwnerID, Guest: n.Visible.Guest, Staff: n.Visible.Staff, Pupil: n.Visible.Pupil,
 	}
-	return false
 }
 
 // OwnedBy says whether the viewer owns the note, and so may change and delete it. Nobody owns the system's notes.

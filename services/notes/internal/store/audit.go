@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
 
@@ -27,6 +28,18 @@ func entry(ctx context.Context, before, after note.Note) []audit.Entry {
 		return nil
 	}
 	return audit.New(ctx, action, audit.RecordOf(note.TypeName, n.ID), changes, audit.RecordOf("Event", n.EventID))
+}
+
+// follow is what clients that follow are told of a change of a note.
+func follow(before, after note.Note) change.Item {
+	item := change.Item{Kind: change.Note, EventID: max(before.EventID, after.EventID)}
+	if before.ID != 0 {
+		item.Before = new(before.Audience())
+	}
+	if after.ID != 0 {
+		item.After = new(after.Audience())
+	}
+	return item
 }
 
 // values are the fields of a note that the audit has. Of the contents it has only that they changed.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -50,11 +51,11 @@ func (s *Notes) ListEvents(ctx context.Context, after int64) ([]int64, error) {
 // deleteTries is how often DeleteOfEvents tries while others change the notes.
 const deleteTries = 5
 
-// DeleteOfEvents implements note.Store. The audit gets no entries of it: that of the deleted event stands for them.
-// Entries that are pending in the notes are moved to the audit first.
+// DeleteOfEvents implements note.Store. The audit gets no entries of it: that of the deleted event stands for them,
+// and so does its change for those who follow. What is pending in the notes is moved first.
 func (s *Notes) DeleteOfEvents(ctx context.Context, eventIDs []int64) error {
 	for range deleteTries {
-		if err := s.audit.Move(ctx); err != nil {
+		if err := errors.Join(s.audit.Move(ctx), s.log.Settle(ctx)); err != nil {
 			return err
 		}
 		left, err := s.notes.Purge(ctx, ofEvents(eventIDs))

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -35,6 +36,7 @@ var indexes = []mongostore.Index{
 	{Name: keyIndex, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: mongostore.Exists("ticket.key")},
 	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: mongostore.Exists("ticket.at")},
 	auditlog.Index(),
+	changelog.Index(),
 	// one system note for an event on a topic, and system notes by their day
 	{
 		Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}},
@@ -52,6 +54,7 @@ type Notes struct {
 	notes *journal.Collection[document, note.Note]
 	ids   *mongostore.IDs
 	audit *auditlog.Log
+	log   *changelog.Log // of changes
 
 	totals *mongo.Collection        // what the notes of each event take; not audited
 	queues *mongostore.WriterQueues // of those who reserve room, by event
@@ -62,14 +65,18 @@ type Notes struct {
 
 var _ note.Store = (*Notes)(nil)
 
-// New returns the notes of a database.
-func New(db *mongo.Database, ids *mongostore.IDs) *Notes {
+// New returns the notes of a database. Keep is how long changes are kept.
+func New(db *mongo.Database, ids *mongostore.IDs, keep time.Duration) *Notes {
 	notes := collection(db)
 	return &Notes{
 		notes: journal.New(journal.Options[document, note.Note]{
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
+			Follow: follow,
 		}),
 		ids: ids, audit: auditlog.New(db, "notes", notes),
+		log: changelog.New(changelog.Options{
+			DB: db, Service: "notes", Sources: []*mongo.Collection{notes}, Keep: keep,
+		}),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 		counts:     semaphore.NewWeighted(countsAtOnce),
 		settleTime: settleTime,
@@ -81,10 +88,14 @@ func collection(db *mongo.Database) *mongo.Collection { return db.Collection("no
 // Audit is the notes' part of the audit.
 func (s *Notes) Audit() *auditlog.Log { return s.audit }
 
+// Changes is the log of changes of notes.
+func (s *Notes) Changes() *changelog.Log { return s.log }
+
 // Prepare makes the indexes. Any number of replicas may call it at once.
 func (s *Notes) Prepare(ctx context.Context) error {
 	return errors.Join(
 		mongostore.EnsureIndexes(ctx, collection(s.totals.Database()), indexes), s.audit.Prepare(ctx),
+		s.log.Prepare(ctx),
 	)
 }
 

@@ -25,7 +25,7 @@ import (
 func open(t *testing.T) (*store.Notes, *mongo.Database) {
 	t.Helper()
 	db := storetest.Mongo(t)
-	s := store.New(db, mongostore.NewIDs(db))
+	s := store.New(db, mongostore.NewIDs(db), 0)
 	if err := s.Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func wantMissing(t *testing.T, err error, id int64) {
 // a release that did not store when.
 func TestDecisionsPart6_NotesAreListedAsWritten(t *testing.T) {
 	s, db := open(t)
-	other := store.New(db, mongostore.NewIDs(db))
+	other := store.New(db, mongostore.NewIDs(db), 0)
 	var want []int64
 	for i := range 6 {
 		replica := []*store.Notes{s, other}[i%2]

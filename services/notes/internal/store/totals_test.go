@@ -29,7 +29,7 @@ func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mong
 	stored, db = open(t)
 	school := &school{records: map[string]int64{"e1": 101, "e2": 102, "u1": 1}}
 	for i := range two {
-		replica := store.New(db, mongostore.NewIDs(db))
+		replica := store.New(db, mongostore.NewIDs(db), 0)
 		replica.SettleWithin(time.Minute)
 		two[i] = note.New(note.Options{
 			Store: replica, Events: school, Users: school,

@@ -1,0 +1,121 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// change is one of GET /api/changes.
+type change struct {
+	Kind     string
+	ID       int64
+	Version  int64
+	Change   string
+	EventID  int64 `json:"event_id"`
+	GroupID  int64 `json:"group_id"`
+	MemberID int64 `json:"member_id"`
+}
+
+func (c change) String() string { return fmt.Sprint(c.Kind, " ", c.ID, " ", c.Change) }
+
+// since reads all changes after a token that are about the records, for others may be at work.
+func since(t *testing.T, c *servicetest.Client, token string, about ...string) (found []string) {
+	t.Helper()
+	for {
+		page := decode[struct {
+			Changes []change
+			Next    string
+		}](t, c.Get(t, "/api/changes?limit=3&since="+url.QueryEscape(token)).Must(t, http.StatusOK))
+		for _, listed := range page.Changes {
+			for _, record := range about {
+				if record == fmt.Sprint(listed.Kind, " ", listed.ID) {
+					found = append(found, listed.String())
+				}
+			}
+		}
+		if page.Next == token {
+			return found
+		}
+		token = page.Next
+	}
+}
+
+func now(t *testing.T, c *servicetest.Client) string {
+	t.Helper()
+	return c.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
+}
+
+func TestClients_ChangesAreListed(t *testing.T) {
+	proves(t, "clients changes")
+	c, staff := school.Booker(t), school.Staff(t)
+	token := now(t, c)
+	id := school.Event(t, c, map[string]any{"starts_at": "2019-04-10 09:00"}, staff).Int(t, "event.id")
+	event := fmt.Sprint("Event ", id)
+	c.Patch(t, eventPath(id), wrapped("event", "body", "Changed")).Must(t, http.StatusOK)
+	group := school.Group(t, staff)
+	middle := now(t, c)
+	c.Delete(t, eventPath(id)).Must(t, http.StatusOK)
+	made := fmt.Sprint("Element ", group.ID)
+	equal(t, "all", since(t, c, token, event, made),
+		[]string{event + " created", event + " changed", made + " created", event + " deleted"})
+	equal(t, "from the middle", since(t, c, middle, event, made), []string{event + " deleted"})
+	var memberships int
+	for _, listed := range decode[struct{ Changes []change }](t,
+		c.Get(t, "/api/changes?limit=1000&since="+token).Must(t, http.StatusOK)).Changes {
+		if listed.Kind == "Membership" && listed.GroupID == group.ID && listed.MemberID == staff.ID {
+			memberships++
+		}
+	}
+	equal(t, "memberships", memberships, 1)
+}
+
+func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
+	proves(t, "clients changes notes")
+	owner := school.Booker(t)
+	id := school.Event(t, owner, map[string]any{"starts_at": "2019-04-10 09:00"}).Int(t, "event.id")
+	token := now(t, owner)
+	n := owner.Post(t, eventPath(id)+"/notes", map[string]any{"note": map[string]any{
+		"contents": "x", "visible_pupil": true,
+	}}).Must(t, http.StatusOK).Int(t, "note.id")
+	note := fmt.Sprint("Note ", n)
+	show := func(field string, to bool) {
+		owner.Patch(t, fmt.Sprintf("/api/notes/%d", n), wrapped("note", field, to)).Must(t, http.StatusOK)
+	}
+	show("visible_staff", false)
+	show("visible_pupil", false)
+	show("visible_guest", true)
+	show("visible_staff", true)
+	equal(t, "its owner", since(t, owner, token, note),
+		[]string{note + " created", note + " changed", note + " changed", note + " changed", note + " changed"})
+	equal(t, "staff", since(t, school.Booker(t), token, note),
+		[]string{note + " created", note + " deleted", note + " created"})
+	for _, kind := range []string{"pupil", "guest"} {
+		c := school.Login(t, school.UserWith(t, map[string]any{"kind": kind}, "can_api"))
+		c.Get(t, "/api/changes").WantCode(t, http.StatusForbidden)
+		c.Get(t, "/api/changes?since="+token).WantCode(t, http.StatusForbidden)
+	}
+}
+
+func TestClients_ChangesThatAreRefused(t *testing.T) {
+	proves(t, "clients changes refused")
+	c := school.Booker(t)
+	token := now(t, c)
+	forged := []byte(token)
+	forged[3] ^= 1
+	for _, query := range []string{
+		"since=", "since=x", "since=" + token[1:], "since=" + token[:len(token)-1], "since=" + string(forged),
+		"since=" + token + "&since=" + token, "since=" + token + "%00",
+	} {
+		if a := c.Get(t, "/api/changes?"+query); a.Code != http.StatusUnprocessableEntity || !a.Has("errors.since") {
+			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+		}
+	}
+	for _, limit := range []string{"0", "-1", "1001", "1000000000", "x"} {
+		c.Get(t, "/api/changes?limit="+limit).WantCode(t, http.StatusBadRequest)
+		c.Get(t, "/api/changes?since="+token+"&limit="+limit).WantCode(t, http.StatusBadRequest)
+	}
+}

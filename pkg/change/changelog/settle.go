@@ -1,0 +1,248 @@
+package changelog
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+)
+
+const (
+	// moveBatch is how many documents of a source are read and emptied at a time, and pageSize how many changes a page
+	// has at most.
+	moveBatch = 500
+	pageSize  = 1000
+	// appendTries bounds how often a page is appended after others were first.
+	appendTries = 200
+	longestTurn = 10 * time.Second
+	// longestWait bounds the pause before a page is appended again.
+	longestWait = 20 * time.Millisecond
+)
+
+// turns lets one goroutine of a process work at a time, for all that came before it began.
+type turns struct {
+	mu   sync.Mutex
+	next *turn         // not begun yet; nil: nobody waits for one
+	one  chan struct{} // whose work is under way
+}
+
+type turn struct {
+	done chan struct{}
+	err  error
+}
+
+func newTurns() turns { return turns{one: make(chan struct{}, 1)} }
+
+// Settle moves all changes to the log that were acknowledged before the call. Callers at once share the work. When it
+// fails, some of them may be in the log, and the rest still is in the documents.
+func (l *Log) Settle(ctx context.Context) error {
+	t := &l.turns
+	t.mu.Lock()
+	mine := t.next
+	if mine == nil {
+		mine = &turn{done: make(chan struct{})}
+		t.next = mine
+		go l.take(context.WithoutCancel(ctx), mine)
+	}
+	t.mu.Unlock()
+	select {
+	case <-mine.done:
+		return mine.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take waits for those before, and does the work of a turn.
+func (l *Log) take(ctx context.Context, mine *turn) {
+	t := &l.turns
+	t.one <- struct{}{}
+	t.mu.Lock()
+	t.next = nil // who comes from now on may have written since, and needs another
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, longestTurn)
+	defer cancel()
+	mine.err = l.move(ctx)
+	<-t.one
+	close(mine.done)
+}
+
+func (l *Log) move(ctx context.Context) error {
+	for more := true; more; {
+		found := make([]pending, len(l.sources))
+		more = false
+		for i, source := range l.sources {
+			var err error
+			if found[i], err = findPending(ctx, source); err != nil {
+				return err
+			}
+			more = more || found[i].more
+		}
+		l.saw(found)
+		if err := l.moveAll(ctx, found); err != nil {
+			return err
+		}
+	}
+	l.oldest.Store(nil)
+	return nil
+}
+
+// pending is what was read of the changes that wait in a source.
+type pending struct {
+	items  []change.Item
+	copied []mongostore.Copied
+	more   bool
+}
+
+// source is the part of a document that findPending reads.
+type source struct {
+	ID      any           `bson:"_id"`
+	Version int64         `bson:"version"`
+	Deleted bool          `bson:"deleted"`
+	Changes []change.Item `bson:"changes"`
+}
+
+func findPending(ctx context.Context, from *mongo.Collection) (p pending, err error) {
+	projection := bson.D{{Key: "version", Value: 1}, {Key: "deleted", Value: 1}, {Key: change.Field, Value: 1}}
+	found, err := mongostore.Find[source](ctx, from, mongostore.PendingChanges.Filter(),
+		options.Find().SetProjection(projection).SetLimit(moveBatch))
+	if err != nil {
+		return p, err
+	}
+	p.more = len(found) == moveBatch
+	for _, f := range found {
+		free := pageSize - len(p.items)
+		if free == 0 {
+			p.more = true
+			break
+		}
+		c := mongostore.Copied{ID: f.ID, Version: f.Version, Deleted: f.Deleted}
+		if len(f.Changes) > free { // the rest keeps the document, were it a tombstone
+			f.Changes, c.Deleted, p.more = f.Changes[:free], false, true
+		}
+		for _, item := range f.Changes {
+			c.Items = append(c.Items, item.ID)
+		}
+		p.items, p.copied = append(p.items, f.Changes...), append(p.copied, c)
+	}
+	return p, nil
+}
+
+// moveAll appends what was found to the log, and removes it from the documents.
+func (l *Log) moveAll(ctx context.Context, found []pending) error {
+	for i, p := range found {
+		if len(p.items) == 0 {
+			continue
+		}
+		if err := l.record(ctx, p.items); err != nil {
+			return err
+		}
+		if err := mongostore.PendingChanges.Remove(ctx, l.sources[i], p.copied); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record makes sure that the changes are in the log. Those that another process has moved, or one that died before it
+// had removed them from their documents, are there already. They are looked for after the number of the last page is
+// known: had another page been appended since, this one's number would be taken.
+//
+// Those of a record are in the order of its versions in a document, and none leaves it before it is in the log. So they
+// are in that order in the log, too.
+func (l *Log) record(ctx context.Context, items []change.Item) error {
+	inTime(items)
+	for range appendTries {
+		last, err := l.last(ctx, noChanges)
+		if err != nil {
+			return err
+		}
+		fresh, err := l.missing(ctx, items)
+		if err != nil || len(fresh) == 0 {
+			return err
+		}
+		done, err := l.append(ctx, newPage(last.Number+1, last.Total+int64(len(fresh)), fresh))
+		if done || err != nil {
+			return err
+		}
+		if err := wait(ctx, rand.N(longestWait)); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("append to %s: %w", l.pages.Name(), mongostore.ErrConflict)
+}
+
+// missing are those of the changes that are not in the log.
+func (l *Log) missing(ctx context.Context, items []change.Item) ([]change.Item, error) {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	found, err := mongostore.Find[struct {
+		Changes []struct {
+			ID string `bson:"id"`
+		} `bson:"changes"`
+	}](ctx, l.pages, bson.D{{Key: "changes.id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		options.Find().SetProjection(bson.D{{Key: "changes.id", Value: 1}}))
+	if err != nil || len(found) == 0 {
+		return items, err
+	}
+	there := map[string]bool{}
+	for _, p := range found {
+		for _, c := range p.Changes {
+			there[c.ID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(i change.Item) bool { return there[i.ID] }), nil
+}
+
+// inTime sorts changes by their time. Clocks of replicas differ: a change of a record counts as no earlier than the one
+// before it.
+func inTime(items []change.Item) {
+	type of struct {
+		kind   change.Kind
+		record int64
+	}
+	latest := map[of]time.Time{}
+	for i := range items {
+		r := of{items[i].Kind, items[i].Record}
+		if items[i].At.Before(latest[r]) {
+			items[i].At = latest[r]
+		}
+		latest[r] = items[i].At
+	}
+	slices.SortStableFunc(items, func(a, b change.Item) int { return a.At.Compare(b.At) })
+}
+
+// saw keeps what has waited longest.
+func (l *Log) saw(found []pending) {
+	var oldest *time.Time
+	for _, p := range found {
+		for i := range p.items {
+			if oldest == nil || p.items[i].At.Before(*oldest) {
+				oldest = &p.items[i].At
+			}
+		}
+	}
+	l.oldest.Store(oldest)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/follow"
+)
+
+// changes is GET /api/changes.
+func (h handlers) changes(c *fiber.Ctx) error {
+	limit, err := web.LimitUpTo(c, follow.MaxListed)
+	if err != nil {
+		return err
+	}
+	since, given := c.Request().URI().QueryArgs().PeekMulti("since"), c.Request().URI().QueryArgs().Has("since")
+	if !given {
+		place, err := h.follow.Now(c.UserContext(), web.Principal(c))
+		if err != nil {
+			return err
+		}
+		return h.answerChanges(c, nil, place)
+	}
+	token := ""
+	if len(since) == 1 { // several are none
+		token = string(since[0])
+	}
+	after, err := h.follow.Parse(token)
+	if err != nil {
+		return err
+	}
+	found, next, err := h.follow.List(c.UserContext(), web.Principal(c), after, limit)
+	if err != nil {
+		return err
+	}
+	return h.answerChanges(c, found, next)
+}
+
+func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next follow.Place) error {
+	shown := make([]changeForm, len(found))
+	for i, item := range found {
+		shown[i] = h.shape.change(item)
+	}
+	return web.OK(c, web.Field{Name: "changes", Value: shown}, web.Field{Name: "next", Value: h.follow.Token(next)})
+}
+
+// changeForm is a change as clients see it.
+type changeForm struct {
+	Kind      change.Kind `json:"kind"`
+	ID        int64       `json:"id"`
+	Version   int64       `json:"version"`
+	ChangedAt *string     `json:"changed_at"`
+	Change    change.What `json:"change"`
+	EventID   int64       `json:"event_id,omitempty"`
+	GroupID   int64       `json:"group_id,omitempty"`
+	MemberID  int64       `json:"member_id,omitempty"`
+}
+
+func (s shape) change(i change.Item) changeForm {
+	return changeForm{
+		Kind: i.Kind, ID: i.Record, Version: i.Version, ChangedAt: s.moment(i.At), Change: i.What,
+		EventID: i.EventID, GroupID: i.GroupID, MemberID: i.MemberID,
+	}
+}

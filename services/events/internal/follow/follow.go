@@ -1,0 +1,212 @@
+// Package follow lists what was created, changed and deleted in all services, so that a client can keep a copy of what
+// it reads. Each service has a log of its own changes (package changelog); a [Place] is a place in each of them, and a
+// token is a place as a client keeps it.
+package follow
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// MaxListed bounds a page of the list.
+const MaxListed = 1000
+
+// mostRounds bounds how often the logs are read for one page in which there is nothing that the viewer may see.
+const mostRounds = 10
+
+// Log is the log of changes of one service.
+type Log func(ctx context.Context, q fact.ChangesQuestion) (change.Part, error)
+
+// The services that have one, in the order of a token.
+const (
+	ofEvents = iota
+	ofElements
+	ofNotes
+	logs
+)
+
+// Place is a place in the log of each service.
+type Place [logs]change.Position
+
+// Options of New.
+type Options struct {
+	Events, Elements, Notes Log
+	// Secret is shared by the services of a deployment, and Zone is the name of its zone: tokens are of both, for the
+	// days of events are other ones in another zone.
+	Secret, Zone string
+	// Sights say who sees everything. Nobody else may follow: which of the changes of an event or an element concern
+	// what a pupil sees on some day is not in them.
+	Sights principal.Sights
+}
+
+// Service lists changes. It is safe for concurrent use.
+type Service struct {
+	logs   [logs]Log
+	key    []byte
+	sights principal.Sights
+}
+
+// New returns the service.
+func New(o Options) *Service {
+	mac := hmac.New(sha256.New, []byte(o.Secret))
+	mac.Write([]byte("place in the changes, " + o.Zone))
+	return &Service{logs: [logs]Log{o.Events, o.Elements, o.Notes}, key: mac.Sum(nil), sights: o.Sights}
+}
+
+// mayFollow is a Forbidden problem for who does not see everything.
+func (s *Service) mayFollow(p principal.Principal) error {
+	if !fact.SightOf(s.sights, p).All() {
+		return problem.New(problem.Forbidden, "")
+	}
+	return nil
+}
+
+// Now returns the place after all that was acknowledged before the call. Forbidden for who does not see everything.
+func (s *Service) Now(ctx context.Context, p principal.Principal) (place Place, err error) {
+	if err := s.mayFollow(p); err != nil {
+		return Place{}, err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for i, log := range s.logs {
+		group.Go(func() error {
+			part, err := log(ctx, fact.ChangesQuestion{})
+			place[i] = part.Now
+			return err
+		})
+	}
+	return place, group.Wait()
+}
+
+// List returns up to limit changes after a place that the viewer may see, and the place after them. Those of a record
+// are in the order of its versions, and those of several by their times, as far as each service's log has them. Where
+// the place returned is the one given, there was nothing more; what was acknowledged before the call is in the list
+// then, or before. A Gone problem for a place that is older than what is kept; Forbidden for who does not see everything.
+func (s *Service) List(
+	ctx context.Context, p principal.Principal, after Place, limit int,
+) ([]change.Item, Place, error) {
+	if err := s.mayFollow(p); err != nil {
+		return nil, Place{}, err
+	}
+	v := fact.ViewerOf(p)
+	var listed []change.Item
+	for range mostRounds {
+		part, err := s.read(ctx, after, limit)
+		if err != nil {
+			return nil, Place{}, err
+		}
+		for _, item := range part.items {
+			if item, sees := seen(item, v); sees {
+				listed = append(listed, item)
+			}
+		}
+		if moved := part.place != after; !moved || len(listed) > 0 {
+			return listed, part.place, nil
+		}
+		after = part.place
+	}
+	return nil, after, nil
+}
+
+// part is what follows a place.
+type part struct {
+	items []change.Item
+	place Place // after them
+}
+
+// read returns up to limit changes after a place.
+func (s *Service) read(ctx context.Context, after Place, limit int) (part, error) {
+	var parts [logs]change.Part
+	group, reading := errgroup.WithContext(ctx)
+	for i, log := range s.logs {
+		group.Go(func() (err error) {
+			parts[i], err = log(reading, fact.ChangesQuestion{After: &after[i], Limit: limit})
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return part{}, err
+	}
+	for _, p := range parts {
+		if p.Gone {
+			return part{}, problem.New(problem.Gone, "since is older than the changes that are kept: read anew")
+		}
+	}
+	return merge(parts, after, limit), nil
+}
+
+// merge takes changes of several logs, each in its order, the older ones first. Where one ends that goes on, so does
+// the list, for older ones may follow there.
+func merge(parts [logs]change.Part, after Place, limit int) part {
+	merged := part{place: after}
+	var heads [logs]head
+	for i, p := range parts {
+		heads[i] = head{part: p}
+	}
+	for len(merged.items) < limit {
+		first := -1
+		for i := range heads {
+			h := &heads[i]
+			if h.ended() {
+				if h.part.More {
+					return merged
+				}
+				continue
+			}
+			if first < 0 || h.item().At.Before(heads[first].item().At) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return merged
+		}
+		merged.items = append(merged.items, heads[first].item())
+		merged.place[first] = heads[first].take()
+	}
+	return merged
+}
+
+// head is the next change of a part.
+type head struct {
+	part       change.Part
+	page, next int
+}
+
+func (h *head) ended() bool { return h.page == len(h.part.Pages) }
+
+func (h *head) item() change.Item { return h.part.Pages[h.page].Changes[h.next] }
+
+// take goes on to the next one, and returns the position before it.
+func (h *head) take() change.Position {
+	page := h.part.Pages[h.page]
+	h.next++
+	at := page.After(h.next)
+	if h.next == len(page.Changes) {
+		h.page, h.next = h.page+1, 0
+	}
+	return at
+}
+
+// seen returns a change as the viewer is told of it, and false when it is not. A note that the viewer can no longer see
+// is deleted for it, and one that it can see now is created.
+func seen(item change.Item, v fact.Viewer) (change.Item, bool) {
+	if item.Kind != change.Note {
+		return item, true
+	}
+	sees := func(a *change.Audience) bool { return a != nil && a.Has(v.UserID, v.Kind, v.Admin) }
+	before, after := sees(item.Before), sees(item.After)
+	switch {
+	case before && !after:
+		item.What = change.Deleted
+	case after && !before:
+		item.What = change.Created
+	}
+	return item, before || after
+}
