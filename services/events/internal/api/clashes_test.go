@@ -505,18 +505,17 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 func TestDecisionsPart1_MindingClashesWhileElementsIsAwayWritesNothing(t *testing.T) {
 	s := loadSchool(t)
 	owner := s.as(t, "owner")
-	room := things(t, 1)[0]
-	before := count(t)
+	room, title := things(t, 1)[0], uuid.NewString()
 	system.Kill(t, "elements")
 	for _, mode := range []string{"report", "refuse"} {
 		if a := owner.Post(t, "/api/events",
-			map[string]any{"event": s.at(monday, "09:00", "10:00"), "elements": []any{room},
-				"clashes": mode}); a.Code != 503 {
+			map[string]any{"event": servicetest.With(s.at(monday, "09:00", "10:00"), "body", title),
+				"elements": []any{room}, "clashes": mode}); a.Code != 503 {
 			t.Errorf("%s: %d %s", mode, a.Code, a.Body)
 		}
 	}
 	system.Restart(t, "elements")
-	if count(t) != before {
+	if titled(t, system, title) != 0 {
 		t.Error("something was written")
 	}
 }
