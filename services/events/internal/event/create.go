@@ -17,8 +17,8 @@ import (
 
 // Create makes an event that p owns, and adds the submitted elements (contract 4.2). Forbidden without can_add_events,
 // and for a privileged category without privileged; Invalid when the fields are not right, or an element clashes
-// and no event is to be made then. The event and all that is added are one write. A request with an idempotency key makes one event however often it comes; Conflict when the key
-// is another request's, or another replica is at it.
+// and no event is to be made then. The event and all that is added are one write. A request with an idempotency key
+// makes one event however often it comes; Conflict when the key is another request's, or another replica is at it.
 func (s *Service) Create(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (View, []Failure, error) {
