@@ -22,6 +22,8 @@ type change struct {
 
 func (c change) String() string { return fmt.Sprint(c.Kind, " ", c.ID, " ", c.Change) }
 
+var lesson = map[string]any{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 10:00"}
+
 // since reads all changes after a token that are about the records, for others may be at work.
 func since(t *testing.T, c *servicetest.Client, token string, about ...string) (found []string) {
 	t.Helper()
@@ -53,7 +55,7 @@ func TestClients_ChangesAreListed(t *testing.T) {
 	proves(t, "clients changes")
 	c, staff := school.Booker(t), school.Staff(t)
 	token := now(t, c)
-	id := school.Event(t, c, map[string]any{"starts_at": "2019-04-10 09:00"}, staff).Int(t, "event.id")
+	id := school.Event(t, c, lesson, staff).Int(t, "event.id")
 	event := fmt.Sprint("Event ", id)
 	c.Patch(t, eventPath(id), wrapped("event", "body", "Changed")).Must(t, http.StatusOK)
 	group := school.Group(t, staff)
@@ -76,7 +78,7 @@ func TestClients_ChangesAreListed(t *testing.T) {
 func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
 	proves(t, "clients changes notes")
 	owner := school.Booker(t)
-	id := school.Event(t, owner, map[string]any{"starts_at": "2019-04-10 09:00"}).Int(t, "event.id")
+	id := school.Event(t, owner, lesson).Int(t, "event.id")
 	token := now(t, owner)
 	n := owner.Post(t, eventPath(id)+"/notes", map[string]any{"note": map[string]any{
 		"contents": "x", "visible_pupil": true,

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"time"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/change"
@@ -59,7 +61,7 @@ type changeForm struct {
 
 func (s shape) change(i change.Item) changeForm {
 	return changeForm{
-		Kind: i.Kind, ID: i.Record, Version: i.Version, ChangedAt: s.moment(i.At), Change: i.What,
+		Kind: i.Kind, ID: i.Record, Version: i.Version, ChangedAt: s.moment(i.At.Truncate(time.Second)), Change: i.What,
 		EventID: i.EventID, GroupID: i.GroupID, MemberID: i.MemberID,
 	}
 }
