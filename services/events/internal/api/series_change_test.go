@@ -379,6 +379,9 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Code, a.Body)
 		}
 	}
+	for _, scope := range []string{"", "?scope=one", "?scope=all"} { // the first two took a key that can be none
+		owner.Do(t, "PATCH", m.of(1, scope), change(title), "Idempotency-Key", "\xc3\xa9").WantCode(t, 400)
+	}
 	tag := owner.Get(t, m.of(1, "")).Header.Get("ETag")
 	owner.Post(t, m.of(1, "/add"), map[string]any{"elements": []any{s.set}}).WantCode(t, 200)
 	owner.Do(t, "PATCH", m.of(1, "?scope=all"), change(title), "If-Match", tag).WantCode(t, 412)
