@@ -1,21 +1,18 @@
 package web_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/room"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -48,11 +45,7 @@ func text(times int) fiber.Handler {
 	}
 }
 
-const (
-	variesBy = "Accept-Encoding, Origin, Sec-Fetch-Site"
-	// around is what an answer of text has around it.
-	around = len(`{"status":"OK","text":""}`)
-)
+const variesBy = "Accept-Encoding, Origin, Sec-Fetch-Site"
 
 func TestCompression_AnAnswerAboveAKiBComesAsItsClientAccepts(t *testing.T) {
 	base, _ := serve(t, user(principal.All()), route(http.MethodGet, "/text", text(200)))
@@ -171,18 +164,7 @@ func TestCompression_ARepeatedRequestGetsItsAnswerAsItAcceptsItThen(t *testing.T
 // TestCompression_ManyLargeAnswersAtOnce asks for more at a time than there are compressors, and than there is room
 // for. The bound of a list counts before compression.
 func TestCompression_ManyLargeAnswersAtOnce(t *testing.T) {
-	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute}, web.Route{
-		Method: http.MethodGet, Path: "/text/:length", Access: web.SignedIn, Large: true,
-		Handler: func(c *fiber.Ctx) error {
-			length, err := c.ParamsInt("length")
-			if err != nil {
-				return err
-			}
-			if err := room.Of(c.UserContext()).Take(c.UserContext(), int64(length)); err != nil {
-				return err
-			}
-			return web.OK(c, web.Field{Name: "text", Value: string(bytes.Repeat([]byte("belfry "), length/7))})
-		}})
+	base := serveTexts(t, "belfry ")
 	var wg sync.WaitGroup
 	for i := range 24 {
 		wg.Go(func() {

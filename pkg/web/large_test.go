@@ -81,24 +81,31 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 
 const refusedList = `{"status":"Bad request","message":"the list would have more than 8388608 bytes: ask for less"}`
 
+// around is what an answer of text has around it.
+const around = len(`{"status":"OK","text":""}`)
+
+// serveTexts serves answers of text at /text/LENGTH: words, up to that length.
+func serveTexts(t *testing.T, word string) string {
+	t.Helper()
+	return serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute}, web.Route{
+		Method: http.MethodGet, Path: "/text/:length", Access: web.SignedIn, Large: true,
+		Handler: func(c *fiber.Ctx) error {
+			length, err := c.ParamsInt("length")
+			if err != nil {
+				return err
+			}
+			if err := room.Of(c.UserContext()).Take(c.UserContext(), int64(length)); err != nil {
+				return err
+			}
+			return web.OK(c, web.Field{Name: "text", Value: strings.Repeat(word, length/len(word))})
+		},
+	})
+}
+
 // TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused asks for answers around the bound, more at once than there is
 // room for.
 func TestHardToBreak_Row02_AnAnswerThatIsTooLongIsRefused(t *testing.T) {
-	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute},
-		web.Route{
-			Method: http.MethodGet, Path: "/text/:length", Access: web.SignedIn, Large: true,
-			Handler: func(c *fiber.Ctx) error {
-				length, err := c.ParamsInt("length")
-				if err != nil {
-					return err
-				}
-				if err := room.Of(c.UserContext()).Take(c.UserContext(), int64(length)); err != nil {
-					return err
-				}
-				return web.OK(c, web.Field{Name: "text", Value: strings.Repeat("a", length)})
-			},
-		})
-	around := len(`{"status":"OK","text":""}`)
+	base := serveTexts(t, "a")
 	var wg sync.WaitGroup
 	one := func(i int) {
 		length := mostListed - around + i%2

@@ -25,17 +25,14 @@ const (
 )
 
 // repeatable lets a request with an Idempotency-Key be repeated: only the first try reaches the handler, later ones get
-// its answer again. Only successes are remembered. Of calls that are not meant the header is ignored; nil: all are.
+// its answer again. Only successes are remembered. Of calls that are not meant the key has no effect; nil: all are.
 func repeatable(o Options, meant func(c *fiber.Ctx) bool) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		if meant != nil && !meant(c) {
-			return c.Next()
-		}
 		key, err := readKey(c)
 		switch {
 		case err != nil:
 			return err
-		case !key.Given():
+		case !key.Given(), meant != nil && !meant(c):
 			return c.Next()
 		}
 		answer, lock, err := o.Answers.Begin(c.UserContext(), Principal(c).UserID, key, o.Timeout+lockMargin)

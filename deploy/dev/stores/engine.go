@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -97,12 +98,34 @@ func engineStore(ctx context.Context, at site) (store, error) {
 	}, nil
 }
 
+// postgres returns the command that starts PostgreSQL. It first ends what a PostgreSQL that was killed has left on the
+// data: a backend that does not notice would keep the next one from starting.
 func postgres(root debian, folder string) *exec.Cmd {
+	endBackends(filepath.Join(folder, "data"))
 	argv := []string{postgresPrograms + "postgres", "-D", inside + "/data"}
 	for _, setting := range postgresSettings {
 		argv = append(argv, "-c", setting)
 	}
 	return root.command(private, "postgres", folder, argv...)
+}
+
+// endBackends kills the processes that work in a folder. The caller holds the lock of the folder, and its PostgreSQL
+// has ended.
+func endBackends(data string) {
+	folder, err := os.Stat(data)
+	if err != nil {
+		return // there is no data yet
+	}
+	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	for _, process := range processes {
+		// the link's text is as the process sees it, which has a root folder of its own; its target is the folder
+		if at, err := os.Stat(filepath.Join(process, "cwd")); err != nil || !os.SameFile(at, folder) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(process)); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
+		}
+	}
 }
 
 // cluster makes the database cluster when there is none, and removes what a crash left beside one. The caller holds

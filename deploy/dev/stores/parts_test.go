@@ -4,9 +4,11 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -199,4 +201,25 @@ func TestEngineHashFollowsTheSources(t *testing.T) {
 	if hash() == first {
 		t.Error("another dependency left the hash as it was, want another engine")
 	}
+}
+
+// A backend of a PostgreSQL that was killed went on for more than a minute, and no other could start.
+func TestWhatAKilledPostgresHasLeftIsEnded(t *testing.T) {
+	data := t.TempDir()
+	backend, other := exec.Command("sleep", "600"), exec.Command("sleep", "600")
+	backend.Dir, other.Dir = data, filepath.Dir(data)
+	for _, command := range []*exec.Cmd{backend, other} {
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	endBackends(data)
+	if err := backend.Wait(); err == nil || err.Error() != "signal: killed" {
+		t.Errorf("the backend ended with %v", err)
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("a process of another folder: %v", err)
+	}
+	_ = other.Process.Kill()
+	_ = other.Wait() // it was killed
 }

@@ -32,7 +32,8 @@ func (h handlers) createSeries(
 		{Name: "failures", Value: failures(v.Failures, v.Elements)},
 	}
 	if v.Clashes != nil {
-		answer = append(answer, web.Field{Name: "clashes", Value: h.shape.seriesClashes(v)})
+		clashes := h.shape.seriesClashes(v.Clashes, func(i int) int { return v.Plan[i].Place })
+		answer = append(answer, web.Field{Name: "clashes", Value: clashes})
 	}
 	if q.DryRun {
 		return web.OK(c, answer...)
@@ -236,11 +237,12 @@ func (s shape) series(v series.View) shownSeries {
 	return shown
 }
 
-func (s shape) seriesClashes(v series.View) []shownSeriesClash {
+// seriesClashes are those of events of a series; place says which is the event at an index.
+func (s shape) seriesClashes(clashes [][]event.Clash, place func(int) int) []shownSeriesClash {
 	shown := []shownSeriesClash{}
-	for i, found := range v.Clashes {
+	for i, found := range clashes {
 		for _, c := range found {
-			shown = append(shown, shownSeriesClash{v.Plan[i].Place, c.Element.Element, s.summary(c.Event)})
+			shown = append(shown, shownSeriesClash{place(i), c.Element.Element, s.summary(c.Event)})
 		}
 	}
 	return shown

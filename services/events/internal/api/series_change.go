@@ -109,7 +109,8 @@ func (h handlers) showSeriesChange(c *fiber.Ctx, v series.ChangeView) error {
 		{Name: "series", Value: h.shape.seriesChange(v)},
 	}
 	if v.Clashes != nil {
-		fields = append(fields, web.Field{Name: "clashes", Value: h.shape.changeClashes(v)})
+		clashes := h.shape.seriesClashes(v.Clashes, func(i int) int { return v.Changed[i].Place })
+		fields = append(fields, web.Field{Name: "clashes", Value: clashes})
 	}
 	return web.Record(c, web.State{Kind: kind, ID: v.Event.ID, Version: v.Event.Version}, fields...)
 }
@@ -134,13 +135,3 @@ func (s shape) seriesChange(v series.ChangeView) shownChange {
 
 // own is what of an event was changed by itself, [] when nothing was.
 func own(e event.Event) []event.Own { return append([]event.Own{}, e.Own...) }
-
-func (s shape) changeClashes(v series.ChangeView) []shownSeriesClash {
-	shown := []shownSeriesClash{}
-	for i, found := range v.Clashes {
-		for _, c := range found {
-			shown = append(shown, shownSeriesClash{v.Changed[i].Place, c.Element.Element, s.summary(c.Event)})
-		}
-	}
-	return shown
-}

@@ -18,13 +18,8 @@ import (
 type madeSeries struct {
 	Status string
 	Series struct {
-		ID     int64
-		Events []struct {
-			Place    int
-			ID       int64
-			StartsAt string `json:"starts_at"`
-			EndsAt   string `json:"ends_at"`
-		}
+		ID      int64
+		Events  []occurrence
 		LeftOut []struct {
 			Date    string
 			Reason  string
@@ -32,6 +27,14 @@ type madeSeries struct {
 		} `json:"left_out"`
 	}
 	Clashes []struct{ Place int }
+}
+
+// occurrence is an event of a series as answers name it.
+type occurrence struct {
+	Place    int
+	ID       int64
+	StartsAt string `json:"starts_at"`
+	EndsAt   string `json:"ends_at"`
 }
 
 // starts are the days and times at which its events begin.
@@ -390,16 +393,7 @@ func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("killed after %d ms: %d events; %d %.300s", pause, n, a.Code, a.Body)
 		}
 	}
-	unmade := bson.D{{Key: "unmade", Value: bson.D{{Key: "$exists", Value: true}}}}
-	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		n, err := system.DB.Collection("series").CountDocuments(t.Context(), unmade)
-		if err != nil || time.Now().After(end) {
-			t.Fatalf("%d are not made; %v", n, err)
-		}
-		if n == 0 {
-			break
-		}
-	}
+	awaitSettled(t)
 	for title, acknowledged := range deserted {
 		if n := titled(t, system, title); n != size && (n != 0 || acknowledged) {
 			t.Errorf("%d events of a series that was acknowledged: %v", n, acknowledged)

@@ -2,7 +2,6 @@ package event
 
 import (
 	"context"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -59,19 +58,21 @@ func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]Event
 
 // Summaries is Find for who looks; nil sees everything.
 func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who *fact.Sight) ([]Summary, error) {
-	found, err := s.store.Find(ctx, ids, keys)
+	found, err := s.Find(ctx, ids, keys)
 	if err != nil {
 		return nil, err
 	}
-	seen, _, err := s.showTo(ctx, who, found)
-	summaries := make([]Summary, len(found))
-	for i, e := range found {
-		at := slices.IndexFunc(seen, func(other Event) bool { return other.ID == e.ID })
-		if at < 0 {
-			summaries[i] = Summary{Event{ID: e.ID}, true}
-			continue
-		}
-		summaries[i] = Summary{seen[at], false}
+	sees, err := s.seesOf(ctx, s.sightOfOther(who), eachOf(found, itself))
+	if err != nil {
+		return nil, err
 	}
-	return summaries, err
+	summaries := make([]Summary, len(found))
+	for i := range found {
+		if sees(&found[i]) {
+			summaries[i] = Summary{found[i], false}
+		} else {
+			summaries[i] = Summary{Event{ID: found[i].ID}, true}
+		}
+	}
+	return summaries, nil
 }

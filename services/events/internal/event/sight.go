@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -119,39 +120,65 @@ func (v Sight) trim(view View) View {
 	return view
 }
 
+// seesOf returns whether an event is seen, for these events: their categories are read at once.
+func (s *Service) seesOf(ctx context.Context, v Sight, events iter.Seq[*Event]) (func(*Event) bool, error) {
+	if v.All() {
+		return func(*Event) bool { return true }, nil
+	}
+	var ids []int64
+	for e := range events {
+		ids = append(ids, e.CategoryID)
+	}
+	of := map[int64]category.Category{}
+	if len(ids) > 0 {
+		slices.Sort(ids)
+		found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range found {
+			of[c.ID] = c
+		}
+	}
+	return func(e *Event) bool { return v.Sees(e, of[e.CategoryID]) }, nil
+}
+
+// eachOf are pointers to what pick finds in each of all.
+func eachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		for i := range all {
+			if !yield(pick(&all[i])) {
+				return
+			}
+		}
+	}
+}
+
+func itself(e *Event) *Event { return e }
+
 // show returns those of the events that are seen.
 func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
-	if v.All() || len(events) == 0 {
+	if v.All() {
 		return events, nil
 	}
-	of, err := s.categoriesOf(ctx, events)
+	sees, err := s.seesOf(ctx, v, eachOf(events, itself))
 	if err != nil {
 		return nil, err
 	}
-	return filter(events, func(e Event) bool { return v.Sees(&e, of[e.CategoryID]) }), nil
+	return filter(events, func(e Event) bool { return sees(&e) }), nil
 }
 
-// categoriesOf returns the categories of events, by id.
-func (s *Service) categoriesOf(ctx context.Context, events []Event) (map[int64]category.Category, error) {
-	ids := make([]int64, len(events))
-	for i, e := range events {
-		ids[i] = e.CategoryID
+// sightOfOther returns the sight of the viewer of another service. Nil sees everything.
+func (s *Service) sightOfOther(who *fact.Sight) Sight {
+	if who == nil {
+		return Sight{Sight: fact.Sight{Scope: principal.SeesAll}}
 	}
-	slices.Sort(ids)
-	found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
-	of := make(map[int64]category.Category, len(found))
-	for _, c := range found {
-		of[c.ID] = c
-	}
-	return of, err
+	return s.surrounded(*who)
 }
 
 // showTo returns those of the events that the viewer of another service sees, with its sight. Nil sees everything.
 func (s *Service) showTo(ctx context.Context, who *fact.Sight, events []Event) ([]Event, Sight, error) {
-	v := Sight{Sight: fact.Sight{Scope: principal.SeesAll}}
-	if who != nil {
-		v = s.surrounded(*who)
-	}
+	v := s.sightOfOther(who)
 	seen, err := s.show(ctx, v, events)
 	return seen, v, err
 }
@@ -160,19 +187,15 @@ func (s *Service) showTo(ctx context.Context, who *fact.Sight, events []Event) (
 func (s *Service) OfSeen(
 	ctx context.Context, who *fact.Sight, placed []Placed[Commitment],
 ) ([]Placed[Commitment], error) {
-	events := make([]Event, len(placed))
-	for i, p := range placed {
-		events[i] = *p.Event
+	v := s.sightOfOther(who)
+	if v.All() {
+		return placed, nil
 	}
-	seen, _, err := s.showTo(ctx, who, events)
-	if err != nil || len(seen) == len(events) {
-		return placed, err
+	sees, err := s.seesOf(ctx, v, eachOf(placed, func(p *Placed[Commitment]) *Event { return p.Event }))
+	if err != nil {
+		return nil, err
 	}
-	ids := map[int64]bool{}
-	for _, e := range seen {
-		ids[e.ID] = true
-	}
-	return filter(placed, func(p Placed[Commitment]) bool { return ids[p.Event.ID] }), nil
+	return filter(placed, func(p Placed[Commitment]) bool { return sees(p.Event) }), nil
 }
 
 // seenBy returns what a store is asked for in a search, nil for who sees everything.
@@ -227,35 +250,42 @@ func (s *Service) trimmed(ctx context.Context, p principal.Principal, view View)
 	if err != nil {
 		return View{}, err
 	}
-	view.Clashes, err = s.showClashes(ctx, v, view.Clashes)
-	return v.trim(view), err
+	clashes, err := s.showClashes(ctx, v, [][]Clash{view.Clashes})
+	if err != nil {
+		return View{}, err
+	}
+	view.Clashes = clashes[0]
+	return v.trim(view), nil
 }
 
-// showClashes leaves out clashes with events that are not seen.
-func (s *Service) showClashes(ctx context.Context, v Sight, clashes []Clash) ([]Clash, error) {
-	if v.All() || len(clashes) == 0 {
+// showClashes leaves out clashes, of each of several events, with events that are not seen.
+func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
+	if v.All() {
 		return clashes, nil
 	}
-	shown := []Clash{}
-	for _, c := range clashes {
-		seen, err := s.show(ctx, v, []Event{c.Event})
-		if err != nil {
-			return nil, err
-		}
-		if len(seen) > 0 {
-			shown = append(shown, c)
-		}
+	all := slices.Concat(clashes...)
+	sees, err := s.seesOf(ctx, v, eachOf(all, func(c *Clash) *Event { return &c.Event }))
+	if err != nil {
+		return nil, err
+	}
+	shown := slices.Clone(clashes)
+	for i := range shown {
+		shown[i] = filter(shown[i], func(c Clash) bool { return sees(&c.Event) })
 	}
 	return shown, nil
 }
 
-// SeenClashes leaves out clashes with events that p does not see.
-func (s *Service) SeenClashes(ctx context.Context, p principal.Principal, clashes []Clash) ([]Clash, error) {
+// SeenClashes leaves out clashes, of each of several events, with events that p does not see, and says whether p sees
+// everything.
+func (s *Service) SeenClashes(
+	ctx context.Context, p principal.Principal, clashes [][]Clash,
+) (seen [][]Clash, all bool, err error) {
 	v, err := s.SightOf(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return s.showClashes(ctx, v, clashes)
+	seen, err = s.showClashes(ctx, v, clashes)
+	return seen, v.All(), err
 }
 
 // Seen returns those of the events that p sees, and whether p sees everything.

@@ -43,15 +43,11 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 
 // trim leaves out of a series that p has just made what it does not see.
 func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (View, error) {
-	_, all, err := s.o.Events.Seen(ctx, p, nil)
+	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
 	if err != nil || all {
 		return v, err
 	}
-	for i := range v.Clashes {
-		if v.Clashes[i], err = s.o.Events.SeenClashes(ctx, p, v.Clashes[i]); err != nil {
-			return v, err
-		}
-	}
+	v.Clashes = clashes
 	v.LeftOut = slices.Clone(v.LeftOut)
 	for i := range v.LeftOut {
 		v.LeftOut[i].EventID = 0

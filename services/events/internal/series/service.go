@@ -76,8 +76,11 @@ type Events interface {
 	Delete(ctx context.Context, p principal.Principal, id int64, match record.Match, may func(*event.Event) error) error
 	// Seen returns those of the events that p sees, and whether p sees everything.
 	Seen(ctx context.Context, p principal.Principal, events []event.Event) (seen []event.Event, all bool, err error)
-	// SeenClashes leaves out clashes with events that p does not see.
-	SeenClashes(ctx context.Context, p principal.Principal, clashes []event.Clash) ([]event.Clash, error)
+	// SeenClashes leaves out clashes, of each of several events, with events that p does not see, and says whether p
+	// sees everything.
+	SeenClashes(
+		ctx context.Context, p principal.Principal, clashes [][]event.Clash,
+	) (seen [][]event.Clash, all bool, err error)
 	Change(
 		ctx context.Context, p principal.Principal, id int64, f event.Fields, match record.Match,
 	) (event.View, error)

@@ -220,15 +220,11 @@ func (s *Service) clashesOf(ctx context.Context, events []event.Event) ([][]even
 
 // trimChange leaves out of a change what p does not see: events that stand in the way.
 func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
-	_, all, err := s.o.Events.Seen(ctx, p, nil)
+	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
 	if err != nil || all {
 		return v, err
 	}
-	for i := range v.Clashes {
-		if v.Clashes[i], err = s.o.Events.SeenClashes(ctx, p, v.Clashes[i]); err != nil {
-			return v, err
-		}
-	}
+	v.Clashes = clashes
 	for i := range v.Kept {
 		v.Kept[i].OtherID = 0
 	}

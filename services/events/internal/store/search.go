@@ -162,14 +162,13 @@ func seenFilter(zone wiretime.Zone, seen event.Seen, days wiretime.Days, from, t
 // goingOnFilter is nil when no event can be wanted. Of what goes on on a day few events began on an earlier one, so
 // they are not told apart by facets; what can be told by other fields is.
 func goingOnFilter(wanted event.Wanted, day wiretime.Day) bson.D {
-	days := wiretime.Days{First: day, Last: day}
-	all := bson.A{keyedFilter(facetKeys([]int64{goingOn}, covering(days)))}
+	all := bson.A{keyedFilter(facetKeys([]int64{goingOn}, covering(wiretime.Days{First: day, Last: day})))}
 	if wanted.Reaches != nil {
-		reached := reachedFilter(wanted.Reaches, days)
-		if reached == nil {
+		keys := reachKeys(nearest(wanted.Reaches, day))
+		if len(keys) == 0 {
 			return nil
 		}
-		all = append(all, reached)
+		all = append(all, touchingFilter(keys))
 	}
 	if wanted.CategoryID != 0 {
 		all = append(all, bson.D{{Key: "category_id", Value: wanted.CategoryID}})
@@ -183,16 +182,30 @@ func goingOnFilter(wanted event.Wanted, day wiretime.Day) bson.D {
 			of := bson.D{{Key: "$in", Value: wanted.Seen.Categories}}
 			either = append(either, bson.D{{Key: "category_id", Value: of}})
 		}
-		if reached := reachedFilter(wanted.Seen.Reaches, days); reached != nil {
-			either = append(either, reached)
+		if keys := reachKeys(nearest(wanted.Seen.Reaches, day)); len(keys) > 0 {
+			either = append(either, touchingFilter(keys))
 		}
 		all = append(all, anyOf(either))
 	}
 	return bson.D{{Key: "$and", Value: all}}
 }
 
-// reachedFilter matches what starts on the days, or goes on on the first of them, and touches a reach, on these days or
-// later: then it goes on on the first day of a reach that begins after these days. It is nil when nothing can.
+// nearest leaves of each run of a reach the day that is nearest to a day: what goes on on that day, and touches the run
+// on any day before or after, does so on the nearest.
+func nearest(reaches []fact.Reach, day wiretime.Day) []fact.Reach {
+	near := make([]fact.Reach, len(reaches))
+	for i, r := range reaches {
+		near[i].ElementID = r.ElementID
+		for _, run := range r.Days {
+			at := min(max(day, run.First), run.Last)
+			near[i].Days = append(near[i].Days, wiretime.Days{First: at, Last: at})
+		}
+	}
+	return near
+}
+
+// reachedFilter matches what starts on the days and touches a reach, on these days or later: then it goes on on the
+// first day of a reach that begins after these days. It is nil when nothing can.
 func reachedFilter(reaches []fact.Reach, days wiretime.Days) bson.D {
 	var now, later []fact.Reach
 	var firsts []int64 // periods of the days on which the later ones begin

@@ -236,6 +236,31 @@ func model(zone wiretime.Zone, stored []event.Event, q event.Search, reaches []f
 	return ids
 }
 
+// A pupil found no event that began on its last days in a group, or before them, and went on on the day looked for.
+func TestClients_SearchFindsWhatWasReachedOnADayBefore(t *testing.T) {
+	_, s := open(t)
+	zone := timetest.London(t)
+	festival, camp := lesson(1), lesson(2)
+	for i, e := range []*event.Event{&festival, &camp} {
+		e.Span.Starts = time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+		e.Span.Ends = e.Span.Starts.AddDate(0, 0, 7)
+		e.OwnerID, e.CategoryID = 5, 1
+		e.Commitments = []event.Commitment{{ID: int64(i) + 10, ElementID: int64(i) + 1, Status: event.Uncontrolled}}
+	}
+	insert(t, s, festival, camp)
+	m := members{sees: fact.Surroundings{Reaches: []fact.Reach{
+		{ElementID: 1, Days: []wiretime.Days{timetest.Days(t, "2025-09-01", "2026-03-24")}},
+		{ElementID: 2, Days: []wiretime.Days{timetest.Days(t, "2025-09-01", "2026-03-19")}},
+	}}}
+	service := event.New(event.Options{
+		Store: s, Elements: m, Categories: schoolwide{}, Zone: zone, Sights: principal.Sights{Pupils: "own"},
+	})
+	q := event.Search{Days: timetest.Days(t, "2026-03-26", "2026-03-26")}
+	if got := pages(t, service, pupil, q, 10); !slices.Equal(got, []int64{1}) {
+		t.Errorf("found %v, want the festival alone", got)
+	}
+}
+
 func TestClients_SearchReadsNoWholeCollection(t *testing.T) {
 	db, s := open(t)
 	events := make([]event.Event, 3000)
