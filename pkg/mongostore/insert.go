@@ -6,13 +6,20 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// insertTries bounds how often documents are inserted again after the server aborted the write.
-const insertTries = 10
+const (
+	// insertTries bounds how often documents are inserted again after the server aborted the write.
+	insertTries = 10
+	// firstRetreat and longestRetreat bound the pauses before that. A server that ends writers who wait for each other
+	// does so one by one, after a second: who comes again at once joins those who still wait.
+	firstRetreat   = 64 * time.Millisecond
+	longestRetreat = 2 * time.Second
+)
 
 // Insert stores a new document, with the id that the caller set, as version 1. [IsDuplicateKey] holds for the error
 // when a unique index refuses it; ErrConflict means that the server aborted the write again and again.
@@ -36,11 +43,12 @@ func InsertAll[T any](ctx context.Context, collection *mongo.Collection,
 	for i := range documents {
 		waiting[i] = i
 	}
-	for try, pause := 0, firstPause; len(waiting) > 0; try, pause = try+1, min(2*pause, longestPause) {
+	for try, pause := 0, firstRetreat; len(waiting) > 0; try++ {
 		if try > 0 {
-			if err := sleep(ctx, rand.N(pause)); err != nil {
+			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
 				return nil, err
 			}
+			pause = min(2*pause, longestRetreat)
 		}
 		var again []int
 		for some := range slices.Chunk(waiting, max(1, len(documents)>>try)) {

@@ -2,6 +2,7 @@ package mongostore_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -74,5 +75,41 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 	}
 	if total != each {
 		t.Errorf("%d are said to be stored, not %d", total, each)
+	}
+}
+
+// Writers of one key who come at the same moment, and wait for each other on servers that end such waits after a
+// while, don't meet again and again: one is stored, and all others are told that it was there.
+func TestInsertAll_OneKeyAtTheSameMomentIsStoredOnce(t *testing.T) {
+	pairs := storetest.Mongo(t).Collection("pairs")
+	indexes := []mongostore.Index{{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true}}
+	for _, field := range []string{"told", "a", "b", "c"} {
+		indexes = append(indexes, mongostore.Index{Name: field, Keys: bson.D{{Key: field, Value: 1}}})
+	}
+	if err := mongostore.EnsureIndexes(t.Context(), pairs, indexes); err != nil {
+		t.Fatal(err)
+	}
+	const writers = 16
+	for round := range int64(3) {
+		var wg sync.WaitGroup
+		var stored, refused atomic.Int64
+		begin := make(chan struct{})
+		for w := range int64(writers) {
+			wg.Go(func() {
+				<-begin
+				kept, err := mongostore.InsertAll(t.Context(), pairs,
+					[]pair{{ID: 100*round + w + 1, Group: round, Told: "x"}})
+				if err != nil {
+					t.Error(err)
+				}
+				refused.Add(int64(len(kept)))
+				stored.Add(int64(1 - len(kept)))
+			})
+		}
+		close(begin)
+		wg.Wait()
+		if stored.Load() != 1 || refused.Load() != writers-1 {
+			t.Errorf("round %d: %d stored, %d refused", round, stored.Load(), refused.Load())
+		}
 	}
 }

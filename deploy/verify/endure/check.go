@@ -41,6 +41,7 @@ type check struct {
 	distinct map[string]struct{} // ids of notices
 	repeats  int                 // of notices
 	reserved int                 // reservations that were left
+	listed   int                 // changes
 }
 
 func newCheck(s *system, l *ledger) *check {
@@ -50,7 +51,7 @@ func newCheck(s *system, l *ledger) *check {
 
 // run compares all. The error is that of a comparison that could not be made.
 func (c *check) run(ctx context.Context) error {
-	return errors.Join(c.compare(ctx), c.compareReservations(ctx))
+	return errors.Join(c.compare(ctx), c.compareChanges(ctx), c.compareReservations(ctx))
 }
 
 // compare compares what can be compared without a write.
@@ -83,7 +84,12 @@ func (c *check) compare(ctx context.Context) error {
 
 // get reads an answer of the first administrator's into reply, unless the record is missing.
 func (c *check) get(ctx context.Context, path string, reply any) (found bool, err error) {
-	a, err := c.ledger.admin.send(ctx, http.MethodGet, path, nil)
+	return c.ledger.admin.read(ctx, path, reply)
+}
+
+// read reads an answer into reply, unless the record is missing.
+func (c *caller) read(ctx context.Context, path string, reply any) (found bool, err error) {
+	a, err := c.send(ctx, http.MethodGet, path, nil)
 	switch {
 	case err != nil:
 		return false, err
@@ -140,6 +146,9 @@ func (c *check) left(ctx context.Context) (map[string]int, error) {
 			count("records with entries for the audit", collection, has("audit")),
 			count("deleted records", collection, bson.D{{Key: "deleted", Value: true},
 				{Key: "version", Value: bson.D{{Key: "$gt", Value: 1}}}})) // a fence, which stays, is not written again
+		if c.ledger.since != "" {
+			faults = append(faults, count("records with changes to list", collection, has("changes")))
+		}
 	}
 	waiting := bson.D{{Key: "waiting", Value: true}}
 	faults = append(faults, count("notices", "notices", waiting), count("deliveries", "webhook_deliveries", waiting))

@@ -102,6 +102,37 @@ func TestEveryLostDoubledOrMixedUpNoticeIsFound(t *testing.T) {
 	}
 }
 
+// TestEveryChangeThatIsLostOrListedTwiceIsFound as above.
+func TestEveryChangeThatIsLostOrListedTwiceIsFound(t *testing.T) {
+	created := listedChange{"Event", 7, 1, "created"}
+	changed := listedChange{"Event", 7, 2, "changed"}
+	deleted := listedChange{"Event", 7, 3, "deleted"}
+	for name, c := range map[string]struct {
+		listed []listedChange
+		gone   verdict
+		stands bool
+		says   string
+	}{
+		"as it was":               {[]listedChange{created, changed}, never, true, ""},
+		"deleted":                 {[]listedChange{created, changed, deleted}, done, false, ""},
+		"a deletion not answered": {[]listedChange{created}, unknown, true, ""},
+		"a lost one":              {[]listedChange{changed}, never, true, "listed as created 0 times"},
+		"a lost deletion":         {[]listedChange{created}, done, false, "listed as deleted 0 times"},
+		"one too many":            {[]listedChange{created, deleted}, never, true, "listed as deleted 1 times"},
+		"a doubled one":           {[]listedChange{created, created}, never, true, "created 2 times"},
+		"out of order":            {[]listedChange{changed, created}, never, true, "version 1 is listed after 2"},
+	} {
+		b, _ := newBooking()
+		b.gone = c.gone
+		k := newCheck(nil, &ledger{bookings: []*booking{b}})
+		if c.stands {
+			k.standing[b.id] = b
+		}
+		k.compareListed(c.listed)
+		expect(t, name, k.complaints.all(), c.says)
+	}
+}
+
 // expect fails the test unless the complaints are none, or have one that says so.
 func expect(t *testing.T, name string, complaints []string, says string) {
 	t.Helper()

@@ -87,6 +87,7 @@ type ledger struct {
 	complaints complaints
 	counts     counts
 	slots      atomic.Int64
+	since      string // the token of the changes before all writes; "": a release takes part that lists none
 
 	mu          sync.Mutex
 	bookings    []*booking
@@ -98,7 +99,11 @@ func newLedger(ctx context.Context, s *system, o arguments, console *console) (*
 	if err != nil {
 		return nil, err
 	}
-	return &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, memberships: map[membership]verdict{}}, nil
+	l := &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, memberships: map[membership]verdict{}}
+	if o.older == "" {
+		_, l.since, err = sc.admin.changesSince(ctx, "")
+	}
+	return l, err
 }
 
 // write lets the writers write at the rate until ctx ends, and waits for the answers under way.

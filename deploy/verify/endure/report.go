@@ -48,9 +48,10 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 		return err
 	}
 	fmt.Fprintf(&text, "\n%d acknowledged writes in %s, %.1f a second; %d events of %d stand, %d notices, %d of them "+
-		"sent again; settled after %s, %d reservations left\n",
+		"sent again; settled after %s, %d reservations left; %d changes listed\n",
 		all.done, o.duration, float64(all.done)/o.duration.Seconds(), c.found,
-		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved)
+		len(l.bookings), len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved,
+		c.listed)
 	if t.replicaSet {
 		fmt.Fprintf(&text, "the primary was stepped down every %s, %d times\n", stepDownEvery, t.stepDowns)
 	}

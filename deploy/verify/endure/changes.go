@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// listedChange is one of GET /api/changes.
+type listedChange struct {
+	Kind    string
+	ID      int64
+	Version int64
+	Change  string
+}
+
+// changesSince reads the list of changes from a token to its end; without one, it returns the token of now.
+func (c *caller) changesSince(ctx context.Context, token string) (listed []listedChange, next string, err error) {
+	path := "/api/changes"
+	for {
+		if token != "" {
+			path = "/api/changes?limit=1000&since=" + token
+		}
+		var page struct {
+			Changes []listedChange
+			Next    string
+		}
+		if _, err := c.read(ctx, path, &page); err != nil {
+			return nil, "", err
+		}
+		listed = append(listed, page.Changes...)
+		if token == "" || page.Next == token {
+			return listed, page.Next, nil
+		}
+		token = page.Next
+	}
+}
+
+// compareChanges compares the list of all changes with the ledger: what was acknowledged is listed once, and what did
+// not happen is not.
+func (c *check) compareChanges(ctx context.Context) error {
+	if c.ledger.since == "" {
+		return nil
+	}
+	listed, _, err := c.ledger.admin.changesSince(ctx, c.ledger.since)
+	if err != nil {
+		return fmt.Errorf("follow the changes: %w", err)
+	}
+	c.listed = len(listed)
+	c.compareListed(listed)
+	return nil
+}
+
+func (c *check) compareListed(listed []listedChange) {
+	type of struct {
+		kind string
+		id   int64
+	}
+	versions := map[of]int64{}
+	times := map[listedChange]int{}
+	for _, l := range listed {
+		record := of{l.Kind, l.ID}
+		if l.Version <= versions[record] {
+			c.complaints.add("%s %d: its version %d is listed after %d", l.Kind, l.ID, l.Version, versions[record])
+		}
+		versions[record] = l.Version
+		times[listedChange{Kind: l.Kind, ID: l.ID, Change: l.Change}]++
+	}
+	for _, b := range c.ledger.bookings {
+		if b.id == 0 {
+			continue
+		}
+		deleted := 0
+		if b.gone != never && c.standing[b.id] == nil {
+			deleted = 1
+		}
+		for change, want := range map[string]int{"created": 1, "deleted": deleted} {
+			if n := times[listedChange{Kind: "Event", ID: b.id, Change: change}]; n != want {
+				c.complaints.add("event %d is listed as %s %d times, not %d", b.id, change, n, want)
+			}
+		}
+	}
+}
