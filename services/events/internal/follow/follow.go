@@ -88,7 +88,8 @@ func (s *Service) Now(ctx context.Context, p principal.Principal) (place Place, 
 // List returns up to limit changes after a place that the viewer may see, and the place after them. Those of a record
 // are in the order of its versions, and those of several by their times, as far as each service's log has them. Where
 // the place returned is the one given, there was nothing more; what was acknowledged before the call is in the list
-// then, or before. A Gone problem for a place that is older than what is kept; Forbidden for who does not see everything.
+// then, or before. A Gone problem for a place that is older than what is kept; Forbidden for who does not see
+// everything.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]change.Item, Place, error) {
@@ -148,33 +149,38 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 	merged := part{place: after}
 	var heads [logs]head
 	for i, p := range parts {
-		heads[i] = head{part: p}
+		heads[i] = head{log: i, part: p}
 	}
 	for len(merged.items) < limit {
-		first := -1
-		for i := range heads {
-			h := &heads[i]
-			if h.ended() {
-				if h.part.More {
-					return merged
-				}
-				continue
-			}
-			if first < 0 || h.item().At.Before(heads[first].item().At) {
-				first = i
-			}
+		h := oldest(heads[:])
+		if h == nil {
+			break
 		}
-		if first < 0 {
-			return merged
-		}
-		merged.items = append(merged.items, heads[first].item())
-		merged.place[first] = heads[first].take()
+		merged.items = append(merged.items, h.item())
+		merged.place[h.log] = h.take()
 	}
 	return merged
 }
 
+// oldest returns the head with the oldest change. Nil: there is none, or nobody can say, for one goes on whose changes
+// that were read have ended.
+func oldest(heads []head) *head {
+	var first *head
+	for i := range heads {
+		h := &heads[i]
+		switch {
+		case h.ended() && h.part.More:
+			return nil
+		case !h.ended() && (first == nil || h.item().At.Before(first.item().At)):
+			first = h
+		}
+	}
+	return first
+}
+
 // head is the next change of a part.
 type head struct {
+	log        int
 	part       change.Part
 	page, next int
 }
