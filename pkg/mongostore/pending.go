@@ -57,6 +57,7 @@ type Copied struct {
 	ID      any // a number, or of some collections a text
 	Version int64
 	Deleted bool
+	Rest    bool // the array has further items
 	Items   []string
 }
 
@@ -83,23 +84,44 @@ func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copie
 	}
 }
 
+// takenAtOnce bounds the documents out of which one update takes items.
+const takenAtOnce = 100
+
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
-// instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
+// instead, in one write. Out of all that are no tombstones it takes them many at once: an item's id is no other one's. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
 // for any more. What is not done for that reason is done when the items are copied the next time.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
-	var deleted, taken []mongo.WriteModel
+	var models []mongo.WriteModel
+	var alive []Copied
 	for _, c := range copied {
-		if c.Deleted {
-			// At the same version the array holds nothing that was not copied.
-			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true},
-				{Key: "version", Value: c.Version}}
-			deleted = append(deleted, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
+		if !c.Deleted {
+			alive = append(alive, c)
+			continue
 		}
-		take := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: c.Items}}}}
-		taken = append(taken, mongo.NewUpdateOneModel().SetFilter(append(byID(c.ID), p.staysWithout(c.Items))).
-			SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: take}}}}))
+		if !c.Rest { // at the same version the array holds nothing that was not copied
+			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}, {Key: "version", Value: c.Version}}
+			models = append(models, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
+		}
+		models = append(models, mongo.NewUpdateOneModel().
+			SetFilter(append(byID(c.ID), p.staysWithout(c.Items))).SetUpdate(p.take(c.Items)))
 	}
-	return append(deleted, taken...)
+	for some := range slices.Chunk(alive, takenAtOnce) {
+		var ids bson.A
+		var items []string
+		for _, c := range some {
+			ids, items = append(ids, c.ID), append(items, c.Items...)
+		}
+		models = append(models, mongo.NewUpdateManyModel().SetUpdate(p.take(items)).SetFilter(bson.D{
+			{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}, {Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},
+		}))
+	}
+	return models
+}
+
+// take is the update that takes items out of the array.
+func (p Pending) take(items []string) bson.D {
+	item := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: items}}}}
+	return bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: item}}}}
 }
 
 // staysWithout is the condition that a document stays when these items are removed: it is no tombstone, or something

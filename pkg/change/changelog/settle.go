@@ -126,8 +126,8 @@ func findPending(ctx context.Context, from *mongo.Collection) (p pending, err er
 			break
 		}
 		c := mongostore.Copied{ID: f.ID, Version: f.Version, Deleted: f.Deleted}
-		if len(f.Changes) > free { // the rest keeps the document, were it a tombstone
-			f.Changes, c.Deleted, p.more = f.Changes[:free], false, true
+		if len(f.Changes) > free {
+			f.Changes, c.Rest, p.more = f.Changes[:free], true, true
 		}
 		for _, item := range f.Changes {
 			c.Items = append(c.Items, item.ID)
