@@ -114,10 +114,10 @@ func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
 	if code != exitFaults || out != "" || calls.Load() != 0 {
 		t.Errorf("%d %q, %d calls", code, out, calls.Load())
 	}
-	got := []string{lines[0], lines[99], lines[100], lines[101]}
-	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:101: name: can't be blank",
-		"… and 1,400 more", "belfryctl: the bundle has 1500 faults"}
-	if diff := cmp.Diff(want, got); diff != "" || len(lines) != 102 {
+	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:3: name: can't be blank",
+		"subjects.csv:4: name: can't be blank (and 1497 more like it, the last in line 1501)",
+		"belfryctl: the bundle has 1500 faults"}
+	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -209,8 +209,8 @@ func printOutcome(s surroundings, f importFlags, report client.Report, leftOut [
 		}
 		return errors.Join(err, printJSON(s.out, o))
 	}
-	list(s.err, faults.First, faults.Total)
-	list(s.err, report.First, report.Refused)
+	list(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
+	list(s.err, report.First, report.Refused-min(len(report.First), maxShown))
 	if report.Kinds == nil {
 		return err
 	}
@@ -223,13 +223,12 @@ func printOutcome(s surroundings, f importFlags, report client.Report, leftOut [
 	return err
 }
 
-// list prints the first of many lines.
-func list[T fmt.Stringer](w io.Writer, lines []T, total int) {
-	shown := lines[:min(len(lines), maxShown)]
-	for _, line := range shown {
+// list prints the first of many lines, and how many more there are.
+func list[T fmt.Stringer](w io.Writer, lines []T, more int) {
+	for _, line := range lines[:min(len(lines), maxShown)] {
 		fmt.Fprintln(w, line)
 	}
-	if more := total - len(shown); more > 0 {
+	if more > 0 {
 		fmt.Fprintf(w, "… and %s more\n", number(more))
 	}
 }

@@ -4,13 +4,8 @@
 package bundle
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
@@ -82,28 +77,31 @@ type Row struct {
 // Bundle is a bundle without faults. It keeps the keys in memory and reads the rows again when they are needed. It is
 // safe for use by several goroutines.
 type Bundle struct {
-	dir     string
-	zone    wiretime.Zone
-	index   index
-	present map[Kind]bool
-	counts  map[Kind]int
+	zone   wiretime.Zone
+	index  index
+	tables map[Kind]*table // those that are there
+	counts map[Kind]int
 }
 
 // Open reads and checks every file of the bundle in dir. When the bundle is invalid, the error is a
 // *csvfile.FaultsError; any other error is one of reading. Local times of events are those of zone.
 func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
-	b := &Bundle{dir: dir, zone: zone, index: newIndex(), present: map[Kind]bool{}, counts: map[Kind]int{}}
+	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
-	if err := b.list(faults); err != nil {
+	var err error
+	if b.tables, err = list(dir, faults); err != nil {
 		return nil, err
 	}
+	for kind, t := range b.tables {
+		b.index.files[kind] = t.file
+	}
 	for _, s := range sheets {
-		if !b.present[s.kind] {
+		t, there := b.tables[s.kind]
+		if !there {
 			continue
 		}
 		pass := newPass(s, &b.index, zone, faults)
-		err := b.read(s, pass, func(Row) bool { b.counts[s.kind]++; return true })
-		if err != nil {
+		if err := t.read(pass, func(Row) bool { b.counts[s.kind]++; return true }); err != nil {
 			return nil, err
 		}
 		b.index.add(pass)
@@ -114,32 +112,8 @@ func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
 	return b, nil
 }
 
-// list finds the files. A CSV file that the bundle does not have is a fault: its name is most likely misspelt.
-func (b *Bundle) list(faults *csvfile.FaultsError) error {
-	entries, err := os.ReadDir(b.dir)
-	if err != nil {
-		return fmt.Errorf("reading the bundle: %w", err)
-	}
-	for _, e := range entries {
-		name := e.Name()
-		if !strings.EqualFold(filepath.Ext(name), ".csv") {
-			continue
-		}
-		kind := Kind(strings.TrimSuffix(name, ".csv"))
-		if !slices.Contains(Kinds(), kind) {
-			faults.Add(csvfile.Fault{File: name, Line: 1, Column: "file", Reason: "is not a file of the bundle"})
-			continue
-		}
-		b.present[kind] = true
-	}
-	if len(b.present) == 0 && faults.Total == 0 {
-		return fmt.Errorf("reading the bundle: %s holds no file of a bundle, such as %s", b.dir, Staff.File())
-	}
-	return nil
-}
-
 // Has says whether the bundle has the kind's file, even an empty one.
-func (b *Bundle) Has(kind Kind) bool { return b.present[kind] }
+func (b *Bundle) Has(kind Kind) bool { return b.tables[kind] != nil }
 
 // Count is the number of the kind's records: the rows of its file, or of memberships the pairs.
 func (b *Bundle) Count(kind Kind) int { return b.counts[kind] }
@@ -155,13 +129,13 @@ func (b *Bundle) Gone(reference string) bool {
 // since, or cannot be read any more, the last pair is an error.
 func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		if !b.present[kind] {
+		t := b.tables[kind]
+		if t == nil {
 			return
 		}
-		s := sheetOf(kind)
 		faults := &csvfile.FaultsError{}
 		stopped := false
-		err := b.read(s, newPass(s, &b.index, b.zone, faults), func(row Row) bool {
+		err := t.read(newPass(sheetOf(kind), &b.index, b.zone, faults), func(row Row) bool {
 			if faults.Total == 0 {
 				stopped = !yield(row, nil)
 			}
@@ -171,31 +145,10 @@ func (b *Bundle) Rows(kind Kind) iter.Seq2[Row, error] {
 			return
 		}
 		if err == nil && faults.Total > 0 {
-			err = fmt.Errorf("%s has changed since it was checked: %s", kind.File(), faults.First[0])
+			err = fmt.Errorf("%s has changed since it was checked: %s", t.file, faults.First[0])
 		}
 		if err != nil {
 			yield(Row{}, err)
 		}
 	}
-}
-
-// read reads the kind's file once.
-func (b *Bundle) read(s *kindSheet, p *pass, each func(Row) bool) (err error) {
-	file, err := os.Open(filepath.Join(b.dir, s.kind.File()))
-	if err != nil {
-		return readingError(s, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := p.run(file, each); err != nil {
-		return readingError(s, err)
-	}
-	return nil
-}
-
-// readingError adds the file's name, unless err is a path error, which has it already.
-func readingError(s *kindSheet, err error) error {
-	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
-		return fmt.Errorf("reading the bundle: %w", err)
-	}
-	return fmt.Errorf("reading the bundle: %s: %w", s.kind.File(), err)
 }

@@ -154,6 +154,7 @@ func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 		"columns in any order": {"staff.csv": "surname,key,forename,initials\nC,17,B,A\n"},
 		"quotes":               {"staff.csv": "\"key\",initials,forename,surname\n17,A,\"B \"\"Bob\"\", Jr\",C\n"},
 		"spaces around cells":  {"staff.csv": "key, initials,forename,surname\n 17 ,A,B ,C\n"},
+		"Excel in Germany":     {"subjects.csv": "Key;Name;Current\r\nMa;Fran\xe7ais;YES\r\n;;\r\n"},
 		"header only":          {"notes.csv": "key,event,contents\n"},
 		"no final line end":    {"staff.csv": "key,initials,forename,surname\n17,A,B,C"},
 		"other files":          {"README.md": "not ours"},
@@ -165,6 +166,20 @@ func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 				t.Errorf("faults %q", got)
 			}
 		})
+	}
+}
+
+func TestNamesOfFilesAreKnownInAnyCase(t *testing.T) {
+	files := map[string]string{"Staff.csv": "key,initials,forename,surname\n17,A,B,C\n",
+		"EVENTCATEGORIES.CSV": "key,name\nlesson,Lesson\n",
+		"Events.csv":          "key,body,category,starts_at,ends_at,organiser\ne1,x,lesson,2026-09-07,2026-09-07,17\n"}
+	if got := faultsOf(t, files); got != nil {
+		t.Errorf("faults %q", got)
+	}
+	files["Events.csv"] = strings.Replace(files["Events.csv"], ",17\n", ",18\n", 1)
+	want := []string{`Events.csv:2: organiser: no row of Staff.csv has the key "18"`}
+	if diff := cmp.Diff(want, faultsOf(t, files)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -180,15 +195,21 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 		files map[string]string
 		want  []string
 	}{
-		{"unknown file", map[string]string{"pupil.csv": ""},
-			[]string{"pupil.csv:1: file: is not a file of the bundle"}},
+		{"misspelt file", map[string]string{"pupil.csv": ""},
+			[]string{"pupil.csv:1: file: is not a file of the bundle; did you mean pupils.csv?"}},
+		{"copy of a file", map[string]string{"Staff (2).csv": ""},
+			[]string{"Staff (2).csv:1: file: is not a file of the bundle; did you mean staff.csv?"}},
+		{"unknown file", map[string]string{"timetable.csv": ""},
+			[]string{"timetable.csv:1: file: is not a file of the bundle"}},
+		{"file twice", map[string]string{"Staff.CSV": school["staff.csv"]},
+			[]string{"staff.csv:1: file: is there besides Staff.CSV; only one of them can be meant"}},
+		{"sheet of a spreadsheet", map[string]string{"Staff.xls": ""},
+			[]string{"Staff.xls:1: file: is not read; save it as staff.csv"}},
 		{"empty file", map[string]string{"notes.csv": ""}, []string{"notes.csv:1: header: is missing"}},
-		{"UTF-16", map[string]string{"notes.csv": "\xff\xfek\x00"},
-			[]string{"notes.csv:1: file: is UTF-16; it must be UTF-8"}},
 		{"unknown column", map[string]string{"notes.csv": "key,event,contents,colour\nn,e1,x,red\n"},
 			[]string{"notes.csv:1: colour: is not a column of this file"}},
-		{"column without a name", map[string]string{"notes.csv": "key,event,contents,\nn,e1,x,\n"},
-			[]string{"notes.csv:1: header: has a column without a name"}},
+		{"column without a name", map[string]string{"notes.csv": "key,event,contents,\nn,e1,x,y\n"},
+			[]string{"notes.csv:2: row: has a text in column 4, which has no heading"}},
 		{"column twice", map[string]string{"notes.csv": "key,event,contents,event\nn,e1,x,e1\n"},
 			[]string{"notes.csv:1: event: is there twice"}},
 		{"missing column", map[string]string{"notes.csv": "key,contents\nn,x\n"},
@@ -203,8 +224,8 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{
 				`notes.csv:2: row: has a cell whose closing quote is missing or followed by text (write a quote in ` +
 					`it as "")`}},
-		{"not UTF-8", map[string]string{"notes.csv": "key,event,contents\nn,e1,Zo\xeb\n"},
-			[]string{"notes.csv:2: contents: is not UTF-8"}},
+		{"not UTF-8", map[string]string{"notes.csv": "key,event,contents\nn,e1,Zo\xebë\n"},
+			[]string{"notes.csv:2: contents: is not UTF-8, but the file is elsewhere"}},
 		{"NUL", map[string]string{"notes.csv": "key,event,contents\nn,e1,a\x00\n"},
 			[]string{"notes.csv:2: contents: has a NUL character"}},
 		{"line of the cell, not of the row", map[string]string{"notes.csv": "key,contents,event\nn,\"a\nb\nc\",nope\n"},
@@ -226,7 +247,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"subjects.csv:2: name: has 256 characters, at most 255 are allowed"}},
 		{"line break in a name", map[string]string{"subjects.csv": "key,name\na,\"x\ny\"\n"},
 			[]string{"subjects.csv:2: name: has a line break or another control character"}},
-		{"boolean", map[string]string{"subjects.csv": "key,name,current\na,x,TRUE\n"},
+		{"boolean", map[string]string{"subjects.csv": "key,name,current\na,x,perhaps\n"},
 			[]string{"subjects.csv:2: current: must be true or false"}},
 		{"number", map[string]string{"eventcategories.csv": "key,name,pecking_order\nlesson,x,1.5\n"},
 			[]string{"eventcategories.csv:2: pecking_order: is not a whole number"}},
@@ -331,7 +352,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 
 func TestAllFilesAreJudgedInOneRun(t *testing.T) {
 	got := faultsOf(t, with(map[string]string{
-		"staff.csv":  "key,initials,forename,surname,current\n17,,Ann,Byrne,yes\n",
+		"staff.csv":  "key,initials,forename,surname,current\n17,,Ann,Byrne,maybe\n",
 		"groups.csv": "key,name\n9A,\n",
 		"events.csv": "key,body,category,starts_at,ends_at\ne1,,lesson,2026-09-07,2026-09-07\n",
 	}))
@@ -365,7 +386,7 @@ func TestFaultsAreAllCountedButNotAllKept(t *testing.T) {
 	}
 	_, err := bundle.Open(clienttest.Folder(t, map[string]string{"subjects.csv": text.String()}), timetest.London(t))
 	var faults *csvfile.FaultsError
-	if !errors.As(err, &faults) || faults.Total != 5000 || len(faults.First) != 1000 {
+	if !errors.As(err, &faults) || faults.Total != 5000 || len(faults.First) != 3 || faults.First[2].Further != 4997 {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func (r *row) reference(column string, kind Kind) string {
 	switch {
 	case key == "" || r.pass.index.has(kind, key):
 	case typed && kindOf(entity) != "":
-		r.Fault(column, "%q must be a key of %s alone, without a type", csvfile.Brief(key), kind.File())
+		r.Fault(column, "%q must be a key of %s alone, without a type", csvfile.Brief(key), r.pass.index.file(kind))
 	default:
 		r.resolve(column, kind, key)
 	}
@@ -113,7 +113,7 @@ func (r *row) resolve(column string, kind Kind, key string) {
 	if r.pass.index.has(kind, key) || r.pass.index.unsure[kind] {
 		return
 	}
-	r.Fault(column, "no row of %s has the key %q", kind.File(), csvfile.Brief(key))
+	r.Fault(column, "no row of %s has the key %q", r.pass.index.file(kind), csvfile.Brief(key))
 }
 
 // elements is the list of an event's elements, separated by semicolons. Only a resource group may occur more than

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"io"
 	"maps"
 
@@ -21,19 +22,24 @@ func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindShe
 
 // index holds the keys that later files refer to.
 type index struct {
+	files     map[Kind]string         // the names of those that are there
 	keys      map[Kind]map[string]int // key to line
 	resources map[string]bool         // keys of the groups that are resource groups
 	unsure    map[Kind]bool           // some rows of the file can't be read, so a missing key proves nothing
 }
 
 func newIndex() index {
-	return index{keys: map[Kind]map[string]int{}, resources: map[string]bool{}, unsure: map[Kind]bool{}}
+	return index{files: map[Kind]string{}, keys: map[Kind]map[string]int{}, resources: map[string]bool{},
+		unsure: map[Kind]bool{}}
 }
 
 func (x *index) has(kind Kind, key string) bool {
 	_, ok := x.keys[kind][key]
 	return ok
 }
+
+// file is the kind's file as faults name it.
+func (x *index) file(kind Kind) string { return cmp.Or(x.files[kind], kind.File()) }
 
 func (x *index) add(p *pass) {
 	x.keys[p.sheet.kind] = p.Unique["key"]
@@ -45,6 +51,7 @@ func (x *index) add(p *pass) {
 type pass struct {
 	*csvfile.Pass
 	sheet     *kindSheet
+	file      string
 	index     *index // of the files before
 	zone      wiretime.Zone
 	resources map[string]bool
@@ -52,18 +59,20 @@ type pass struct {
 }
 
 func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsError) *pass {
-	return &pass{Pass: csvfile.NewPass(&s.Sheet, faults), sheet: s, index: x, zone: zone, resources: map[string]bool{},
-		pairs: newPairs()}
+	sheet := s.Sheet
+	sheet.File = x.file(s.kind)
+	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x, zone: zone,
+		resources: map[string]bool{}, pairs: newPairs()}
 }
 
 // run reads the file and passes its records to each until that returns false. Faults are collected; the error is one
 // of reading. Rows with a fault are passed too, for their keys.
-func (p *pass) run(file io.Reader, each func(Row) bool) error {
+func (p *pass) run(file io.ReadSeeker, each func(Row) bool) error {
 	stopped := false
 	err := p.Run(file, func(cells *csvfile.Row) bool {
 		key, record := p.sheet.read(&row{Row: cells, pass: p})
 		if record != nil {
-			stopped = !each(Row{File: p.sheet.File, Line: cells.Line(), Key: key, Record: record})
+			stopped = !each(Row{File: p.file, Line: cells.Line(), Key: key, Record: record})
 		}
 		return !stopped
 	})
@@ -71,7 +80,7 @@ func (p *pass) run(file io.Reader, each func(Row) bool) error {
 		return err
 	}
 	for _, row := range p.pairs.rows() {
-		row.File = p.sheet.File
+		row.File = p.file
 		if !each(row) {
 			return nil
 		}

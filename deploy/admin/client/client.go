@@ -95,10 +95,16 @@ func (c *Client) login(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("POST /api/login: %w", err)
 	}
+	posted := request{method: http.MethodPost, path: "/api/login", body: body, media: "application/json"}
 	err = c.persist(ctx, func() error {
-		return c.once(ctx, request{
-			method: http.MethodPost, path: "/api/login", body: body, media: "application/json",
-		}, nil)
+		err := c.once(ctx, posted, nil)
+		// A release before that way in, or one of its pods in a rollout.
+		if failed := (*Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusMethodNotAllowed {
+			err = c.once(ctx, request{
+				method: http.MethodGet, path: posted.path, query: url.Values{"uuid": {c.uuid}},
+			}, nil)
+		}
+		return err
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -402,6 +403,24 @@ func TestSessionThatCannotBeRenewedStopsTheLoad(t *testing.T) {
 	_, err := c.Load(t.Context(), open(t, subjects(1)), client.LoadOptions{})
 	if err == nil || err.Error() != "the session has ended: POST /api/login: 401 Access denied" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// belfryctl could not log in at the release before, nor during the upgrade from it.
+func TestLoginAtAReleaseThatTakesNoUUIDInTheBody(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	var asked []string
+	school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		asked = append(asked, r.Method)
+		if r.Method != http.MethodPost {
+			return false
+		}
+		clienttest.Answer(w, http.StatusMethodNotAllowed, map[string]any{"status": "Method not allowed"})
+		return true
+	}
+	signedIn(t, school)
+	if want := []string{http.MethodPost, http.MethodGet}; !slices.Equal(asked, want) {
+		t.Errorf("asked by %v, want %v", asked, want)
 	}
 }
 

@@ -43,7 +43,12 @@ func (r *Row) Fault(column, format string, args ...any) {
 		r.bad = map[string]bool{}
 	}
 	r.bad[column] = true
-	r.pass.Fault(r.line(r.pass.position[column]), column, fmt.Sprintf(format, args...))
+	fault := Fault{File: r.pass.sheet.File, Line: r.line(r.pass.position[column]), Column: column,
+		Reason: fmt.Sprintf(format, args...)}
+	if format == "%s" {
+		format = fault.Reason
+	}
+	r.pass.faults.addLike(cause{fault.File, column, format}, fault)
 }
 
 // checkText refuses what no column may contain.
@@ -51,7 +56,9 @@ func (r *Row) checkText() {
 	for _, column := range r.pass.sheet.Columns {
 		switch text := r.Raw(column.Name); {
 		case !utf8.ValidString(text):
-			r.Fault(column.Name, "is not UTF-8")
+			r.Fault(column.Name, "is not UTF-8, but the file is elsewhere")
+		case r.pass.charset != nil && strings.ContainsRune(text, utf8.RuneError):
+			r.Fault(column.Name, "has a character that can't be read")
 		case strings.ContainsRune(text, 0):
 			r.Fault(column.Name, "has a NUL character")
 		}
@@ -141,15 +148,15 @@ func (r *Row) Unique(column, value, shown string) {
 	lines[strings.Clone(value)] = r.LineOf(column)
 }
 
-// Boolean is nil for an empty cell.
+// Boolean is nil for an empty cell. Clerks and spreadsheets write it in several ways.
 func (r *Row) Boolean(column string) *bool {
 	var value bool
-	switch r.Optional(column, MaxText) {
+	switch strings.ToLower(r.Optional(column, MaxText)) {
 	case "":
 		return nil
-	case "true":
+	case "true", "yes", "1":
 		value = true
-	case "false":
+	case "false", "no", "0":
 	default:
 		r.Fault(column, "must be true or false")
 		return nil

@@ -1,19 +1,19 @@
 package csvfile
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
 	"strings"
+
+	"golang.org/x/text/encoding"
 )
 
-// Sheet describes one file.
+// Sheet describes one file, or one table of a workbook.
 type Sheet struct {
 	File    string
 	Columns []Column
-	Extras  string // columns whose names begin so may be there besides, unread; none when empty
+	Extras  string // columns whose names begin so, in small letters, may be there besides, unread; none when empty
 }
 
 // Column is one that a file may have.
@@ -44,12 +44,21 @@ type Pass struct {
 
 	sheet    *Sheet
 	faults   *FaultsError
-	position map[string]int // column to its place in a row
+	columns  map[string]string // folded heading to column
+	position map[string]int    // column to its place in a row
+	unnamed  []int             // places of columns without a name
+	charset  encoding.Encoding // of a file that is not UTF-8
+	stopped  bool              // nothing of the file can be read, and a fault says why
 }
 
 // NewPass makes a pass that adds what is wrong to faults.
 func NewPass(s *Sheet, faults *FaultsError) *Pass {
-	return &Pass{Unique: map[string]map[string]int{}, sheet: s, faults: faults, position: map[string]int{}}
+	p := &Pass{Unique: map[string]map[string]int{}, sheet: s, faults: faults, columns: map[string]string{},
+		position: map[string]int{}}
+	for _, c := range s.Columns {
+		p.columns[fold(c.Name)] = c.Name
+	}
+	return p
 }
 
 // Fault adds a fault of this file.
@@ -57,122 +66,126 @@ func (p *Pass) Fault(line int, column, reason string) {
 	p.faults.Add(Fault{File: p.sheet.File, Line: line, Column: column, Reason: reason})
 }
 
-// Run reads the file and passes its rows to each until that returns false. Faults are collected; the error is one of
+// faultLike adds a fault that is counted with the others of the kind in this file, whatever they quote.
+func (p *Pass) faultLike(kind string, line int, column, reason string) {
+	p.faults.addLike(cause{file: p.sheet.File, reason: kind},
+		Fault{File: p.sheet.File, Line: line, Column: column, Reason: reason})
+}
+
+// stop adds the one fault of a file of which nothing can be read.
+func (p *Pass) stop(line int, column, reason string) {
+	p.Fault(line, column, reason)
+	p.Unsure, p.stopped = true, true
+}
+
+// Records are the rows of a table, the first among them that names the columns.
+type Records interface {
+	// Next returns io.EOF after the last row.
+	Next() (Record, error)
+}
+
+// Record is a row. One that can't be read has a Fault and no cells.
+type Record struct {
+	Cells []string
+	Line  func(cell int) int
+	Fault string
+}
+
+// Run reads a CSV file and passes its rows to each until that returns false. Faults are collected; the error is one of
 // reading, after which rows are missing. It holds one row at a time.
-func (p *Pass) Run(file io.Reader, each func(*Row) bool) error {
-	text, ok, err := p.text(file)
-	if err != nil || !ok {
+func (p *Pass) Run(file io.ReadSeeker, each func(*Row) bool) error {
+	text, err := p.text(file)
+	if err != nil || p.stopped {
+		return err
+	}
+	separator, err := p.separator(text)
+	if err != nil || p.stopped {
 		return err
 	}
 	reader := csv.NewReader(text)
+	reader.Comma = separator
 	reader.FieldsPerRecord = -1 // checked here, for a better reason
-	header, err := p.next(reader)
-	if errors.Is(err, io.EOF) {
-		p.Fault(1, "header", "is missing")
-		p.Unsure = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if header == nil {
-		return nil
-	}
-	p.header(header)
+	return p.RunRecords(&csvRecords{reader}, each)
+}
+
+// RunRecords is Run of a table that is no CSV file.
+func (p *Pass) RunRecords(records Records, each func(*Row) bool) error {
+	columns := 0
 	for {
-		cells, err := p.next(reader)
-		if errors.Is(err, io.EOF) {
+		record, err := records.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			if columns == 0 && !p.Unsure {
+				p.stop(1, "header", "is missing")
+			}
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
-		}
-		if cells == nil || !p.wide(reader, cells, len(header)) {
+		case record.Fault != "":
+			p.Fault(record.Line(0), "row", record.Fault)
+			if p.Unsure = true; columns == 0 {
+				return nil
+			}
+			continue
+		case blank(record.Cells):
+			continue
+		case columns == 0:
+			if columns = len(record.Cells); !p.header(record.Cells, record.Line(0)) {
+				return nil
+			}
+			continue
+		case !p.fits(&record, columns):
 			continue
 		}
-		r := &Row{pass: p, cells: cells, line: func(i int) int { line, _ := reader.FieldPos(i); return line }}
+		r := &Row{pass: p, cells: record.Cells, line: record.Line}
 		r.checkText()
+		r.checkUnnamed()
 		if !each(r) {
 			return nil
 		}
 	}
 }
 
-// text skips the byte order mark of UTF-8 and refuses that of UTF-16, which spreadsheets write as "Unicode".
-func (p *Pass) text(file io.Reader) (io.Reader, bool, error) {
-	text := bufio.NewReaderSize(file, 1<<16)
-	start, err := text.Peek(3)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, false, err
+// blank says whether cells hold nothing, or only what separates cells elsewhere.
+func blank(cells []string) bool {
+	for _, cell := range cells {
+		if strings.Trim(strings.TrimSpace(cell), ",;\t ") != "" {
+			return false
+		}
 	}
-	switch {
-	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
-		_, err := text.Discard(3)
-		return text, true, err
-	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		p.Fault(1, "file", "is UTF-16; it must be UTF-8")
-		p.Unsure = true
-		return nil, false, nil
-	}
-	return text, true, nil
+	return true
 }
 
-// next reads a row. One that breaks RFC 4180 is a fault and comes back as nil; reading goes on with the next line.
-func (p *Pass) next(reader *csv.Reader) ([]string, error) {
-	cells, err := reader.Read()
+// fits says whether a row has as many cells as the header, blank ones at its end left out.
+func (p *Pass) fits(record *Record, columns int) bool {
+	if n := len(record.Cells); n > columns && blank(record.Cells[columns:]) {
+		record.Cells = record.Cells[:columns]
+	}
+	if len(record.Cells) == columns {
+		return true
+	}
+	p.faultLike("cells", record.Line(0), "row",
+		Plural(len(record.Cells), "cell")+" where the header has "+Plural(columns, "column"))
+	p.Unsure = true
+	return false
+}
+
+// csvRecords are the rows of a CSV file. After one that breaks RFC 4180, reading goes on with the next line.
+type csvRecords struct{ *csv.Reader }
+
+func (c *csvRecords) Next() (Record, error) {
+	cells, err := c.Read()
 	var broken *csv.ParseError
 	switch {
 	case err == nil:
-		return cells, nil
+		return Record{Cells: cells, Line: func(i int) int { line, _ := c.FieldPos(i); return line }}, nil
 	case !errors.As(err, &broken):
-		return nil, err
-	case errors.Is(broken.Err, csv.ErrBareQuote):
-		p.Fault(broken.StartLine, "row",
-			`has a quote inside a cell that does not start with one (write the cell as "…", a quote in it as "")`)
-	default:
-		p.Fault(broken.StartLine, "row",
-			`has a cell whose closing quote is missing or followed by text (write a quote in it as "")`)
+		return Record{}, err
 	}
-	p.Unsure = true
-	return nil, nil
-}
-
-// header places the columns. A fault in it does not stop the reading: what the known columns hold is still checked.
-func (p *Pass) header(names []string) {
-	known := map[string]bool{}
-	for _, c := range p.sheet.Columns {
-		known[c.Name] = true
+	r := Record{Line: func(int) int { return broken.StartLine },
+		Fault: `has a cell whose closing quote is missing or followed by text (write a quote in it as "")`}
+	if errors.Is(broken.Err, csv.ErrBareQuote) {
+		r.Fault = `has a quote inside a cell that does not start with one (write the cell as "…", a quote in it as "")`
 	}
-	for i, name := range names {
-		name = strings.TrimSpace(name)
-		_, twice := p.position[name]
-		switch {
-		case name == "":
-			p.Fault(1, "header", "has a column without a name")
-		case !known[name] && p.sheet.Extras != "" && strings.HasPrefix(name, p.sheet.Extras):
-		case !known[name]:
-			p.Fault(1, Brief(name), "is not a column of this file")
-		case twice:
-			p.Fault(1, name, "is there twice")
-		default:
-			p.position[name] = i
-		}
-	}
-	for _, c := range p.sheet.Columns {
-		if _, ok := p.position[c.Name]; c.Required && !ok {
-			p.Fault(1, c.Name, "the column is missing")
-			p.Unsure = p.Unsure || c.Name == p.sheet.Columns[0].Name
-		}
-	}
-}
-
-// wide says whether a row has as many cells as the header.
-func (p *Pass) wide(reader *csv.Reader, cells []string, want int) bool {
-	if len(cells) == want {
-		return true
-	}
-	line, _ := reader.FieldPos(0)
-	p.Fault(line, "row", Plural(len(cells), "cell")+" where the header has "+Plural(want, "column"))
-	p.Unsure = true
-	return false
+	return r, nil
 }

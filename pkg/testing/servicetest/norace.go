@@ -2,5 +2,7 @@
 
 package servicetest
 
-// race says that the tests run with the race detector; then the services do, too.
-const race = false
+import "os"
+
+// race says that the services run with the race detector: those that a test only asks may, though it runs without.
+var race = os.Getenv("SERVICES_RACE") != ""

@@ -1,0 +1,119 @@
+package csvfile
+
+import (
+	"strconv"
+	"strings"
+)
+
+// fold makes headings equal that differ in case, spaces, hyphens and underscores alone: "Year group", year_group.
+func fold(heading string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r == ' ' || r == '_' || r == '-' || r == '\u00a0' {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(heading)))
+}
+
+// column is the name of the column that a heading means, "" when it is none of the file's.
+func (p *Pass) column(heading string) string { return p.columns[fold(heading)] }
+
+// header places the columns of a first row. It says whether it is one: a row that names no column ends the reading, for
+// nothing is known of the cells. Other faults in it don't, so that what the known columns hold is still checked.
+func (p *Pass) header(names []string, line int) bool {
+	if p.knows(names) == 0 {
+		var all []string
+		for _, c := range p.sheet.Columns {
+			all = append(all, c.Name)
+		}
+		p.stop(line, "header", "names no column of this file; the first row must name them: "+strings.Join(all, ","))
+		return false
+	}
+	var unknown []string
+	for i, name := range names {
+		column := p.column(name)
+		_, twice := p.position[column]
+		switch {
+		case strings.TrimSpace(name) == "":
+			p.unnamed = append(p.unnamed, i)
+		case column == "" && p.sheet.Extras != "" && strings.HasPrefix(fold(name), p.sheet.Extras):
+		case column == "":
+			unknown = append(unknown, strings.TrimSpace(name))
+		case twice:
+			p.Fault(line, column, "is there twice")
+		default:
+			p.position[column] = i
+		}
+	}
+	for i, name := range unknown {
+		reason := "is not a column of this file"
+		if i < maxAlike { // further ones are counted
+			if meant := Nearest(name, p.absent()); meant != "" {
+				reason += "; did you mean " + meant + "?"
+			}
+		}
+		p.faultLike("unknown column", line, Brief(name), reason)
+	}
+	for _, c := range p.sheet.Columns {
+		if _, ok := p.position[c.Name]; c.Required && !ok {
+			p.Fault(line, c.Name, "the column is missing")
+			p.Unsure = p.Unsure || c.Name == p.sheet.Columns[0].Name
+		}
+	}
+	return true
+}
+
+// absent lists the columns that the header doesn't name.
+func (p *Pass) absent() []string {
+	var names []string
+	for _, c := range p.sheet.Columns {
+		if _, ok := p.position[c.Name]; !ok {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// checkUnnamed reports a row that has a text in a column without a name. Blank columns are no fault.
+func (r *Row) checkUnnamed() {
+	for _, i := range r.pass.unnamed {
+		if strings.TrimSpace(r.cells[i]) != "" {
+			r.pass.faultLike("unnamed column", r.line(i), "row",
+				"has a text in column "+strconv.Itoa(i+1)+", which has no heading")
+		}
+	}
+}
+
+// Nearest is the one of the names that a misspelt one most likely means, "" when none is near: as many letters as a
+// third of its length may be missing, added or other ones.
+func Nearest(name string, names []string) string {
+	folded, nearest := []rune(fold(Brief(name))), ""
+	least := len(folded)/3 + 1
+	for _, n := range names {
+		if d := distance(folded, []rune(fold(n))); d < least {
+			nearest, least = n, d
+		}
+	}
+	return nearest
+}
+
+// distance is Levenshtein's: the letters to insert, delete or replace.
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
