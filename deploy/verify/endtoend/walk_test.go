@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // step is a block of commands in the README and the answer below it, "" when there is none.
@@ -40,6 +41,18 @@ func walk(t *testing.T) []step {
 	return steps
 }
 
+// awaitChanges waits until the list of changes has taken up the demo school: until then it may be 503 on a busy machine.
+func awaitChanges(t *testing.T, run *localRun) {
+	t.Helper()
+	admin := servicetest.NewClient(t, run.URL)
+	admin.Get(t, "/api/login?uuid="+run.adminUUID).Must(t, 200)
+	for admin.Get(t, "/api/changes").Code != 200 {
+		if t.Context().Err() != nil {
+			t.Fatal(t.Context().Err())
+		}
+	}
+}
+
 func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 	t.Parallel()
 	steps := walk(t)
@@ -47,6 +60,7 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 		t.Fatalf("only %d steps: the README's blocks are not found", len(steps))
 	}
 	run := startLocal(t, "DEMO_FIRST_YEAR=2026")
+	awaitChanges(t, run)
 
 	const mark = "--- end of step"
 	script := "set -euo pipefail\n"
