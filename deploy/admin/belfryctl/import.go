@@ -39,12 +39,14 @@ type importFlags struct {
 func importCommand(s surroundings) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
-		Use:   "import DIR",
+		Use:   "import DIR|FILE.xlsx",
 		Short: "Load a school's CSV files into a running Belfry: a bundle, or a OneRoster folder",
 		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. ` +
 			`With any fault
 nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
 became of the records of each kind.
+
+A bundle may be an .xlsx workbook in place of DIR, with a sheet for each file, named as the file is without .csv.
 
 A bundle is complete in itself: its rows can refer only to rows of its own. Rows are matched by key, so the same bundle
 may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
@@ -60,7 +62,7 @@ The login is the uuid of a user with the admin permission. It is read from the f
 from the environment variable BELFRY_UUID, never from the command line, where other users of the machine could see it.`,
 		Example: `  BELFRY_UUID=… belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
-  belfryctl import school/ --prune --json
+  belfryctl import school.xlsx --prune --json
   belfryctl import --format oneroster roster/ --prune --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: does(func(command *cobra.Command, args []string) error {

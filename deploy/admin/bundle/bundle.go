@@ -1,6 +1,6 @@
-// Package bundle reads a bundle, the folder of CSV files by which a school is imported. It checks all of it before
-// anything is written. docs/bundle.md describes the files for their authors. The records are those of POST
-// /api/admin/import/KIND.
+// Package bundle reads a bundle, the folder of CSV files, or the workbook, by which a school is imported. It checks all
+// of it before anything is written. docs/bundle.md describes the files for their authors. The records are those of
+// POST /api/admin/import/KIND.
 package bundle
 
 import (
@@ -83,13 +83,14 @@ type Bundle struct {
 	counts map[Kind]int
 }
 
-// Open reads and checks every file of the bundle in dir. When the bundle is invalid, the error is a
+// Open reads and checks every table of the bundle at path: a folder of CSV files, or an .xlsx workbook with a sheet for
+// each. When the bundle is invalid, the error is a
 // *csvfile.FaultsError; any other error is one of reading. Local times of events are those of zone.
-func Open(dir string, zone wiretime.Zone) (*Bundle, error) {
+func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
 	var err error
-	if b.tables, err = list(dir, faults); err != nil {
+	if b.tables, err = list(path, faults); err != nil {
 		return nil, err
 	}
 	for kind, t := range b.tables {

@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
@@ -180,6 +182,73 @@ func TestNamesOfFilesAreKnownInAnyCase(t *testing.T) {
 	want := []string{`Events.csv:2: organiser: no row of Staff.csv has the key "18"`}
 	if diff := cmp.Diff(want, faultsOf(t, files)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// book writes the files of a bundle as the sheets of a workbook.
+func book(t *testing.T, files map[string]string) string {
+	t.Helper()
+	f := excelize.NewFile()
+	for name, text := range files {
+		sheet := strings.TrimSuffix(name, ".csv")
+		if _, err := f.NewSheet(sheet); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, cells := range rows {
+			if err := f.SetSheetRow(sheet, fmt.Sprintf("A%d", i+1), &cells); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "School.XLSX")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Write(file), file.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAWorkbookIsTheSameBundleAsItsSheetsAsFiles(t *testing.T) {
+	rows := func(path string) (lines []string) {
+		b, err := bundle.Open(path, timetest.London(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range bundle.Kinds() {
+			for row, err := range b.Rows(kind) {
+				record, jsonErr := json.Marshal(row.Record)
+				if err = errors.Join(err, jsonErr); err != nil {
+					t.Fatal(err)
+				}
+				lines = append(lines, fmt.Sprintf("%s %d %s %s", kind, row.Line, row.Key, record))
+			}
+		}
+		return lines
+	}
+	if diff := cmp.Diff(rows(clienttest.Folder(t, school)), rows(book(t, school))); diff != "" {
+		t.Error(diff)
+	}
+	path := book(t, map[string]string{"subjects.csv": "key,name\n1,\n", "Staffs.csv": "key\n"})
+	_, err := bundle.Open(path, timetest.London(t))
+	var faults *csvfile.FaultsError
+	if !errors.As(err, &faults) {
+		t.Fatal(err)
+	}
+	want := []string{"School.XLSX#Staffs:1: file: is not a sheet of the bundle; did you mean staff?",
+		"School.XLSX#subjects:2: name: can't be blank"}
+	if diff := cmp.Diff(want, []string{faults.First[0].String(), faults.First[1].String()}); diff != "" {
+		t.Error(diff)
+	}
+	_, err = bundle.Open(filepath.Dir(path), timetest.London(t))
+	if err == nil || !strings.HasSuffix(err.Error(), "give the workbook itself: "+path) {
+		t.Errorf("its folder: %v", err)
 	}
 }
 

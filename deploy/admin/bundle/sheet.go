@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"cmp"
-	"io"
 	"maps"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
@@ -65,11 +64,11 @@ func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsE
 		resources: map[string]bool{}, pairs: newPairs()}
 }
 
-// run reads the file and passes its records to each until that returns false. Faults are collected; the error is one
-// of reading. Rows with a fault are passed too, for their keys.
-func (p *pass) run(file io.ReadSeeker, each func(Row) bool) error {
+// run reads the table by a reader of its cells and passes its records to each until that returns false. Faults are
+// collected; the error is one of reading. Rows with a fault are passed too, for their keys.
+func (p *pass) run(read func(func(*csvfile.Row) bool) error, each func(Row) bool) error {
 	stopped := false
-	err := p.Run(file, func(cells *csvfile.Row) bool {
+	err := read(func(cells *csvfile.Row) bool {
 		key, record := p.sheet.read(&row{Row: cells, pass: p})
 		if record != nil {
 			stopped = !each(Row{File: p.file, Line: cells.Line(), Key: key, Record: record})

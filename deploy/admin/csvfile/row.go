@@ -51,6 +51,17 @@ func (r *Row) Fault(column, format string, args ...any) {
 	r.pass.faults.addLike(cause{fault.File, column, format}, fault)
 }
 
+// unreadable reports a cell that can't be read, in whatever column.
+func (r *Row) unreadable(cell int, reason string) {
+	for _, column := range r.pass.sheet.Columns {
+		if at, ok := r.pass.position[column.Name]; ok && at == cell {
+			r.Fault(column.Name, "%s", reason)
+			return
+		}
+	}
+	r.pass.faultLike("unreadable", r.line(cell), "row", reason)
+}
+
 // checkText refuses what no column may contain.
 func (r *Row) checkText() {
 	for _, column := range r.pass.sheet.Columns {

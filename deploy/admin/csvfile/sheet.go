@@ -88,6 +88,7 @@ type Records interface {
 type Record struct {
 	Cells []string
 	Line  func(cell int) int
+	Bad   map[int]string // what is wrong with cells that can't be read
 	Fault string
 }
 
@@ -127,17 +128,23 @@ func (p *Pass) RunRecords(records Records, each func(*Row) bool) error {
 				return nil
 			}
 			continue
-		case blank(record.Cells):
+		case blank(record.Cells) && record.Bad == nil:
 			continue
 		case columns == 0:
 			if columns = len(record.Cells); !p.header(record.Cells, record.Line(0)) {
 				return nil
+			}
+			for i, reason := range record.Bad {
+				p.Fault(record.Line(i), "header", reason)
 			}
 			continue
 		case !p.fits(&record, columns):
 			continue
 		}
 		r := &Row{pass: p, cells: record.Cells, line: record.Line}
+		for i, reason := range record.Bad {
+			r.unreadable(i, reason)
+		}
 		r.checkText()
 		r.checkUnnamed()
 		if !each(r) {

@@ -307,7 +307,7 @@ check_scaling() {
 		fail "there are no metrics: $(kubectl get apiservice v1beta1.metrics.k8s.io)"
 	release now --set services.elements.autoscaling.enabled=true \
 		--set services.elements.autoscaling.maxReplicas=4 \
-		--set services.elements.autoscaling.cpuUtilization=50 >/dev/null
+		--set services.elements.autoscaling.cpuUtilization=25 >/dev/null
 	grep -A1 /api/elements "$RUN/targets" | grep -v -- -- >"$RUN/targets-elements"
 	inside "$BIN/vegeta-v$VEGETA_VERSION/vegeta" attack -targets="$RUN/targets-elements" \
 		-rate=200 -duration=240s -timeout=15s -root-certs="$PKI/ca.crt" \
