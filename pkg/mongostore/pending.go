@@ -88,8 +88,9 @@ func (p Pending) Remove(ctx context.Context, collection *mongo.Collection, copie
 const takenAtOnce = 100
 
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
-// instead, in one write. Out of all that are no tombstones it takes them many at once: an item's id is no other one's. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
-// for any more. What is not done for that reason is done when the items are copied the next time.
+// instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
+// for any more. What is not done for that reason is done when the items are copied the next time. Documents that are
+// no tombstones are emptied many at once: an item's id is no other one's.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	var alive []Copied
@@ -99,7 +100,8 @@ func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 			continue
 		}
 		if !c.Rest { // at the same version the array holds nothing that was not copied
-			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true}, {Key: "version", Value: c.Version}}
+			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true},
+				{Key: "version", Value: c.Version}}
 			models = append(models, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
 		}
 		models = append(models, mongo.NewUpdateOneModel().
@@ -112,7 +114,8 @@ func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 			ids, items = append(ids, c.ID), append(items, c.Items...)
 		}
 		models = append(models, mongo.NewUpdateManyModel().SetUpdate(p.take(items)).SetFilter(bson.D{
-			{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}, {Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},
+			{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}},
+			{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},
 		}))
 	}
 	return models

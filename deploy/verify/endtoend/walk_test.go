@@ -41,7 +41,8 @@ func walk(t *testing.T) []step {
 	return steps
 }
 
-// awaitChanges waits until the list of changes has taken up the demo school: until then it may be 503 on a busy machine.
+// awaitChanges waits until the list of changes has taken up the demo school: until then it may be 503 on a busy
+// machine.
 func awaitChanges(t *testing.T, run *localRun) {
 	t.Helper()
 	admin := servicetest.NewClient(t, run.URL)
