@@ -13,21 +13,14 @@ import (
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, f Fields, match record.Match,
 ) (View, error) {
-	e, err := s.store.Get(ctx, id)
-	if err != nil {
-		return View{}, record.Missing(err, Record, id)
-	}
-	if err := s.mustEdit(ctx, p, &e); err != nil {
-		return View{}, err
-	}
 	l := newLookup()
-	refs, err := s.resolve(ctx, p, l, f, e.elementIDs(), nil, e.OwnerID)
-	if err != nil {
-		return View{}, err
-	}
-	e, err = s.change(ctx, id, l, func(e *Event) error {
-		if !mayEdit(p, e) {
-			return forbidden()
+	e, err := s.store.Change(ctx, id, func(e *Event) error {
+		if err := s.mustEdit(ctx, p, e); err != nil {
+			return err
+		}
+		refs, err := s.resolve(ctx, p, l, f, e.elementIDs(), nil, e.OwnerID)
+		if err != nil {
+			return err
 		}
 		if err := match.Check(e.Version); err != nil {
 			return err

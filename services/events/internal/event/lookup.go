@@ -2,7 +2,6 @@ package event
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -20,21 +19,6 @@ type lookup struct {
 
 func newLookup() *lookup {
 	return &lookup{map[int64]fact.Element{}, map[int64]bool{}, map[int64]form.User{}}
-}
-
-// notAskedError says which elements have to be asked for before an event can be decided on.
-type notAskedError struct{ elements []int64 }
-
-func (e *notAskedError) Error() string {
-	return fmt.Sprintf("elements %v were not asked for", e.elements)
-}
-
-// require returns a *notAskedError when the event names elements that were not asked for.
-func (l *lookup) require(e *Event) error {
-	if missing := l.notAsked(e.elementIDs()); len(missing) > 0 {
-		return &notAskedError{missing}
-	}
-	return nil
 }
 
 // notAsked returns those of the elements that were not asked for, each once.
@@ -84,24 +68,15 @@ func (s *Service) fetch(ctx context.Context, l *lookup, elements []int64, users 
 	return nil
 }
 
-// change is Store.Change for decisions that need the facts of all elements that the event names. Those that another
-// writer added meanwhile are fetched, and the change is tried again.
+// change is Store.Change for decisions that need the facts of all elements that the event names, those among them that
+// another writer added meanwhile.
 func (s *Service) change(ctx context.Context, id int64, l *lookup, decide func(*Event) error) (Event, error) {
-	for {
-		e, err := s.store.Change(ctx, id, func(e *Event) error {
-			if err := l.require(e); err != nil {
-				return err
-			}
-			return decide(e)
-		})
-		var notAsked *notAskedError
-		if !errors.As(err, &notAsked) {
-			return e, err
+	return s.store.Change(ctx, id, func(e *Event) error {
+		if err := s.fetch(ctx, l, e.elementIDs()); err != nil {
+			return err
 		}
-		if err := s.fetch(ctx, l, notAsked.elements); err != nil {
-			return Event{}, err
-		}
-	}
+		return decide(e)
+	})
 }
 
 // View is an event with what showing it takes.

@@ -18,6 +18,9 @@ func (empty) GetByCommitment(context.Context, int64) (Event, error) {
 	return Event{}, record.ErrNotFound
 }
 func (empty) GetByRequest(context.Context, int64) (Event, error) { return Event{}, record.ErrNotFound }
+func (empty) Change(context.Context, int64, func(*Event) error) (Event, error) {
+	return Event{}, record.ErrNotFound
+}
 func (empty) Delete(context.Context, int64, func(*Event) error) error {
 	return record.ErrNotFound
 }
