@@ -19,6 +19,7 @@ type Event struct {
 	form.Event
 	Key    string `json:"key,omitempty"`    // of the import; empty when the event was made by hand
 	Hidden bool   `json:"hidden,omitempty"` // the viewer does not see it: there is nothing here but its id
+	Hushed bool   `json:"hushed,omitempty"` // what it is, is not for the viewer, nor are its notes
 }
 
 // SummariesQuestion asks for events by id and by import key.

@@ -32,9 +32,16 @@ type Viewer struct {
 	UserID int64          `json:"user_id"`
 	Kind   principal.Kind `json:"kind"`
 	Admin  bool           `json:"admin"`
+
+	ElementID int64 `json:"element_id,omitempty"` // the element that the user is; 0: none
+}
+
+// Sight is that of a viewer who may read notes, whatever else is seen of their event.
+func (v Viewer) Sight() *Sight {
+	return &Sight{UserID: v.UserID, ElementID: v.ElementID, Admin: v.Admin, Scope: principal.SeesAll}
 }
 
 // ViewerOf returns the effective user of p as a viewer.
 func ViewerOf(p principal.Principal) Viewer {
-	return Viewer{UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin}
+	return Viewer{UserID: p.UserID, Kind: p.Kind, Admin: p.Permissions.Admin, ElementID: p.ElementID}
 }

@@ -14,7 +14,7 @@ const categoryPath = "/api/admin/eventcategories"
 
 // categoryFlags are the flags of a category, in the order of the API.
 var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow",
-	"compactable", "privileged", "clash_check", "busy", "timetable"}
+	"compactable", "privileged", "clash_check", "busy", "timetable", "confidential"}
 
 func categoriesCommand(s surroundings) *cobra.Command {
 	return family("categories", "List and change the categories of events",

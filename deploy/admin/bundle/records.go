@@ -101,6 +101,7 @@ type (
 		ClashCheck   *bool  `json:"clash_check,omitempty"`
 		Busy         *bool  `json:"busy,omitempty"`
 		Timetable    *bool  `json:"timetable,omitempty"`
+		Confidential *bool  `json:"confidential,omitempty"`
 	}
 	// EventRecord is a row of events.csv.
 	EventRecord struct {
@@ -140,7 +141,7 @@ var sheets = []*kindSheet{
 		"edit_all_events privileged admin]", readUser),
 	newSheet(Administrators, "element user", readAdministrator),
 	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
-		"compactable privileged clash_check busy timetable]", readEventCategory),
+		"compactable privileged clash_check busy timetable confidential]", readEventCategory),
 	newSheet(Events, "key body category starts_at ends_at [all_day organiser owner elements]", readEvent),
 	newSheet(Notes, "key event contents [owner visible_guest visible_staff visible_pupil]", readNote),
 }
@@ -238,7 +239,8 @@ func readEventCategory(r *row) (string, any) {
 		Schoolwide: r.Boolean("schoolwide"), Publish: r.Boolean("publish"), Visible: r.Boolean("visible"),
 		Unimportant: r.Boolean("unimportant"), CanMerge: r.Boolean("can_merge"), CanBorrow: r.Boolean("can_borrow"),
 		Compactable: r.Boolean("compactable"), Privileged: r.Boolean("privileged"),
-		ClashCheck: r.Boolean("clash_check"), Busy: r.Boolean("busy"), Timetable: r.Boolean("timetable")}
+		ClashCheck: r.Boolean("clash_check"), Busy: r.Boolean("busy"), Timetable: r.Boolean("timetable"),
+		Confidential: r.Boolean("confidential")}
 	r.Unique("name", c.Name, "the name")
 	return c.Key, c
 }

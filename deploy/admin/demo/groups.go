@@ -98,7 +98,7 @@ var categories = []category{
 	{"rehearsal", "Rehearsal", 65, "visible busy"},
 	{"club", "Club", 70, "visible busy"},
 	{"music", "Music Lesson", 75, "visible busy"},
-	{"interview", "Careers Interview", 80, "visible busy"},
+	{"interview", "Careers Interview", 80, "visible busy confidential"},
 	{"meeting", "Meeting", 90, "visible busy"},
 	{"duty", "Duty", 100, "visible compactable unimportant busy"},
 	{"evening", "Evening Event", 110, "publish visible busy"},

@@ -28,6 +28,7 @@ type budgeted struct {
 	years                         int    // how many series were made, each in a year of its own
 
 	admin, owner, keeper, driver *servicetest.Client
+	itself                       *servicetest.Client // of the pupil
 }
 
 const (
@@ -87,7 +88,7 @@ func (c *budgeted) addUsers() {
 	var users []record
 	for name, more := range map[string]record{
 		"owner": {"can_add_events": true, "can_add_notes": true}, "keeper": {}, "driver": {}, "pupil": {},
-		"secretary": {"can_su": true},
+		"secretary": {"can_su": true}, "itself": {"kind": "pupil", "element": "Pupil:1"},
 	} {
 		c.uuids[name] = uuid.NewString()
 		user := record{"key": name, "name": name, "email": name + "@school.example", "uuid": c.uuids[name],
@@ -102,6 +103,7 @@ func (c *budgeted) addUsers() {
 		record{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"},
 		record{"key": "Group:buses/driver", "element": "Group:buses", "user": "driver"})
 	c.owner, c.keeper, c.driver = c.login("owner"), c.login("keeper"), c.login("driver")
+	c.itself = c.login("itself")
 }
 
 func (c *budgeted) addLessons() {

@@ -131,6 +131,7 @@ func TestDecisionsPart9_EveryRouteShowsWhatTheTableSays(t *testing.T) {
 				w.compareListings(t)
 				w.compareContents(t)
 				w.compareWrites(t)
+				w.compareConfidential(t)
 				w.compareChanges(t)
 			}
 		})

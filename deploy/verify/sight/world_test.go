@@ -28,6 +28,7 @@ type world struct {
 	events   map[string]thing
 	own      map[string]thing // an event of each user
 	lesson   int64            // a category
+	care     int64            // a confidential one
 	hours    int
 }
 
@@ -98,6 +99,8 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 		"staff": {"can_add_events": true, "element": "Staff:a teacher"},
 		"su":    {"can_su": true},
 		"clerk": {}, "keeper": {"kind": "guest"},
+		"maker":     {"can_add_events": true, "can_add_notes": true},
+		"colleague": {"can_add_events": true, "can_add_notes": true}, "editor": {"edit_all_events": true},
 	} {
 		uuids[key] = uuid.NewString()
 		record := fields{
@@ -116,9 +119,10 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 
 func (w *world) book(t *testing.T) {
 	ids := w.admin.Import(t, "eventcategories", fields{"key": "lesson", "name": "Lesson", "busy": true},
-		fields{"key": "wide", "name": "School-wide", "busy": true, "schoolwide": true})
+		fields{"key": "wide", "name": "School-wide", "busy": true, "schoolwide": true},
+		fields{"key": "care", "name": "Care", "busy": true, "confidential": true})
 	lesson, wide := ids["lesson"], ids["wide"]
-	w.lesson = lesson
+	w.lesson, w.care = lesson, ids["care"]
 	staff := w.clients["staff"]
 	hall := "a location"
 	w.event(t, staff, "with the pupil", lesson, "itself", "another pupil", hall)
@@ -133,12 +137,19 @@ func (w *world) book(t *testing.T) {
 	for _, kind := range []string{"pupil", "guest", "staff"} {
 		w.own[kind] = w.event(t, w.clients[kind], "its own", lesson)
 	}
-	w.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", w.elements["a public property"].id,
-		w.users["clerk"]), nil).Must(t, http.StatusOK)
+	w.keep(t, "another property", "keeper")
+	w.event(t, w.clients["maker"], "confidential", ids["care"], "itself", "a public property", "another property", hall)
+	w.event(t, w.clients["maker"], "confidential, with its group", ids["care"], "its group", hall)
+	w.keep(t, "a public property", "clerk")
 	w.event(t, staff, "asked of a public property", lesson, "a public property", hall)
-	w.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", w.elements["another property"].id,
-		w.users["keeper"]), nil).Must(t, http.StatusOK)
 	w.event(t, staff, "for the keeper to decide", lesson, "another property", "a teacher", "itself")
+}
+
+// keep makes a user administrator of an element: what is booked from then on is for it to decide.
+func (w *world) keep(t *testing.T, element, user string) {
+	t.Helper()
+	w.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", w.elements[element].id, w.users[user]),
+		nil).Must(t, http.StatusOK)
 }
 
 // event books elements for an hour of its own.

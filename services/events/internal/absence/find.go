@@ -51,6 +51,12 @@ func (s *Service) find(ctx context.Context, events []placed) ([]Absence, error) 
 		return nil, err
 	}
 	absences := s.absences(events, pupils, taken)
+	if len(absences) == 0 {
+		return nil, nil
+	}
+	if err := s.hush(ctx, absences); err != nil {
+		return nil, err
+	}
 	return absences, s.locate(ctx, absences)
 }
 

@@ -120,3 +120,25 @@ func (s *Service) locate(ctx context.Context, absences []Absence) error {
 	}
 	return nil
 }
+
+// hush takes out of the other events of the absences what all readers of the notes are not to know (decisions, part 9).
+func (s *Service) hush(ctx context.Context, absences []Absence) error {
+	categories, err := s.Categories.List(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	confidential := map[int64]bool{}
+	for _, c := range categories {
+		confidential[c.ID] = c.Confidential
+	}
+	for _, a := range absences {
+		for i, at := range a.places {
+			if confidential[at.event.CategoryID] {
+				hushed := *at.event
+				hushed.Body = event.HushedBody
+				a.places[i].event = &hushed
+			}
+		}
+	}
+	return nil
+}

@@ -26,7 +26,7 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	shown := make([]detailedCategory, len(categories))
 	var next int64
 	for i, category := range categories {
-		shown[i] = detail(category)
+		shown[i] = administered(category)
 		if more {
 			next = category.ID
 		}
@@ -45,7 +45,8 @@ func (h handlers) createCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return refuseCategory(c, err)
 	}
-	return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "eventcategory", Value: detail(category)})
+	field := web.Field{Name: "eventcategory", Value: administered(category)}
+	return web.Answer(c, fiber.StatusCreated, "Created", field)
 }
 
 // changeCategory is PATCH /api/admin/eventcategories/<id>.
@@ -58,14 +59,14 @@ func (h handlers) changeCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return refuseCategory(c, err)
 	}
-	return web.OK(c, web.Field{Name: "eventcategory", Value: detail(category)})
+	return web.OK(c, web.Field{Name: "eventcategory", Value: administered(category)})
 }
 
 // refuseCategory answers an invalid category with the category; other errors go on.
 func refuseCategory(c *fiber.Ctx, err error) error {
 	return web.RefuseInvalid(c, "eventcategory", err,
 		func(k category.Category, faults problem.Fields) detailedCategory {
-			shown := detail(k)
+			shown := administered(k)
 			shown.Valid, shown.Errors = new(false), faults
 			return shown
 		})

@@ -47,14 +47,19 @@ func Spec() service.Spec {
 }
 
 func build(r *service.Runtime, own *settings) (service.Surface, error) {
+	categoryStore := store.NewCategories(store.CategoriesOptions{
+		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
+	})
+	categories := category.New(category.Options{Store: categoryStore})
 	notices, err := notice.New(notice.Options{
-		Settings: &own.Settings,
-		Store:    store.NewNotices(r.DB, r.IDs),
-		Elements: r.Elements,
-		Users:    r.Identity,
-		Zone:     r.Zone,
-		Log:      r.Log,
-		Meter:    r.Meter,
+		Settings:   &own.Settings,
+		Store:      store.NewNotices(r.DB, r.IDs),
+		Elements:   r.Elements,
+		Users:      r.Identity,
+		Categories: categories,
+		Zone:       r.Zone,
+		Log:        r.Log,
+		Meter:      r.Meter,
 		Lead: func(ctx context.Context, work func(context.Context) error) error {
 			return store.LeadNotices(ctx, r.DB, work)
 		},
@@ -74,10 +79,6 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	if err := relay.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
 	}
-	categoryStore := store.NewCategories(store.CategoriesOptions{
-		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
-	})
-	categories := category.New(category.Options{Store: categoryStore})
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
 	clashes := clash.New(clash.Options{
 		Events:       events,
@@ -141,7 +142,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		series:     allSeries,
 		follow: follow.New(follow.Options{
 			Events: changes.Answer, Elements: r.Elements.Changes, Notes: r.Notes.Changes,
-			Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights,
+			Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights, Hushed: useCases.Hushed,
 		}),
 		shape:    shape{r.Zone},
 		webhooks: webhookHandlers{notices, r.Zone},

@@ -60,7 +60,7 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 			facts[i] = fact.Event{Event: form.Event{ID: &e.ID}, Hidden: true}
 			continue
 		}
-		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key}
+		facts[i] = fact.Event{Event: h.shape.summary(e.Event), Key: e.Key, Hushed: e.Hushed}
 	}
 	return facts, nil
 }

@@ -158,6 +158,8 @@ type detailedCategory struct {
 	Name         string `json:"name"`
 	PeckingOrder int    `json:"pecking_order"`
 	categoryFlags
+	Confidential bool `json:"confidential,omitempty"` // for administrators alone, and where it is true
+
 	Valid  *bool          `json:"valid,omitempty"`
 	Errors problem.Fields `json:"errors,omitempty"`
 }
@@ -177,9 +179,20 @@ type categoryFlags struct {
 }
 
 func detail(c category.Category) detailedCategory {
-	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, categoryFlags: categoryFlags(c.Flags)}
+	shown := detailedCategory{Name: c.Name, PeckingOrder: c.PeckingOrder, categoryFlags: categoryFlags{
+		Schoolwide: c.Schoolwide, Publish: c.Publish, Visible: c.Visible, Unimportant: c.Unimportant,
+		CanMerge: c.CanMerge, CanBorrow: c.CanBorrow, Compactable: c.Compactable, Privileged: c.Privileged,
+		ClashCheck: c.ClashCheck, Busy: c.Busy, Timetable: c.Timetable,
+	}}
 	if c.ID != 0 {
 		shown.ID = &c.ID
 	}
+	return shown
+}
+
+// administered is the detail form with what administrators see beside it.
+func administered(c category.Category) detailedCategory {
+	shown := detail(c)
+	shown.Confidential = c.Confidential
 	return shown
 }

@@ -215,7 +215,7 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 const categoryFields = "eventcategory.name eventcategory.pecking_order eventcategory.schoolwide " +
 	"eventcategory.publish eventcategory.visible eventcategory.unimportant eventcategory.can_merge " +
 	"eventcategory.can_borrow eventcategory.compactable eventcategory.privileged eventcategory.clash_check " +
-	"eventcategory.busy eventcategory.timetable"
+	"eventcategory.busy eventcategory.timetable eventcategory.confidential"
 
 func readCategoryFields(o web.Object) category.Fields {
 	faults := problem.Fields{}

@@ -27,10 +27,12 @@ type Category struct {
 	Flags
 }
 
-// Flags of a category, in the order of the contract's part 2.7.
+// Flags of a category, in the order of the contract's part 2.7, which all but the last are from.
 type Flags struct {
 	Schoolwide, Publish, Visible, Unimportant, CanMerge, CanBorrow, Compactable, Privileged bool
 	ClashCheck, Busy, Timetable                                                             bool
+	// Confidential hides what its events are from all but a few (decisions, part 9). Only administrators see it.
+	Confidential bool
 }
 
 // names gives each flag its name in the API.
@@ -45,7 +47,7 @@ func (f *Flags) names() []struct {
 		{"schoolwide", &f.Schoolwide}, {"publish", &f.Publish}, {"visible", &f.Visible},
 		{"unimportant", &f.Unimportant}, {"can_merge", &f.CanMerge}, {"can_borrow", &f.CanBorrow},
 		{"compactable", &f.Compactable}, {"privileged", &f.Privileged}, {"clash_check", &f.ClashCheck},
-		{"busy", &f.Busy}, {"timetable", &f.Timetable},
+		{"busy", &f.Busy}, {"timetable", &f.Timetable}, {"confidential", &f.Confidential},
 	}
 }
 

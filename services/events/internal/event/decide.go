@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -50,7 +51,11 @@ func (s *Service) Decide(
 			return record.ErrNotFound
 		}
 		if faults := d.check(); len(faults) > 0 {
-			return record.Invalid(CommitmentView{*c, element, *e}, faults)
+			shown := *e
+			if err := s.hush(ctx, p, slices.Values([]*Event{&shown})); err != nil {
+				return err
+			}
+			return record.Invalid(CommitmentView{*c, element, shown}, faults)
 		}
 		if !c.Status.MayMoveTo(d.Status) {
 			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, d.Status)
@@ -62,7 +67,8 @@ func (s *Service) Decide(
 	if err != nil {
 		return CommitmentView{}, record.Missing(err, CommitmentRecord, id)
 	}
-	return CommitmentView{*e.Commitment(id), element, e}, nil
+	err = s.hush(ctx, p, slices.Values([]*Event{&e}))
+	return CommitmentView{*e.Commitment(id), element, e}, err
 }
 
 // check says what is wrong with a decision in itself, unreadable fields included.

@@ -28,6 +28,9 @@ func (s *Service) Delete(
 		if !mayEdit(p, e) {
 			return forbidden()
 		}
+		if err := s.mustKnow(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, e); err != nil {
+			return err
+		}
 		if err := match.Check(e.Version); err != nil {
 			return err
 		}

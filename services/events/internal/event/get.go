@@ -42,7 +42,7 @@ func (s *Service) Show(ctx context.Context, p principal.Principal, e Event) (Vie
 	if err != nil {
 		return View{}, err
 	}
-	return sight.trim(v), nil
+	return s.trim(ctx, sight, v)
 }
 
 // Summary is an event in short.
@@ -62,13 +62,14 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 	if err != nil {
 		return nil, err
 	}
-	sees, err := s.seesOf(ctx, s.sightOfOther(who), eachOf(found, itself))
+	l, err := s.lensOf(ctx, s.sightOfOther(who), eachOf(found, itself))
 	if err != nil {
 		return nil, err
 	}
 	summaries := make([]Summary, len(found))
 	for i := range found {
-		if sees(&found[i]) {
+		if l.sees(&found[i]) {
+			l.hush(&found[i])
 			summaries[i] = Summary{found[i], false}
 		} else {
 			summaries[i] = Summary{Event{ID: found[i].ID}, true}

@@ -54,7 +54,8 @@ func (s *Service) ListDecidable(
 	for _, f := range found {
 		views = append(views, CommitmentView{f.Item, elements[f.Item.ElementID], *f.Event})
 	}
-	return views, next, nil
+	err = s.hush(ctx, p, eachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
+	return views, next, err
 }
 
 // PlacedRequest is a request with its event.
@@ -89,7 +90,8 @@ func (s *Service) ListOutstanding(
 			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, *f.Event},
 		)
 	}
-	return views, next, nil
+	err = s.hush(ctx, p, eachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
+	return views, next, err
 }
 
 // administeredBy returns the elements that p is an administrator of, current or not, and their ids.

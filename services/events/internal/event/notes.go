@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -10,10 +11,18 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Notes returns the notes of an event that p may see, as the notes service shows them. Missing.
+// Notes returns the notes of an event that p may see, as the notes service shows them: none where what the event is, is
+// not for p. Missing.
 func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) (json.RawMessage, error) {
-	if _, err := s.store.Get(ctx, id); err != nil {
+	e, err := s.store.Get(ctx, id)
+	if err != nil {
 		return nil, record.Missing(err, Record, id)
+	}
+	if err := s.hush(ctx, p, slices.Values([]*Event{&e})); err != nil {
+		return nil, err
+	}
+	if e.Hushed {
+		return json.RawMessage("[]"), nil
 	}
 	return s.notes.OfEvent(ctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
 }
@@ -29,4 +38,14 @@ func (s *Service) AddNote(ctx context.Context, p principal.Principal, note fact.
 	}
 	note.AuthorID = p.UserID
 	return s.notes.Create(ctx, note)
+}
+
+// Hushed returns those of the events whose notes are not for who looks, as what the events are is not.
+func (s *Service) Hushed(ctx context.Context, ids []int64, who fact.Sight) (map[int64]bool, error) {
+	found, err := s.Summaries(ctx, ids, nil, &who)
+	hushed := map[int64]bool{}
+	for _, f := range found {
+		hushed[f.ID] = f.Hushed
+	}
+	return hushed, err
 }

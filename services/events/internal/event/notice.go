@@ -45,6 +45,7 @@ type NoticeEvent struct {
 	Starts, Ends time.Time
 	AllDay       bool
 	OwnerID      int64
+	CategoryID   int64 // 0 in notices that earlier releases wrote
 }
 
 // Entry is a commitment as a notice shows it.
@@ -127,7 +128,7 @@ func (e *Event) notice(kind NoticeKind, entries []Entry) Notice {
 			Starts:  e.Span.Starts,
 			Ends:    e.Span.Ends,
 			AllDay:  e.Span.AllDay,
-			OwnerID: e.OwnerID,
+			OwnerID: e.OwnerID, CategoryID: e.CategoryID,
 		},
 	}
 }

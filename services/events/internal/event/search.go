@@ -305,6 +305,7 @@ func (w *walk) meets(e *Event) bool {
 	}
 	has := func(c Commitment) bool { return c.Status == w.wanted.Status && w.sight.counts(c, days) }
 	return w.after.before(e) && days.Overlaps(w.days) && w.wanted.Needle.In(e.Body) &&
+		(!e.Hushed || w.wanted.Needle.Length() == 0) &&
 		(w.wanted.CategoryID == 0 || e.CategoryID == w.wanted.CategoryID) &&
 		(w.wanted.OwnerID == 0 || e.OwnerID == w.wanted.OwnerID && (w.sight.All() || w.sight.owns(e))) &&
 		(w.wanted.Status == "" || slices.ContainsFunc(e.Commitments, has)) &&

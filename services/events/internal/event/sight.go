@@ -13,7 +13,11 @@ import (
 )
 
 // Who sees which event, and what of it (decisions, part 9), is decided here, whatever the route. A use case that shows
-// one event asks mustSee and then trim; one that lists events leaves out those that Sight.Sees hides.
+// one event asks mustSee and then trim; one that lists events gets from show those that Sight.Sees does not hide, and
+// of each what is for who looks.
+
+// HushedBody is the body of an event of a confidential category, for all whom it is not for.
+const HushedBody = "Busy"
 
 // Sight is who looks at events, and what it sees of them.
 type Sight struct {
@@ -96,6 +100,15 @@ func (v Sight) seesToDecide(e *Event, elements map[int64]fact.Element) bool {
 }
 
 // trim leaves out of a view what is not seen of the event.
+func (s *Service) trim(ctx context.Context, v Sight, view View) (View, error) {
+	l, err := s.lensOf(ctx, v, slices.Values([]*Event{&view.Event}))
+	if err != nil {
+		return View{}, err
+	}
+	l.hush(&view.Event)
+	return v.trim(view), nil
+}
+
 func (v Sight) trim(view View) View {
 	if v.All() {
 		return view
@@ -120,27 +133,51 @@ func (v Sight) trim(view View) View {
 	return view
 }
 
-// seesOf returns whether an event is seen, for these events: their categories are read at once.
-func (s *Service) seesOf(ctx context.Context, v Sight, events iter.Seq[*Event]) (func(*Event) bool, error) {
-	if v.All() {
-		return func(*Event) bool { return true }, nil
-	}
+// knows says whether the viewer may know what an event of a confidential category is: an admin, its owner, its
+// organiser, and whoever it commits directly.
+func (v Sight) knows(e *Event) bool {
+	return v.Admin || v.owns(e) || v.ElementID != 0 && (e.OrganiserID == v.ElementID ||
+		slices.ContainsFunc(e.Commitments, func(c Commitment) bool { return c.ElementID == v.ElementID }))
+}
+
+// lens is a sight of certain events, with those of their categories that matter.
+type lens struct {
+	Sight
+	of map[int64]category.Category
+}
+
+// lensOf returns the sight of these events: their categories are read at once, if it depends on them.
+func (s *Service) lensOf(ctx context.Context, v Sight, events iter.Seq[*Event]) (lens, error) {
+	l := lens{v, nil}
 	var ids []int64
 	for e := range events {
-		ids = append(ids, e.CategoryID)
-	}
-	of := map[int64]category.Category{}
-	if len(ids) > 0 {
-		slices.Sort(ids)
-		found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range found {
-			of[c.ID] = c
+		if !v.All() || !v.knows(e) {
+			ids = append(ids, e.CategoryID)
 		}
 	}
-	return func(e *Event) bool { return v.Sees(e, of[e.CategoryID]) }, nil
+	if len(ids) == 0 {
+		return l, nil
+	}
+	slices.Sort(ids)
+	found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
+	l.of = make(map[int64]category.Category, len(found))
+	for _, c := range found {
+		l.of[c.ID] = c
+	}
+	return l, err
+}
+
+// sees says whether an event is seen.
+func (l lens) sees(e *Event) bool { return l.All() || l.Sees(e, l.of[e.CategoryID]) }
+
+// hush takes out of an event what is not for who looks. Of a category that was not read nothing is known to be.
+func (l lens) hush(e *Event) {
+	if l.knows(e) {
+		return
+	}
+	if of, known := l.of[e.CategoryID]; !known || of.Confidential {
+		e.Body, e.Hushed = HushedBody, true
+	}
 }
 
 // eachOf are pointers to what pick finds in each of all.
@@ -156,22 +193,25 @@ func eachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
 
 func itself(e *Event) *Event { return e }
 
-// show returns those of the events that are seen.
+// show returns those of the events that are seen, and of them what is for who looks: it may change what it is given.
 func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
-	if v.All() {
-		return events, nil
-	}
-	sees, err := s.seesOf(ctx, v, eachOf(events, itself))
+	l, err := s.lensOf(ctx, v, eachOf(events, itself))
 	if err != nil {
 		return nil, err
 	}
-	return filter(events, func(e Event) bool { return sees(&e) }), nil
+	if !v.All() {
+		events = filter(events, func(e Event) bool { return l.sees(&e) })
+	}
+	for i := range events {
+		l.hush(&events[i])
+	}
+	return events, nil
 }
 
 // sightOfOther returns the sight of the viewer of another service. Nil sees everything.
 func (s *Service) sightOfOther(who *fact.Sight) Sight {
 	if who == nil {
-		return Sight{Sight: fact.Sight{Scope: principal.SeesAll}}
+		return Sight{Sight: fact.Sight{Scope: principal.SeesAll, Admin: true}}
 	}
 	return s.surrounded(*who)
 }
@@ -191,11 +231,11 @@ func (s *Service) OfSeen(
 	if v.All() {
 		return placed, nil
 	}
-	sees, err := s.seesOf(ctx, v, eachOf(placed, func(p *Placed[Commitment]) *Event { return p.Event }))
+	l, err := s.lensOf(ctx, v, eachOf(placed, func(p *Placed[Commitment]) *Event { return p.Event }))
 	if err != nil {
 		return nil, err
 	}
-	return filter(placed, func(p Placed[Commitment]) bool { return sees(p.Event) }), nil
+	return filter(placed, func(p Placed[Commitment]) bool { return l.sees(p.Event) }), nil
 }
 
 // seenBy returns what a store is asked for in a search, nil for who sees everything.
@@ -222,7 +262,7 @@ func (v Sight) firmAlone() bool { return v.Scope == principal.SeesPublic }
 
 // mustSee returns Forbidden when an event is not seen.
 func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
-	if v.owns(e) {
+	if v.All() || v.owns(e) {
 		return nil
 	}
 	seen, err := s.show(ctx, v, []Event{*e})
@@ -232,7 +272,29 @@ func (s *Service) mustSee(ctx context.Context, v Sight, e *Event) error {
 	return err
 }
 
-// mustEdit returns Forbidden unless p has edit rights on an event and sees it.
+// hush takes out of events, which p may see, what is not for p.
+func (s *Service) hush(ctx context.Context, p principal.Principal, events iter.Seq[*Event]) error {
+	l, err := s.lensOf(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, events)
+	if err != nil {
+		return err
+	}
+	for e := range events {
+		l.hush(e)
+	}
+	return nil
+}
+
+// mustKnow returns Forbidden when what an event is, is not for who looks.
+func (s *Service) mustKnow(ctx context.Context, v Sight, e *Event) error {
+	l, err := s.lensOf(ctx, v, slices.Values([]*Event{e}))
+	shown := *e
+	if l.hush(&shown); err == nil && shown.Hushed {
+		err = forbidden()
+	}
+	return err
+}
+
+// mustEdit returns Forbidden unless p has edit rights on an event, sees it and may know what it is.
 func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event) error {
 	if !mayEdit(p, e) {
 		return forbidden()
@@ -241,7 +303,10 @@ func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event)
 	if err != nil {
 		return err
 	}
-	return s.mustSee(ctx, v, e)
+	if err := s.mustSee(ctx, v, e); err != nil {
+		return err
+	}
+	return s.mustKnow(ctx, v, e)
 }
 
 // trimmed is what p sees of an event that it has just written.
@@ -255,22 +320,26 @@ func (s *Service) trimmed(ctx context.Context, p principal.Principal, view View)
 		return View{}, err
 	}
 	view.Clashes = clashes[0]
-	return v.trim(view), nil
+	return s.trim(ctx, v, view)
 }
 
-// showClashes leaves out clashes, of each of several events, with events that are not seen.
+// showClashes leaves out clashes, of each of several events, with events that are not seen, and of others what is not
+// for who looks.
 func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) ([][]Clash, error) {
-	if v.All() {
+	if v.Admin {
 		return clashes, nil
 	}
 	all := slices.Concat(clashes...)
-	sees, err := s.seesOf(ctx, v, eachOf(all, func(c *Clash) *Event { return &c.Event }))
+	l, err := s.lensOf(ctx, v, eachOf(all, func(c *Clash) *Event { return &c.Event }))
 	if err != nil {
 		return nil, err
 	}
 	shown := slices.Clone(clashes)
 	for i := range shown {
-		shown[i] = filter(shown[i], func(c Clash) bool { return sees(&c.Event) })
+		shown[i] = filter(shown[i], func(c Clash) bool { return l.sees(&c.Event) })
+		for n := range shown[i] {
+			l.hush(&shown[i][n].Event)
+		}
 	}
 	return shown, nil
 }

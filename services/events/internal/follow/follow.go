@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,6 +46,8 @@ type Options struct {
 	// Sights say who sees everything. Nobody else may follow: which of the changes of an event or an element concern
 	// what a pupil sees on some day is not in them.
 	Sights principal.Sights
+	// Hushed returns those of the events whose notes are not for who looks.
+	Hushed func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
 }
 
 // Service lists changes. It is safe for concurrent use.
@@ -52,13 +55,16 @@ type Service struct {
 	logs   [logs]Log
 	key    []byte
 	sights principal.Sights
+	hushed func(ctx context.Context, eventIDs []int64, who fact.Sight) (map[int64]bool, error)
 }
 
 // New returns the service.
 func New(o Options) *Service {
 	mac := hmac.New(sha256.New, []byte(o.Secret))
 	mac.Write([]byte("place in the changes, " + o.Zone))
-	return &Service{logs: [logs]Log{o.Events, o.Elements, o.Notes}, key: mac.Sum(nil), sights: o.Sights}
+	return &Service{
+		logs: [logs]Log{o.Events, o.Elements, o.Notes}, key: mac.Sum(nil), sights: o.Sights, hushed: o.Hushed,
+	}
 }
 
 // mayFollow is a Forbidden problem for who does not see everything.
@@ -108,12 +114,38 @@ func (s *Service) List(
 				listed = append(listed, item)
 			}
 		}
+		if listed, err = s.withoutHushed(ctx, p, listed); err != nil {
+			return nil, Place{}, err
+		}
 		if moved := part.place != after; !moved || len(listed) > 0 {
 			return listed, part.place, nil
 		}
 		after = part.place
 	}
 	return nil, after, nil
+}
+
+// withoutHushed leaves out the changes of notes whose event is confidential to the viewer.
+func (s *Service) withoutHushed(
+	ctx context.Context, p principal.Principal, listed []change.Item,
+) ([]change.Item, error) {
+	var events []int64
+	for _, item := range listed {
+		if item.Kind == change.Note {
+			events = append(events, item.EventID)
+		}
+	}
+	if len(events) == 0 || p.Permissions.Admin {
+		return listed, nil
+	}
+	slices.Sort(events)
+	hushed, err := s.hushed(ctx, slices.Compact(events), fact.SightOf(s.sights, p))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(listed, func(i change.Item) bool {
+		return i.Kind == change.Note && hushed[i.EventID]
+	}), nil
 }
 
 // part is what follows a place.

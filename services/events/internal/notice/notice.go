@@ -22,6 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -79,15 +80,22 @@ type Users interface {
 	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
+// Categories is what notice asks of the use cases of categories.
+type Categories interface {
+	// Find returns those of the categories that exist, by id and by import key, in no order.
+	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
+}
+
 // Options of a Service; all are needed.
 type Options struct {
-	Settings *Settings
-	Store    Store
-	Elements Elements
-	Users    Users
-	Zone     wiretime.Zone
-	Log      *slog.Logger
-	Meter    metric.MeterProvider
+	Settings   *Settings
+	Store      Store
+	Elements   Elements
+	Users      Users
+	Categories Categories
+	Zone       wiretime.Zone
+	Log        *slog.Logger
+	Meter      metric.MeterProvider
 	// Lead runs work while no other replica does. Work stops when its context ends, as it does when the lead is lost.
 	Lead func(ctx context.Context, work func(context.Context) error) error
 }

@@ -40,6 +40,10 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
+	hushed, err := s.hushed(ctx, n)
+	if err != nil {
+		return err
+	}
 	hooks, err := s.Store.ListWebhooks(ctx)
 	if err != nil {
 		return err
@@ -47,14 +51,14 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	var deliveries []Delivery
 	for _, hook := range hooks {
 		if hook.Active && hook.wants(n.Kind) {
-			deliveries = append(deliveries, s.delivery(hook, n, elements))
+			deliveries = append(deliveries, s.delivery(hook, hushed, elements))
 		}
 	}
 	if _, err := s.Store.AddDeliveries(ctx, deliveries); err != nil {
 		return err
 	}
 	if s.mailer != nil {
-		items, err := s.itemsOf(ctx, n, elements)
+		items, err := s.itemsOf(ctx, n, hushed.Event.Body, elements)
 		if err != nil {
 			return err
 		}
@@ -63,6 +67,18 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 		}
 	}
 	return s.Store.Spread(ctx, n.ID)
+}
+
+// hushed is a notice for those whom the title of an event of a confidential category is not for (decisions, part 9).
+func (s *Service) hushed(ctx context.Context, n Notice) (Notice, error) {
+	if n.Event.CategoryID == 0 {
+		return n, nil
+	}
+	of, err := s.Categories.Find(ctx, []int64{n.Event.CategoryID}, nil)
+	if len(of) > 0 && of[0].Confidential {
+		n.Event.Body = event.HushedBody
+	}
+	return n, err
 }
 
 // elementsOf returns the facts of the elements and groups that a notice names, as they are now.
@@ -127,8 +143,11 @@ type Line struct {
 	Reason string
 }
 
-// itemsOf makes the items of a notice, for those concerned who are active.
-func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]fact.Element) ([]Item, error) {
+// itemsOf makes the items of a notice, for those concerned who are active. Title is that of the event for all but its
+// owner and admins.
+func (s *Service) itemsOf(
+	ctx context.Context, n Notice, title string, elements map[int64]fact.Element,
+) ([]Item, error) {
 	readers := map[int64][]event.Entry{}
 	named := []int64{}
 	for _, e := range n.Entries {
@@ -157,9 +176,12 @@ func (s *Service) itemsOf(ctx context.Context, n Notice, elements map[int64]fact
 			At:      n.At,
 			DueAt:   n.At.Add(s.Settings.MailDigest),
 			Kind:    n.Kind,
-			Title:   n.Event.Body,
+			Title:   title,
 			When: event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends,
 				AllDay: n.Event.AllDay}),
+		}
+		if id == n.Event.OwnerID || users[id].Admin {
+			item.Title = n.Event.Body
 		}
 		for _, e := range entries {
 			item.Lines = append(item.Lines, Line{Text: describe(n, e, elements, users), Reason: e.Reason})

@@ -152,8 +152,10 @@ func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.D
 		if calendar == nil {
 			continue
 		}
-		_, err := s.o.Categories.Get(ctx, p, calendar.CategoryID)
+		of, err := s.o.Categories.Get(ctx, p, calendar.CategoryID)
 		switch {
+		case err == nil && of.Confidential && calendar.Body != "" && !p.Permissions.Admin:
+			faults.Add(field, "can't tell events of a confidential category by their title")
 		case problem.Is(err, problem.NotFound):
 			faults.Add(field, problem.MustExist)
 		case err != nil:

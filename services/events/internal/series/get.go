@@ -44,10 +44,10 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 // trim leaves out of a series that p has just made what it does not see.
 func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (View, error) {
 	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
+	v.Clashes = clashes
 	if err != nil || all {
 		return v, err
 	}
-	v.Clashes = clashes
 	v.LeftOut = slices.Clone(v.LeftOut)
 	for i := range v.LeftOut {
 		v.LeftOut[i].EventID = 0

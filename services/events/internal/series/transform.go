@@ -221,10 +221,10 @@ func (s *Service) clashesOf(ctx context.Context, events []event.Event) ([][]even
 // trimChange leaves out of a change what p does not see: events that stand in the way.
 func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
 	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
+	v.Clashes = clashes
 	if err != nil || all {
 		return v, err
 	}
-	v.Clashes = clashes
 	for i := range v.Kept {
 		v.Kept[i].OtherID = 0
 	}

@@ -217,6 +217,8 @@ type flagsDocument struct {
 	ClashCheck  bool `bson:"clash_check"`
 	Busy        bool `bson:"busy"`
 	Timetable   bool `bson:"timetable"`
+
+	Confidential bool `bson:"confidential,omitempty"`
 }
 
 // category returns what the document says.

@@ -28,6 +28,8 @@ type eventDetail struct {
 	Ends    time.Time `json:"ends"`
 	AllDay  bool      `json:"all_day,omitempty"`
 	OwnerID int64     `json:"owner_id,omitempty"`
+
+	CategoryID int64 `json:"category_id,omitempty"`
 }
 
 type entryDetail struct {

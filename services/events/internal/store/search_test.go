@@ -54,8 +54,12 @@ type schoolwide struct{ event.Categories }
 
 func (schoolwide) Schoolwide(context.Context) ([]int64, error) { return []int64{3}, nil }
 
-func (schoolwide) Find(context.Context, []int64, []string) ([]category.Category, error) {
-	return []category.Category{{ID: 1}, {ID: 2}, {ID: 3, Flags: category.Flags{Schoolwide: true}}}, nil
+func (schoolwide) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
+	found := make([]category.Category, len(ids))
+	for i, id := range ids {
+		found[i] = category.Category{ID: id, Flags: category.Flags{Schoolwide: id == 3}}
+	}
+	return found, nil
 }
 
 // members answers with one reach list, whoever is asked for.
@@ -347,7 +351,7 @@ func TestClients_SearchReadsAboutAsMuchAsItReturns(t *testing.T) {
 	read := func(years int) {
 		for name, q := range asked {
 			c := &counting{Events: s}
-			service := event.New(event.Options{Store: c, Elements: m, Zone: zone})
+			service := event.New(event.Options{Store: c, Elements: m, Categories: schoolwide{}, Zone: zone})
 			after := event.FoundPlace{}
 			for n := range 6 {
 				*c = counting{Events: s}
@@ -390,7 +394,7 @@ func TestClients_SearchFindsWhatAnOlderReleaseHasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	service := event.New(event.Options{Store: s, Zone: timetest.London(t)})
+	service := event.New(event.Options{Store: s, Categories: schoolwide{}, Zone: timetest.London(t)})
 	search := func(text string) []int64 {
 		return pages(t, service, staff, event.Search{Text: text, Days: event.AnyDays}, 10)
 	}

@@ -155,7 +155,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 				want = append(want, e.ID)
 			}
 		}
-		service := event.New(event.Options{Store: s, Zone: z})
+		service := event.New(event.Options{Store: s, Categories: schoolwide{}, Zone: z})
 		found, err := service.CommitmentsIn(t.Context(),
 			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}}, nil)
 		if err != nil {
@@ -344,7 +344,9 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 		})
 	}
 	wg.Wait()
-	service := event.New(event.Options{Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Zone: tokyo})
+	service := event.New(event.Options{
+		Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Categories: schoolwide{}, Zone: tokyo,
+	})
 	found, err := service.CommitmentsIn(t.Context(),
 		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}}, nil)
 	if err != nil || len(found) != 2 {

@@ -121,7 +121,9 @@ func TestDecisionsPart5_ListingsOfWhatWaitsAgreeWithASlowModel(t *testing.T) {
 			insert(t, s, e)
 		}
 		id++
-		service := event.New(event.Options{Store: s, Elements: mine, Zone: timetest.London(t)})
+		service := event.New(event.Options{
+			Store: s, Elements: mine, Categories: schoolwide{}, Zone: timetest.London(t),
+		})
 		limit := rapid.IntRange(1, 5).Draw(rt, "limit")
 		check := func(name string, want []waiter, list func(event.Place) ([]waiter, event.Place, error)) {
 			slices.SortFunc(want, waiter.compare)

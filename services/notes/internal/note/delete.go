@@ -13,7 +13,7 @@ func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match rec
 	if err != nil {
 		return err
 	}
-	if _, err := s.parent(ctx, n); err != nil {
+	if _, err := s.parent(ctx, v, n); err != nil {
 		return err
 	}
 	if err := n.checkChangeable(v, match); err != nil {

@@ -24,7 +24,7 @@ func (s *Service) read(ctx context.Context, v fact.Viewer, id int64) (View, erro
 	if err != nil {
 		return View{}, err
 	}
-	owner, parent, err := s.surroundings(ctx, n)
+	owner, parent, err := s.surroundings(ctx, v, n)
 	return View{n, owner, parent}, err
 }
 

@@ -46,8 +46,11 @@ func (s *Service) render(n *Note) error {
 	return nil
 }
 
-// surroundings returns the owner and the parent of a note. It asks identity and events at the same time.
-func (s *Service) surroundings(ctx context.Context, n Note) (owner *fact.User, parent *fact.Event, err error) {
+// surroundings returns the owner and the parent of a note. NotFound when the note is not for the viewer, as what the
+// event is, is not. It asks identity and events at the same time.
+func (s *Service) surroundings(
+	ctx context.Context, v fact.Viewer, n Note,
+) (owner *fact.User, parent *fact.Event, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		owners, err := s.owners(ctx, []Note{n})
@@ -55,17 +58,19 @@ func (s *Service) surroundings(ctx context.Context, n Note) (owner *fact.User, p
 		return err
 	})
 	group.Go(func() (err error) {
-		parent, err = s.parent(ctx, n)
+		if parent, err = s.parent(ctx, v, n); err == nil && parent.Hushed {
+			err = missing(record.ErrNotFound, n.ID)
+		}
 		return err
 	})
 	err = group.Wait()
 	return owner, parent, err
 }
 
-// parent returns the summary of a note's event. NotFound, of the note, when the event is gone: the note will be
-// deleted too (decisions, part 4).
-func (s *Service) parent(ctx context.Context, n Note) (*fact.Event, error) {
-	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}})
+// parent returns the summary of a note's event, as the viewer sees it. NotFound, of the note, when the event is gone:
+// the note will be deleted too (decisions, part 4).
+func (s *Service) parent(ctx context.Context, v fact.Viewer, n Note) (*fact.Event, error) {
+	events, err := s.events.Summaries(ctx, fact.SummariesQuestion{IDs: []int64{n.EventID}, Sight: v.Sight()})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,164 @@
+package sight
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// onlooker is somebody of the table who looks at a confidential event.
+type onlooker struct {
+	client *servicetest.Client
+	event  thing
+}
+
+func (w *world) onlookers() map[string]onlooker {
+	own, group := w.events["confidential"], w.events["confidential, with its group"]
+	return map[string]onlooker{
+		"an admin":                           {w.admin, own},
+		"its owner":                          {w.clients["maker"], own},
+		"its organiser":                      {w.clients["staff"], own},
+		"a pupil that it commits":            {w.clients["pupil"], own},
+		"a pupil of a group that it commits": {w.clients["pupil"], group},
+		"a colleague":                        {w.clients["colleague"], own},
+		"who may edit all events":            {w.clients["editor"], own},
+		"who decides on an entry of it":      {w.clients["keeper"], own},
+		"a guest at a public property of it": {w.clients["guest"], own},
+	}
+}
+
+// compareConfidential asks each route that shows events, and each that shows what an element is booked for, about
+// confidential ones.
+func (w *world) compareConfidential(t *testing.T) {
+	rows := section(t, "who is told")
+	for _, row := range rows {
+		who, ok := w.onlookers()[row[0]]
+		if !ok {
+			t.Fatalf("the table has %q, who is not there", row[0])
+		}
+		told := row[1] == "told"
+		before := w.admin.Get(t, "/api/changes").Must(t, http.StatusOK).Text(t, "next")
+		note := w.clients["maker"].Post(t, fmt.Sprintf("/api/events/%d/notes", who.event.id), fields{"note": fields{
+			"contents": "Why of " + who.event.name, "visible_guest": true, "visible_pupil": true,
+		}}).Must(t, http.StatusOK).Int(t, "note.id")
+		w.compareTold(t, row[0], who, told)
+		event := who.client.Get(t, fmt.Sprintf("/api/events/%d", who.event.id)).Must(t, http.StatusOK)
+		if want := map[bool]string{true: who.event.name, false: "Busy"}[told]; event.Text(t, "event.body") != want {
+			t.Errorf("to %s the body is %s, want %s", row[0], event.Body, want)
+		}
+		notes := who.client.Get(t, fmt.Sprintf("/api/events/%d/notes", who.event.id)).Must(t, http.StatusOK)
+		if got := notes.Len(t, "notes") > 0; got != told {
+			t.Errorf("%s sees the notes: %v, want %v", row[0], got, told)
+		}
+		want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[told]
+		for _, path := range []string{"/api/notes/%d", "/notes/%d"} {
+			who.client.Get(t, fmt.Sprintf(path, note)).WantCode(t, want)
+		}
+		// whoever does not see everything is refused
+		changes := who.client.Get(t, "/api/changes?since="+before)
+		if listed := strings.Contains(changes.Body, `"Note"`); listed != told && changes.Code == http.StatusOK {
+			t.Errorf("%s follows the changes of the note: %v, want %v", row[0], listed, told)
+		}
+	}
+	w.compareUntold(t)
+}
+
+// compareTold looks whether answers have the title of an event that an onlooker is told, and no answer to others.
+func (w *world) compareTold(t *testing.T, name string, who onlooker, told bool) {
+	shows := func(route string, a servicetest.Answer) bool {
+		got := strings.Contains(a.Body, who.event.name)
+		if got && !told {
+			t.Errorf("%s tells %s what the event is: %s", route, name, a.Body)
+		}
+		return got
+	}
+	var telling []string
+	things := []thing{w.elements["a location"], w.elements["itself"], w.elements["its group"], who.event}
+	for _, row := range slices.Concat(section(t, elementRoutes), section(t, eventRoutes)) {
+		for _, ask := range routes[row[0]] {
+			for _, x := range things {
+				if shows(row[0], ask(t, who.client, x.id, x.name)) {
+					telling = append(telling, row[0])
+				}
+			}
+		}
+	}
+	shows("GET /api/commitments", who.client.Get(t, "/api/commitments?status=requested"))
+	must := []string{"GET /api/events", "GET /api/events/{id}"}
+	if name != "who decides on an entry of it" && name != "a guest at a public property of it" {
+		must = append(must, "GET /api/elements/{id}/commitments", "GET /api/timetables",
+			"GET /api/elements/{id}/calendar.ics")
+	}
+	for _, route := range must {
+		if told && !slices.Contains(telling, route) {
+			t.Errorf("%s does not tell %s what the event is", route, name)
+		}
+	}
+}
+
+// compareUntold looks at what else could tell, or take, what an event is.
+func (w *world) compareUntold(t *testing.T) {
+	e, hall := w.events["confidential"], w.elements["a location"]
+	colleague, editor := w.clients["colleague"], w.clients["editor"]
+	path := fmt.Sprintf("/api/events/%d", e.id)
+	if a := colleague.Get(t, fmt.Sprintf("/api/eventcategories/%d", w.care)).Must(t, http.StatusOK); strings.Contains(
+		a.Body, "confidential") {
+		t.Errorf("the category is %s", a.Body)
+	}
+	listed := w.admin.Get(t, "/api/admin/eventcategories").Must(t, http.StatusOK)
+	if strings.Count(listed.Body, `"confidential":true`) != 1 {
+		t.Errorf("the categories are %s", listed.Body)
+	}
+	day := "start_date=2026-09-07&end_date=2026-09-07"
+	if a := colleague.Get(t, "/api/events?limit=200&"+day).Must(t, http.StatusOK); !strings.Contains(a.Body, "Busy") {
+		t.Errorf("a day without the event: %s", a.Body)
+	}
+	for _, text := range []string{"Busy", "confid"} {
+		if a := colleague.Get(t, "/api/events?text="+text+"&"+day).Must(t, http.StatusOK); a.Len(t, "events") != 0 {
+			t.Errorf("a search by %s finds %s", text, a.Body)
+		}
+	}
+	booked := colleague.Post(t, "/api/events", fields{
+		"event": fields{
+			"body": "Beside", "event_category_id": w.lesson, "starts_at": e.hour, "ends_at": e.hour[:14] + "30",
+		},
+		"elements": []string{fmt.Sprint(hall.id)}, "clashes": "report",
+	}).Must(t, http.StatusOK)
+	if !strings.Contains(booked.Body, `"Busy"`) || strings.Contains(booked.Body, e.name) {
+		t.Errorf("a clash: %s", booked.Body)
+	}
+	feed := colleague.Post(t, fmt.Sprintf("/api/elements/%d/feeds", hall.id), nil).Must(t, http.StatusOK).
+		Text(t, "feed.path")
+	if a := colleague.Get(t, feed).Must(t, http.StatusOK); strings.Contains(a.Body, e.name) ||
+		!strings.Contains(a.Body, "SUMMARY:Busy") {
+		t.Errorf("a feed: %s", a.Body)
+	}
+	for _, a := range []servicetest.Answer{
+		editor.Patch(t, path, fields{"event": fields{"event_category_id": w.lesson}}),
+		editor.Patch(t, path, fields{"event": fields{"body": ""}}), editor.Delete(t, path),
+		editor.Post(t, path+"/add", fields{"elements": []string{fmt.Sprint(hall.id)}}),
+	} {
+		a.WantCode(t, http.StatusForbidden)
+	}
+	keeper := w.clients["keeper"]
+	found := keeper.Get(t, "/api/commitments").Must(t, http.StatusOK)
+	for i := range found.Len(t, "commitments") {
+		at := fmt.Sprintf("commitments.%d.", i)
+		if found.Int(t, at+"event.id") != e.id {
+			continue
+		}
+		entry := fmt.Sprintf("/api/commitments/%d", found.Int(t, at+"id"))
+		for status, code := range map[string]int{"confirmed": http.StatusOK, "": http.StatusUnprocessableEntity} {
+			a := keeper.Patch(t, entry, fields{"commitment": fields{"status": status}})
+			if a.Code != code || strings.Contains(a.Body, e.name) || !strings.Contains(a.Body, `"Busy"`) {
+				t.Errorf("a decision: %d %s", a.Code, a.Body)
+			}
+		}
+		return
+	}
+	t.Errorf("nothing to decide: %s", found.Body)
+}
