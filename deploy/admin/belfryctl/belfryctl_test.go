@@ -139,8 +139,14 @@ func TestJSONOutcome(t *testing.T) {
 		return map[string]any{"kind": kind, "created": created, "updated": 0.0, "unchanged": 0.0, "failed": 0.0,
 			"retired": 0.0}
 	}
+	created := func(kind string, line float64, key, name string) any {
+		return map[string]any{"kind": kind, "file": kind + ".csv", "line": line, "key": key, "name": name,
+			"result": "created"}
+	}
 	want := map[string]any{"dry_run": true, "faults": 0.0, "first_faults": []any{}, "refused": 0.0,
-		"first_refused": []any{}, "kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)}}
+		"first_refused": []any{}, "kinds": []any{tally("subjects", 2), tally("eventcategories", 1), tally("events", 1)},
+		"records": []any{created("subjects", 2, "Ma", "Mathematics"), created("subjects", 3, "En", "English"),
+			created("eventcategories", 2, "lesson", "Lesson"), created("events", 2, "1", "Maths")}}
 	if diff := cmp.Diff(want, decode(out)); diff != "" {
 		t.Error(diff)
 	}
@@ -195,6 +201,74 @@ func TestPruneShowsWhatIsNoLongerCurrent(t *testing.T) {
 	_, out, _ = belfryctl(t, login(), "import", fewer, "--url", school.URL, "--prune")
 	if school.Count("subjects") != 1 {
 		t.Errorf("%d subjects:\n%s", school.Count("subjects"), out)
+	}
+}
+
+func TestADryRunListsEachRecord(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	pupils := map[string]string{"pupils.csv": "key,forename,surname,year_group,email\n1,Ann,Byrne,8,a@b.example\n" +
+		"2,Bob,Cole,8,\n3,Cy,Dean,8,\n"}
+	if code, _, errs := belfryctl(t, login(), "import", clienttest.Folder(t, pupils), "--url", school.URL); code != 0 {
+		t.Fatal(errs)
+	}
+	later := clienttest.Folder(t, map[string]string{"pupils.csv": "key,forename,surname,year_group,email\n" +
+		"1,Ann,Cole,9,\n2,Bob,Cole,8,\n003,Eve,Fry,7,\n4,Gus,Hill,7,\n"})
+	code, out, errs := belfryctl(t, login(), "import", later, "--url", school.URL, "--prune", "--dry-run")
+	want := `pupils.csv:2: changed 1 Ann Cole: surname: Byrne → Cole; year_group: 8 → 9; email: a@b.example → (empty)
+pupils.csv:4: created 003 Eve Fry
+pupils.csv:5: created 4 Gus Hill
+retired Pupil:3 Cy Dean
+`
+	list, _, _ := strings.Cut(out, "    kind")
+	if diff := cmp.Diff(want, list); diff != "" || code != exitOK {
+		t.Errorf("%d %s", code, diff)
+	}
+	if errs != "warning: pupils.csv:4: the key \"003\" is there besides \"3\", which differs in leading zeros alone\n" {
+		t.Errorf("%q", errs)
+	}
+	_, out, _ = belfryctl(t, login(), "import", later, "--url", school.URL, "--dry-run", "--all")
+	if !strings.Contains(out, "pupils.csv:3: unchanged 2 Bob Cole\n") {
+		t.Errorf("all: %s", out)
+	}
+}
+
+func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
+	roster := func(keys int, surname string) string {
+		text := "key,initials,forename,surname\n"
+		for i := range keys {
+			text += fmt.Sprintf("%d,A%d,F%c%s,%s\n", i, i, 'a'+i%26, surname, surname)
+		}
+		return clienttest.Folder(t, map[string]string{"staff.csv": text})
+	}
+	for name, c := range map[string]struct {
+		dir   string
+		prune bool
+		wrong string // "" when nothing stops it
+	}{
+		"a tenth gone": {roster(90, "Old"), true,
+			"warning: 10 of 100 current staff would no longer be current\n"},
+		"less than a tenth gone":   {roster(91, "Old"), true, ""},
+		"a tenth gone, not pruned": {roster(90, "Old"), false, ""},
+		"other people": {roster(100, "New"), false,
+			"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+	} {
+		school := clienttest.NewSchool(t)
+		if code, _, errs := belfryctl(t, login(), "import", roster(100, "Old"), "--url", school.URL); code != exitOK {
+			t.Fatal(errs)
+		}
+		before := len(school.Batches())
+		args := []string{"import", c.dir, "--url", school.URL, "--prune=" + fmt.Sprint(c.prune)}
+		code, _, errs := belfryctl(t, login(), args...)
+		stopped := code == exitFailure && len(school.Batches()) == before && school.Count("staff") == 100
+		if stopped != (c.wrong != "") || !strings.Contains(errs, c.wrong) {
+			t.Errorf("%s: %d %s", name, code, errs)
+		}
+		if code, _, errs := belfryctl(t, login(), append(args, "--dry-run")...); code != exitOK {
+			t.Errorf("%s, dry run: %d %s", name, code, errs)
+		}
+		if code, _, errs := belfryctl(t, login(), append(args, "--really")...); code != exitOK {
+			t.Errorf("%s, really: %d %s", name, code, errs)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -33,6 +34,7 @@ type importFlags struct {
 	connection
 	zone, format        string
 	dryRun, prune, json bool
+	all, really         bool
 	parallel            int
 }
 
@@ -74,7 +76,9 @@ from the environment variable BELFRY_UUID, never from the command line, where ot
 	flags.StringVar(&f.format, "format", formatBundle, "what DIR holds: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "ask the deployment what would happen, write nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "list what would happen to each record, write nothing")
+	flags.BoolVar(&f.all, "all", false, "with --dry-run: list unchanged records too, and more than 100 of a kind")
+	flags.BoolVar(&f.really, "really", false, "import although a tenth of the records of a kind look wrong")
 	flags.BoolVar(&f.prune, "prune", false,
 		"make no longer current the elements, and of a roster end the memberships, that have gone from the files; "+
 			"deletes nothing")
@@ -100,6 +104,9 @@ type outcome struct {
 	Kinds    []client.Tally   `json:"kinds"`
 	Refused  int              `json:"refused"` // records that the services did not take
 	Refusals []client.Refusal `json:"first_refused"`
+	// Warnings say what looks wrong; Records is what a dry run says of each record.
+	Warnings []client.Warning `json:"warnings,omitempty"`
+	Records  []client.Listed  `json:"records,omitempty"`
 	// LeftOut are the rows of a roster that Belfry does not use; a bundle has none.
 	LeftOut []oneroster.Skipped `json:"left_out,omitempty"`
 }
@@ -121,41 +128,103 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 		return err
 	}
 	began := time.Now()
-	report, leftOut, err := load(ctx, c, dir, uuid, zone, f, show)
+	l := &loading{importFlags: f, client: c, show: show, listing: listing{all: f.all}}
+	err = l.load(ctx, dir, uuid, zone)
 	show.done()
-	if err == nil && report.Refused > 0 {
+	if err == nil && l.report.Refused > 0 {
 		err = errRefused
 	}
-	return printOutcome(s, f, report, leftOut, time.Since(began), err)
+	return l.print(s, time.Since(began), err)
 }
 
-// load checks everything before it writes anything. It reads from the deployment only for a roster, which may refer
-// to records outside its own rows.
-func load(ctx context.Context, c *client.Client, dir, uuid string, zone wiretime.Zone, f importFlags,
-	show *progress) (client.Report, []oneroster.Skipped, error) {
+// loading is an import under way.
+type loading struct {
+	importFlags
+	client *client.Client
+	show   *progress
+
+	report   client.Report
+	leftOut  []oneroster.Skipped
+	warnings []client.Warning
+	listing  listing
+}
+
+// errLooksWrong stops an import before anything is written.
+var errLooksWrong = errors.New("nothing was written, for this looks wrong; look at it with --dry-run, and " +
+	"import with --really if it is right")
+
+// load checks everything before it writes anything. What it reads from the deployment before is for warnings, and for a
+// roster, which may refer to records outside its own rows.
+func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone) error {
 	open := openBundle
-	if f.format == formatOneRoster {
+	if l.format == formatOneRoster {
 		open = openRoster
 	}
-	resolve, err := open(dir, zone, f)
+	resolve, err := open(dir, zone, l.importFlags)
 	if err != nil {
-		return client.Report{}, nil, err
+		return err
 	}
-	if err := c.Login(ctx, uuid); err != nil {
-		return client.Report{}, nil, fmt.Errorf("logging in: %w", err)
+	if err := l.client.Login(ctx, uuid); err != nil {
+		return fmt.Errorf("logging in: %w", err)
 	}
-	source, leftOut, err := resolve(ctx, c)
+	source, leftOut, err := resolve(ctx, l.client)
 	if err != nil {
-		return client.Report{}, nil, err
+		return err
+	}
+	l.leftOut = leftOut
+	stored, err := l.client.Stored(ctx, source)
+	if err != nil {
+		return err
+	}
+	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
+		return err
+	}
+	stops := slices.ContainsFunc(l.warnings, func(w client.Warning) bool { return w.Stops })
+	if stops && !l.dryRun && !l.really {
+		return errLooksWrong
 	}
 	total := 0
 	for _, kind := range bundle.Kinds() {
 		total += source.Count(kind)
 	}
-	show.start(total)
-	report, err := c.Load(ctx, source,
-		client.LoadOptions{DryRun: f.dryRun, Prune: f.prune, Parallel: f.parallel, Progress: show.add})
-	return report, leftOut, err
+	l.show.start(total)
+	options := client.LoadOptions{DryRun: l.dryRun, Prune: l.prune, Parallel: l.parallel, Progress: l.show.add}
+	if l.dryRun {
+		options.List, options.Stored = l.listing.add, stored
+	}
+	l.report, err = l.client.Load(ctx, source, options)
+	return err
+}
+
+// listing is what a dry run says of records: all, or those that would change, of each kind and result the first 100.
+type listing struct {
+	all     bool
+	records []client.Listed
+	counts  map[string]int // by kind and result
+}
+
+func (l *listing) add(r client.Listed) {
+	if l.counts == nil {
+		l.counts = map[string]int{}
+	}
+	which := string(r.Kind) + " " + r.Result
+	l.counts[which]++
+	if l.all || r.Result != "unchanged" && r.Result != "failed" && l.counts[which] <= maxShown {
+		l.records = append(l.records, r)
+	}
+}
+
+// print lists the records, and how many more there are of those that would change.
+func (l *listing) print(w io.Writer) {
+	for i, r := range l.records {
+		fmt.Fprintln(w, r)
+		last := i == len(l.records)-1 || l.records[i+1].Kind != r.Kind
+		for _, result := range []string{"created", "updated", "retired"} {
+			if more := l.counts[string(r.Kind)+" "+result] - maxShown; last && !l.all && more > 0 {
+				fmt.Fprintf(w, "… and %s more %s %s; --all lists them\n", number(more), r.Kind, result)
+			}
+		}
+	}
 }
 
 // resolver returns the source of a folder that was checked.
@@ -195,31 +264,35 @@ func readUUID(file string, env func(string) string) (string, error) {
 	return "", fmt.Errorf("reading the login: %s is empty", file)
 }
 
-// printOutcome prints what was done and found, and returns the error that ends the command.
-func printOutcome(s surroundings, f importFlags, report client.Report, leftOut []oneroster.Skipped, took time.Duration,
-	err error) error {
+// print prints what was done and found, and returns the error that ends the command.
+func (l *loading) print(s surroundings, took time.Duration, err error) error {
 	var faults *csvfile.FaultsError
 	if !errors.As(err, &faults) {
 		faults = &csvfile.FaultsError{}
 	}
-	if f.json {
-		o := outcome{DryRun: f.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
-			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]client.Tally{}, report.Kinds...),
-			Refused: report.Refused, Refusals: append([]client.Refusal{}, report.First...), LeftOut: leftOut}
+	if l.json {
+		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
+			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]client.Tally{}, l.report.Kinds...),
+			Refused: l.report.Refused, Refusals: append([]client.Refusal{}, l.report.First...), LeftOut: l.leftOut,
+			Warnings: l.warnings, Records: l.listing.records}
 		if err != nil {
 			o.Error = err.Error()
 		}
 		return errors.Join(err, printJSON(s.out, o))
 	}
 	list(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
-	list(s.err, report.First, report.Refused-min(len(report.First), maxShown))
-	if report.Kinds == nil {
+	list(s.err, l.report.First, l.report.Refused-min(len(l.report.First), maxShown))
+	for _, w := range l.warnings {
+		fmt.Fprintln(s.err, w)
+	}
+	if l.report.Kinds == nil {
 		return err
 	}
-	if tableErr := printTable(s.out, f, report, took); tableErr != nil {
+	l.listing.print(s.out)
+	if tableErr := printTable(s.out, l.importFlags, l.report, took); tableErr != nil {
 		return errors.Join(err, tableErr)
 	}
-	for _, skipped := range leftOut {
+	for _, skipped := range l.leftOut {
 		fmt.Fprintln(s.out, skipped)
 	}
 	return err

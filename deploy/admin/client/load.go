@@ -38,6 +38,9 @@ type LoadOptions struct {
 	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
 	// don't overlap.
 	Progress func(kind bundle.Kind, records int)
+	// List, if set, is called for each record in its order, with what Stored has of it. Batches then go one by one.
+	List   func(Listed)
+	Stored Stored
 }
 
 // Tally counts the outcomes of one kind's records.
@@ -90,6 +93,9 @@ func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (
 	if options.Parallel == 0 {
 		options.Parallel = 2
 	}
+	if options.List != nil {
+		options.Parallel = 1
+	}
 	l := &load{client: c, source: source, options: options}
 	for _, kind := range bundle.Kinds() {
 		if !source.Has(kind) {
@@ -124,7 +130,7 @@ type load struct {
 // batch is a request that is being filled.
 type batch struct {
 	body bytes.Buffer
-	rows []bundle.Row // of its records, without them
+	rows []bundle.Row // of its records, without them unless they are listed
 }
 
 // kind sends all records of a kind and waits for the answers.
@@ -154,7 +160,9 @@ func (l *load) kind(caller context.Context, kind bundle.Kind) error {
 			}
 			next.body.Write(line)
 			next.body.WriteByte('\n')
-			row.Record = nil
+			if l.options.List == nil {
+				row.Record = nil
+			}
 			next.rows = append(next.rows, row)
 		}
 		if len(next.rows) > 0 {
@@ -186,6 +194,9 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	tally.Unchanged += answer.Unchanged
 	tally.Failed += answer.Failed
 	l.report.Refused += answer.Failed
+	if err := l.list(kind, b, answer); err != nil {
+		return err
+	}
 	for _, record := range answer.Records {
 		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) &&
 			len(l.report.First) < maxRefusals {
@@ -195,6 +206,24 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	}
 	if l.options.Progress != nil {
 		l.options.Progress(kind, len(b.rows))
+	}
+	return nil
+}
+
+// list tells of each record of a batch.
+func (l *load) list(kind bundle.Kind, b *batch, answer Imported) error {
+	if l.options.List == nil {
+		return nil
+	}
+	for _, record := range answer.Records {
+		if record.Index < 0 || record.Index >= len(b.rows) {
+			continue
+		}
+		listed, err := l.options.Stored.listed(kind, b.rows[record.Index], record.Result)
+		if err != nil {
+			return err
+		}
+		l.options.List(listed)
 	}
 	return nil
 }
@@ -223,6 +252,9 @@ func (l *load) prune(ctx context.Context, tally *Tally) error {
 			}
 		}
 		tally.Retired++
+		if l.options.List != nil {
+			l.options.List(Listed{Kind: tally.Kind, Key: e.Key, Name: e.Name, Result: "retired"})
+		}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -240,8 +241,7 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 		}
 		for key, r := range s.stored[kind] {
 			if (!r.retired || query.Get("current") != "true") && r.id > after {
-				list = append(list,
-					map[string]any{"id": r.id, "key": name + ":" + key, "name": key, "entity_type": name})
+				list = append(list, r.element(name, key))
 			}
 		}
 	}
@@ -252,6 +252,21 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 		next = list[limit-1]["id"]
 	}
 	Answer(w, http.StatusOK, map[string]any{"status": "OK", "elements": list, "next": next})
+}
+
+// element is a record as the list of elements shows it: its fields, and a name made of them.
+func (r *record) element(entity, key string) map[string]any {
+	fields := map[string]any{}
+	_ = json.Unmarshal([]byte(r.text), &fields) // a retired one has none
+	var names []string
+	for _, field := range []string{"initials", "forename", "known_as", "surname", "name"} {
+		if text, ok := fields[field].(string); ok {
+			names = append(names, text)
+		}
+	}
+	fields["id"], fields["key"], fields["entity_type"] = r.id, entity+":"+key, entity
+	fields["name"], fields["current"] = strings.Join(names, " "), !r.retired
+	return fields
 }
 
 func (s *School) retire(w http.ResponseWriter, r *http.Request) {

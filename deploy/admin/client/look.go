@@ -1,0 +1,221 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+)
+
+// Warning is what looks wrong with a source, as it would change what Belfry has.
+type Warning struct {
+	Text  string `json:"text"`
+	Stops bool   `json:"stops"` // so wrong that nobody should load the source without a second look
+}
+
+func (w Warning) String() string { return "warning: " + w.Text }
+
+const (
+	// maxWarnings bounds the warnings of one kind of record and one cause that are given one by one.
+	maxWarnings = 10
+	// manyGone and manyOthers are the least numbers that stop a load, where they are a tenth of what there is.
+	manyGone   = 10
+	manyOthers = 5
+)
+
+// Stored are the imported elements of Belfry of the types that a source has, by Type:key.
+type Stored map[string]Record
+
+// Stored reads the imported elements of the source's types, also those that are no longer current. Requires the admin
+// permission.
+func (c *Client) Stored(ctx context.Context, source Source) (Stored, error) {
+	stored := Stored{}
+	for _, kind := range bundle.Kinds() {
+		if kind.EntityType() == "" || !source.Has(kind) {
+			continue
+		}
+		query := url.Values{"entity_type": {kind.EntityType()}}
+		for record, err := range c.List(ctx, "/api/admin/elements", "elements", query) {
+			if err != nil {
+				return nil, err
+			}
+			if key := record.Text("key"); key != "" {
+				stored[key] = record
+			}
+		}
+	}
+	return stored, nil
+}
+
+// Warnings says what looks wrong with a source: keys of people that mean somebody else by now, keys that differ in
+// leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would go.
+func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
+	var all []Warning
+	for _, kind := range bundle.Kinds() {
+		if kind.EntityType() == "" || !source.Has(kind) {
+			continue
+		}
+		found, err := s.warnings(source, kind, prune)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
+	others, zeros := warnings{}, warnings{}
+	prefix, bare := kind.EntityType()+":", map[string]string{}
+	current, gone := 0, 0
+	for reference, record := range s {
+		key, ok := strings.CutPrefix(reference, prefix)
+		if !ok {
+			continue
+		}
+		bare[strings.TrimLeft(key, "0")] = key
+		if record.Text("current") != "false" {
+			current++
+			if source.Gone(reference) {
+				gone++
+			}
+		}
+	}
+	rows := 0
+	for row, err := range source.Rows(kind) {
+		if err != nil {
+			return nil, err
+		}
+		rows++
+		_, known := s[prefix+row.Key]
+		if other, ok := bare[strings.TrimLeft(row.Key, "0")]; ok && other != row.Key && !known {
+			zeros.add(Warning{Text: fmt.Sprintf("%s:%d: the key %q is there besides %q, which differs in leading "+
+				"zeros alone", row.File, row.Line, row.Key, other)})
+		}
+		bare[strings.TrimLeft(row.Key, "0")] = row.Key
+		was, is := s[prefix+row.Key].Text("name"), personOf(row.Record)
+		if was != "" && is != "" && !shareAWord(was, is) {
+			others.add(Warning{Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s", row.File, row.Line,
+				row.Key, was, is)})
+		}
+	}
+	if n := others.count; n >= manyOthers && n*10 >= rows {
+		others.kept = append(others.kept, Warning{Stops: true,
+			Text: fmt.Sprintf("%d of %d keys of %s mean somebody else by now", n, rows, kind)})
+	}
+	all := slices.Concat(zeros.kept, others.kept)
+	if prune && gone >= manyGone && gone*10 >= current {
+		all = append(all, Warning{Stops: true,
+			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
+	}
+	return all, nil
+}
+
+// warnings are the first of one cause, and how many there are.
+type warnings struct {
+	count int
+	kept  []Warning
+}
+
+func (w *warnings) add(warning Warning) {
+	if w.count++; w.count <= maxWarnings {
+		w.kept = append(w.kept, warning)
+	}
+}
+
+// personOf is the name of a member of staff or a pupil, "" for other records.
+func personOf(record any) string {
+	switch r := record.(type) {
+	case bundle.StaffRecord:
+		return r.Initials + " - " + r.Forename + " " + r.Surname
+	case bundle.PupilRecord:
+		return cmp.Or(r.KnownAs, r.Forename) + " " + r.Surname
+	}
+	return ""
+}
+
+// shareAWord says whether two names have a word in common: who marries keeps a forename.
+func shareAWord(a, b string) bool {
+	words := func(name string) []string {
+		return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	in, of := words(a), words(b)
+	return len(in) == 0 || len(of) == 0 ||
+		slices.ContainsFunc(of, func(w string) bool { return len(w) > 1 && slices.Contains(in, w) })
+}
+
+// Listed is what a dry run says of one record.
+type Listed struct {
+	Kind    bundle.Kind   `json:"kind"`
+	File    string        `json:"file,omitempty"` // none of one that is in Belfry alone
+	Line    int           `json:"line,omitempty"`
+	Key     string        `json:"key"`
+	Name    string        `json:"name,omitempty"`
+	Result  string        `json:"result"` // created, updated, unchanged, failed or retired
+	Changes []FieldChange `json:"changes,omitempty"`
+}
+
+// FieldChange is a field of an element that would change.
+type FieldChange struct {
+	Field string `json:"field"`
+	Old   string `json:"old"`
+	New   string `json:"new"`
+}
+
+// String returns the record on one line: pupils.csv:8: changed 12 Ann Byrne: year_group: 8 → 9.
+func (l Listed) String() string {
+	text := map[string]string{"updated": "changed", "failed": "refused"}[l.Result]
+	text = strings.TrimSpace(cmp.Or(text, l.Result) + " " + l.Key + " " + l.Name)
+	if l.File != "" {
+		text = fmt.Sprintf("%s:%d: %s", l.File, l.Line, text)
+	}
+	var changes []string
+	for _, c := range l.Changes {
+		changes = append(changes,
+			fmt.Sprintf("%s: %s → %s", c.Field, cmp.Or(c.Old, "(empty)"), cmp.Or(c.New, "(empty)")))
+	}
+	if changes != nil {
+		text += ": " + strings.Join(changes, "; ")
+	}
+	return text
+}
+
+// listed describes a row, compared with the element that Belfry has.
+func (s Stored) listed(kind bundle.Kind, row bundle.Row, result string) (Listed, error) {
+	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
+	text, err := json.Marshal(row.Record)
+	if err != nil {
+		return l, err
+	}
+	var fields Record
+	if err := decode(text, &fields); err != nil {
+		return l, err
+	}
+	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
+	old, known := s[kind.EntityType()+":"+row.Key]
+	if !known || result != "updated" {
+		return l, nil
+	}
+	for _, column := range kind.Columns() {
+		if column == "key" {
+			continue
+		}
+		was, is := old.Text(column), fields.Text(column)
+		if is == "" && (was == "true" || was == "false") { // what an empty cell means
+			is = fmt.Sprint(column == "current")
+		}
+		if was == "" && is == "false" {
+			continue
+		}
+		if was != is {
+			l.Changes = append(l.Changes, FieldChange{Field: column, Old: was, New: is})
+		}
+	}
+	return l, nil
+}
