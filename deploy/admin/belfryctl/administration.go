@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -123,7 +124,14 @@ func (j job) list(name string, records []client.Record, columns ...column) error
 	if j.json {
 		return printJSON(j.s.out, map[string]any{name: append([]client.Record{}, records...)})
 	}
-	table := tabwriter.NewWriter(j.s.out, 0, 0, 2, ' ', 0)
+	_, err := io.WriteString(j.s.out, j.s.paintTable(table(records, columns)))
+	return err
+}
+
+// table makes the table of records, and says at which rune of its lines the statuses begin; -1: it has none.
+func table(records []client.Record, columns []column) (text string, status int) {
+	var made strings.Builder
+	table := tabwriter.NewWriter(&made, 0, 0, 2, ' ', 0)
 	for i, c := range columns {
 		fmt.Fprint(table, separator(i), c.head)
 	}
@@ -134,7 +142,17 @@ func (j job) list(name string, records []client.Record, columns ...column) error
 		}
 		fmt.Fprintln(table)
 	}
-	return table.Flush()
+	_ = table.Flush() // into memory
+	head, _, _ := strings.Cut(made.String(), "\n")
+	status = -1
+	for i, c := range columns {
+		if c.head == "status" && i == 0 {
+			status = 0
+		} else if c.head == "status" {
+			status = strings.Index(head, "  status") + len("  ") // a head is in ASCII: its bytes are runes
+		}
+	}
+	return made.String(), status
 }
 
 func separator(i int) string {

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// colour is an attribute of a terminal's text; 0: none.
+type colour int
+
+const (
+	bold   colour = 1
+	red    colour = 31
+	green  colour = 32
+	yellow colour = 33
+)
+
+// statusColours are those of a commitment's status; a status that needs nobody has none.
+var statusColours = map[string]colour{"requested": yellow, "rejected": red, "confirmed": green}
+
+// changeColours are those of what was done to a record.
+var changeColours = map[string]colour{"created": green, "deleted": red}
+
+// coloured says whether output is: on a terminal that can, and unless NO_COLOR is set (https://no-color.org).
+func (s surroundings) coloured() bool {
+	if s.env("NO_COLOR") != "" || s.env("TERM") == "dumb" {
+		return false
+	}
+	file, ok := s.out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// paint returns a text in a colour, where output is coloured.
+func (s surroundings) paint(c colour, text string) string {
+	if c == 0 || !s.coloured() {
+		return text
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
+}
+
+// paintTable colours a table whose cells are in line: its head, and the statuses in the column that begins at a rune of
+// each line; -1: there is none.
+func (s surroundings) paintTable(table string, status int) string {
+	if !s.coloured() {
+		return table
+	}
+	var painted strings.Builder
+	for i, line := range strings.Split(strings.TrimSuffix(table, "\n"), "\n") {
+		switch runes := []rune(line); {
+		case i == 0:
+			line = s.paint(bold, line)
+		case status >= 0 && status < len(runes):
+			word, rest, _ := strings.Cut(string(runes[status:]), " ")
+			line = string(runes[:status]) + s.paint(statusColours[word], word)
+			if rest != "" {
+				line += " " + rest
+			}
+		}
+		painted.WriteString(line + "\n")
+	}
+	return painted.String()
+}
