@@ -40,8 +40,8 @@ func (j job) follow(token string, once bool) error {
 	}()
 	for {
 		changes, next, err := j.c.Changes(j.ctx, token)
-		if gone := (*client.Error)(nil); errors.As(err, &gone) && gone.Code == 410 {
-			token = ""
+		if refused := (*client.Error)(nil); errors.As(err, &refused) && (refused.Code == 410 || refused.Code == 422) {
+			token = "" // nothing goes on with it
 		}
 		if j.ctx.Err() != nil { // it was ended, which is how it is meant to end
 			return nil

@@ -40,5 +40,5 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	if out, _ := follow("--since", token); out != "" {
 		t.Errorf("%q, and nothing had changed", out)
 	}
-	o.fails(t, exitFailure, "is no token of this deployment", "follow", "--once", "--since", "x")
+	o.fails(t, exitFailure, "422", "follow", "--once", "--since", "x")
 }
