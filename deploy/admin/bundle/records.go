@@ -156,6 +156,9 @@ var sheets = []*kindSheet{
 }
 
 func sheetOf(kind Kind) *kindSheet {
+	if kind == Commitments {
+		return commitmentSheet
+	}
 	return sheets[slices.IndexFunc(sheets, func(s *kindSheet) bool { return s.kind == kind })]
 }
 
