@@ -97,20 +97,34 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 		b.index.files[kind] = t.file
 	}
 	for _, s := range sheets {
-		t, there := b.tables[s.kind]
-		if !there {
-			continue
+		if s.kind == Events { // what was decided of them comes first
+			if err := b.check(commitmentSheet, faults); err != nil {
+				return nil, err
+			}
 		}
-		pass := newPass(s, &b.index, zone, faults)
-		if err := t.read(pass, func(Row) bool { b.counts[s.kind]++; return true }); err != nil {
+		if err := b.check(s, faults); err != nil {
 			return nil, err
 		}
-		b.index.add(pass)
 	}
+	b.index.decided.checkUsed(&b.index, faults)
 	if err := faults.OrNil(); err != nil {
 		return nil, err
 	}
 	return b, nil
+}
+
+// check reads a table, if it is there, for the first time.
+func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
+	t, there := b.tables[s.kind]
+	if !there {
+		return nil
+	}
+	pass := newPass(s, &b.index, b.zone, faults)
+	if err := t.read(pass, func(Row) bool { b.counts[s.kind]++; return true }); err != nil {
+		return err
+	}
+	b.index.add(pass)
+	return nil
 }
 
 // Has says whether the bundle has the kind's file, even an empty one.

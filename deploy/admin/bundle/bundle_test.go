@@ -171,6 +171,25 @@ func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 	}
 }
 
+func TestDecisionsAreSentWithTheirEvents(t *testing.T) {
+	b, err := bundle.Open(clienttest.Folder(t, with(map[string]string{"Commitments.csv": "event,element,status," +
+		"reason,decided_by\ne1,Location:G7,rejected,Being painted,1\ne1,Group:9A,confirmed,,\n"})), timetest.London(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []bundle.Decision{{Element: "Location:G7", Status: "rejected", Reason: "Being painted", DecidedBy: "1"},
+		{Element: "Group:9A", Status: "confirmed"}}
+	for row, err := range b.Rows(bundle.Events) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, row.Record.(bundle.EventRecord).Decisions); diff != "" {
+			t.Errorf("%s: %s", row.Key, diff)
+		}
+		want = nil // the other event has none
+	}
+}
+
 func TestNamesOfFilesAreKnownInAnyCase(t *testing.T) {
 	files := map[string]string{"Staff.csv": "key,initials,forename,surname\n17,A,B,C\n",
 		"EVENTCATEGORIES.CSV": "key,name\nlesson,Lesson\n",
@@ -405,6 +424,18 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 		{"too many elements",
 			event("x,lesson,2026-09-07,2026-09-07,,,," + strings.Repeat("Group:buses;", 1000) + "Group:buses"),
 			[]string{"events.csv:2: elements: has 1001 elements, at most 1000 are allowed"}},
+		{"decision of nothing", map[string]string{"commitments.csv": "event,element,status,decided_by\n" +
+			"e1,Location:G7,perhaps,\ne1,Location:G7,noted,9\ne9,Group:9A,,\ne1,Group:buses,noted,\n"},
+			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
+				`commitments.csv:3: decided_by: no row of users.csv has the key "9"`,
+				"commitments.csv:3: element: this element of this event is already in line 2",
+				"commitments.csv:4: status: can't be blank",
+				"commitments.csv:5: element: is a resource group, whose requests are not decided but allocated",
+				"commitments.csv:4: event: no row of events.csv has the key of this row's event"}},
+		{"decision of another element",
+			map[string]string{"commitments.csv": "event,element,status\ne2,Group:9A,noted\n"},
+			[]string{`events.csv:3: elements: "Group:9A" is not there, though commitments.csv says what was decided ` +
+				"of it"}},
 		{"note of no event", map[string]string{"notes.csv": "key,event,contents\nn,e9,x\n"},
 			[]string{`notes.csv:2: event: no row of events.csv has the key "e9"`}},
 		{"long note", map[string]string{"notes.csv": "key,event,contents\nn,e1," + long(65537) + "\n"},

@@ -114,6 +114,15 @@ type (
 		Organiser string   `json:"organiser,omitempty"`
 		Owner     string   `json:"owner,omitempty"`
 		Elements  []string `json:"elements,omitempty"`
+		// Decisions are the event's rows of commitments.csv.
+		Decisions []Decision `json:"decisions,omitempty"`
+	}
+	// Decision is a row of commitments.csv.
+	Decision struct {
+		Element   string `json:"element"`
+		Status    string `json:"status"`
+		Reason    string `json:"reason,omitempty"`
+		DecidedBy string `json:"decided_by,omitempty"`
 	}
 	// NoteRecord is a row of notes.csv.
 	NoteRecord struct {
@@ -147,6 +156,9 @@ var sheets = []*kindSheet{
 }
 
 func sheetOf(kind Kind) *kindSheet {
+	if kind == Commitments {
+		return commitmentSheet
+	}
 	return sheets[slices.IndexFunc(sheets, func(s *kindSheet) bool { return s.kind == kind })]
 }
 
@@ -251,6 +263,7 @@ func readEvent(r *row) (string, any) {
 		EndsAt: r.Optional("ends_at", csvfile.MaxText), AllDay: r.Boolean("all_day"),
 		Organiser: r.reference("organiser", Staff), Owner: r.reference("owner", Users),
 		Elements: r.elements("elements")}
+	e.Decisions = r.decisionsOf(e.Key, e.Elements)
 	r.span(e.StartsAt, e.EndsAt, e.AllDay)
 	return e.Key, e
 }

@@ -24,12 +24,13 @@ type index struct {
 	files     map[Kind]string         // the names of those that are there
 	keys      map[Kind]map[string]int // key to line
 	resources map[string]bool         // keys of the groups that are resource groups
+	decided   decided                 // of commitments.csv
 	unsure    map[Kind]bool           // some rows of the file can't be read, so a missing key proves nothing
 }
 
 func newIndex() index {
 	return index{files: map[Kind]string{}, keys: map[Kind]map[string]int{}, resources: map[string]bool{},
-		unsure: map[Kind]bool{}}
+		decided: decided{}, unsure: map[Kind]bool{}}
 }
 
 func (x *index) has(kind Kind, key string) bool {

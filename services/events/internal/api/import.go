@@ -51,5 +51,29 @@ func readRow(r importer.Record) event.Row {
 		faults.Add("elements", problem.TooMany(event.MaxSubmitted))
 		row.Elements = nil
 	}
+	row.Decisions = readDecisions(r.Fields, faults)
 	return row
+}
+
+// readDecisions reads what was decided of the elements of an event.
+func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision {
+	var given []struct {
+		Element   string `json:"element"`
+		Status    string `json:"status"`
+		Reason    string `json:"reason"`
+		DecidedBy string `json:"decided_by"`
+	}
+	if fields.Has("decisions") && json.Unmarshal(fields["decisions"], &given) != nil {
+		faults.Add("decisions", "is not an array of decisions")
+	}
+	if len(given) > event.MaxSubmitted {
+		faults.Add("decisions", problem.TooMany(event.MaxSubmitted))
+		return nil
+	}
+	decisions := make([]event.RowDecision, len(given))
+	for i, d := range given {
+		decisions[i] = event.RowDecision{Element: d.Element, DecidedBy: d.DecidedBy,
+			Decision: event.Decision{Status: event.Status(d.Status), Reason: d.Reason}}
+	}
+	return decisions
 }

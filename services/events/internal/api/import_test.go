@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -72,6 +74,63 @@ func TestAdministration_AChangedRowChangesItsEventAndKeepsTheCommitmentsThatStay
 	if got := get(t, admin, id).Event; got.Commitments[0].Status != "requested" ||
 		got.Commitments[0].ID != before.Commitments[1].ID {
 		t.Errorf("after a new time: %+v", got.Commitments)
+	}
+}
+
+func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
+	s := loadSchool(t)
+	admin := system.Admin(t)
+	decided := func(status, reason, by string) []map[string]string {
+		return []map[string]string{{"element": "Property:1", "status": status, "reason": reason, "decided_by": by}}
+	}
+	r := row("decided", "elements", []string{"Staff:2", "Property:1"}, "decisions",
+		decided("rejected", "Full", "keeper"))
+	id := admin.Import(t, "events", r)["decided"]
+	want := func(status, reason string, by int64) int64 {
+		t.Helper()
+		var stored struct {
+			Commitments []struct {
+				ID             int64
+				Status, Reason string
+				DecidedBy      int64 `bson:"decided_by"`
+			}
+		}
+		err := system.DB.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := stored.Commitments
+		if len(c) != 2 || c[0].Status != "uncontrolled" || c[1].Status != status || c[1].Reason != reason ||
+			c[1].DecidedBy != by {
+			t.Fatalf("%+v, want %s for %q by %d", c, status, reason, by)
+		}
+		return c[1].ID
+	}
+	commitment := want("rejected", "Full", s.users["keeper"])
+	importEvents(t, admin, r) // unchanged: what is decided since stays
+	s.as(t, "keeper").Patch(t, path("/api/commitments/%d", commitment),
+		map[string]any{"commitment": map[string]any{"status": "confirmed"}})
+	importEvents(t, admin, r)
+	want("confirmed", "", s.users["keeper"])
+	r["ends_at"], r["decisions"] = "2027-01-11 11:00", decided("noted", "", "") // of the new time
+	importEvents(t, admin, r)
+	if want("noted", "", 0) != commitment {
+		t.Error("another commitment")
+	}
+	delete(r, "decisions") // as of a release or a bundle that knows none
+	r["body"] = "Physics"
+	importEvents(t, admin, r)
+	want("noted", "", 0)
+	bad := row("undecided", "elements", []string{"Property:1", "Group:buses"}, "decisions", []map[string]string{
+		{"element": "Property:1", "status": "perhaps"}, {"element": "Staff:2", "status": "noted"},
+		{"element": "Group:buses", "status": "noted"}, {"element": "Property:1", "status": "noted", "decided_by": "x"}})
+	got := importEvents(t, admin, bad, row("list", "decisions", "none"))
+	for _, text := range []string{"Property:1 is not included in the list", "Staff:2 must exist",
+		"Group:buses must exist", "Property:1 has already been taken", "Property:1 decided_by must exist",
+		"is not an array of decisions"} {
+		if !strings.Contains(got.Body, text) {
+			t.Errorf("%s lacks %q", got.Body, text)
+		}
 	}
 }
 

@@ -26,6 +26,14 @@ type Row struct {
 	Organiser string   // of a staff element, without its type
 	Owner     string   // of a user
 	Elements  []string // with their types: "Group:9A"
+	Decisions []RowDecision
+}
+
+// RowDecision says what was decided of a commitment, before the event came to Belfry.
+type RowDecision struct {
+	Element   string // of the row's elements
+	Decision         // without faults
+	DecidedBy string // the key of a user; "" where nobody is known
 }
 
 // batch is an import under way.
@@ -175,6 +183,7 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 		if !e.Span.Equal(before) {
 			e.reconsider(b.p, l.elements)
 		}
+		b.decide(e, row) // of the new time
 		return unchangedIf(len(faults) > 0)
 	})
 	switch {
@@ -210,5 +219,7 @@ func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 			faults.Add("elements", f.Submitted.Text+" "+messages[0])
 		}
 	}
+	b.checkDecisions(row, faults)
+	b.decide(e, row)
 	return faults
 }

@@ -31,6 +31,11 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		if row.Owner != "" {
 			users[row.Owner] = true
 		}
+		for _, d := range row.Decisions {
+			if d.DecidedBy != "" {
+				users[d.DecidedBy] = true
+			}
+		}
 		categories[row.Category] = true
 	}
 	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}

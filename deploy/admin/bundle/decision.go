@@ -1,0 +1,76 @@
+package bundle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+)
+
+// Commitments names the file of what was decided of events' elements. It is no kind of record: its rows are sent with
+// their events.
+const Commitments Kind = "commitments"
+
+var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by]", readDecision)
+
+// maxReason bounds a reason in characters, as the API does.
+const maxReason = 4096
+
+// decided is what commitments.csv says, by the key of the event.
+type decided map[string]*decisions
+
+type decisions struct {
+	line int // of the first
+	list []Decision
+	used bool // there is such an event
+}
+
+// readDecision keeps the row for its event, which is read later.
+func readDecision(r *row) (string, any) {
+	event := r.Required("event", csvfile.MaxKey)
+	d := Decision{Element: strings.Clone(r.requiredElement("element")),
+		Status:    r.OneOf("status", "confirmed", "rejected", "noted", "requested"),
+		Reason:    strings.Clone(r.Optional("reason", maxReason)),
+		DecidedBy: strings.Clone(r.reference("decided_by", Users))}
+	r.Required("status", csvfile.MaxName)
+	r.Unique("element", event+" "+d.Element, "this element of this event")
+	if group, ok := strings.CutPrefix(d.Element, "Group:"); ok && r.pass.index.resources[group] {
+		r.Fault("element", "is a resource group, whose requests are not decided but allocated")
+	}
+	of := r.pass.index.decided[event]
+	if of == nil {
+		of = &decisions{line: r.Line()}
+		r.pass.index.decided[strings.Clone(event)] = of
+	}
+	of.list = append(of.list, d)
+	return "", nil
+}
+
+// decisionsOf returns what was decided of an event's elements.
+func (r *row) decisionsOf(event string, elements []string) []Decision {
+	of := r.pass.index.decided[event]
+	if of == nil {
+		return nil
+	}
+	of.used = true
+	for _, d := range of.list {
+		if d.Element != "" && r.Has("elements") && !slices.Contains(elements, d.Element) {
+			r.Fault("elements", "%q is not there, though %s says what was decided of it", csvfile.Brief(d.Element),
+				r.pass.index.file(Commitments))
+		}
+	}
+	return of.list
+}
+
+// checkUsed reports decisions of events that are not there.
+func (d decided) checkUsed(x *index, faults *csvfile.FaultsError) {
+	if x.unsure[Events] {
+		return
+	}
+	for event, of := range d {
+		if !of.used && event != "" {
+			faults.Add(csvfile.Fault{File: x.file(Commitments), Line: of.line, Column: "event",
+				Reason: "no row of " + x.file(Events) + " has the key of this row's event"})
+		}
+	}
+}
