@@ -9,10 +9,14 @@ import (
 // mostFull bounds how many full sets are remembered. Of those above it, Redis is asked each time.
 const mostFull = 1 << 14
 
+// sweepPause is how long none are forgotten after those whose time was over were: each look goes through all.
+const sweepPause = time.Second
+
 // full remembers until when sets have no room. Its zero value is ready to use.
 type full struct {
 	mu    sync.Mutex
 	until map[string]time.Time
+	swept time.Time
 }
 
 // put remembers that at a time there was no room for so long; nothing where there was room.
@@ -25,7 +29,8 @@ func (f *full) put(key string, at time.Time, wait time.Duration) {
 	if f.until == nil {
 		f.until = map[string]time.Time{}
 	}
-	if len(f.until) >= mostFull {
+	if len(f.until) >= mostFull && at.Sub(f.swept) >= sweepPause {
+		f.swept = at
 		maps.DeleteFunc(f.until, func(_ string, until time.Time) bool { return !until.After(at) })
 	}
 	if _, known := f.until[key]; known || len(f.until) < mostFull {
