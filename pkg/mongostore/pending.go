@@ -89,42 +89,29 @@ const takenAtOnce = 100
 
 // removal takes the items out of documents, but never the last ones out of a tombstone: it deletes the tombstone
 // instead, in one write. Were these two writes, whatever comes between them would leave a tombstone that nobody looks
-// for any more. What is not done for that reason is done when the items are copied the next time. Documents that are
-// no tombstones are emptied many at once: an item's id is no other one's.
+// for any more. What is not done for that reason is done when the items are copied the next time. Items are taken out
+// of many documents at once: an item's id is no other one's.
 func (p Pending) removal(copied []Copied) []mongo.WriteModel {
 	var models []mongo.WriteModel
-	var alive []Copied
 	for _, c := range copied {
-		if !c.Deleted {
-			alive = append(alive, c)
-			continue
-		}
-		if !c.Rest { // at the same version the array holds nothing that was not copied
+		if c.Deleted && !c.Rest { // at the same version the array holds nothing that was not copied
 			stone := bson.D{{Key: "_id", Value: c.ID}, {Key: "deleted", Value: true},
 				{Key: "version", Value: c.Version}}
 			models = append(models, mongo.NewDeleteOneModel().SetFilter(append(stone, NonePending(p)...)))
 		}
-		models = append(models, mongo.NewUpdateOneModel().
-			SetFilter(append(byID(c.ID), p.staysWithout(c.Items))).SetUpdate(p.take(c.Items)))
 	}
-	for some := range slices.Chunk(alive, takenAtOnce) {
+	for some := range slices.Chunk(copied, takenAtOnce) {
 		var ids bson.A
 		var items []string
 		for _, c := range some {
 			ids, items = append(ids, c.ID), append(items, c.Items...)
 		}
-		models = append(models, mongo.NewUpdateManyModel().SetUpdate(p.take(items)).SetFilter(bson.D{
-			{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}},
-			{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},
-		}))
+		from := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}, p.staysWithout(items)}
+		item := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: items}}}}
+		models = append(models, mongo.NewUpdateManyModel().SetFilter(from).
+			SetUpdate(bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: item}}}}))
 	}
 	return models
-}
-
-// take is the update that takes items out of the array.
-func (p Pending) take(items []string) bson.D {
-	item := bson.D{{Key: "id", Value: bson.D{{Key: "$in", Value: items}}}}
-	return bson.D{{Key: "$pull", Value: bson.D{{Key: string(p), Value: item}}}}
 }
 
 // staysWithout is the condition that a document stays when these items are removed: it is no tombstone, or something

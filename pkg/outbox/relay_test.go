@@ -193,16 +193,14 @@ func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a relay read before is not taken out of a tombstone, but is relayed again; one that read it as a tombstone
-	// must not delete a later one.
-	for i, want := range [][]string{{"first", "second"}, {"second"}} {
-		documents[0].Deleted = i == 1
+	for _, seen := range []bool{false, true} { // also a relay that read a tombstone must not delete a later one
+		documents[0].Deleted = seen
 		if err := relay.remove(t.Context(), documents); err != nil {
 			t.Fatal(err)
 		}
 		left, err := mongostore.Load[document](t.Context(), collection, 1)
-		if err != nil || !slices.Equal(kinds(left.Outbox), want) {
-			t.Errorf("left %v, %v, want %v", kinds(left.Outbox), err, want)
+		if err != nil || !slices.Equal(kinds(left.Outbox), []string{"second"}) {
+			t.Errorf("left %v, %v", kinds(left.Outbox), err)
 		}
 	}
 }
