@@ -84,8 +84,8 @@ type Bundle struct {
 }
 
 // Open reads and checks every table of the bundle at path: a folder of CSV files, or an .xlsx workbook with a sheet for
-// each. When the bundle is invalid, the error is a
-// *csvfile.FaultsError; any other error is one of reading. Local times of events are those of zone.
+// each. When the bundle is invalid, the error is a *csvfile.FaultsError; any other error is one of reading. Local times
+// of events are those of zone.
 func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}

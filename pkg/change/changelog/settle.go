@@ -14,6 +14,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 const (
@@ -174,9 +175,7 @@ func (l *Log) record(ctx context.Context, items []change.Item) error {
 		if done || err != nil {
 			return err
 		}
-		if err := wait(ctx, rand.N(longestWait)); err != nil {
-			return err
-		}
+		background.Pause(ctx, rand.N(longestWait))
 	}
 	return fmt.Errorf("append to %s: %w", l.pages.Name(), mongostore.ErrConflict)
 }
@@ -234,15 +233,4 @@ func (l *Log) saw(found []pending) {
 		}
 	}
 	l.oldest.Store(oldest)
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -119,6 +119,7 @@ func (b *batch) write(ctx context.Context, changed []int) error {
 			wanted.Commitments, wanted.Requests = slices.Clone(e.Commitments), slices.Clone(e.Requests)
 		}
 		faults := b.apply(&wanted, b.rows[i], ids[i].ids)
+		b.decide(&wanted, b.rows[i])
 		switch {
 		case len(faults) > 0:
 			b.outcomes[i] = record.Fail(faults)
@@ -200,7 +201,7 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 	return nil
 }
 
-// apply makes the event what the row says and returns all that is wrong with the row.
+// apply makes the event what the row says, but for what was decided of it, and returns all that is wrong with the row.
 func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 	faults := maps.Clone(row.Fields.Faults)
 	e.Key, e.ImportHash = row.Key, row.Hash
@@ -220,6 +221,5 @@ func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 		}
 	}
 	b.checkDecisions(row, faults)
-	b.decide(e, row)
 	return faults
 }
