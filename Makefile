@@ -6,13 +6,14 @@ SERVICES := $(shell cat pkg/service/names/names.txt)
 MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint lint-fix gen gen-check build images package cluster-test fresh stores stores-down \
-	standalone fuzz bench endure rollout clean
+.PHONY: help run test test-fast lint lint-fix gen gen-check build images package release cluster-test fresh stores \
+	stores-down standalone fuzz bench endure rollout clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-run: setup ## start the stores, all services and a demo school on http://127.0.0.1:8080
+run: ## start the stores, all services and a demo school on http://127.0.0.1:8080
+	@.ci/setup run
 	@go build -o .local/bin/local ./deploy/dev/local && exec .local/bin/local
 
 test: setup-tests ## run every test that needs no cluster, with the race detector (TESTFLAGS for go test)
@@ -46,8 +47,11 @@ images: setup ## build the container images into .local/images, without Docker (
 package: ## package the chart into .local/chart (VERSION; KEY and KEYRING sign it)
 	@.ci/package
 
-cluster-test: setup ## prove the chart on a real Kubernetes on this machine (root; half an hour the first time)
-	@deploy/verify/cluster/cluster check
+release: setup ## make the release VERSION: images, chart, belfryctl, SBOMs, checksums (REGISTRY, SIGN_KEY, KEY)
+	@.ci/release
+
+cluster-test: setup ## prove the chart on a real Kubernetes here (root; half an hour the first time; RECORD=FILE)
+	@deploy/verify/cluster/cluster check $(RECORD)
 
 fresh: ## prove make run and make test on a minimal Debian 12 made on this machine (root, an hour)
 	@deploy/verify/fresh/fresh check

@@ -1,14 +1,12 @@
 package apidoc_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -64,14 +62,7 @@ func (d document) listed(part any, seen map[string]bool) (list, pages bool) {
 // TestHardToBreak_Row02_EveryListHasABound compares docs/listings.md with the document: each route with a list in its
 // answer has a row, and what the row says of it is in the document.
 func TestHardToBreak_Row02_EveryListHasABound(t *testing.T) {
-	text, err := apidoc.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	d := parsed(t)
 	root, err := checkout.Root()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package apidoc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,8 @@ type part struct {
 	text    []byte
 }
 
-// merge makes one document of the frame and the services' paths and components. It is an error when two files have
+// merge makes one document of the frame and the services' paths and components. An answer or a parameter that has the
+// name of a schema gets another. It is an error when two files have
 // the same path, component or operationId, when a reference leads nowhere, or when an operation has not exactly one
 // tag of the frame.
 func merge(frame []byte, parts []part) (object, error) {
@@ -46,6 +48,7 @@ func merge(frame []byte, parts []part) (object, error) {
 	document.set("paths", paths)
 	document.set("components", components)
 	document, _ = local(document).(object)
+	document = apart(document)
 	return document, errors.Join(checkReferences(document, document), checkOperations(document))
 }
 
@@ -61,14 +64,19 @@ func adopt(all *object, added object) error {
 
 // local rewrites references to the frame as references within the document.
 func local(value any) any {
+	return referring(value, func(reference string) string { return strings.TrimPrefix(reference, componentsFile) })
+}
+
+// referring returns a tree with each reference in it rewritten.
+func referring(value any, rewritten func(reference string) string) any {
 	switch v := value.(type) {
 	case object:
 		changed := make(object, len(v))
 		for i, m := range v {
 			if reference, ok := m.value.(string); ok && m.key == "$ref" {
-				m.value = strings.TrimPrefix(reference, componentsFile)
+				m.value = rewritten(reference)
 			} else {
-				m.value = local(m.value)
+				m.value = referring(m.value, rewritten)
 			}
 			changed[i] = m
 		}
@@ -76,12 +84,36 @@ func local(value any) any {
 	case []any:
 		changed := make([]any, len(v))
 		for i := range v {
-			changed[i] = local(v[i])
+			changed[i] = referring(v[i], rewritten)
 		}
 		return changed
 	default:
 		return value
 	}
+}
+
+// sections are those of the components whose names generators of clients put into one space with the schemas', and what
+// a name there gets where a schema has it too.
+var sections = map[string]string{"responses": "Reply", "parameters": "Parameter"}
+
+// apart renames answers and parameters that have the name of a schema, since generators make a type of each.
+func apart(document object) object {
+	components := document.mapping("components")
+	schemas, renamed := components.mapping("schemas"), map[string]string{}
+	for section, suffix := range sections {
+		all := components.mapping(section)
+		for i, m := range all {
+			if schemas.has(m.key) {
+				place := "#/components/" + section + "/" + m.key
+				renamed[place] = place + suffix
+				all[i].key += suffix
+			}
+		}
+	}
+	document, _ = referring(document, func(reference string) string {
+		return cmp.Or(renamed[reference], reference)
+	}).(object)
+	return document
 }
 
 // sortAnswers sorts the answers of each operation by their codes.

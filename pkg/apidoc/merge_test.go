@@ -41,6 +41,31 @@ components:
 	}
 }
 
+func TestMerge_AnAnswerWithTheNameOfASchemaGetsAnother(t *testing.T) {
+	document, err := merge([]byte(frame), []part{things(`
+  /a: {get: {tags: [Things], operationId: a, parameters: [{$ref: '#/components/parameters/Id'}],
+    responses: {200: {$ref: '#/components/responses/B'}, 400: {$ref: '#/components/responses/C'}}}}
+components:
+  schemas: {B: {type: string}}
+  parameters: {Id: {name: id, in: query, schema: {$ref: 'components.yaml#/components/schemas/Id'}}}
+  responses: {B: {description: b}, C: {description: c}}
+`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(string(encode(document))), "")
+	for _, want := range []string{
+		`"200":{"$ref":"#/components/responses/BReply"},"400":{"$ref":"#/components/responses/C"}`,
+		`"parameters":[{"$ref":"#/components/parameters/IdParameter"}]`,
+		`"schema":{"$ref":"#/components/schemas/Id"}`,
+		`"responses":{"BReply":{"description":"b"},"C":{"description":"c"}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %s", got, want)
+		}
+	}
+}
+
 func TestMerge_RefusesWhatContradictsItself(t *testing.T) {
 	for says, parts := range map[string][]part{
 		"/a is there already": {things("  /a: {get: {tags: [Things], operationId: a}}\n"),

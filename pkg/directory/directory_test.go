@@ -3,6 +3,8 @@ package directory_test
 import (
 	"context"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -254,5 +256,109 @@ func TestWithoutRedis_NothingIsUsedFromMemory(t *testing.T) {
 	}
 	if _, err := a.versions.Open(t.Context(), element(1)); err == nil {
 		t.Error("a mark is open without Redis")
+	}
+}
+
+// count counts the commands of a client.
+type count struct{ commands atomic.Int64 }
+
+func (c *count) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *count) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, command redis.Cmder) error {
+		c.commands.Add(1)
+		return next(ctx, command)
+	}
+}
+
+func (c *count) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestBeginPart_LooksOnlyWhereTheNeighbourHasSeenMore is about a question of one service to another.
+func TestBeginPart_LooksOnlyWhereTheNeighbourHasSeenMore(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	asks, writer := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+	answers := newReplica(t, client, prefix, 1<<20)
+	answers.get(t, 1, "old")
+	var looks count
+	client.AddHook(&looks)
+	// part is a question of a request that has looked, about a text which is in the store what source says.
+	part := func(header, source string) (text string, looked int64) {
+		t.Helper()
+		before := looks.commands.Load()
+		found, err := answers.shelf.Find(directory.BeginPart(t.Context(), header), []int64{1},
+			func(context.Context, []int64) (map[int64]string, error) { return map[int64]string{1: source}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found[1], looks.commands.Load() - before
+	}
+	seen := func() string {
+		t.Helper()
+		ctx := directory.Begin(t.Context())
+		if _, err := asks.shelf.Find(ctx, []int64{2}, func(context.Context, []int64) (map[int64]string, error) {
+			return map[int64]string{}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return directory.Seen(ctx)
+	}
+
+	before := seen()
+	if text, looked := part(before, "stored"); text != "old" || looked != 0 {
+		t.Errorf("%q and %d looks where nothing has happened since the neighbour's own", text, looked)
+	}
+	if got := directory.Seen(directory.BeginPart(t.Context(), before)); got != before {
+		t.Errorf("what was heard is not told on: %q, not %q", got, before)
+	}
+	stamp, err := writer.versions.Open(t.Context(), element(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.versions.Close(t.Context(), stamp, element(1)); err != nil {
+		t.Fatal(err)
+	}
+	if text, looked := part(seen(), "new"); text != "new" || looked != 1 {
+		t.Errorf("%q and %d looks after a change that was seen where the question comes from", text, looked)
+	}
+	if text, looked := part(before, "unread"); text != "new" || looked != 0 {
+		t.Errorf("%q and %d looks for a question from before what this process has seen", text, looked)
+	}
+	for _, header := range []string{"", "x", " ", "another 1", strings.Replace(before, " ", " -1", 1), before + "0 0"} {
+		if text, looked := part(header, "unread"); text != "new" || looked != 1 {
+			t.Errorf("%q and %d looks for the header %q", text, looked, header)
+		}
+	}
+}
+
+func TestSeen_IsNothingBeforeALookAndAfterAWrite(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a := newReplica(t, client, prefix, 1<<20)
+	begin := func() context.Context {
+		t.Helper()
+		ctx := directory.Begin(t.Context())
+		if got := directory.Seen(ctx); got != "" {
+			t.Errorf("%q before a look", got)
+		}
+		if !a.shelf.Uses(ctx) || directory.Seen(ctx) == "" {
+			t.Fatal("a look sees nothing")
+		}
+		return ctx
+	}
+	ctx := begin()
+	directory.Wrote(ctx)
+	if got := directory.Seen(ctx); got != "" {
+		t.Errorf("%q after a neighbour wrote", got)
+	}
+	ctx = begin()
+	if _, err := a.versions.Open(ctx, element(7)); err != nil {
+		t.Fatal(err)
+	}
+	if got := directory.Seen(ctx); got != "" {
+		t.Errorf("%q after the request began to write", got)
+	}
+	if got := directory.Seen(t.Context()); got != "" {
+		t.Errorf("%q without a request", got)
 	}
 }

@@ -10,7 +10,8 @@ type Element struct {
 	form.Element
 	Key            string  `json:"key,omitempty"` // of the import, with the type; empty when made by hand
 	Current        bool    `json:"current"`
-	Resource       bool    `json:"resource"` // a resource group: it gets requests, not commitments
+	Resource       bool    `json:"resource"`         // a resource group: it gets requests, not commitments
+	School         bool    `json:"school,omitempty"` // it is a school
 	Administrators []int64 `json:"administrators,omitempty"`
 }
 
@@ -28,10 +29,21 @@ type AdministeredQuestion struct {
 	UserID int64 `json:"user_id"`
 }
 
+// BelongingQuestion asks what belongs to one of the schools today: which of the elements, or with All everything. An id
+// that is no school's has nothing.
+type BelongingQuestion struct {
+	Schools []int64 `json:"schools"`
+	IDs     []int64 `json:"ids,omitempty"`
+	All     bool    `json:"all,omitempty"`
+}
+
 // ReachesQuestion asks whose commitments count for elements on a run of days.
 type ReachesQuestion struct {
 	IDs  []int64       `json:"ids"`
 	Days wiretime.Days `json:"days"`
+	// Onlooker is the element of the user who is shown what takes the elements up, 0 when it is none: elements records
+	// that it has looked at them. Nil: nobody is shown it.
+	Onlooker *int64 `json:"onlooker,omitempty"`
 }
 
 // ElementReaches is an element that exists, and whose commitments count for it: first its own, then those of its

@@ -48,7 +48,9 @@ type Commitment struct {
 type CommitmentsQuestion struct {
 	Reaches []Reach `json:"reaches"`
 	// Involved asks for Commitment.Involved as well.
-	Involved bool   `json:"involved,omitempty"`
+	Involved bool `json:"involved,omitempty"`
+	// Category asks for the category of each event as well.
+	Category bool   `json:"category,omitempty"`
 	Sight    *Sight `json:"sight,omitempty"` // who looks, with its surroundings; nil: a service for itself
 }
 

@@ -8,10 +8,12 @@ import (
 // Sight is who looks, and how much of elements and events it sees (decisions, part 9). Package element decides by it on
 // elements, package event on events.
 type Sight struct {
-	UserID    int64           `json:"user_id"`
-	ElementID int64           `json:"element_id,omitempty"` // the element that the user is; 0: none
-	Admin     bool            `json:"admin,omitempty"`
-	Scope     principal.Scope `json:"scope"`
+	UserID    int64 `json:"user_id"`
+	ElementID int64 `json:"element_id,omitempty"` // the element that the user is; 0: none
+	Admin     bool  `json:"admin,omitempty"`
+	// Privileged says whether it may know and use privileged categories.
+	Privileged bool            `json:"privileged,omitempty"`
+	Scope      principal.Scope `json:"scope"`
 	Surroundings
 }
 
@@ -26,7 +28,7 @@ type Surroundings struct {
 func SightOf(sights principal.Sights, p principal.Principal) Sight {
 	return Sight{
 		UserID: p.UserID, ElementID: p.ElementID, Admin: p.Permissions.Admin,
-		Scope: sights.Of(p.Kind, p.Permissions.Admin),
+		Privileged: p.Permissions.Privileged, Scope: sights.Of(p.Kind, p.Permissions.Admin),
 	}
 }
 

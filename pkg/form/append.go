@@ -42,7 +42,7 @@ func appendCommitment(b []byte, c *Commitment) []byte {
 	}
 	b = appendID(append(b, `{"id":`...), c.ID)
 	b = AppendText(append(b, `,"status":`...), c.Status)
-	return append(appendRest(b, c.Element, c.Event, c.Valid, c.Errors), '}')
+	return append(appendDecision(appendRest(b, c.Element, c.Event, c.Valid, c.Errors), c.Decision), '}')
 }
 
 func appendRequest(b []byte, r *Request) []byte {
@@ -52,7 +52,7 @@ func appendRequest(b []byte, r *Request) []byte {
 	b = appendID(append(b, `{"id":`...), r.ID)
 	b = strconv.AppendInt(append(b, `,"quantity":`...), int64(r.Quantity), 10)
 	b = strconv.AppendInt(append(b, `,"num_allocated":`...), int64(r.NumAllocated), 10)
-	return append(appendRest(b, r.Element, r.Event, r.Valid, r.Errors), '}')
+	return append(appendDecision(appendRest(b, r.Element, r.Event, r.Valid, r.Errors), r.Decision), '}')
 }
 
 // appendRest appends what commitments and requests end with.
@@ -64,6 +64,32 @@ func appendRest(b []byte, element *Element, event *Event, valid bool, faults map
 		b = AppendEvent(append(b, `,"event":`...), event)
 	}
 	return appendValid(b, valid, faults)
+}
+
+func appendDecision(b []byte, d *Decision) []byte {
+	if d == nil {
+		return b
+	}
+	b = appendSomebody(append(b, `,"decision":{"asked_by":`...), d.AskedBy)
+	b = appendSomebody(append(b, `,"decided_by":`...), d.DecidedBy)
+	b = appendTextOrNull(append(b, `,"decided_at":`...), d.DecidedAt)
+	return append(appendTextOrNull(append(b, `,"reason":`...), d.Reason), '}')
+}
+
+// appendSomebody appends a user, or null.
+func appendSomebody(b []byte, u *User) []byte {
+	if u == nil {
+		return append(b, "null"...)
+	}
+	return appendUser(b, u)
+}
+
+// appendTextOrNull appends any text, or null.
+func appendTextOrNull(b []byte, text *string) []byte {
+	if text == nil {
+		return append(b, "null"...)
+	}
+	return AppendText(b, *text)
 }
 
 // AppendEvent appends an event as Append does.
@@ -100,6 +126,11 @@ func AppendEvent(b []byte, e *Event) []byte {
 	}
 	if e.SeriesPlace != 0 {
 		b = strconv.AppendInt(append(b, `,"series_place":`...), int64(e.SeriesPlace), 10)
+	}
+	if c := e.Category; c != nil {
+		b = strconv.AppendInt(append(b, `,"category":{"id":`...), c.ID, 10)
+		b = AppendText(append(b, `,"name":`...), c.Name)
+		b = append(strconv.AppendBool(append(b, `,"valid":`...), c.Valid), '}')
 	}
 	return append(b, '}')
 }

@@ -50,6 +50,23 @@ type Event struct {
 	Errors      problem.Fields `json:"errors,omitempty"`
 	SeriesID    int64          `json:"series_id,omitempty"`    // only where the event is one of a series
 	SeriesPlace int            `json:"series_place,omitempty"` // its place in that, from 1
+	Category    *Category      `json:"category,omitempty"`     // only where it is asked for
+}
+
+// Category is the list form of an event category (contract 2.7).
+type Category struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Valid bool   `json:"valid"`
+}
+
+// Decision is who asked for a commitment or a request, and who decided on it, when and why. Nil (null): nobody, not
+// yet, or not to be known.
+type Decision struct {
+	AskedBy   *User   `json:"asked_by"`
+	DecidedBy *User   `json:"decided_by"`
+	DecidedAt *string `json:"decided_at"` // as the times of events
+	Reason    *string `json:"reason"`
 }
 
 // Commitment is every form of a commitment (contract 2.2).
@@ -60,6 +77,8 @@ type Commitment struct {
 	Event   *Event         `json:"event,omitempty"`
 	Valid   bool           `json:"valid"`
 	Errors  problem.Fields `json:"errors,omitempty"`
+	// Decision is there only where it is asked for.
+	Decision *Decision `json:"decision,omitempty"`
 }
 
 // Request is every form of a request (contract 2.4).
@@ -71,6 +90,7 @@ type Request struct {
 	Event        *Event         `json:"event,omitempty"`
 	Valid        bool           `json:"valid"`
 	Errors       problem.Fields `json:"errors,omitempty"`
+	Decision     *Decision      `json:"decision,omitempty"` // only where it is asked for
 }
 
 // Note is every form of a note (contract 2.5). Owner is always written; it is null for a note of the system.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -68,6 +69,8 @@ type Options[D, R any] struct {
 	// Follow returns what clients that follow are told of a change besides the record's id and version: its kind at
 	// least. Nil: nobody follows these records.
 	Follow func(before, after R) change.Item
+	// Batches keep what clients that follow are told of records that are created together. Nil: their documents do.
+	Batches *changelog.Batches
 	// Nudge is called after each write with a message; it must not block. Nil: there is no nudge, and the relay finds
 	// the message at its next poll.
 	Nudge func()

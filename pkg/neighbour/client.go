@@ -168,6 +168,13 @@ func (p peer) send(ctx context.Context, path string, body []byte, repeatable boo
 		// with a replica, several die at once.
 		request.Header["Idempotency-Key"] = nil
 	}
+	if repeatable {
+		if seen := directory.Seen(ctx); seen != "" {
+			request.Header.Set(directory.Header, seen)
+		}
+	} else {
+		directory.Wrote(ctx)
+	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+p.transport.token.Reveal())
 	if actor := audit.ActorOf(ctx).HeaderValue(); actor != "" {

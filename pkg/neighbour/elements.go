@@ -24,6 +24,10 @@ var (
 	Surroundings = Question[fact.SurroundingsQuestion, fact.Surroundings]{
 		Path: "/internal/elements/surroundings", Field: "surroundings",
 	}
+	Belonging = Question[fact.BelongingQuestion, []int64]{
+		Path: "/internal/elements/belonging", Field: "elements",
+		Nothing: func(q fact.BelongingQuestion) bool { return len(q.Schools) == 0 || !q.All && len(q.IDs) == 0 },
+	}
 	Pupils = Question[fact.PupilsQuestion, []form.Element]{
 		Path: "/internal/elements/pupils", Field: "pupils",
 		Nothing: func(q fact.PupilsQuestion) bool { return len(q.IDs) == 0 },
@@ -73,6 +77,11 @@ func (e *Elements) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.
 // Surroundings returns what a user who does not see everything sees of the directory on the days.
 func (e *Elements) Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error) {
 	return ask(ctx, e.peer, Surroundings, q)
+}
+
+// Belonging returns the ids, in order, of what belongs to one of the schools today.
+func (e *Elements) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error) {
+	return ask(ctx, e.peer, Belonging, q)
 }
 
 // Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, directly or

@@ -48,6 +48,13 @@ func (p Permissions) Implied() Permissions {
 	return p
 }
 
+// Covers says whether p has every permission of other.
+func (p Permissions) Covers(other Permissions) bool {
+	return (p.CanAPI || !other.CanAPI) && (p.CanSU || !other.CanSU) && (p.CanAddEvents || !other.CanAddEvents) &&
+		(p.CanAddNotes || !other.CanAddNotes) && (p.EditAllEvents || !other.EditAllEvents) &&
+		(p.Privileged || !other.Privileged) && (p.Admin || !other.Admin)
+}
+
 // Principal is who acts in a request.
 type Principal struct {
 	UserID      int64       // the effective user
@@ -57,10 +64,15 @@ type Principal struct {
 	ElementID   int64       // the element that the effective user is; 0 when none
 	Permissions Permissions // of the effective user, implied ones included
 	MayUseAPI   bool        // the original user's can_api while switched, else the effective user's (contract 5.8)
+	AdminOf     []int64     // schools that the effective user is an administrator of, by their elements
 }
 
 // Switched says whether the effective user is not the one who logged in.
 func (p Principal) Switched() bool { return p.OriginalID != 0 }
+
+// AdministersSchools says whether the effective user is an administrator of everything, or of a school. What belongs to
+// a school is for package element to say.
+func (p Principal) AdministersSchools() bool { return p.Permissions.Admin || len(p.AdminOf) > 0 }
 
 // Administers says whether the effective user is one of an element's administrators. The admin permission does not
 // make anyone an administrator of an element (decisions, part 8).

@@ -21,6 +21,9 @@ const minToken = 32
 // maxDirectoryMemory is more than any school needs, in MiB.
 const maxDirectoryMemory = 4096
 
+// maxAccessLogDays is ten years.
+const maxAccessLogDays = 3660
+
 // Config holds the settings of every service. Package telemetry reads the standard OTEL_ variables.
 type Config struct {
 	Listen         string        `envconfig:"BELFRY_LISTEN" default:":8080" desc:"address of the public listener"`
@@ -52,6 +55,7 @@ type Config struct {
 	AllowedOrigins  []string       `envconfig:"BELFRY_ALLOWED_ORIGINS" desc:"comma-separated origins (https://host) whose pages may make browsers change things, besides the address itself"`
 
 	principal.Sights
+	AccessLogDays int `envconfig:"BELFRY_ACCESS_LOG_DAYS" default:"90" desc:"for how many days it is kept who has looked at whose detail or timetable; 0: it is not recorded, and what there is goes"`
 
 	RequestTimeout time.Duration `envconfig:"BELFRY_REQUEST_TIMEOUT" default:"10s" desc:"deadline of a request; after it the answer is 503"`
 	DrainDelay     time.Duration `envconfig:"BELFRY_DRAIN_DELAY" default:"5s" desc:"how long a service keeps serving after it has stopped being ready"`
@@ -71,6 +75,9 @@ func (c *Config) Check() error {
 		if u, err := url.Parse(address); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			faults = append(faults, fmt.Errorf("%s: not an http or https address", name))
 		}
+	}
+	if c.AccessLogDays < 0 || c.AccessLogDays > maxAccessLogDays {
+		faults = append(faults, fmt.Errorf("BELFRY_ACCESS_LOG_DAYS: must be 0 to %d", maxAccessLogDays))
 	}
 	for name, d := range map[string]time.Duration{
 		"BELFRY_SESSION_IDLE": c.SessionIdle, "BELFRY_SESSION_ABSOLUTE": c.SessionAbsolute,

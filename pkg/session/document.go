@@ -15,6 +15,7 @@ type user struct {
 	Kind        principal.Kind `json:"kind"`
 	ElementID   int64          `json:"element"`
 	Permissions permissions    `json:"permissions"`
+	AdminOf     []int64        `json:"admin_of,omitempty"` // never empty: Lua's empty table would become an object
 	Active      bool           `json:"active"`
 	Since       int64          `json:"since"`
 }
@@ -42,7 +43,7 @@ func documentOf(r Record) document {
 func userOf(s Subject) user {
 	return user{
 		UserID: s.UserID, Version: s.Version, Kind: s.Kind, ElementID: s.ElementID,
-		Permissions: permissions(s.Permissions), Active: s.Active, Since: s.Since,
+		Permissions: permissions(s.Permissions), AdminOf: s.AdminOf, Active: s.Active, Since: s.Since,
 	}
 }
 
@@ -58,6 +59,6 @@ func (d document) record() Record {
 func (u user) subject() Subject {
 	return Subject{
 		UserID: u.UserID, Version: u.Version, Kind: u.Kind, ElementID: u.ElementID,
-		Permissions: principal.Permissions(u.Permissions), Active: u.Active, Since: u.Since,
+		Permissions: principal.Permissions(u.Permissions), AdminOf: u.AdminOf, Active: u.Active, Since: u.Since,
 	}
 }

@@ -77,6 +77,7 @@ type Subject struct {
 	Kind        principal.Kind
 	ElementID   int64                 // 0: none
 	Permissions principal.Permissions // as stored, without implied ones
+	AdminOf     []int64               // schools that the user administers
 	Active      bool
 	Since       int64 // sessions that were made from an older version of the user than this have ended
 }
@@ -95,6 +96,7 @@ func (r Record) Principal() principal.Principal {
 		Kind:        r.User.Kind,
 		ElementID:   r.User.ElementID,
 		Permissions: r.User.Permissions.Implied(),
+		AdminOf:     r.User.AdminOf,
 	}
 	p.MayUseAPI = p.Permissions.CanAPI
 	if r.Original != nil {
@@ -287,7 +289,7 @@ for _, hash in ipairs(redis.call('SMEMBERS', KEYS[1] .. 'user:' .. ARGV[1])) do
       record.original = subject
     end
     if record.original and not record.original.permissions.admin then
-      over = over or not record.original.permissions.can_su or record.user.permissions.admin
+      over = over or not record.original.permissions.can_su or record.user.permissions.admin or record.user.admin_of
     end
     if over then
       redis.call('DEL', key)
@@ -303,7 +305,8 @@ return touched`)
 
 // Refresh writes the subject into all sessions of the user, also those in which it is the original user. It ends the
 // sessions of an inactive user, those that are older than subject.Since, and switched ones whose switch is no longer
-// allowed: the original user has lost can_su, or the effective user is now an administrator and the original is none.
+// allowed: the original user has lost can_su, or the effective user is now an administrator, of a school
+// perhaps, and the original is not one of everything.
 // It returns how many sessions it rewrote or ended. It may be repeated and come late: an older version never
 // overwrites a newer one.
 func (s *Store) Refresh(ctx context.Context, subject Subject) (int, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -137,7 +138,7 @@ func TestDecisionsPart2_PermissionsAreReadLive(t *testing.T) {
 			t.Errorf("%s: still may use the API (%v)", name, err)
 		}
 	}
-	if r, err := s.Load(t.Context(), switched); err != nil || r.User != subject(2, 1) {
+	if r, err := s.Load(t.Context(), switched); err != nil || !reflect.DeepEqual(r.User, subject(2, 1)) {
 		t.Errorf("the effective user changed: %+v, %v", r.User, err)
 	}
 	inactive := lesser

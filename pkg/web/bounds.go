@@ -31,6 +31,7 @@ type Bounds struct {
 	answers     *room.Room
 	compressors *compressors
 	connections atomic.Int64
+	streams     *streams
 }
 
 // NewBounds returns those of a process that holds nothing yet.
@@ -38,6 +39,7 @@ func NewBounds() *Bounds {
 	return &Bounds{
 		bodies:  semaphore.NewWeighted(bodiesInAll),
 		answers: room.New(room.Options{Bytes: answersInAll, Each: answersOfOne}),
+		streams: newStreams(),
 
 		compressors: newCompressors(),
 	}

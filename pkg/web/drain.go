@@ -27,9 +27,11 @@ func (a *App) Listener(l net.Listener) error {
 	return a.App.Listener(&listener{Listener: l, app: a, refusals: make(chan struct{}, maxRefusals)})
 }
 
-// ShutdownWithContext refuses new connections and waits for the requests in flight, until ctx ends. fasthttp closes
-// connections between two requests by itself, but would wait for those before their first until they time out.
+// ShutdownWithContext refuses new connections, ends the streams, and waits for the requests in flight, until ctx ends.
+// fasthttp closes connections between two requests by itself, but would wait for those before their first until they
+// time out.
 func (a *App) ShutdownWithContext(ctx context.Context) error {
+	a.bounds.streams.end()
 	late := time.AfterFunc(unusedPatience, a.closeUnused)
 	defer late.Stop()
 	return a.App.ShutdownWithContext(ctx)

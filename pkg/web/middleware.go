@@ -19,6 +19,7 @@ const (
 	tokenKey                  // session.Token
 	requestIDKey              // string
 	idempotencyKey            // idempotency.Key
+	streamKey                 // streamer
 	encodingKey               // encoding: how the answer is sent if it is not small; absent where that is never asked
 	bodyKey                   // Object: the body, where it was read as one
 )

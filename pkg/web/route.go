@@ -14,10 +14,11 @@ type Access int
 
 // The kinds of access, from the widest to the narrowest.
 const (
-	Anyone    Access = iota // no session needed
-	SignedIn                // a session whose user may use the API
-	Admin                   // a session of an effective user with the admin permission
-	Neighbour               // another service, by the shared token
+	Anyone      Access = iota // no session needed
+	SignedIn                  // a session whose user may use the API
+	SchoolAdmin               // a session of an administrator, of a school perhaps: the use case asks what is its
+	Admin                     // a session of an effective user with the admin permission
+	Neighbour                 // another service, by the shared token
 )
 
 // JSON and NDJSON are the media types of request bodies.
@@ -46,6 +47,8 @@ type Route struct {
 	// Large marks a route whose answers may have megabytes. Its handler takes room for one from room.Of. One of more
 	// than 8 MiB is 400.
 	Large bool
+	// Streams bounds the streams of a route that answers with one; see Stream.
+	Streams StreamBounds
 	// Secret marks a route whose answer shows a secret: it is never compressed, since its length would tell of it.
 	Secret bool
 	// ActsOnGet marks a GET that changes something (login, logout): pages from elsewhere may not make a browser send it
@@ -78,10 +81,8 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	}}
 	switch r.Access {
 	case Anyone:
-	case SignedIn:
-		handlers = append(handlers, signIn(o, false))
-	case Admin:
-		handlers = append(handlers, signIn(o, true))
+	case SignedIn, SchoolAdmin, Admin:
+		handlers = append(handlers, signIn(o, r.Access))
 	case Neighbour:
 		handlers = append(handlers, admitNeighbour(o))
 	}
@@ -107,6 +108,12 @@ func register(app *fiber.App, o Options, in *intake, r Route) {
 	if r.Repeatable || r.RepeatableWhen != nil {
 		handlers = append(handlers, repeatable(o, r.RepeatableWhen))
 	}
+	if r.Streams.All > 0 {
+		handlers = append(handlers, func(c *fiber.Ctx) error {
+			c.Locals(streamKey, streamer{o, r.Streams})
+			return c.Next()
+		})
+	}
 	handlers = append(handlers, r.Handler)
 	if r.Method == fiber.MethodGet {
 		app.Get(r.Path, handlers...) // and HEAD
@@ -123,7 +130,7 @@ func admitNeighbour(o Options) fiber.Handler {
 		}
 		c.Locals(neighbourKey, true)
 		actForNeighbour(c)
-		c.SetUserContext(directory.Begin(c.UserContext()))
+		c.SetUserContext(directory.BeginPart(c.UserContext(), c.Get(directory.Header)))
 		return c.Next()
 	}
 }

@@ -49,8 +49,9 @@ func (k Cookies) Token(c *fiber.Ctx) (session.Token, bool) {
 	return session.ParseToken(c.Cookies(k.Name()))
 }
 
-// signIn loads the session, and lets only those pass who may use the API (contract 5.8), and admins where asked.
-func signIn(o Options, admin bool) fiber.Handler {
+// signIn loads the session, and lets only those pass who may use the API (contract 5.8), and administrators where the
+// route is for them.
+func signIn(o Options, access Access) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		token, ok := o.Cookies.Token(c)
 		if !ok {
@@ -71,7 +72,7 @@ func signIn(o Options, admin bool) fiber.Handler {
 		c.Locals(principalKey, p)
 		c.Locals(tokenKey, token)
 		Act(c, p, o.TrustedProxies)
-		if admin && !p.Permissions.Admin {
+		if access == Admin && !p.Permissions.Admin || access == SchoolAdmin && !p.AdministersSchools() {
 			return problem.New(problem.Forbidden, "")
 		}
 		return c.Next()

@@ -31,7 +31,8 @@ func canonical(text string, order DateOrder) string {
 		text = shortHour.ReplaceAllString(text, "${1}0$2")
 	}
 	if parts := nextMidnight.FindStringSubmatch(text); parts != nil {
-		if day, err := time.Parse(time.DateOnly, parts[1]); err == nil {
+		// The midnight after the last day of year 0 is in year 1, but the date is of no year that is read.
+		if day, err := time.Parse(time.DateOnly, parts[1]); err == nil && day.Year() > 0 {
 			next := day.AddDate(0, 0, 1).Format(time.DateOnly)
 			text = strings.Replace(text, parts[1]+parts[2]+"24", next+parts[2]+"00", 1)
 		}
@@ -73,6 +74,7 @@ func FuzzParseMoment(f *testing.F) {
 		"2019-04-10 09:00+00:60", "2019-04-10 09:00+24:00", "1/4/2019", "31/12/2019 9:05", "12/31/2019T24:00",
 		"01/04/2019 09:05:30.5+01:00", "29/2/2019", "1/4/19", "1/4/2019 24:00:00.000Z", "2019-12-31 24:00:00.001",
 		"2019-03-30 24:00", "2019/04/01", "1/4/2019 9:5", "001/4/2019", "0/1/2019",
+		"0000-12-31 24:00", "31/12/0000 24:00:00",
 	} {
 		for order := range int(countOfOrders) {
 			f.Add(text, order)

@@ -19,6 +19,7 @@ BELFRY_REQUEST_TIMEOUT: {{ .requestTimeout | quote }}
 BELFRY_PUPILS_SEE: {{ .pupilsSee | quote }}
 BELFRY_GUESTS_SEE: {{ .guestsSee | quote }}
 BELFRY_CHANGES_KEPT: {{ .changes.kept | quote }}
+BELFRY_ACCESS_LOG_DAYS: {{ .accessLogDays | int | quote }}
 BELFRY_DIRECTORY_MEMORY: {{ .directoryMemory | int | quote }}
 BELFRY_DRAIN_DELAY: {{ .shutdown.drainSeconds | int }}s
 BELFRY_STOP_DEADLINE: {{ .shutdown.stopSeconds | int }}s
@@ -52,6 +53,8 @@ OTEL_RESOURCE_ATTRIBUTES: {{ print "service.instance.id=$(POD_NAME),k8s.pod.name
 {{- end }}
 {{- if eq $.name "events" }}
 BELFRY_DATE_ORDER: {{ .dateOrder | quote }}
+BELFRY_STREAMS: {{ .changes.streams | int | quote }}
+BELFRY_STREAMS_OF_ONE: {{ .changes.streamsOfOne | int | quote }}
 BELFRY_CLASH_NOTES_AT: {{ .clashNotes.at | quote }}
 BELFRY_CLASH_DAYS: {{ .clashNotes.days | int | quote }}
 {{- if $url }}

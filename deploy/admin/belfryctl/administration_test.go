@@ -80,6 +80,7 @@ func TestAdministration_ASchoolIsRunByTheCommandAlone(t *testing.T) {
 	t.Run("administrators", o.administrators)
 	t.Run("categories", o.categories)
 	t.Run("audit", o.audit)
+	t.Run("access", o.access)
 	t.Run("what goes wrong", o.refusals)
 }
 
@@ -245,6 +246,32 @@ func (o office) audit(t *testing.T) {
 	wantOut(t, o.does(t, "audit", "--service", "elements", "--record", "Import"), "imported")
 }
 
+func (o office) access(t *testing.T) {
+	var made struct{ Element struct{ ID int64 } }
+	o.reads(t, &made, "elements", "add", "Staff", "--initials", "CD", "--forename", "Cora", "--surname", "Dale")
+	cora := fmt.Sprint(made.Element.ID)
+	o.does(t, "elements", "show", cora)
+	var all struct {
+		Entries []struct {
+			At, What  string
+			UserID    int64 `json:"user_id"`
+			ElementID int64 `json:"element_id"`
+		}
+	}
+	o.reads(t, &all, "access", "--element", cora, "--user", "1", "--since", "24h")
+	if len(all.Entries) != 1 || all.Entries[0].What != "detail" || all.Entries[0].UserID != 1 ||
+		all.Entries[0].ElementID != made.Element.ID || all.Entries[0].At == "" {
+		t.Errorf("%+v", all)
+	}
+	lines := cells(o.does(t, "access", "--element", cora, "--limit", "1"))
+	if len(lines) != 2 || lines[0][0] != "at" || !slices.Equal(lines[1][1:4], []string{"1", "detail", cora}) {
+		t.Errorf("%q", lines)
+	}
+	if lines := cells(o.does(t, "access", "--user", "anna@school.example")); len(lines) != 1 {
+		t.Errorf("who has looked at nobody: %q", lines)
+	}
+}
+
 func (o office) refusals(t *testing.T) {
 	o.fails(t, exitUsage, `unknown command "lst" for "belfryctl users"`, "users", "lst")
 	o.fails(t, exitUsage, `"x" is no id and no e-mail address`, "users", "show", "x")
@@ -252,6 +279,8 @@ func (o office) refusals(t *testing.T) {
 	o.fails(t, exitUsage, `"fly" is no permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant",
 		"fly")
 	o.fails(t, exitUsage, "--limit takes", "audit", "--limit", "0")
+	o.fails(t, exitUsage, "--limit takes", "access", "--limit", "100001")
+	o.fails(t, exitUsage, `"x" is no id and no key`, "access", "--element", "x")
 	o.fails(t, exitUsage, `"post" is no service`, "audit", "--service", "post")
 	o.fails(t, exitFailure, "no user has the address", "users", "show", "nobody@school.example")
 	o.fails(t, exitFailure, "no element has the key Staff:99", "elements", "show", "Staff:99")
@@ -288,7 +317,8 @@ func TestACreationIsNotMadeTwice(t *testing.T) {
 }
 
 func TestEveryCommandHasHelpWithAnExampleAndIsCompleted(t *testing.T) {
-	for _, words := range []string{"import", "demo", "version", "audit", "users list", "users show", "users add",
+	for _, words := range []string{"import", "demo", "version", "audit", "access", "commitments decide",
+		"template", "users list", "users show", "users add",
 		"users change", "users deactivate", "users new-uuid", "users end-sessions", "elements list", "elements show",
 		"elements add", "elements change", "elements retire", "members list", "members add", "members end",
 		"administrators list", "administrators add", "administrators remove", "categories list", "categories add",

@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
@@ -16,11 +18,61 @@ import (
 // maxAudit bounds how many entries one call shows.
 const maxAudit = 100_000
 
+// logFlags are the flags that audit and access have alike.
+type logFlags struct {
+	user, since string
+	limit       int
+}
+
+// add adds the flags to a command. Did is what its entries tell of a user.
+func (f *logFlags) add(flags *pflag.FlagSet, did string) {
+	flags.StringVar(&f.user, "user", "", "only "+did+", itself or switched to another; an id or an e-mail address")
+	flags.StringVar(&f.since, "since", "",
+		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
+	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
+}
+
+func (f *logFlags) check() error {
+	if f.limit < 1 || f.limit > maxAudit {
+		return &usageError{errors.New("--limit takes 1 to 100000")}
+	}
+	return nil
+}
+
+// ask adds what the flags ask for to a query.
+func (f *logFlags) ask(j job, query url.Values) error {
+	query.Set("limit", strconv.Itoa(min(f.limit, 1000)))
+	if f.user != "" {
+		user, err := j.userID(f.user)
+		if err != nil {
+			return err
+		}
+		query.Set("user", strconv.FormatInt(user, 10))
+	}
+	if f.since != "" {
+		query.Set("since", sinceText(f.since))
+	}
+	return nil
+}
+
+// first returns as many of the entries as are asked for.
+func (f *logFlags) first(entries iter.Seq2[client.Record, error]) (found []client.Record, err error) {
+	for entry, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		if found = append(found, entry); len(found) == f.limit {
+			break
+		}
+	}
+	return found, nil
+}
+
 // auditFlags are the flags of audit.
 type auditFlags struct {
-	record, user, since string
-	services            []string
-	limit               int
+	logFlags
+	record   string
+	services []string
 }
 
 func auditCommand(s surroundings) *cobra.Command {
@@ -43,19 +95,15 @@ changed is kept. The login is as for import.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
-	flags.StringVar(&f.user, "user", "",
-		"only what this user did, itself or switched to another; an id or an e-mail address")
-	flags.StringVar(&f.since, "since", "",
-		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or so long ago (90m, 24h)")
+	f.add(flags, "what this user did")
 	flags.StringSliceVar(&f.services, "service", client.Services(), "only the audit of these services")
-	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
 	complete(command, "service", client.Services()...)
 	return administrative(s, command, func(j job) error { return runAudit(j, f) })
 }
 
 func runAudit(j job, f auditFlags) error {
-	if f.limit < 1 || f.limit > maxAudit {
-		return &usageError{errors.New("--limit takes 1 to 100000")}
+	if err := f.check(); err != nil {
+		return err
 	}
 	for _, service := range f.services {
 		if !known(client.Services(), service) {
@@ -63,28 +111,16 @@ func runAudit(j job, f auditFlags) error {
 				strings.Join(client.Services(), ", "))}
 		}
 	}
-	query := url.Values{"limit": {strconv.Itoa(min(f.limit, 1000))}}
+	query := url.Values{}
 	if f.record != "" {
 		query.Set("record", f.record)
 	}
-	if f.user != "" {
-		user, err := j.userID(f.user)
-		if err != nil {
-			return err
-		}
-		query.Set("user", strconv.FormatInt(user, 10))
+	if err := f.ask(j, query); err != nil {
+		return err
 	}
-	if f.since != "" {
-		query.Set("since", sinceText(f.since))
-	}
-	var entries []client.Record
-	for entry, err := range j.c.Audit(j.ctx, f.services, query) {
-		if err != nil {
-			return err
-		}
-		if entries = append(entries, entry); len(entries) == f.limit {
-			break
-		}
+	entries, err := f.first(j.c.Audit(j.ctx, f.services, query))
+	if err != nil {
+		return err
 	}
 	return j.list("entries", entries, field("at"), field("service"), column{"user", actor}, field("action"),
 		field("record"), field("from"), column{"changes", changes})

@@ -53,8 +53,9 @@ Exit codes: 0 done, 1 failed, 2 wrongly asked, 3 the bundle or roster has faults
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(importCommand(s), usersCommand(s), elementsCommand(s), membersCommand(s), administratorsCommand(s),
-		categoriesCommand(s), sessionsCommand(s), auditCommand(s), clashesCommand(s), demoCommand(s),
+	root.AddCommand(importCommand(s), exportCommand(s), templateCommand(s), usersCommand(s), elementsCommand(s),
+		membersCommand(s), administratorsCommand(s), categoriesCommand(s), sessionsCommand(s), auditCommand(s),
+		accessCommand(s), commitmentsCommand(s), clashesCommand(s), demoCommand(s),
 		dayCommand(s), weekCommand(s), freeCommand(s), findCommand(s), bookCommand(s), seriesCommand(s),
 		followCommand(s),
 		webhooksCommand(s), checkCommand(s), versionCommand(s))
@@ -91,7 +92,7 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 			return err
 		case errors.As(err, &faults):
 			return &failure{err, exitFaults}
-		case errors.Is(err, errRefused), errors.Is(err, errNotAll):
+		case errors.Is(err, errRefused), errors.Is(err, errNotAll), errors.Is(err, errNotDecided):
 			return &failure{err, exitRefused}
 		}
 		return &failure{err, exitFailure}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ const elementPath = "/api/admin/elements"
 // elementFields are the lines of elements show; an element has some of them.
 var elementFields = []string{"id", "key", "name", "entity_type", "entity_id", "current", "uuid", "initials", "title",
 	"forename", "surname", "known_as", "year_group", "house_name", "tutor_group", "email", "short_name", "description",
-	"resource", "make_public", "controlled"}
+	"resource", "school", "make_public", "controlled"}
 
 var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "Service", "Subject"}
 
@@ -28,20 +29,30 @@ func elementsCommand(s surroundings) *cobra.Command {
 func listElements(s surroundings) *cobra.Command {
 	var entityType string
 	var current, unattended bool
+	var school string
 	command := &cobra.Command{
 		Use: "list", Short: "List the elements, by id",
 		Example: "  belfryctl elements list --type Location --current\n" +
 			"  belfryctl elements list --type Property --json\n" +
-			"  belfryctl elements list --unattended --current",
+			"  belfryctl elements list --unattended --current\n" +
+			"  belfryctl elements list --school Group:north --type Pupil",
 		Args: cobra.NoArgs,
 	}
 	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
 	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
 	command.Flags().BoolVar(&unattended, "unattended", false,
 		"only those that nobody decides on: controlled, and none of their administrators can log in")
+	command.Flags().StringVar(&school, "school", "", "only those that belong to this school today: an id or a key")
 	complete(command, "type", entityTypes...)
 	return administrative(s, command, func(j job) error {
 		query := url.Values{}
+		if j.given("school") {
+			id, err := j.elementID(school)
+			if err != nil {
+				return err
+			}
+			query.Set("school", strconv.FormatInt(id, 10))
+		}
 		if j.given("type") {
 			query.Set("entity_type", entityType)
 		}
@@ -97,6 +108,7 @@ func detailFlags(flags *pflag.FlagSet) {
 		flags.String(name, "", usage)
 	}
 	flags.Bool("resource", false, "Group: a resource group, whose items are asked for by number")
+	flags.Bool("school", false, "Group: the group of a school")
 	flags.Bool("make-public", false, "Property")
 	flags.Bool("current", true, "whether it is found by searches")
 }

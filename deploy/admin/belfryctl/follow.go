@@ -31,7 +31,8 @@ func followCommand(s surroundings) *cobra.Command {
 	return administrative(s, command, func(j job) error { return j.follow(since, once) })
 }
 
-// follow prints changes from a token on.
+// follow prints changes from a token on: what the list has, and then what the stream tells until it ends. Where there
+// is no stream, such as at a release before it or behind a proxy that cuts it, it looks at the list now and then.
 func (j job) follow(token string, once bool) error {
 	defer func() {
 		if token != "" {
@@ -39,34 +40,60 @@ func (j job) follow(token string, once bool) error {
 		}
 	}()
 	for {
-		changes, next, err := j.c.Changes(j.ctx, token)
-		if refused := (*client.Error)(nil); errors.As(err, &refused) && (refused.Code == 410 || refused.Code == 422) {
-			token = "" // nothing goes on with it
+		if err := j.listed(&token); err != nil || once || j.ctx.Err() != nil {
+			return err
 		}
-		if j.ctx.Err() != nil { // it was ended, which is how it is meant to end
+		if err := j.streamed(&token); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(followEvery):
+		case <-j.ctx.Done():
 			return nil
+		}
+	}
+}
+
+// listed prints what the list has after a token, and moves that on to its end. It returns nil when it was ended, which
+// is how it is meant to end.
+func (j job) listed(token *string) error {
+	for {
+		changes, next, err := j.c.Changes(j.ctx, *token)
+		if refused := (*client.Error)(nil); errors.As(err, &refused) && (refused.Code == 410 || refused.Code == 422) {
+			*token = "" // nothing goes on with it
+		}
+		if j.ctx.Err() != nil {
+			return nil //nolint:nilerr // it was ended
 		}
 		if err != nil {
 			return err
 		}
-		for _, c := range changes {
-			if err := j.changed(c); err != nil {
-				return err
-			}
-		}
-		atEnd := next == token || token == ""
-		token = next
-		switch {
-		case atEnd && once:
-			return nil
-		case atEnd:
-			select {
-			case <-time.After(followEvery):
-			case <-j.ctx.Done():
-				return nil
-			}
+		atEnd := next == *token || *token == ""
+		if err := j.tell(token, changes, next); err != nil || atEnd {
+			return err
 		}
 	}
+}
+
+// streamed prints what the stream tells until it ends. Why it did, the list says, or it does not matter.
+func (j job) streamed(token *string) error {
+	var failed error // of the output
+	_ = j.c.Stream(j.ctx, *token, func(changes []client.Record, next string) error {
+		failed = j.tell(token, changes, next)
+		return failed
+	})
+	return failed
+}
+
+// tell prints changes, and then moves the token on.
+func (j job) tell(token *string, changes []client.Record, next string) error {
+	for _, c := range changes {
+		if err := j.changed(c); err != nil {
+			return err
+		}
+	}
+	*token = next
+	return nil
 }
 
 // changed prints one change.

@@ -1,9 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/output"
 )
 
 // What happens after a token is printed once, and the token to go on with.
@@ -41,4 +50,72 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 		t.Errorf("%q, and nothing had changed", out)
 	}
 	o.fails(t, exitFailure, "422", "follow", "--once", "--since", "x")
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// What happens is printed as the stream tells it, over a restart of the service too, and by the list where there is no
+// stream.
+func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	behind, err := url.Parse(o.system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, refused := httputil.NewSingleHostReverseProxy(behind), make(chan struct{}, 100)
+	older := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/changes/stream" {
+			refused <- struct{}{}
+			http.NotFound(w, r)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer older.Close()
+	var outs, errs [2]output.Buffer
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	codes := make(chan int, len(outs))
+	for i, address := range []string{o.system.URL, older.URL} {
+		env := map[string]string{"BELFRY_URL": address, "BELFRY_UUID": o.system.AdminUUID}
+		s := surroundings{out: &outs[i], err: &errs[i], env: func(name string) string { return env[name] },
+			wait: 500 * time.Millisecond} // it tries again until the service is there
+		go func() { codes <- run(ctx, []string{"follow"}, s) }()
+	}
+	<-refused
+	open := regexp.MustCompile(`(?m)^belfry_streams_open\S* 1$`)
+	await(t, "the stream", func() bool { return open.MatchString(o.system.Metrics(t, "events", 0)) })
+	printed := func(lines int) {
+		t.Helper()
+		for i := range outs {
+			await(t, "a line of each", func() bool { return strings.Count(outs[i].String(), " created\n") == lines })
+		}
+	}
+	admin.Import(t, "locations", map[string]any{"key": "1", "name": "Great Hall"})
+	printed(1)
+	o.system.Stop(t, "events")
+	admin.Import(t, "locations", map[string]any{"key": "2", "name": "Small Hall"})
+	o.system.Restart(t, "events")
+	printed(2)
+	cancel()
+	for range outs {
+		if code := <-codes; code != exitOK {
+			t.Errorf("it ended with %d", code)
+		}
+	}
+	for i := range errs {
+		if !strings.Contains(errs[i].String(), "go on with --since ") {
+			t.Errorf("%q", errs[i].String())
+		}
+	}
 }

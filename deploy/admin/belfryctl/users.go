@@ -14,7 +14,7 @@ var permissionNames = []string{"can_api", "can_su", "can_add_events", "can_add_n
 	"admin"}
 
 // userFields are the lines of users show.
-var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions"}
+var userFields = []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of"}
 
 const userPath = "/api/admin/users"
 
@@ -86,7 +86,7 @@ func showUser(s surroundings) *cobra.Command {
 type userFlags struct {
 	name, email, kind, element string
 	active                     bool
-	grant, revoke              []string
+	grant, revoke, adminOf     []string
 }
 
 func (f *userFlags) add(command *cobra.Command) {
@@ -98,6 +98,8 @@ func (f *userFlags) add(command *cobra.Command) {
 		"the element that the user is, an id or a key such as Staff:17; empty: none")
 	flags.BoolVar(&f.active, "active", true, "whether the user may log in")
 	flags.StringSliceVar(&f.grant, "grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
+	flags.StringSliceVar(&f.adminOf, "admin-of", nil,
+		"all schools that the user administers, ids or keys such as Group:north; empty: none")
 	complete(command, "kind", "staff", "pupil", "guest")
 	complete(command, "grant", permissionNames...)
 }
@@ -125,6 +127,17 @@ func (f *userFlags) fields(j job) (map[string]any, error) {
 			}
 			fields["element_id"] = id
 		}
+	}
+	if j.given("admin-of") {
+		schools := []int64{}
+		for _, school := range f.adminOf {
+			id, err := j.elementID(school)
+			if err != nil {
+				return nil, err
+			}
+			schools = append(schools, id)
+		}
+		fields["admin_of"] = schools
 	}
 	permissions := map[string]bool{}
 	for granted, names := range map[bool][]string{true: f.grant, false: f.revoke} {
@@ -181,6 +194,7 @@ func changeUser(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "change USER", Short: "Change a user; what is not given stays",
 		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n" +
+			"  belfryctl users change 12 --admin-of Group:north,Group:south\n" +
 			"  belfryctl users change anna.bell@school.example --active",
 		Args: cobra.ExactArgs(1),
 	}

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/pkg/release"
 )
 
 // build is what version prints.
@@ -35,14 +37,13 @@ func versionCommand(s surroundings) *cobra.Command {
 	return command
 }
 
-// thisBuild reads what the Go toolchain stamps into every binary.
+// thisBuild returns the release, and the commit, which the Go toolchain stamps into every binary.
 func thisBuild() build {
-	b := build{Version: "unknown", Go: runtime.Version()}
+	b := build{Version: release.Version(), Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	b.Version = info.Main.Version
 	for _, setting := range info.Settings {
 		if setting.Key == "vcs.revision" {
 			b.Commit = setting.Value

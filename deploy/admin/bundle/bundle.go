@@ -90,6 +90,9 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	b := &Bundle{zone: zone, index: newIndex(), counts: map[Kind]int{}}
 	faults := &csvfile.FaultsError{What: "bundle"}
 	var err error
+	if b.index.exported, err = readManifest(path); err != nil {
+		return nil, err
+	}
 	if b.tables, err = list(path, faults); err != nil {
 		return nil, err
 	}

@@ -432,6 +432,11 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 				"commitments.csv:4: status: can't be blank",
 				"commitments.csv:5: element: is a resource group, whose requests are not decided but allocated",
 				"commitments.csv:4: event: no row of events.csv has the key of this row's event"}},
+		{"allocation to what is not requested", map[string]string{"commitments.csv": "event,element,status,request\n" +
+			"e1,Location:G7,uncontrolled,\ne1,Group:9A,confirmed,Group:9A\ne2,Location:G7,uncontrolled,Group:buses\n"},
+			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
+				`commitments.csv:3: request: "Group:9A" is no resource group`,
+				`events.csv:3: elements: "Group:buses" is not there, though commitments.csv says what was decided of it`}},
 		{"decision of another element",
 			map[string]string{"commitments.csv": "event,element,status\ne2,Group:9A,noted\n"},
 			[]string{`events.csv:3: elements: "Group:9A" is not there, though commitments.csv says what was decided ` +

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // their events.
 const Commitments Kind = "commitments"
 
-var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by]", readDecision)
+var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by request]", readDecision)
 
 // maxReason bounds a reason in characters, as the API does.
 const maxReason = 4096
@@ -28,14 +29,20 @@ type decisions struct {
 // readDecision keeps the row for its event, which is read later.
 func readDecision(r *row) (string, any) {
 	event := r.Required("event", csvfile.MaxKey)
-	d := Decision{Element: strings.Clone(r.requiredElement("element")),
-		Status:    r.OneOf("status", "confirmed", "rejected", "noted", "requested"),
+	statuses, request := []string{"confirmed", "rejected", "noted", "requested"}, strings.Clone(r.element("request"))
+	if request != "" {
+		statuses = append(statuses, "uncontrolled")
+	}
+	d := Decision{Element: strings.Clone(r.requiredElement("element")), Status: r.OneOf("status", statuses...),
 		Reason:    strings.Clone(r.Optional("reason", maxReason)),
-		DecidedBy: strings.Clone(r.reference("decided_by", Users))}
+		DecidedBy: strings.Clone(r.reference("decided_by", Users)), Request: request}
 	r.Required("status", csvfile.MaxName)
 	r.Unique("element", event+" "+d.Element, "this element of this event")
 	if group, ok := strings.CutPrefix(d.Element, "Group:"); ok && r.pass.index.resources[group] {
 		r.Fault("element", "is a resource group, whose requests are not decided but allocated")
+	}
+	if group, ok := strings.CutPrefix(request, "Group:"); request != "" && !(ok && r.pass.index.resources[group]) {
+		r.Fault("request", "%q is no resource group", csvfile.Brief(request))
 	}
 	of := r.pass.index.decided[event]
 	if of == nil {
@@ -54,8 +61,9 @@ func (r *row) decisionsOf(event string, elements []string) []Decision {
 	}
 	of.used = true
 	for _, d := range of.list {
-		if d.Element != "" && r.Has("elements") && !slices.Contains(elements, d.Element) {
-			r.Fault("elements", "%q is not there, though %s says what was decided of it", csvfile.Brief(d.Element),
+		named := cmp.Or(d.Request, d.Element)
+		if named != "" && r.Has("elements") && !slices.Contains(elements, named) {
+			r.Fault("elements", "%q is not there, though %s says what was decided of it", csvfile.Brief(named),
 				r.pass.index.file(Commitments))
 		}
 	}

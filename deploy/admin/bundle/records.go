@@ -47,6 +47,7 @@ type (
 		Name        string `json:"name"`
 		Description string `json:"description,omitempty"`
 		Resource    *bool  `json:"resource,omitempty"`
+		School      *bool  `json:"school,omitempty"`
 		Current     *bool  `json:"current,omitempty"`
 	}
 	// PropertyRecord is a row of properties.csv.
@@ -123,6 +124,7 @@ type (
 		Status    string `json:"status"`
 		Reason    string `json:"reason,omitempty"`
 		DecidedBy string `json:"decided_by,omitempty"`
+		Request   string `json:"request,omitempty"` // the resource group to whose request the element is allocated
 	}
 	// NoteRecord is a row of notes.csv.
 	NoteRecord struct {
@@ -141,7 +143,7 @@ var sheets = []*kindSheet{
 	newSheet(Staff, "key initials forename surname [title email current]", readStaff),
 	newSheet(Pupils, "key forename surname [known_as year_group house_name tutor_group email current]", readPupil),
 	newSheet(Locations, "key name [short_name current]", readLocation),
-	newSheet(Groups, "key name [description resource current]", readGroup),
+	newSheet(Groups, "key name [description resource school current]", readGroup),
 	newSheet(Properties, "key name [make_public current]", readProperty),
 	newSheet(Services, "key name [current]", readNamed),
 	newSheet(Subjects, "key name [current]", readNamed),
@@ -207,7 +209,10 @@ func readLocation(r *row) (string, any) {
 
 func readGroup(r *row) (string, any) {
 	g := GroupRecord{Key: r.key(), Name: r.Name("name"), Description: r.Optional("description", csvfile.MaxText),
-		Resource: r.Boolean("resource"), Current: r.Boolean("current")}
+		Resource: r.Boolean("resource"), School: r.Boolean("school"), Current: r.Boolean("current")}
+	if g.Resource != nil && *g.Resource && g.School != nil && *g.School {
+		r.Fault("school", "can't be a resource group")
+	}
 	if g.Resource != nil && *g.Resource {
 		r.pass.resources[strings.Clone(g.Key)] = true
 	}

@@ -30,7 +30,7 @@ type row struct {
 
 func (r *row) key() string {
 	key := r.Key("key", csvfile.MaxKey)
-	if strings.HasPrefix(key, Reserved) {
+	if strings.HasPrefix(key, Reserved) && !r.pass.index.exported {
 		r.Fault("key", "begins with %q, which is kept for OneRoster", Reserved)
 	}
 	return key

@@ -25,6 +25,7 @@ type index struct {
 	keys      map[Kind]map[string]int // key to line
 	resources map[string]bool         // keys of the groups that are resource groups
 	decided   decided                 // of commitments.csv
+	exported  bool                    // an export wrote the files: their keys may be those of a OneRoster folder
 	unsure    map[Kind]bool           // some rows of the file can't be read, so a missing key proves nothing
 }
 

@@ -1,5 +1,8 @@
 // Package client calls Belfry's public API for administrators' programs: it logs in, keeps the session, tries again
 // while a service is away, and loads bundles.
+//
+// It is the client of belfryctl, and open to every program. Within a major version its names, types and what they do
+// stay, and it may get more of them (docs/releases.md). It works with services of the release before and after it.
 package client
 
 import (
@@ -162,9 +165,10 @@ func (c *Client) loginCount() int {
 type request struct {
 	method, path string
 	query        url.Values
-	body         []byte // nil: none
-	media        string // of the body; newline-delimited JSON when empty
-	json         any    // sent as the body instead, unless nil
+	body         []byte  // nil: none
+	media        string  // of the body; newline-delimited JSON when empty
+	json         any     // sent as the body instead, unless nil
+	text         *[]byte // takes an answer of the media type that is no JSON
 	// creates says that the call, made twice, would create two records. It is made again only when it cannot have
 	// reached the service.
 	creates bool
@@ -207,6 +211,9 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 		return fmt.Errorf("%s %s: %w", r.method, r.path, c.withoutURL(err))
 	}
 	req.Header.Set("Accept", "application/json")
+	if r.text != nil {
+		req.Header.Set("Accept", r.media+", application/json")
+	}
 	req.Header.Set("User-Agent", c.options.UserAgent)
 	if r.body != nil {
 		req.Header.Set("Content-Type", cmp.Or(r.media, "application/x-ndjson"))
@@ -218,6 +225,11 @@ func (c *Client) once(ctx context.Context, r request, answer any) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return &networkError{fmt.Errorf("%s %s: reading the answer: %w", r.method, r.path, c.withoutURL(err))}
+	}
+	if media, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); r.text != nil && media == r.media &&
+		res.StatusCode == http.StatusOK {
+		*r.text = text
+		return nil
 	}
 	good := res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated
 	e, enveloped := envelopeOf(text)

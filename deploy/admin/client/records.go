@@ -126,21 +126,8 @@ func (c *Client) AddMembers(ctx context.Context, group int64, members []map[stri
 // List yields the records of a paged list, in its order. It fetches pages only as far as the caller reads.
 func (c *Client) List(ctx context.Context, path, part string, query url.Values) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		page := url.Values{"limit": {"1000"}}
-		for name, values := range query {
-			page[name] = values
-		}
-		for {
-			var answer map[string]json.RawMessage
-			err := c.call(ctx, request{method: http.MethodGet, path: path, query: page}, &answer)
-			var records []Record
-			var next cursor
-			if err == nil {
-				err = decode(answer[part], &records)
-			}
-			if err == nil && len(answer["next"]) > 0 {
-				err = json.Unmarshal(answer["next"], &next)
-			}
+		for after := ""; ; {
+			records, next, err := c.Page(ctx, path, part, query, after)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -153,9 +140,41 @@ func (c *Client) List(ctx context.Context, path, part string, query url.Values) 
 			if next == "" {
 				return
 			}
-			page.Set("after", string(next))
+			after = next
 		}
 	}
+}
+
+// Page returns a page of a list, and where the next one begins, "" after the last one. The first one begins at "".
+func (c *Client) Page(
+	ctx context.Context, path, part string, query url.Values, after string,
+) (records []Record, next string, err error) {
+	page := url.Values{"limit": {"1000"}}
+	for name, values := range query {
+		page[name] = values
+	}
+	if after != "" {
+		page.Set("after", after)
+	}
+	var answer map[string]json.RawMessage
+	if err := c.call(ctx, request{method: http.MethodGet, path: path, query: page}, &answer); err != nil {
+		return nil, "", err
+	}
+	if err := decode(answer[part], &records); err != nil {
+		return nil, "", fmt.Errorf("GET %s: the answer is not Belfry's: %w", path, err)
+	}
+	var at cursor
+	if len(answer["next"]) > 0 {
+		err = json.Unmarshal(answer["next"], &at)
+	}
+	return records, string(at), err
+}
+
+// Calendar returns the calendar of an element as calendar programs read it.
+func (c *Client) Calendar(ctx context.Context, element int64) (text []byte, err error) {
+	path := "/api/elements/" + strconv.FormatInt(element, 10) + "/calendar.ics"
+	err = c.call(ctx, request{method: http.MethodGet, path: path, media: "text/calendar", text: &text}, nil)
+	return text, err
 }
 
 // decode keeps numbers as they are written: floating point cannot hold every id.

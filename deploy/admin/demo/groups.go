@@ -21,11 +21,11 @@ const (
 
 // standingGroups writes the groups that are the same every year.
 func (s *school) standingGroups() {
-	s.out.write(bundle.Groups, "school", "Whole School", "All year groups", "false", "true")
+	s.out.write(bundle.Groups, "school", "Whole School", "All year groups", "false", "", "true")
 	for i, house := range houses {
-		s.out.write(bundle.Groups, houseKey(i), house+" House", "House", "false", "true")
+		s.out.write(bundle.Groups, houseKey(i), house+" House", "House", "false", "", "true")
 	}
-	s.out.write(bundle.Groups, "minibuses", "Minibuses", "Resource group", "true", "true")
+	s.out.write(bundle.Groups, "minibuses", "Minibuses", "Resource group", "true", "", "true")
 	for n := range 6 {
 		key := fmt.Sprintf("minibus%d", n+1)
 		s.out.write(bundle.Services, key, fmt.Sprintf("Minibus %d", n+1), "true")
@@ -45,11 +45,11 @@ func houseKey(house int) string { return "house-" + strings.ToLower(houses[house
 
 // departmentGroups writes the groups of staff, once all are hired.
 func (s *school) departmentGroups() {
-	s.out.write(bundle.Groups, "staff", "All Staff", "Staff", "false", "true")
-	s.out.write(bundle.Groups, "teachers", "Teaching Staff", "Staff", "false", "true")
+	s.out.write(bundle.Groups, "staff", "All Staff", "Staff", "false", "", "true")
+	s.out.write(bundle.Groups, "teachers", "Teaching Staff", "Staff", "false", "", "true")
 	for _, department := range s.departments() {
 		key := departmentKey(department)
-		s.out.write(bundle.Groups, key, department+" Staff", "Department", "false", "true")
+		s.out.write(bundle.Groups, key, department+" Staff", "Department", "false", "", "true")
 		for _, m := range s.pools[department] {
 			s.out.write(bundle.Memberships, key, s.staff[m].ref(), "", "")
 		}

@@ -66,7 +66,7 @@ func (y *year) group(code, name, description string, members ...string) (referen
 		name += " " + y.schoolYear.name()
 	}
 	key := y.groupKey(code)
-	y.out.write(bundle.Groups, key, name, description, "false", strconv.FormatBool(current))
+	y.out.write(bundle.Groups, key, name, description, "false", "", strconv.FormatBool(current))
 	for _, m := range members {
 		y.join(key, m, y.first, y.last)
 	}

@@ -42,6 +42,7 @@ type (
 	org struct {
 		head
 		name, parent string
+		school       bool
 	}
 	session struct{ first, last string }
 	class   struct {

@@ -29,8 +29,9 @@ func (f *Folder) read(r *row) {
 	h := r.head()
 	switch r.table {
 	case orgs:
-		r.enum("type", orgTypes)
-		f.orgs = append(f.orgs, org{head: h, name: r.Name("name"), parent: r.id("parentSourcedId")})
+		school := r.enum("type", orgTypes) == "school"
+		f.orgs = append(f.orgs,
+			org{head: h, name: r.Name("name"), parent: r.id("parentSourcedId"), school: school})
 	case sessions:
 		r.enum("type", sessionTypes)
 		r.Name("title")

@@ -86,7 +86,11 @@ func (r *resolver) addKinds() {
 // addGroups makes groups of orgs and classes. One that was removed, and that Belfry never had, is left out.
 func (r *resolver) addGroups() {
 	for _, o := range r.orgs {
-		r.addGroup(orgs, o.head, orgKeys, bundle.GroupRecord{Name: o.name})
+		g := bundle.GroupRecord{Name: o.name}
+		if o.school {
+			g.School = new(true)
+		}
+		r.addGroup(orgs, o.head, orgKeys, g)
 	}
 	for _, id := range r.classOrder {
 		c := r.classes[id]

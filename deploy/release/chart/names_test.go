@@ -41,7 +41,7 @@ func TestTheVersionLabelIsTheVersionThatRuns(t *testing.T) {
 		t.Helper()
 		return fmt.Sprint(only(objects, kind)[name].at("metadata", "labels", "app.kubernetes.io/version"))
 	}
-	for tag, want := range map[string]string{"1.2.3": "1.2.3", "_v1-": "v1", "": "0.1.0",
+	for tag, want := range map[string]string{"1.2.3": "1.2.3", "_v1-": "v1", "": "1.0.0",
 		strings.Repeat("a", 62) + ".b": strings.Repeat("a", 62)} {
 		objects := render(t, "--set", "image.tag="+tag)
 		for _, got := range []string{version(objects, "Deployment", "belfry-notes"),

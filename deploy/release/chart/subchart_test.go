@@ -45,7 +45,7 @@ timetable:
 		objects := parse(t, out)
 		pod, _ := only(objects, "Deployment")["north-timetable-notes"].at("spec", "template", "spec").(map[string]any)
 		for path, want := range map[string][]any{
-			"mirror.example/all/belfry-notes:0.1.0": {"containers", 0, "image"},
+			"mirror.example/all/belfry-notes:1.0.0": {"containers", 0, "image"},
 			"map[name:mirror]":                      {"imagePullSecrets", 0},
 			"128Mi":                                 {"containers", 0, "resources", "limits", "memory"},
 		} {

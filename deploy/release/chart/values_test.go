@@ -44,6 +44,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"dateOrder=ymd":                                  "/dateOrder",
 		"pupilsSee=public":                               "/pupilsSee",
 		"guestsSee=own":                                  "/guestsSee",
+		"accessLogDays=-1":                               "/accessLogDays",
 		"clashNotes.at=3:00":                             "/clashNotes/at",
 		"clashNotes.days=93":                             "/clashNotes/days",
 		"webhooks.networks[0]=10.20.0.0":                 "/webhooks/networks/0",

@@ -6,6 +6,8 @@
 // An image is a static program, /NAME, on two files and a folder: /etc/passwd, the certificate authorities, and
 // /tmp. It runs as user 65532. The same commit results in the same bytes, wherever and whenever it is built by the same
 // version of Go. Images carry the commit and the version as labels and annotations.
+//
+// With -chart it writes a chart's package as an OCI archive, in the form in which registries keep charts.
 package main
 
 import (
@@ -33,6 +35,7 @@ type options struct {
 	programs  []program
 	platforms []v1.Platform
 	signer    signature.Signer // nil: nothing is signed
+	chart     string           // the package of a chart, which is written instead of the images
 }
 
 func main() { process.Main("images", run) }
@@ -49,6 +52,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	o.checkout = root
 	if !filepath.IsAbs(o.out) {
 		o.out = filepath.Join(root, o.out)
+	}
+	if o.chart != "" {
+		path, err := writeChart(o.chart, o.out)
+		if err == nil {
+			_, err = fmt.Fprintln(out, path)
+		}
+		return err
 	}
 	built, err := build(ctx, o)
 	if err != nil {
@@ -69,6 +79,7 @@ func parse(args []string) (options, error) {
 		keyVariable+"); "+passwordVariable+" is the password of an encrypted one")
 	flags.StringVar(&only, "only", "", "`names` of the programs, separated by commas (default: all)")
 	flags.StringVar(&platforms, "platforms", "linux/amd64,linux/arm64", "`platforms`, separated by commas")
+	flags.StringVar(&o.chart, "chart", "", "`file` of a chart's package: write it as an OCI archive, and no images")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -23,6 +23,9 @@ const samples = 400
 // parts are what names are searched by: each is in hundreds of names of a school.
 var parts = []string{"an", "ar", "el", "en", "er", "in", "le", "on", "ma", "th"}
 
+// titles are parts of the titles of events: some are of thousands, some of a few in each year.
+var titles = []string{"careers", "carol", "concert", "exhib", "moderat", "prize", "briefing", "trip"}
+
 // The calls by name.
 const (
 	whoami        = "whoami"
@@ -35,6 +38,10 @@ const (
 	freeBusy      = "free or busy of a teacher's day"
 	calendar      = "calendar of a teacher"
 	feed          = "calendar feed of a teacher"
+	foundByTitle  = "events by a part of the title"
+	foundInWeek   = "events of a teacher in a week"
+	timetables    = "timetables of all locations on a day"
+	free          = "locations that are free for an hour"
 	eventDetail   = "event"
 	eventNotes    = "notes of an event"
 	create        = "create an event with four elements"
@@ -53,6 +60,10 @@ var budgeted = map[string]string{
 	freeBusy:      "GET /api/elements/{id}/freebusy |",
 	calendar:      "GET /api/elements/{id}/calendar.ics |",
 	feed:          "GET /ical/{file} |",
+	foundByTitle:  "GET /api/events | by a part of the title",
+	foundInWeek:   "GET /api/events | a teacher's on a day",
+	timetables:    "GET /api/timetables | all locations, a day",
+	free:          "GET /api/free | all locations, an hour",
 	eventDetail:   "GET /api/events/{id} | 5 elements",
 	eventNotes:    "GET /api/events/{id}/notes | 3 notes or more",
 	create:        "POST /api/events | 4 elements",
@@ -120,16 +131,18 @@ func (p picker) weekday() time.Time {
 	return day
 }
 
-func (p picker) calls(ctx context.Context) ([]call, error) {
-	get := func(name string, n int, make func() request) call {
-		c := call{name: name}
-		for range n {
-			r := make()
-			r.method = http.MethodGet
-			c.requests = append(c.requests, r)
-		}
-		return c
+// get returns a call of n requests that only read.
+func get(name string, n int, make func() request) call {
+	c := call{name: name}
+	for range n {
+		r := make()
+		r.method = http.MethodGet
+		c.requests = append(c.requests, r)
 	}
+	return c
+}
+
+func (p picker) calls(ctx context.Context) ([]call, error) {
 	calls := []call{
 		get(whoami, 1, func() request { return request{path: "/sessions/1/whoami"} }),
 		get(elementDetail, samples, func() request {
@@ -155,6 +168,7 @@ func (p picker) calls(ctx context.Context) ([]call, error) {
 			return request{path: elementPath(p.one("Staff").id) + "/calendar.ics"}
 		}),
 	}
+	calls = append(calls, p.searches()...)
 	addresses, err := p.school.makeFeeds(ctx, p)
 	if err != nil {
 		return nil, err
@@ -192,6 +206,33 @@ func (p picker) timetable(kind string, more int, also string) request {
 func (p picker) year() request {
 	return request{path: fmt.Sprintf("%s/commitments?start_date=%d-09-01&end_date=%d-08-31",
 		elementPath(p.one("Pupil").id), demo.DefaultLastYear, demo.DefaultLastYear+1)}
+}
+
+// searches returns the calls that find events and what is free, and many timetables.
+func (p picker) searches() []call {
+	n := 0
+	return []call{
+		get(foundByTitle, len(titles), func() request { n++; return request{path: "/api/events?text=" + titles[n-1]} }),
+		get(foundInWeek, samples, func() request { return p.found() }),
+		get(timetables, 40, func() request {
+			return request{path: "/api/timetables?type=Location&start_date=" + p.weekday().Format(time.DateOnly)}
+		}),
+		get(free, samples, func() request { return p.free() }),
+	}
+}
+
+// found asks for the events of a teacher in a week.
+func (p picker) found() request {
+	day := p.weekday()
+	return request{path: fmt.Sprintf("/api/events?element=%d&start_date=%s&end_date=%s", p.one("Staff").id,
+		day.Format(time.DateOnly), day.AddDate(0, 0, 6).Format(time.DateOnly))}
+}
+
+// free asks for the locations that nothing holds for an hour of a morning.
+func (p picker) free() request {
+	day, hour := p.weekday().Format(time.DateOnly), 8+p.dice.IntN(4)
+	return request{path: fmt.Sprintf("/api/free?type=Location&starts_at=%sT%02d:00&ends_at=%sT%02d:00", day, hour, day,
+		hour+1)}
 }
 
 // eventCalls returns the calls about events: those of the days, and new ones in a year without lessons.
@@ -286,16 +327,24 @@ func (s *school) eventsIn(ctx context.Context, r request) ([]int64, error) {
 // uid is how a calendar names an event.
 var uid = regexp.MustCompile(`(?m)^UID:event-(\d+)@`)
 
-// readIDs returns what an answer shows: elements, or the events of commitments or of a calendar.
+// readIDs returns what an answer shows: elements, events, or those of commitments, of timetables or of a calendar.
 func readIDs(body []byte) floorRead {
+	type commitments []struct{ Event struct{ ID int64 } }
 	var answer struct {
-		Elements    []struct{ ID int64 }
-		Commitments []struct{ Event struct{ ID int64 } }
+		Elements, Events []struct{ ID int64 }
+		Commitments      commitments
+		Timetables       []struct{ Commitments commitments }
 	}
 	var reads floorRead
 	if json.Unmarshal(body, &answer) == nil {
 		for _, e := range answer.Elements {
 			reads.elements = append(reads.elements, e.ID)
+		}
+		for _, e := range answer.Events {
+			reads.events = append(reads.events, e.ID)
+		}
+		for _, t := range answer.Timetables {
+			answer.Commitments = append(answer.Commitments, t.Commitments...)
 		}
 		for _, c := range answer.Commitments {
 			reads.events = append(reads.events, c.Event.ID)

@@ -108,6 +108,9 @@ func (s *school) importBundle(ctx context.Context, dir string) error {
 		return fmt.Errorf("belfryctl import: %w\n%s%s", err, &faults, printed)
 	}
 	s.loaded.Seconds = time.Since(begun).Seconds()
+	if err := s.listed(ctx); err != nil {
+		return err
+	}
 	after, err := processorTime()
 	if err != nil {
 		return err
@@ -126,6 +129,21 @@ func (s *school) importBundle(ctx context.Context, dir string) error {
 		s.loaded.Records += kind.Created + kind.Updated + kind.Unchanged
 	}
 	return nil
+}
+
+// listTimeout bounds how long the services may take until all that was imported is in their lists of changes.
+const listTimeout = 10 * time.Minute
+
+// listed returns when what was imported is in the lists of changes: that work is the import's, too.
+func (s *school) listed(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	for {
+		_, _, err := s.client.Changes(ctx, "")
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // size returns how large the data is.

@@ -19,9 +19,10 @@ check() {
 
 whole_check() {
 	require_down
+	install_packages # before it is asked what this machine can do: its programs are among them
 	require_possible
 	say "$(nproc) processors, $(awk '/MemTotal/ {printf "%.0f", $2 / 1048576}' /proc/meminfo) GB of memory, $(uname -r)"
-	install_packages
+	machine_says
 	build
 	traces >"$1.before"
 	trap 'ended $?' EXIT
@@ -43,6 +44,7 @@ whole_check() {
 	check_kill
 	check_stores_away
 	check_loss
+	check_beside
 	check_scaling
 	check_uninstall
 	check_district
@@ -299,6 +301,26 @@ restarted() {
 	pods=$(school get pods --field-selector status.phase=Running -o json)
 	[ "$(jq '[.items[].status.containerStatuses[0].restartCount] | add' <<<"$pods")" -ge "$1" ] &&
 		[ "$(jq '[.items[].status.containerStatuses[0].ready] | all' <<<"$pods")" = true ]
+}
+
+# check_beside: a cluster of another name comes up, runs a pod and is removed, while this one serves. Then this one has
+# what it had: pods that start anew need the folders that both share. The lock keeps a second command off this one.
+check_beside() {
+	step "a cluster of another name beside this one, under load here; a second command for this one"
+	local command=$CHECKOUT/deploy/verify/cluster/cluster
+	under_load "a second cluster brought up and removed" beside "$command"
+	tail -2 "$RUN/log/beside.log" | while read -r line; do say "there: ${line#* s  }"; done
+	operate check >/dev/null
+	school rollout restart deployment belfry-notes >/dev/null # new pods are mounted as the first ones were
+	school rollout status deployment belfry-notes --timeout 120s >/dev/null
+	say "here, belfryctl check passes and new pods start"
+	! "$command" down >"$RUN/log/locked.log" 2>&1 || fail "a second command was let in"
+	say "a second command for this one: $(sed 's/^ *[0-9]* s  //' "$RUN/log/locked.log" | head -1)"
+}
+
+beside() {
+	env -u CLUSTER_DIR CLUSTER_NAME="$NAME-beside" "$1" quick 8>&- >"$RUN/log/beside.log" 2>&1
+	! grep -q skipped "$RUN/log/beside.log"
 }
 
 check_scaling() {

@@ -43,6 +43,13 @@ obstacle() {
 	}
 }
 
+# machine_says what differs between machines and has made clusters fail.
+machine_says() {
+	local groups=1
+	! groups_unified || groups=2
+	say "control groups of version $groups, $FILTERED=$(sysctl -n "$FILTERED" 2>/dev/null || echo "none, not loaded")"
+}
+
 can_overlay() {
 	local dir=$RUN.probe
 	mkdir -p "$dir"/{lower,upper,work,merged} &&

@@ -6,8 +6,8 @@ short() {
 	local before after images=${1:?the folder with the archives of the images is missing}
 	require_down
 	require_possible
-	say "$(nproc) processors, $(uname -r), control groups of version $(groups_version)," \
-		"$FILTERED=$(sysctl -n "$FILTERED" 2>/dev/null || echo none)"
+	say "$(nproc) processors, $(uname -r)"
+	machine_says
 	install_packages
 	before=$(traces)
 	trap 'ended $?' EXIT
@@ -34,5 +34,3 @@ short() {
 	say "nothing is left: no process, mount, network, control group, packet filter rule, setting or file"
 	printf '\n%4d s  PASSED\n' "$SECONDS"
 }
-
-groups_version() { if groups_unified; then echo 2; else echo 1; fi; }

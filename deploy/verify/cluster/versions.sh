@@ -19,4 +19,5 @@ PROGRAMS=(
 	"$BIN/metrics-server-v$METRICS_SERVER_VERSION/metrics-server" "$BIN/helm-v$HELM_VERSION/helm"
 	"$BIN/vegeta-v$VEGETA_VERSION/vegeta" "$POLICIES"
 )
-PACKAGES=(containerd runc containernetworking-plugins iptables ipset iproute2 util-linux procps openssl curl jq)
+PACKAGES=(containerd runc containernetworking-plugins iptables ipset iproute2 util-linux bsdextrautils procps openssl
+	curl jq)

@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -100,6 +101,50 @@ func TestClients_ChangesOfNotesAreForThoseWhoSeeThem(t *testing.T) {
 		c.Get(t, "/api/changes").WantCode(t, http.StatusForbidden)
 		c.Get(t, "/api/changes?since="+token).WantCode(t, http.StatusForbidden)
 	}
+}
+
+// untilTold reads a stream up to a change of a record, and returns the id of the event that it came in.
+func untilTold(t *testing.T, s *servicetest.Stream, want string) string {
+	t.Helper()
+	for {
+		e, open := s.Next()
+		if !open {
+			t.Fatalf("the stream has ended before %s", want)
+		}
+		var event struct {
+			Changes []change
+			Next    string
+		}
+		if e.Data == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(e.Data), &event); err != nil || event.Next != e.ID {
+			t.Fatalf("%v: %+v", err, e)
+		}
+		for _, listed := range event.Changes {
+			if listed.String() == want {
+				return e.ID
+			}
+		}
+	}
+}
+
+func TestClients_ChangesAreStreamed(t *testing.T) {
+	proves(t, "clients changes stream")
+	c := school.Booker(t)
+	begun := c.Stream(t, "/api/changes/stream")
+	first, _ := begun.Next()
+	id := school.Event(t, c, lesson).Int(t, "event.id")
+	event := fmt.Sprint("Event ", id)
+	middle := untilTold(t, begun, event+" created")
+	begun.Close()
+	c.Delete(t, eventPath(id)).Must(t, http.StatusOK)
+	untilTold(t, c.Stream(t, "/api/changes/stream", "Last-Event-ID", middle), event+" deleted")
+	untilTold(t, c.Stream(t, "/api/changes/stream?since="+first.ID), event+" created")
+	equal(t, "the list from its id", since(t, c, middle, event), []string{event + " deleted"})
+	c.Get(t, "/api/changes/stream?since=x").WantCode(t, http.StatusUnprocessableEntity)
+	c.Do(t, http.MethodGet, "/api/changes/stream", nil, "Last-Event-ID", middle[1:]).
+		WantCode(t, http.StatusUnprocessableEntity)
 }
 
 func TestClients_ChangesThatAreRefused(t *testing.T) {

@@ -16,8 +16,7 @@ func (x *scene) allowed() bool { return x.row.Answers[x.who.kind].Code < 300 }
 // accountCalls are those of users' records.
 func accountCalls() map[string]call {
 	calls := map[string]call{
-		"GET /api/admin/users | any": send(http.MethodGet, at("/api/admin/users?limit=1"), nil),
-		"POST /api/admin/users | any": send(http.MethodPost, at("/api/admin/users"), func(x *scene) any {
+		"POST /api/admin/users | an admin": send(http.MethodPost, at("/api/admin/users"), func(x *scene) any {
 			return map[string]any{"user": map[string]any{"name": x.school.Unique("User"),
 				"email": "x@conformance.invalid", "permissions": map[string]any{"admin": true}}}
 		}),
@@ -63,7 +62,6 @@ func elementRecordCalls() map[string]call {
 	members := func(x *scene) string { return record(x.buses) + "/members" }
 	change := with(wrapped("element", "current", true))
 	return map[string]call{
-		"GET /api/admin/elements | any": send(http.MethodGet, at("/api/admin/elements?limit=1"), nil),
 		"POST /api/admin/elements | any": send(http.MethodPost, at("/api/admin/elements"), func(x *scene) any {
 			return map[string]any{"element": map[string]any{"entity_type": "Location", "name": x.school.Unique("Room")}}
 		}),
@@ -151,9 +149,14 @@ func otherAdministrationCalls() map[string]call {
 				"application/x-ndjson")
 		}}
 	}
+	for _, kind := range []string{"events", "memberships", "notes"} {
+		path := "/api/admin/export/" + kind
+		calls["GET "+path+" | any"] = send(http.MethodGet, at(path+"?limit=1"), nil)
+	}
 	for _, service := range []string{"elements", "events", "identity", "notes"} {
 		path := "/api/admin/audit/" + service
 		calls["GET "+path+" | any"] = send(http.MethodGet, at(path+"?limit=1"), nil)
 	}
+	calls["GET /api/admin/access/elements | any"] = send(http.MethodGet, at("/api/admin/access/elements?limit=1"), nil)
 	return calls
 }

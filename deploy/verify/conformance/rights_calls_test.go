@@ -14,7 +14,7 @@ func (c *cast) calls() map[string]call {
 	all := map[string]call{}
 	for _, some := range []map[string]call{sessionCalls(), elementCalls(), feedCalls(), eventCalls(), waitingCalls(),
 		noteCalls("/api/notes"), noteCalls("/notes"), notesOfEventCalls(), categoryCalls(), accountCalls(),
-		elementRecordCalls(), otherAdministrationCalls()} {
+		elementRecordCalls(), otherAdministrationCalls(), houseCalls()} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -209,6 +209,7 @@ func eventCalls() map[string]call {
 		made := x.school.Admin().Post(x.t, "/api/events", newSeries(x)).Must(x.t, http.StatusOK)
 		return fmt.Sprintf("/api/series/%d", made.Int(x.t, "series.id"))
 	}, nil)
+	calls["GET /api/changes/stream | the beginning"] = send(http.MethodGet, at("/api/changes/stream"), nil)
 	calls["GET /api/changes | an event's"] = send(http.MethodGet, func(x *scene) string {
 		token := x.school.Admin().Get(x.t, "/api/changes").Must(x.t, http.StatusOK).Text(x.t, "next")
 		x.school.Admin().Patch(x.t, eventPath(x.event.id), wrapped("event", "body", x.school.Unique("Changed"))).

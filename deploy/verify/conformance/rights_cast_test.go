@@ -24,6 +24,8 @@ type cast struct {
 	buses    Element           // asked for by every event; the keeper administers it
 	bus      Element           // one of them
 	buried   *actor            // a user who was deactivated, with a feed from before
+	house    Element           // the school of the head
+	teacher  Element           // in it; no user is that
 }
 
 // actor is a user of one kind.
@@ -139,6 +141,27 @@ func (c *cast) furnish(t *testing.T) {
 	c.school.Administrator(t, c.calendar, User{ID: c.actors["keeper"].id})
 	c.school.Administrator(t, c.buses, User{ID: c.actors["keeper"].id})
 	c.school.Administrator(t, c.other, User{ID: c.stranger.id})
+	head := c.actors["head"]
+	c.house = c.school.Element(t, map[string]any{"entity_type": "Group", "name": c.school.Unique("School"),
+		"school": true})
+	c.teacher = c.school.Staff(t)
+	c.school.Member(t, c.house, c.teacher, "", "")
+	c.school.Member(t, c.house, head.element, "", "")
+	c.school.change(t, User{ID: head.id}, map[string]any{"admin_of": []int64{c.house.ID}})
+}
+
+// ofHouse is a new element that belongs to the head's school.
+func (c *cast) ofHouse(t *testing.T) Element {
+	t.Helper()
+	e := c.school.Location(t)
+	c.school.Member(t, c.house, e, "", "")
+	return e
+}
+
+// colleague is a new user who belongs to the head's school, with these permissions besides can_api.
+func (c *cast) colleague(t *testing.T, permissions ...string) User {
+	t.Helper()
+	return c.school.UserWith(t, map[string]any{"element_id": c.teacher.ID}, append(permissions, "can_api")...)
 }
 
 // imported makes an element whose key is its name, so that an imported event can name it.

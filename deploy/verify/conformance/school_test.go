@@ -173,7 +173,7 @@ func (l *ledger) stop() {
 	}
 }
 
-// RoundTrip sends a request and reads the whole answer.
+// RoundTrip sends a request and reads the whole answer, but for a stream, which has no end.
 func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	l.underway.RLock()
 	defer l.underway.RUnlock()
@@ -185,6 +185,9 @@ func (l *ledger) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := l.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		return answer, nil
 	}
 	body, err := io.ReadAll(answer.Body)
 	if err := errors.Join(err, answer.Body.Close()); err != nil {

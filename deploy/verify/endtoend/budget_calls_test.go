@@ -60,6 +60,12 @@ func ndjson(r record) string {
 	return string(text) + "\n"
 }
 
+// accesses is a page of who has looked at whom.
+func (c *budgeted) accesses() call {
+	const path = "/api/admin/access/elements"
+	return read("GET "+path, "10 entries", c.admin, path+"?limit=10")
+}
+
 // audit is a page of a service's audit.
 func (c *budgeted) audit(service string) call {
 	path := "/api/admin/audit/" + service
@@ -192,6 +198,7 @@ func (c *budgeted) elementAdministrationCalls() []call {
 	}
 	calls := []call{
 		read("GET "+elements, "a page", c.admin, elements+"?limit=10"),
+		read("GET /api/admin/export/memberships", "a page", c.admin, "/api/admin/export/memberships?limit=10"),
 		create,
 		keyed(create),
 		read("GET "+elements+"/{id}", "", c.admin, at(elements+"/%d", c.room)),
@@ -254,6 +261,7 @@ func (c *budgeted) elementImportCalls() []call {
 			return record{"key": "Location:" + key + "/keeper", "element": "Location:" + key, "user": "keeper"}
 		}),
 		c.audit("elements"),
+		c.accesses(),
 	}
 }
 
@@ -300,6 +308,7 @@ func (c *budgeted) eventsCalls() []call {
 			c.owner.Get(c.t, "/api/changes").Must(c.t, 200) // moves them
 			return "/api/changes", nil
 		}),
+		read("GET /api/changes/stream", "its beginning, none to move", c.owner, "/api/changes/stream"),
 		write("GET /api/changes", "since a token, none to move", c.owner, func(int) (string, any) {
 			return "/api/changes?since=" + c.owner.Get(c.t, "/api/changes").Text(c.t, "next"), nil
 		}),
@@ -379,6 +388,7 @@ func (c *budgeted) eventAdministrationCalls() []call {
 		write("PATCH "+categories+"/{id}", "", c.admin, func(n int) (string, any) {
 			return at(categories+"/%d", c.trip), record{"eventcategory": record{"pecking_order": 100 + n}}
 		}),
+		read("GET /api/admin/export/events", "a page", c.admin, "/api/admin/export/events?limit=10"),
 		c.imports("eventcategories", func(key string) record { return record{"key": key, "name": key} }),
 		c.imports("events", func(key string) record {
 			return record{"key": key, "body": key, "category": "trip", "starts_at": "2029-01-11 09:00",
@@ -421,6 +431,7 @@ func (c *budgeted) notesCalls() []call {
 				return at(path+"%d", c.addNote(c.event)), nil
 			}))
 	}
+	calls = append(calls, read("GET /api/admin/export/notes", "a page", c.admin, "/api/admin/export/notes?limit=10"))
 	return append(calls, c.imports("notes", func(key string) record {
 		return record{"key": key, "event": schoolDay + " 9", "contents": key, "owner": "owner"}
 	}), c.audit("notes"))

@@ -84,6 +84,9 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 			t.Errorf("%s\nanswers\n%s\nwhere the README shows\n%s", s.commands, got, want)
 		}
 	}
+
+	t.Run("by a generated client", func(t *testing.T) { walkGenerated(t, run) })
+	t.Run("by the examples", func(t *testing.T) { runExamples(t, run) })
 }
 
 // plain removes the ids and the space around a text.

@@ -21,6 +21,7 @@ generated (` + "`make gen`" + `).
 | editor, privileged, su, admin | has ` + "`edit_all_events`, `privileged`, `can_su`, `admin`" + ` |
 | switched | is somebody with ` + "`can_su`" + ` who has switched to staff |
 | keeper | administers the calendar and the minibuses of every event here |
+| head | administers a school, and may do no more than staff otherwise |
 | owner | owns an event and a note, and may make no others |
 | deactivated | has a session from before |
 

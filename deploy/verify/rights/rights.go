@@ -16,8 +16,8 @@ var text string
 
 // Kinds of users, in the order of the table's columns.
 var kinds = []string{
-	"none", "guest", "pupil", "staff", "adder", "editor", "privileged", "su", "switched", "keeper", "owner", "admin",
-	"deactivated",
+	"none", "guest", "pupil", "staff", "adder", "editor", "privileged", "su", "switched", "keeper", "owner", "head",
+	"admin", "deactivated",
 }
 
 // Kinds returns the kinds of users, in the order of the table's columns.

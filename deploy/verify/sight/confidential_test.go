@@ -50,6 +50,11 @@ func (w *world) compareConfidential(t *testing.T) {
 		if want := map[bool]string{true: who.event.name, false: "Busy"}[told]; event.Text(t, "event.body") != want {
 			t.Errorf("to %s the body is %s, want %s", row[0], event.Body, want)
 		}
+		event = who.client.Get(t, fmt.Sprintf("/api/events/%d?include=category,decisions", who.event.id)).
+			Must(t, http.StatusOK)
+		if got := event.Has("event.category"); got != told {
+			t.Errorf("to %s the category is shown: %v, want %v", row[0], got, told)
+		}
 		notes := who.client.Get(t, fmt.Sprintf("/api/events/%d/notes", who.event.id)).Must(t, http.StatusOK)
 		if got := notes.Len(t, "notes") > 0; got != told {
 			t.Errorf("%s sees the notes: %v, want %v", row[0], got, told)
@@ -63,8 +68,33 @@ func (w *world) compareConfidential(t *testing.T) {
 		if listed := strings.Contains(changes.Body, `"Note"`); listed != told && changes.Code == http.StatusOK {
 			t.Errorf("%s follows the changes of the note: %v, want %v", row[0], listed, told)
 		}
+		if changes.Code == http.StatusOK {
+			w.compareStreamed(t, row[0], who.client, before, told)
+		}
 	}
 	w.compareUntold(t)
+}
+
+// compareStreamed looks whether the stream tells of a note that was made after a token. What is made later ends it.
+func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.Client, token string, told bool) {
+	t.Helper()
+	s := client.Stream(t, "/api/changes/stream?since="+token)
+	defer s.Close()
+	w.admin.Import(t, "locations", fields{"key": "after " + name, "name": "After " + name})
+	listed := false
+	for {
+		e, open := s.Next()
+		if !open {
+			t.Fatalf("the stream of %s has ended", name)
+		}
+		listed = listed || strings.Contains(e.Data, `"Note"`)
+		if strings.Contains(e.Data, `"Element"`) {
+			break
+		}
+	}
+	if listed != told {
+		t.Errorf("the stream tells %s of the note: %v, want %v", name, listed, told)
+	}
 }
 
 // compareTold looks whether answers have the title of an event that an onlooker is told, and no answer to others.

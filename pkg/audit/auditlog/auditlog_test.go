@@ -70,9 +70,12 @@ func found(t *testing.T, log *auditlog.Log, q auditlog.Query) (lines []string, n
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
-	entries, next, err := log.Find(t.Context(), q)
+	entries, more, err := log.Find(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if more {
+		next = entries[len(entries)-1].ID
 	}
 	for _, e := range entries {
 		lines = append(lines, fmt.Sprint(e.Action, " ", e.Record, " by ", e.User))
@@ -100,20 +103,20 @@ func TestFind_FiltersAndPagesTheNewestFirst(t *testing.T) {
 	if next != "" {
 		t.Errorf("next %q after the last", next)
 	}
-	lines, next = found(t, log, auditlog.Query{Limit: 2})
+	lines, next = found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 2}})
 	want(t, lines, "create Thing:3 by 0", "create Thing:2 by 6")
-	lines, next = found(t, log, auditlog.Query{Limit: 2, After: next})
+	lines, next = found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 2, After: next}})
 	want(t, lines, "create Thing:1 by 5")
 	if next != "" {
 		t.Errorf("next %q after the last", next)
 	}
-	lines, _ = found(t, log, auditlog.Query{User: 5}) // as itself, and switched to another
+	lines, _ = found(t, log, auditlog.Query{Choice: auditlog.Choice{User: 5}}) // as itself, and switched to another
 	want(t, lines, "create Thing:2 by 6", "create Thing:1 by 5")
 	lines, _ = found(t, log, auditlog.Query{Record: "Thing:2"})
 	want(t, lines, "create Thing:2 by 6")
-	lines, _ = found(t, log, auditlog.Query{Record: "Thing", User: 6})
+	lines, _ = found(t, log, auditlog.Query{Record: "Thing", Choice: auditlog.Choice{User: 6}})
 	want(t, lines, "create Thing:2 by 6")
-	lines, _ = found(t, log, auditlog.Query{Since: later})
+	lines, _ = found(t, log, auditlog.Query{Choice: auditlog.Choice{Since: later}})
 	want(t, lines, "create Thing:3 by 0")
 	lines, _ = found(t, log, auditlog.Query{Record: "Thin"})
 	want(t, lines)
@@ -228,7 +231,7 @@ func TestMove_ManyDocumentsAndProcessesAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	lines, _ := found(t, log, auditlog.Query{Limit: 1000})
+	lines, _ := found(t, log, auditlog.Query{Choice: auditlog.Choice{Limit: 1000}})
 	if len(lines) != n {
 		t.Errorf("%d entries of %d", len(lines), n)
 	}
@@ -256,7 +259,7 @@ func TestBatch_TellsThatItBeganBeforeItWritesAndHowItEnded(t *testing.T) {
 	if err := batch.End(ctx, 1, 0, 1, 1); err != nil {
 		t.Fatal(err)
 	}
-	entries, _, err := log.Find(t.Context(), auditlog.Query{Limit: 10, Record: "Import"})
+	entries, _, err := log.Find(t.Context(), auditlog.Query{Record: "Import", Choice: auditlog.Choice{Limit: 10}})
 	if err != nil || len(entries) != 2 {
 		t.Fatalf("%+v %v", entries, err)
 	}

@@ -48,7 +48,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := l.Find(c.UserContext(), q)
+	found, more, err := l.Find(c.UserContext(), q)
 	if err != nil {
 		return err
 	}
@@ -56,12 +56,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	for i, e := range found {
 		lines[i] = lineOf(e)
 	}
-	after := web.Field{Name: "next", Value: nil}
-	if next != "" {
-		after.Value = next
-	}
-	return web.OKPage(c, "entries", lines, after,
-		func(i int) web.Field { return web.Field{Name: "next", Value: lines[i].ID} })
+	return AnswerPage(c, lines, more, func(i int) string { return lines[i].ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
@@ -74,20 +69,23 @@ func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
 	if q.User, err = web.QueryID(c, "user"); err != nil {
 		return q, err
 	}
-	if q.Since, err = readSince(c.Query("since"), zone); err != nil {
+	if q.Since, err = ReadSince(c.Query("since"), zone); err != nil {
 		return q, err
 	}
-	if q.After = c.Query("after"); q.After != "" {
-		id, err := uuid.Parse(q.After)
-		if err != nil || id.String() != q.After {
-			return q, problem.New(problem.Malformed, "after is no id of an entry")
-		}
-	}
-	return q, nil
+	q.After, err = ReadAfter(c.Query("after"))
+	return q, err
 }
 
-// readSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.
-func readSince(text string, zone wiretime.Zone) (time.Time, error) {
+// ReadAfter takes the id of an entry, or nothing.
+func ReadAfter(text string) (string, error) {
+	if id, err := uuid.Parse(text); text != "" && (err != nil || id.String() != text) {
+		return "", problem.New(problem.Malformed, "after is no id of an entry")
+	}
+	return text, nil
+}
+
+// ReadSince takes a day, which begins at its midnight in the zone, or an instant with Z or an offset.
+func ReadSince(text string, zone wiretime.Zone) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}

@@ -2,9 +2,10 @@
 // appended.
 //
 // A write leaves its change in the array changes of its own document (package change), so there is never one without
-// the other. [Log.Settle] moves changes from there to the log. A page is one document, whose id is the last page's and
-// one more: of several processes that append at once, one wins and the others start over. So there are no gaps, and
-// whoever has read up to a page misses nothing by reading on from there.
+// the other. Those of records that are created together wait in one document for all of them ([Batches]), which is
+// there before the records are. [Log.Settle] moves changes from there to the log. A page is one document, whose id is
+// the last page's and one more: of several processes that append at once, one wins and the others start over. So there
+// are no gaps, and whoever has read up to a page misses nothing by reading on from there.
 //
 // [Log.Read] settles before it reads. So what was acknowledged before is in the answer, or before the position that
 // was asked for. Pages are read with read concern majority: no position names what a new primary may take back.
@@ -35,6 +36,8 @@ import (
 const (
 	// settleInterval bounds how long a change stays in its document when nobody follows.
 	settleInterval = time.Second
+	// lookInterval is the pause of the loop between two looks at what came of batches whose writers may have died.
+	lookInterval = 10 * time.Second
 	// firstRetry and longestRetry bound the pause between two tries while the store is away.
 	firstRetry   = 2 * time.Second
 	longestRetry = 5 * time.Second
@@ -48,11 +51,13 @@ const (
 type Log struct {
 	pages   *mongo.Collection
 	sources []*mongo.Collection
+	batches *Batches
 	keep    time.Duration
 	most    int64
 	turns   turns
 	oldest  atomic.Pointer[time.Time] // what the last look found waiting longest; nil: nothing waits
 	known   atomic.Int64              // the number of a page that was the last one
+	looked  time.Time                 // by Run, at batches that are open
 	swept   time.Time                 // by Run
 }
 
@@ -70,7 +75,10 @@ const mostKept = 4_000_000
 // New returns the log of a service.
 func New(o Options) *Log {
 	pages := o.DB.Collection(o.Service+"_changes", options.Collection().SetReadConcern(readconcern.Majority()))
-	return &Log{pages: pages, sources: o.Sources, keep: o.Keep, most: mostKept, turns: newTurns()}
+	return &Log{
+		pages: pages, sources: o.Sources, batches: NewBatches(o.DB, o.Service), keep: o.Keep, most: mostKept,
+		turns: newTurns(),
+	}
 }
 
 // Index is the index that a source needs.
@@ -159,8 +167,12 @@ func (l *Log) Run(log *slog.Logger) func(ctx context.Context) error {
 }
 
 func (l *Log) step(ctx context.Context) error {
-	if err := l.Settle(ctx); err != nil {
+	look := time.Since(l.looked) > lookInterval
+	if err := l.settle(ctx, look); err != nil {
 		return err
+	}
+	if look {
+		l.looked = time.Now()
 	}
 	if time.Since(l.swept) < sweepInterval {
 		return nil

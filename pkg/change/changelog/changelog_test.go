@@ -50,6 +50,7 @@ func open(t *testing.T, replicas int, keep time.Duration) *things {
 		Set:        func(d *document, r thing) { *d = document{Head: mongostore.Head{ID: r.ID}} },
 		Entry:      func(context.Context, thing, thing) []audit.Entry { return nil },
 		Follow:     func(thing, thing) change.Item { return change.Item{Kind: change.Event} },
+		Batches:    changelog.NewBatches(s.db, "things"),
 	})
 	for range replicas {
 		log := changelog.New(changelog.Options{
@@ -155,8 +156,8 @@ func TestClients_ChangesAreListedOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// Four write, settle and read through a log of their own, and processes are killed between the two steps of settling.
-// Each notes where the log ended when its change had been acknowledged.
+// Four write, settle and read through a log of their own, and processes are killed between the two steps of settling
+// and while they create records together. Each notes where the log ended when its change had been acknowledged.
 func TestClients_ChangesThatWereAcknowledgedComeBeforeLaterTokens(t *testing.T) {
 	s := open(t, 4, 0)
 	from := now(t, s.logs[0])
@@ -166,8 +167,12 @@ func TestClients_ChangesThatWereAcknowledgedComeBeforeLaterTokens(t *testing.T) 
 	for w, log := range s.logs {
 		wg.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(w), 1))
-			for range 60 {
-				id, version := 1+random.Int64N(12), int64(1)
+			for round := range int64(60) {
+				id, version, together := 1+random.Int64N(12), int64(1), []int64(nil)
+				if random.IntN(5) == 0 { // changes one of some that it has created together
+					id = 100 + 1000*int64(w) + 10*round
+					together = s.createTogether(t, random.IntN(3), id, id+1, id+2, id+3, id+4)
+				}
 				_, err := s.InsertOne(t.Context(), thing{ID: id})
 				if mongostore.IsDuplicateKey(err) {
 					var changed thing
@@ -189,6 +194,9 @@ func TestClients_ChangesThatWereAcknowledgedComeBeforeLaterTokens(t *testing.T) 
 					}
 					mu.Lock()
 					acknowledged[fmt.Sprintf("Event:%d:%d", id, version)] = part.Now
+					for _, id := range together {
+						acknowledged[fmt.Sprintf("Event:%d:1", id)] = part.Now
+					}
 					mu.Unlock()
 				}
 				if random.IntN(20) == 0 {

@@ -1,16 +1,33 @@
 package changelog
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/belfry-schools/belfry/pkg/record"
+)
 
 // Append does what Settle does, and ends before it removes anything from the documents, as a process that is killed
 // there does.
 func (l *Log) Append(ctx context.Context) error {
-	for _, s := range l.sources {
-		found, err := findPending(ctx, s)
-		if err != nil {
+	found := make([]pending, len(l.sources))
+	for i, s := range l.sources {
+		var err error
+		if found[i], err = findPending(ctx, s); err != nil {
 			return err
 		}
-		if err := l.record(ctx, found.items); err != nil {
+	}
+	batches, err := l.batches.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range batches {
+		if _, _, err := l.appendBatch(ctx, b.ID); err != nil && !errors.Is(err, record.ErrNotFound) {
+			return err
+		}
+	}
+	for _, p := range found {
+		if err := l.record(ctx, p.items); err != nil {
 			return err
 		}
 	}
@@ -19,3 +36,6 @@ func (l *Log) Append(ctx context.Context) error {
 
 // KeepMost bounds the changes that Sweep leaves.
 func (l *Log) KeepMost(n int64) { l.most = n }
+
+// SettleInPassing does what the loop does most times.
+func (l *Log) SettleInPassing(ctx context.Context) error { return l.settle(ctx, false) }

@@ -38,14 +38,18 @@ type turns struct {
 
 type turn struct {
 	done chan struct{}
+	look bool // at the batches that are open, too
 	err  error
 }
 
 func newTurns() turns { return turns{one: make(chan struct{}, 1)} }
 
-// Settle moves all changes to the log that were acknowledged before the call. Callers at once share the work. When it
-// fails, some of them may be in the log, and the rest still is in the documents.
-func (l *Log) Settle(ctx context.Context) error {
+// Settle moves all changes to the log that were written before the call, whether they were acknowledged or not. Callers
+// at once share the work. When it fails, some of them may be in the log, and the rest still is where it was.
+func (l *Log) Settle(ctx context.Context) error { return l.settle(ctx, true) }
+
+// settle is Settle. Without look, what belongs to batches that somebody is creating may stay there.
+func (l *Log) settle(ctx context.Context, look bool) error {
 	t := &l.turns
 	t.mu.Lock()
 	mine := t.next
@@ -54,6 +58,7 @@ func (l *Log) Settle(ctx context.Context) error {
 		t.next = mine
 		go l.take(context.WithoutCancel(ctx), mine)
 	}
+	mine.look = mine.look || look
 	t.mu.Unlock()
 	select {
 	case <-mine.done:
@@ -72,23 +77,40 @@ func (l *Log) take(ctx context.Context, mine *turn) {
 	t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, longestTurn)
 	defer cancel()
-	mine.err = l.move(ctx)
+	mine.err = l.move(ctx, mine.look)
 	<-t.one
 	close(mine.done)
 }
 
-func (l *Log) move(ctx context.Context) error {
+// move moves what waits in documents and in batches. A record of a batch may have changed since: its document has that
+// change, and the batch, which was there before, is moved first. So documents are read before batches, and where a
+// change waits in one, no batch is passed over.
+func (l *Log) move(ctx context.Context, look bool) error {
 	for more := true; more; {
 		found := make([]pending, len(l.sources))
 		more = false
+		waiting := false
 		for i, source := range l.sources {
 			var err error
 			if found[i], err = findPending(ctx, source); err != nil {
 				return err
 			}
 			more = more || found[i].more
+			waiting = waiting || len(found[i].items) > 0
 		}
-		l.saw(found)
+		batches, err := l.batches.list(ctx)
+		if err != nil {
+			return err
+		}
+		l.saw(found, batches)
+		for _, b := range batches {
+			if b.Open && !look && !waiting {
+				continue
+			}
+			if err := l.moveBatch(ctx, b.ID); err != nil {
+				return err
+			}
+		}
 		if err := l.moveAll(ctx, found); err != nil {
 			return err
 		}
@@ -222,14 +244,22 @@ func inTime(items []change.Item) {
 	slices.SortStableFunc(items, func(a, b change.Item) int { return a.At.Compare(b.At) })
 }
 
-// saw keeps what has waited longest.
-func (l *Log) saw(found []pending) {
+// saw keeps since when what has waited longest waits. What a batch tells that is open may never come to be.
+func (l *Log) saw(found []pending, batches []batch) {
 	var oldest *time.Time
+	earlier := func(t time.Time) {
+		if oldest == nil || t.Before(*oldest) {
+			oldest = &t
+		}
+	}
 	for _, p := range found {
 		for i := range p.items {
-			if oldest == nil || p.items[i].At.Before(*oldest) {
-				oldest = &p.items[i].At
-			}
+			earlier(p.items[i].At)
+		}
+	}
+	for _, b := range batches {
+		if !b.Open {
+			earlier(b.Begun)
 		}
 	}
 	l.oldest.Store(oldest)

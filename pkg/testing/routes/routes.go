@@ -26,6 +26,7 @@ type Table struct {
 type Row struct {
 	Prefix  string `yaml:"prefix"`
 	Service string `yaml:"service"`
+	Stream  bool   `yaml:"stream"` // answers have no end
 }
 
 // Parse reads the table. It returns an error when an Ingress could not express it: prefixes must be absolute, end

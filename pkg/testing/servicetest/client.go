@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,7 +48,7 @@ type session struct {
 // Answer is an answer to a request.
 type Answer struct {
 	Code    int
-	Body    string // every byte
+	Body    string // every byte; of a stream of events, the first event
 	Header  http.Header
 	Request string // method and path, for failures
 
@@ -166,7 +165,7 @@ func (c *Client) Send(ctx context.Context, method, path string, body any, header
 		return Answer{}, err
 	}
 	defer func() { _ = answer.Body.Close() }()
-	received, err := io.ReadAll(answer.Body)
+	received, err := readBody(answer)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -110,6 +110,8 @@ var boards = []board{
 		{title: "Log of changes", unit: "s",
 			about:   "How long the oldest change waits that the log of changes could not take.",
 			queries: []query{{"max by (service) (belfry_changes_age_seconds{OURS})", "{{service}}"}}},
+		{title: "Streams", unit: "short", about: "Streams of changes that are open.",
+			queries: []query{{"belfry_streams_open{OURS}", "{{pod}}"}}},
 		{title: "Messages that wait", unit: "short", about: "Messages in Redis that a group has not handled.",
 			queries: []query{{"max by (group) (belfry_consumer_waiting{OURS})", "{{group}}"}}},
 		{title: "Messages", unit: "ops",
@@ -139,6 +141,11 @@ var boards = []board{
 			queries: []query{
 				{"sum by (outcome) (belfry_absence_duration_seconds_sum{OURS}) / " +
 					"sum by (outcome) (belfry_absence_duration_seconds_count{OURS})", "{{outcome}}"},
+			}},
+		{title: "Who has looked at whom", unit: "short",
+			about: "Entries within an hour, by outcome. Dropped: there was no room, or no time to write them.",
+			queries: []query{
+				{"sum by (outcome) (increase(belfry_access_entries_total{OURS}[1h]))", "{{outcome}}"},
 			}},
 		{title: "Found in memory", unit: "percentunit",
 			about: "Share of the directory's records that were found in memory, by shelf.", queries: []query{

@@ -11,7 +11,7 @@ import (
 // kind is the kind of elements in entity tags.
 const kind = "element"
 
-// list answers GET /api/admin/elements. The query may choose by entity_type, current, key and unattended.
+// list answers GET /api/admin/elements. The query may choose by entity_type, current, key, school and unattended.
 func (h handlers) list(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
@@ -24,12 +24,19 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if f.Current, err = queryBool(c, "current"); err != nil {
 		return err
 	}
+	if text := c.Query("school"); text != "" {
+		id, isID := web.ParseID(text)
+		if !isID {
+			return problem.New(problem.Malformed, "school is not an id")
+		}
+		f.SchoolID = id
+	}
 	unattended, err := queryBool(c, "unattended")
 	if err != nil {
 		return err
 	}
 	f.Unattended = unattended != nil && *unattended
-	found, next, err := h.elements.List(c.UserContext(), f)
+	found, next, err := h.elements.List(c.UserContext(), web.Principal(c), f)
 	if err != nil {
 		return err
 	}
@@ -56,7 +63,12 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	e, err := h.elements.Create(c.UserContext(), readDraft(fields))
+	d := readDraft(fields)
+	var school int64
+	if id := fields.ID("school_id", d.Faults); id != nil {
+		school = *id
+	}
+	e, err := h.elements.Create(c.UserContext(), web.Principal(c), d, school)
 	if err != nil {
 		return answerInvalid(c, err)
 	}
@@ -69,7 +81,7 @@ func (h handlers) get(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	e, err := h.elements.Get(c.UserContext(), id)
+	e, err := h.elements.GetWhole(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}
@@ -88,7 +100,7 @@ func (h handlers) patch(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	e, err := h.elements.Change(c.UserContext(), change.ID, readDraft(change.Fields), change.Match)
+	e, err := h.elements.Change(c.UserContext(), web.Principal(c), change.ID, readDraft(change.Fields), change.Match)
 	if err != nil {
 		return answerInvalid(c, err)
 	}
@@ -110,7 +122,7 @@ func (h handlers) retire(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.Retire(c.UserContext(), id, match); err != nil {
+	if err := h.elements.Retire(c.UserContext(), web.Principal(c), id, match); err != nil {
 		return err
 	}
 	return web.OK(c)

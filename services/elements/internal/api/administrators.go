@@ -12,7 +12,7 @@ func (h handlers) administrators(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	users, next, err := h.elements.ListAdministrators(c.UserContext(), id, after, limit)
+	users, next, err := h.elements.ListAdministrators(c.UserContext(), web.Principal(c), id, after, limit)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (h handlers) addAdministrator(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	user, err := h.elements.AddAdministrator(c.UserContext(), id, userID)
+	user, err := h.elements.AddAdministrator(c.UserContext(), web.Principal(c), id, userID)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (h handlers) removeAdministrator(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.RemoveAdministrator(c.UserContext(), id, userID); err != nil {
+	if err := h.elements.RemoveAdministrator(c.UserContext(), web.Principal(c), id, userID); err != nil {
 		return err
 	}
 	return web.OK(c)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -25,17 +26,27 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	if err := stores.Changes.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
 	}
+	accesses, err := accesslog.New(accesslog.Options{
+		DB: r.DB, Service: "elements", Days: r.AccessLogDays, Meter: r.Meter,
+	})
+	if err != nil {
+		return service.Surface{}, err
+	}
 	elements := element.New(element.Options{
 		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds,
-		Events: r.Events, Users: r.Identity, Sights: r.Sights, Zone: r.Zone, Now: time.Now,
+		Events: r.Events, Users: r.Identity, Accesses: accesses, Sights: r.Sights, Zone: r.Zone, Now: time.Now,
 	})
-	h := handlers{elements: elements, audit: stores.Audit, changes: stores.Changes, zone: r.Zone, now: time.Now}
+	h := handlers{
+		elements: elements, audit: stores.Audit, accesses: accesses, changes: stores.Changes,
+		trusted: r.TrustedProxies, zone: r.Zone, now: time.Now,
+	}
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
 			lifecycle.Background("audit", stores.Audit.Run(r.Log)),
 			lifecycle.Background("log of changes", stores.Changes.Run(r.Log)),
+			lifecycle.Background("log of looks", accesses.Run(r.Log)),
 			lifecycle.Background("upgrade of elements", stores.Elements.KeepUpgraded(r.Log)),
 		},
 	}, nil

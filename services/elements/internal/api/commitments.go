@@ -35,6 +35,8 @@ func readInclude(text string) (include element.Include) {
 			include.Staff = true
 		case "locations":
 			include.Locations = true
+		case "category":
+			include.Category = true
 		}
 	}
 	return include

@@ -1,10 +1,14 @@
 package api
 
 import (
+	"net/netip"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -19,33 +23,88 @@ type handlers struct {
 	elements *element.Service
 	audit    *auditlog.Log
 	changes  *changelog.Log
+	accesses *accesslog.Log
+	trusted  []netip.Prefix
 	zone     wiretime.Zone
 	now      func() time.Time
 }
 
 // search answers GET /api/elements (contract 4.1 rules 1 to 3).
 func (h handlers) search(c *fiber.Ctx) error {
-	by := h.elements.SearchByName
-	text, err := web.Query(c, "name")
-	if err == nil && text == "" {
-		by = h.elements.SearchByPart
-		text, err = web.Query(c, "namelike")
-	}
+	q, err := readSearch(c)
 	if err != nil {
 		return err
 	}
-	if text == "" {
+	if q.Name == "" && q.Part == "" && q.EntityType == "" {
 		return web.OK(c, web.Field{Name: "elements", Value: []form.Element{}})
 	}
-	found, err := by(c.UserContext(), web.Principal(c), text)
+	found, more, err := h.elements.Search(c.UserContext(), web.Principal(c), q)
 	if err != nil {
 		return err
 	}
 	elements := web.Field{Name: "elements", Value: listFormsOf(found)}
-	if len(found) == 0 {
+	if len(found) == 0 && q.After == 0 {
 		return web.Answer(c, problem.NotFound.Code(), problem.NotFound.Status(), elements)
 	}
-	return web.OK(c, elements)
+	var next int64
+	if more {
+		next = found[len(found)-1].ID
+		c.Set(fiber.HeaderLink, nextLink(c, next))
+	}
+	if q.Limit == 0 && q.After == 0 {
+		return web.OK(c, elements) // the answer as it is without pages
+	}
+	return web.OK(c, elements, web.Next(next))
+}
+
+// readSearch reads what is looked for from the query.
+func readSearch(c *fiber.Ctx) (q element.Search, err error) {
+	if q.Name, err = web.Query(c, "name"); err != nil {
+		return q, err
+	}
+	if q.Part, err = web.Query(c, "namelike"); err != nil {
+		return q, err
+	}
+	if q.School, err = readSchoolFilter(c); err != nil {
+		return q, err
+	}
+	q.EntityType = c.Query("entity_type")
+	if _, exists := element.TypeOf(q.EntityType); q.EntityType != "" && !exists {
+		return q, problem.New(problem.Malformed, "entity_type is not an entity type")
+	}
+	if c.Query("limit") != "" {
+		if q.Limit, err = web.Limit(c); err != nil {
+			return q, err
+		}
+	}
+	q.After, err = web.QueryID(c, "after")
+	return q, err
+}
+
+// nextLink is the Link header (RFC 8288) of a list that was cut: the same search, after the last that is listed.
+func nextLink(c *fiber.Ctx, last int64) string {
+	query := url.Values{"after": {strconv.FormatInt(last, 10)}}
+	for _, name := range []string{"name", "namelike", "entity_type", "school", "limit"} {
+		if text := c.Query(name); text != "" {
+			query.Set(name, text)
+		}
+	}
+	return "</api/elements?" + query.Encode() + `>; rel="next"`
+}
+
+// readSchoolFilter reads the query's school: an id, "own" or "first".
+func readSchoolFilter(c *fiber.Ctx) (element.SchoolFilter, error) {
+	text := c.Query("school")
+	id, isID := web.ParseID(text)
+	switch {
+	case text == "" || isID:
+		return element.SchoolFilter{ID: id}, nil
+	case text == "own":
+		return element.SchoolFilter{Own: true}, nil
+	case text == "first":
+		return element.SchoolFilter{First: true}, nil
+	}
+	return element.SchoolFilter{}, problem.New(problem.Malformed, "school is not an id, own or first")
 }
 
 // detail answers GET /api/elements/ID.

@@ -91,7 +91,7 @@ func FuzzReadDraft(f *testing.F) {
 			return
 		}
 		written := map[string]any{"entity_type": d.EntityType, "uuid": d.UUID, "current": d.Current,
-			"resource": d.Resource, "make_public": d.MakePublic}
+			"resource": d.Resource, "school": d.School, "make_public": d.MakePublic}
 		for name, text := range d.Texts {
 			written[name] = text
 		}

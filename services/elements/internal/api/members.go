@@ -24,14 +24,14 @@ func (h handlers) members(c *fiber.Ctx) error {
 		return err
 	}
 	if c.Query("nested") == "true" {
-		all, next, err := h.elements.ListPeopleAndThings(c.UserContext(), id, on, after, limit)
+		all, next, err := h.elements.ListPeopleAndThings(c.UserContext(), web.Principal(c), id, on, after, limit)
 		if err != nil {
 			return allowNothing(c, err)
 		}
 		return web.OKPage(c, "members", nestedMembersOf(all), web.Next(next),
 			func(i int) web.Field { return web.Next(all[i].ElementID) })
 	}
-	found, next, err := h.elements.ListMembers(c.UserContext(), id, on, after, limit)
+	found, next, err := h.elements.ListMembers(c.UserContext(), web.Principal(c), id, on, after, limit)
 	if err != nil {
 		return allowNothing(c, err)
 	}
@@ -49,7 +49,7 @@ func (h handlers) addMembers(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	members, err = h.elements.AddMembers(c.UserContext(), id, members)
+	members, err = h.elements.AddMembers(c.UserContext(), web.Principal(c), id, members)
 	if invalid, ok := errors.AsType[*record.InvalidError[[]element.Member]](err); ok {
 		return web.InvalidRecord(c, "members", membershipsOf(invalid.Record))
 	}
@@ -69,7 +69,7 @@ func (h handlers) endMembership(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.elements.EndMembership(c.UserContext(), id, member, from); err != nil {
+	if err := h.elements.EndMembership(c.UserContext(), web.Principal(c), id, member, from); err != nil {
 		return allowNothing(c, err)
 	}
 	return web.OK(c)

@@ -13,7 +13,7 @@ import (
 func (h handlers) public() []web.Route {
 	routes := []web.Route{
 		{
-			Method: fiber.MethodGet, Path: "/api/elements", Query: "name namelike",
+			Method: fiber.MethodGet, Path: "/api/elements", Query: "name namelike school entity_type limit after",
 			Access: web.SignedIn, Large: true, Handler: h.search,
 		},
 		{Method: fiber.MethodGet, Path: "/api/elements/:id", Access: web.SignedIn, Handler: h.detail},
@@ -58,48 +58,53 @@ func (h handlers) public() []web.Route {
 
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/elements",
-			Query:  "entity_type current unattended key limit after",
-			Access: web.Admin, Handler: h.list,
+			Query:  "entity_type current unattended key school limit after",
+			Access: web.SchoolAdmin, Handler: h.list,
 		},
 		{
-			Method: fiber.MethodPost, Path: "/api/admin/elements", Fields: draftFields,
-			Access: web.Admin, Repeatable: true, Handler: h.create,
+			Method: fiber.MethodPost, Path: "/api/admin/elements", Fields: draftFields + " element.school_id",
+			Access: web.SchoolAdmin, Repeatable: true, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.get},
+		{Method: fiber.MethodGet, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.get},
 		{
 			Method: fiber.MethodPatch, Path: "/api/admin/elements/:id", Fields: draftFields,
-			Access: web.Admin, Handler: h.patch,
+			Access: web.SchoolAdmin, Handler: h.patch,
 		},
-		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.Admin, Handler: h.retire},
+		{Method: fiber.MethodDelete, Path: "/api/admin/elements/:id", Access: web.SchoolAdmin, Handler: h.retire},
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/members", Query: "on nested limit after",
-			Access: web.Admin, Handler: h.members,
+			Access: web.SchoolAdmin, Handler: h.members,
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/elements/:id/members",
 			Fields: "members.element_id members.first_day members.last_day",
-			Access: web.Admin, Repeatable: true, Handler: h.addMembers,
+			Access: web.SchoolAdmin, Repeatable: true, Handler: h.addMembers,
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/members/:member", Query: "from",
-			Access: web.Admin, Handler: h.endMembership,
+			Access: web.SchoolAdmin, Handler: h.endMembership,
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/elements/:id/administrators", Query: "limit after",
-			Access: web.Admin, Handler: h.administrators,
+			Access: web.SchoolAdmin, Handler: h.administrators,
 		},
 		{
 			Method: fiber.MethodPut, Path: "/api/admin/elements/:id/administrators/:user",
-			Access: web.Admin, Handler: h.addAdministrator,
+			Access: web.SchoolAdmin, Handler: h.addAdministrator,
 		},
 		{
 			Method: fiber.MethodDelete, Path: "/api/admin/elements/:id/administrators/:user",
-			Access: web.Admin, Handler: h.removeAdministrator,
+			Access: web.SchoolAdmin, Handler: h.removeAdministrator,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/export/memberships", Query: "limit after",
+			Access: web.Admin, Handler: h.exportMemberships,
 		},
 
 		importer.Route("memberships", h.audit, h.importMemberships),
 		importer.Route("administrators", h.audit, h.importAdministrators),
 		h.audit.Route("elements", h.zone),
+		h.accesses.Route("elements", h.zone),
 	}
 	for _, t := range element.Types() {
 		routes = append(routes, importer.Route(t.ImportKind, h.audit, h.importElements(t)))
@@ -114,6 +119,7 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Administered, h.elements.Administered),
 		web.Serve(neighbour.Reaches, h.elements.Reaches),
 		web.Serve(neighbour.Surroundings, h.elements.Surroundings),
+		web.Serve(neighbour.Belonging, h.elements.Belonging),
 		web.Serve(neighbour.Pupils, h.elements.Pupils),
 		web.Serve(neighbour.Changes, h.changes.Answer),
 	}

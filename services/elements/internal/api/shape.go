@@ -53,6 +53,7 @@ type (
 		detail
 		Description string `json:"description"`
 		Members     int    `json:"members"`
+		School      bool   `json:"school,omitempty"`
 	}
 	propertyDetail struct {
 		detail
@@ -75,7 +76,7 @@ func detailOf(e element.Element, members int) any {
 			value(f.KnownAs), value(f.YearGroup), value(f.HouseName),
 		}
 	case form.Group:
-		return groupDetail{d, e.Description(), members}
+		return groupDetail{d, e.Description(), members, f.School}
 	case form.Property:
 		return propertyDetail{d, f.MakePublic}
 	default:
@@ -113,6 +114,7 @@ type adminForm struct {
 	ShortName   string         `json:"short_name,omitempty"`
 	Description string         `json:"description,omitempty"`
 	Resource    *bool          `json:"resource,omitempty"` // of groups
+	School      bool           `json:"school,omitempty"`
 	MakePublic  *bool          `json:"make_public,omitempty"`
 	Controlled  bool           `json:"controlled"`
 	Valid       bool           `json:"valid"`
@@ -125,7 +127,7 @@ func adminFormOf(e element.Element) adminForm {
 		Key: e.Key, Name: e.Name, EntityType: e.EntityType, Current: e.Current, UUID: e.UUID,
 		Email: f.Email, Title: f.Title, Initials: f.Initials, Forename: f.Forename, Surname: f.Surname,
 		KnownAs: f.KnownAs, YearGroup: f.YearGroup, HouseName: f.HouseName, TutorGroup: f.TutorGroup,
-		ShortName: f.ShortName, Description: f.Description,
+		ShortName: f.ShortName, Description: f.Description, School: f.School,
 		MakePublic: f.MakePublic, Controlled: len(e.Administrators) > 0, Valid: true,
 	}
 	if e.ID != 0 {
@@ -267,8 +269,9 @@ func (h handlers) intervalsOf(intervals []element.Interval) []interval {
 
 // draftFields are what readDraft reads.
 const draftFields = "element.entity_type element.name element.current element.uuid element.description " +
-	"element.resource element.short_name element.email element.title element.initials element.forename " +
-	"element.surname element.known_as element.year_group element.tutor_group element.house_name element.make_public"
+	"element.resource element.school element.short_name element.email element.title element.initials " +
+	"element.forename element.surname element.known_as element.year_group element.tutor_group " +
+	"element.house_name element.make_public"
 
 // readDraft reads the fields of an element. A text that is null empties its field.
 func readDraft(fields web.Object) element.Draft {
@@ -277,6 +280,7 @@ func readDraft(fields web.Object) element.Draft {
 	d.UUID = fields.Text("uuid", d.Faults)
 	d.Current = fields.Bool("current", d.Faults)
 	d.Resource = fields.Bool("resource", d.Faults)
+	d.School = fields.Bool("school", d.Faults)
 	d.MakePublic = fields.Bool("make_public", d.Faults)
 	for _, name := range element.TextFields() {
 		if text := fields.Text(name, d.Faults); text != nil {

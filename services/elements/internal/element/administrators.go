@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -13,9 +14,9 @@ import (
 // ListAdministrators returns a page of the users who administer the element, in order of id, and the id after which the
 // next page begins, 0 after the last page. A user whom identity no longer has is left out.
 func (s *Service) ListAdministrators(
-	ctx context.Context, id, after int64, limit int,
+	ctx context.Context, p principal.Principal, id, after int64, limit int,
 ) (page []fact.User, next int64, err error) {
-	e, err := s.Get(ctx, id)
+	e, err := s.GetAdministered(ctx, p, id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -29,8 +30,11 @@ func (s *Service) ListAdministrators(
 }
 
 // AddAdministrator makes the user an administrator of the element, which is controlled from then on. It changes nothing
-// when the user is one already. A Missing problem when there is no such element or user.
-func (s *Service) AddAdministrator(ctx context.Context, id, userID int64) (fact.User, error) {
+// when the user is one already. A Missing problem when there is no such element or user; Forbidden unless p administers
+// the element and the one that the user is.
+func (s *Service) AddAdministrator(
+	ctx context.Context, p principal.Principal, id, userID int64,
+) (fact.User, error) {
 	found, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{userID}})
 	if err != nil {
 		return fact.User{}, err
@@ -38,8 +42,14 @@ func (s *Service) AddAdministrator(ctx context.Context, id, userID int64) (fact.
 	if _, err := s.Get(ctx, id); err != nil {
 		return fact.User{}, err
 	}
+	if err := s.mustKeep(ctx, p, id); err != nil {
+		return fact.User{}, err
+	}
 	if len(found) == 0 {
 		return fact.User{}, problem.Missing("User", userID)
+	}
+	if err := s.mustAdminister(ctx, p, found[0].ElementID); err != nil {
+		return fact.User{}, err
 	}
 	_, err = s.change(ctx, id, func(e *Element) error {
 		if !e.addAdministrator(userID) {
@@ -60,8 +70,12 @@ func (e *Element) addAdministrator(userID int64) bool {
 }
 
 // RemoveAdministrator makes the user no longer an administrator of the element; without any, it is not controlled. A
-// Missing problem when there is no such element, or the user is none of its administrators.
-func (s *Service) RemoveAdministrator(ctx context.Context, id, userID int64) error {
+// Missing problem when there is no such element, or the user is none of its administrators; Forbidden when it is not
+// p's.
+func (s *Service) RemoveAdministrator(ctx context.Context, p principal.Principal, id, userID int64) error {
+	if err := s.mustKeep(ctx, p, id); err != nil {
+		return err
+	}
 	_, err := s.change(ctx, id, func(e *Element) error {
 		i, found := slices.BinarySearch(e.Administrators, userID)
 		if !found {

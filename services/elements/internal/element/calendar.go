@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -18,8 +19,9 @@ import (
 // calendarDays is how many days a calendar has before today, and how many after.
 const calendarDays = 366
 
-// CalendarByToken returns the calendar of the feed with that token, as Calendar does. A NotFound problem, whatever the
-// reason, when there is no such feed or it does not work for its user.
+// CalendarByToken returns the calendar of the feed with that token, as Calendar does. The context's actor is nobody,
+// from the client's address. A NotFound problem, whatever the reason, when there is no such feed or it does not work
+// for its user.
 func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, error) {
 	f, err := s.feeds.GetByToken(ctx, hashOf(token))
 	if errors.Is(err, record.ErrNotFound) {
@@ -43,6 +45,9 @@ func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, er
 	if !f.worksFor(u, e) || !v.sees(e) {
 		return nil, problem.New(problem.NotFound, "")
 	}
+	a := audit.ActorOf(ctx)
+	a.User = f.UserID
+	s.looked(audit.WithActor(ctx, a), v.ElementID, audit.LookFeed, e)
 	return s.calendarOf(ctx, v, e)
 }
 
@@ -54,6 +59,7 @@ func (s *Service) Calendar(ctx context.Context, p principal.Principal, id int64)
 	if err != nil {
 		return nil, err
 	}
+	s.looked(ctx, v.ElementID, audit.LookCalendar, e)
 	return s.calendarOf(ctx, v, e)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
@@ -11,8 +12,17 @@ import (
 var ErrUUIDTaken = errors.New("another element has the uuid")
 
 // Change changes the fields that the draft gives. record.InvalidError when the result is invalid or another element has
-// the uuid; PreconditionFailed at another version; a Missing problem when there is no such element.
-func (s *Service) Change(ctx context.Context, id int64, d Draft, match record.Match) (Element, error) {
+// the uuid; PreconditionFailed at another version; a Missing problem when there is no such element, Forbidden when it
+// is not p's to change.
+func (s *Service) Change(
+	ctx context.Context, p principal.Principal, id int64, d Draft, match record.Match,
+) (Element, error) {
+	if err := s.mustKeep(ctx, p, id); err != nil {
+		return Element{}, err
+	}
+	if err := d.mayMake(p); err != nil {
+		return Element{}, err
+	}
 	e, err := s.change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err
@@ -27,8 +37,12 @@ func (s *Service) Change(ctx context.Context, id int64, d Draft, match record.Ma
 }
 
 // Retire makes an element no longer current; its history stays. A later import of the same row makes it current again.
-// PreconditionFailed at another version; a Missing problem when there is no such element.
-func (s *Service) Retire(ctx context.Context, id int64, match record.Match) error {
+// PreconditionFailed at another version; a Missing problem when there is no such element, Forbidden when it is not
+// p's to retire.
+func (s *Service) Retire(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
+	if err := s.mustKeep(ctx, p, id); err != nil {
+		return err
+	}
 	_, err := s.change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err

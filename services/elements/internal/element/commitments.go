@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -11,8 +12,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Include says what a list of commitments shows of each event besides (contract 4.1 rule 9).
-type Include struct{ Staff, Locations bool }
+// Include says what a list of commitments shows of each event besides (contract 4.1 rule 9), and its category.
+type Include struct{ Staff, Locations, Category bool }
 
 // Commitment is a commitment in the list of an element's.
 type Commitment struct {
@@ -33,12 +34,13 @@ func (s *Service) ListCommitments(
 	if err != nil {
 		return nil, err
 	}
+	s.looked(ctx, v.ElementID, audit.LookCommitments, e)
 	reaches, err := s.reaches(ctx, []int64{id}, days)
 	if err != nil {
 		return nil, err
 	}
 	q := fact.CommitmentsQuestion{
-		Reaches: v.within(e, reaches[0]), Involved: include.Staff || include.Locations,
+		Reaches: v.within(e, reaches[0]), Involved: include.Staff || include.Locations, Category: include.Category,
 	}
 	if q.Sight, err = s.asked(ctx, v, e); err != nil {
 		return nil, err

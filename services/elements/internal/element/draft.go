@@ -26,6 +26,7 @@ type Draft struct {
 	UUID       *string
 	Current    *bool
 	Resource   *bool
+	School     *bool
 	MakePublic *bool
 	Texts      map[string]string // by the names of TextFields; an empty text empties the field
 	Faults     problem.Fields    // of fields that could not be read
@@ -60,6 +61,12 @@ func (d Draft) Apply(e *Element) problem.Fields {
 func (d Draft) applyDetails(e *Element, t Type, faults problem.Fields) {
 	if d.Resource != nil && e.EntityType == form.Group {
 		e.Details.Resource = *d.Resource
+	}
+	if d.School != nil && e.EntityType == form.Group {
+		e.Details.School = *d.School
+	}
+	if e.Details.School && e.Details.Resource {
+		faults.Add("school", "can't be a resource group")
 	}
 	if d.MakePublic != nil && e.EntityType == form.Property {
 		public := *d.MakePublic

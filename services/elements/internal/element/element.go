@@ -47,6 +47,7 @@ type Details struct {
 	ShortName   string
 	Description string
 	Resource    bool
+	School      bool
 	MakePublic  *bool
 }
 

@@ -70,6 +70,6 @@ func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Ele
 func (e Element) fact() fact.Element {
 	return fact.Element{
 		Element: e.ListForm(), Key: e.Key, Current: e.Current, Resource: e.IsResourceGroup(),
-		Administrators: e.Administrators,
+		School: e.IsSchool(), Administrators: e.Administrators,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -33,6 +34,7 @@ func (s *Service) FreeBusy(
 	if err != nil {
 		return nil, nil, err
 	}
+	s.looked(ctx, v.ElementID, audit.LookFreeBusy, elements...)
 	all = make([]FreeBusy, len(ids))
 	for n, e := range elements {
 		all[n].Element = e

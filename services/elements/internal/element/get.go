@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -14,6 +15,15 @@ import (
 func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
 	e, err := s.store.Get(ctx, id)
 	return e, missing(err, id)
+}
+
+// GetWhole is GetAdministered for showing all of the element to p.
+func (s *Service) GetWhole(ctx context.Context, p principal.Principal, id int64) (Element, error) {
+	e, err := s.GetAdministered(ctx, p, id)
+	if err == nil {
+		s.looked(ctx, s.viewer(p).ElementID, audit.LookDetail, e)
+	}
+	return e, err
 }
 
 // getAllSeen returns the elements in the order of the ids, and what p sees. A Missing problem names the first that does
@@ -51,7 +61,11 @@ func missing(err error, id int64) error { return record.Missing(err, "Element", 
 func (s *Service) GetWithCount(
 	ctx context.Context, p principal.Principal, id int64,
 ) (e Element, members int, err error) {
-	if e, _, err = s.getSeen(ctx, p, id, s.onToday()); err != nil || !e.IsGroup() {
+	e, v, err := s.getSeen(ctx, p, id, s.onToday())
+	if err == nil {
+		s.looked(ctx, v.ElementID, audit.LookDetail, e)
+	}
+	if err != nil || !e.IsGroup() {
 		return e, 0, err
 	}
 	all, err := s.nestedMembers(ctx, id, s.today())
@@ -68,9 +82,9 @@ func (s *Service) GetWithCount(
 }
 
 // requireGroup returns a MethodNotAllowed problem when the element is no group, and a Missing problem when there is
-// none.
-func (s *Service) requireGroup(ctx context.Context, id int64) error {
-	e, err := s.Get(ctx, id)
+// none, Forbidden when it is not p's.
+func (s *Service) requireGroup(ctx context.Context, p principal.Principal, id int64) error {
+	e, err := s.GetAdministered(ctx, p, id)
 	if err == nil && !e.IsGroup() {
 		err = problem.New(problem.MethodNotAllowed, "only a group has members")
 	}

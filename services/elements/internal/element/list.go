@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 )
 
 // Filter chooses elements for a list; zero fields choose all.
@@ -12,21 +13,43 @@ type Filter struct {
 	EntityType string
 	Current    *bool
 	Key        string
-	Seen       *Seen // only those; nil: all
-	Unattended bool  // only controlled elements with no administrator who can log in, so that nobody decides
-	After      int64 // only elements with a greater id
+	SchoolID   int64   // only what belongs to this school today; 0: of any
+	IDs        []int64 // only these; nil: all
+	Seen       *Seen   // only those; nil: all
+	Unattended bool    // only controlled elements with no administrator who can log in, so that nobody decides
+	After      int64   // only elements with a greater id
 	Limit      int
 }
 
 // List returns a page of elements in order of id, and the id after which the next page begins, 0 after the last page.
-func (s *Service) List(ctx context.Context, f Filter) (page []Element, next int64, err error) {
+// They are those that p administers. A Missing problem when there is no such school, Malformed when it is none,
+// Forbidden when it is not p's.
+func (s *Service) List(
+	ctx context.Context, p principal.Principal, f Filter,
+) (page []Element, next int64, err error) {
 	limit := f.Limit
 	f.Limit++
+	if err := s.chooseAdministered(ctx, p, &f); err != nil || f.IDs != nil && len(f.IDs) == 0 {
+		return nil, 0, err
+	}
 	if f.Unattended {
 		page, err = s.listUnattended(ctx, f)
 	} else {
 		page, err = s.store.List(ctx, f)
 	}
+	if err == nil && len(page) > limit {
+		page = page[:limit]
+		next = page[limit-1].ID
+	}
+	return page, next, err
+}
+
+// ListMemberships returns a page of all memberships in order of id, those that were taken back among them, and the id
+// after which the next page begins, 0 after the last page.
+func (s *Service) ListMemberships(
+	ctx context.Context, after int64, limit int,
+) (page []Membership, next int64, err error) {
+	page, err = s.memberships.ListAll(ctx, after, limit+1)
 	if err == nil && len(page) > limit {
 		page = page[:limit]
 		next = page[limit-1].ID

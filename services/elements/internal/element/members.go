@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -34,11 +35,12 @@ type MembershipFilter struct {
 
 // ListMembers returns a page of a group's own members in order of element id, then first day, and the id after which
 // the next page begins, 0 after the last page. On, when not nil, leaves only the runs of days that contain it. The
-// limit counts elements. A Missing problem when there is no such element, MethodNotAllowed when it is no group.
+// limit counts elements. A Missing problem when there is no such element, Forbidden when it is not p's,
+// MethodNotAllowed when it is no group.
 func (s *Service) ListMembers(
-	ctx context.Context, group int64, on *wiretime.Day, after int64, limit int,
+	ctx context.Context, p principal.Principal, group int64, on *wiretime.Day, after int64, limit int,
 ) (page []Member, next int64, err error) {
-	if err := s.requireGroup(ctx, group); err != nil {
+	if err := s.requireGroup(ctx, p, group); err != nil {
 		return nil, 0, err
 	}
 	days := allDays
@@ -68,9 +70,9 @@ func (s *Service) ListMembers(
 // or through other groups. They are in order of id; next is the id after which the next page begins, 0 after the last
 // page. Errors as those of ListMembers.
 func (s *Service) ListPeopleAndThings(
-	ctx context.Context, group int64, on *wiretime.Day, after int64, limit int,
+	ctx context.Context, p principal.Principal, group int64, on *wiretime.Day, after int64, limit int,
 ) (page []Member, next int64, err error) {
-	if err := s.requireGroup(ctx, group); err != nil {
+	if err := s.requireGroup(ctx, p, group); err != nil {
 		return nil, 0, err
 	}
 	all, err := s.nestedMembers(ctx, group, s.dayOrToday(on))
@@ -118,15 +120,21 @@ func setElements(members []Member, elements map[int64]*Element) {
 }
 
 // AddMembers adds days to the memberships of a group; runs of days that overlap or adjoin are merged. With a fault in
-// any member nothing is written, and record.InvalidError has all the members. The days of one element are written at
-// once, those of several one after another: a call that was cut off can be repeated. Other errors are those of
-// ListMembers, and Conflict when others keep changing the same memberships.
-func (s *Service) AddMembers(ctx context.Context, group int64, members []Member) ([]Member, error) {
-	if err := s.requireGroup(ctx, group); err != nil {
+// any member nothing is written, and record.InvalidError has all the members. Members that are not p's are Forbidden:
+// who could add them would administer them by that. The days of one element are written at once, those of several one
+// after another: a call that was cut off can be repeated. Other errors are those of ListMembers, and Conflict when
+// others keep changing the same memberships.
+func (s *Service) AddMembers(
+	ctx context.Context, p principal.Principal, group int64, members []Member,
+) ([]Member, error) {
+	if err := s.requireGroup(ctx, p, group); err != nil {
 		return nil, err
 	}
 	elements, err := s.elementsOf(ctx, members)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.mustAdminister(ctx, p, slices.Collect(maps.Keys(elements))...); err != nil {
 		return nil, err
 	}
 	faults := problem.Fields{}
@@ -191,8 +199,10 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 
 // EndMembership ends a membership on the day before from, today when nil: its days from then on are removed. A Missing
 // problem when the element is no member of the group on any day; other errors are those of AddMembers.
-func (s *Service) EndMembership(ctx context.Context, group, member int64, from *wiretime.Day) error {
-	if err := s.requireGroup(ctx, group); err != nil {
+func (s *Service) EndMembership(
+	ctx context.Context, p principal.Principal, group, member int64, from *wiretime.Day,
+) error {
+	if err := s.requireGroup(ctx, p, group); err != nil {
 		return err
 	}
 	first := s.dayOrToday(from)

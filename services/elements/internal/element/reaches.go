@@ -5,11 +5,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Reaches returns whose commitments count for those of the elements that exist, in the order of the question.
+// Reaches returns whose commitments count for those of the elements that exist, in the order of the question. It
+// records who looks at them, if anybody does.
 func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
 	elements, err := s.find(ctx, q.IDs)
 	if err != nil {
@@ -22,6 +24,9 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 	}
 	all := make([]fact.ElementReaches, len(ids))
 	for n, id := range ids {
+		if q.Onlooker != nil {
+			s.looked(ctx, *q.Onlooker, audit.LookEvents, *elements[id])
+		}
 		all[n] = fact.ElementReaches{ElementID: id, Reaches: reaches[n]}
 	}
 	return all, nil

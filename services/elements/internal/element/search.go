@@ -2,33 +2,84 @@ package element
 
 import (
 	"context"
+	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// maxHits bounds a search by a part of the name (contract part 8).
+// maxHits bounds a search without a limit of its own, unless it is by the whole name (contract part 8).
 const maxHits = 100
 
-// SearchByName returns the current elements of exactly that name that p sees today, in order of id.
-func (s *Service) SearchByName(ctx context.Context, p principal.Principal, name string) ([]Element, error) {
-	v, err := s.sightOf(ctx, s.viewer(p), s.onToday())
-	if err != nil {
-		return nil, err
-	}
-	return s.store.ListByName(ctx, name, v.seen())
+// Search is what current elements are looked for by. All of it must hold; a zero field is not looked at.
+type Search struct {
+	Name       string // the whole name
+	Part       string // a part of it, where there is no Name; letter case and accents do not count
+	EntityType string
+	School     SchoolFilter
+	After      int64 // only elements that come after this one
+	Limit      int   // 0: a hundred, and by the whole name all
 }
 
-// SearchByPart returns the first 100 current elements whose name contains the part and that p sees today, in order of
-// name, then id. Letter case and accents do not count; nothing but accents is in no name.
-func (s *Service) SearchByPart(ctx context.Context, p principal.Principal, part string) ([]Element, error) {
-	n := needle.New(part)
-	if n.Length() == 0 {
-		return nil, nil
+// Place is a place in the order of name, then id.
+type Place struct {
+	Name string
+	ID   int64
+}
+
+// Search returns the first of the current elements that are looked for and that p sees today, in order of name, then
+// id, and whether there are more; with School.First that is not known. Nothing but accents is in no name.
+// A Malformed problem when p sees no element After, or for a page with School.First; others are those of narrow.
+func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (found []Element, more bool, err error) {
+	n := needle.New(q.Part)
+	if q.Name == "" && q.Part != "" && n.Length() == 0 {
+		return nil, false, nil
 	}
 	v, err := s.sightOf(ctx, s.viewer(p), s.onToday())
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return s.store.ListByNeedle(ctx, n, v.seen(), maxHits)
+	if q.School.First && (q.After != 0 || q.Limit != 0) {
+		return nil, false, problem.New(problem.Malformed, "a list with school=first has no pages")
+	}
+	among := Among{Seen: v.seen(), EntityType: q.EntityType}
+	if among.After, err = s.placeOf(ctx, v, q.After); err != nil {
+		return nil, false, err
+	}
+	most := q.Limit
+	if most == 0 && q.Name == "" {
+		most = maxHits
+	}
+	ask := most
+	if most > 0 && !q.School.First {
+		ask++
+	}
+	found, err = s.search(ctx, p, q.School, among, ask, func(among Among, limit int) ([]Element, error) {
+		switch {
+		case q.Name != "":
+			return s.store.ListByName(ctx, q.Name, among, limit)
+		case q.Part != "":
+			return s.store.ListByNeedle(ctx, n, among, limit)
+		}
+		return s.store.ListByType(ctx, among, limit)
+	})
+	if most > 0 && len(found) > most {
+		return found[:most], true, err
+	}
+	return found, false, err
+}
+
+// placeOf returns the place of an element, nil for id 0. One that is not seen is as one that does not exist: what comes
+// after it would tell its name.
+func (s *Service) placeOf(ctx context.Context, v sight, id int64) (*Place, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	e, err := s.store.Get(ctx, id)
+	if err == nil && !v.sees(e) || errors.Is(err, record.ErrNotFound) {
+		return nil, problem.New(problem.Malformed, "after is no place in the list")
+	}
+	return &Place{e.Name, e.ID}, err
 }

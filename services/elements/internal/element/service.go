@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/needle"
@@ -21,12 +22,14 @@ type Store interface {
 	FindByAdministrator(ctx context.Context, userID int64) ([]Element, error)
 	// List returns a page of elements in order of id.
 	List(ctx context.Context, filter Filter) ([]Element, error)
-	// ListByName returns those of the elements that are seen, current and of exactly that name, in order of id: of
-	// each only what the list form shows, and whether it is current.
-	ListByName(ctx context.Context, name string, seen *Seen) ([]Element, error)
-	// ListByNeedle returns the first of the elements that are seen, current and have the part in their name, in order
-	// of name, then id; of each what ListByName does.
-	ListByNeedle(ctx context.Context, part needle.Needle, seen *Seen, limit int) ([]Element, error)
+	// ListByName returns those among the elements that are current and of exactly that name, in order of id: of each
+	// only what the list form shows, and whether it is current. A limit of 0 is none.
+	ListByName(ctx context.Context, name string, among Among, limit int) ([]Element, error)
+	// ListByNeedle returns the first among the elements that are current and have the part in their name, in order of
+	// name, then id; of each what ListByName does.
+	ListByNeedle(ctx context.Context, part needle.Needle, among Among, limit int) ([]Element, error)
+	// ListByType returns, in the same way, the first of the current elements of the type that among has.
+	ListByType(ctx context.Context, among Among, limit int) ([]Element, error)
 	// ListPublic returns the ids of the public properties, in order.
 	ListPublic(ctx context.Context) ([]int64, error)
 
@@ -50,6 +53,8 @@ type MembershipStore interface {
 	FindByGroups(ctx context.Context, groups []int64, days wiretime.Days) ([]Membership, error)
 	// List returns a page of the memberships in a group, in order of member.
 	List(ctx context.Context, filter MembershipFilter) ([]Membership, error)
+	// ListAll returns up to limit memberships with an id above after, in order of id.
+	ListAll(ctx context.Context, after int64, limit int) ([]Membership, error)
 	// Insert and Replace are as those of Store; a duplicate is one whose group has the member already.
 	Insert(ctx context.Context, memberships []Membership) (duplicates []int, err error)
 	Replace(ctx context.Context, memberships []Membership) (all bool, err error)
@@ -84,6 +89,11 @@ type Users interface {
 	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
+// Accesses records who looks at whom. It never waits for a store.
+type Accesses interface {
+	Looked(ctx context.Context, what audit.Look, elements ...int64)
+}
+
 // Options of New.
 type Options struct {
 	Store       Store
@@ -91,6 +101,7 @@ type Options struct {
 	Feeds       FeedStore
 	Events      Events
 	Users       Users
+	Accesses    Accesses
 	Sights      principal.Sights
 	Zone        wiretime.Zone
 	Now         func() time.Time
@@ -103,6 +114,7 @@ type Service struct {
 	feeds       FeedStore
 	events      Events
 	users       Users
+	accesses    Accesses
 	sights      principal.Sights
 	zone        wiretime.Zone
 	now         func() time.Time
@@ -110,7 +122,7 @@ type Service struct {
 
 // New returns the use cases.
 func New(o Options) *Service {
-	return &Service{o.Store, o.Memberships, o.Feeds, o.Events, o.Users, o.Sights, o.Zone, o.Now}
+	return &Service{o.Store, o.Memberships, o.Feeds, o.Events, o.Users, o.Accesses, o.Sights, o.Zone, o.Now}
 }
 
 func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }

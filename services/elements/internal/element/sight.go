@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -46,6 +47,19 @@ func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf
 func (v sight) sees(e Element) bool {
 	return v.All() || e.isPublic() || v.Scope == principal.SeesOwn &&
 		(v.days[e.ID] != nil || slices.Contains(openTypes, e.EntityType))
+}
+
+// looked records that the user who is element own, 0: none, looks at those of the elements that are other people.
+// Whoever has switched to a person is another one.
+func (s *Service) looked(ctx context.Context, own int64, what audit.Look, elements ...Element) {
+	var people []int64
+	for _, e := range elements {
+		if (e.EntityType == form.Staff || e.EntityType == form.Pupil) &&
+			(e.ID != own || audit.ActorOf(ctx).Original != 0) {
+			people = append(people, e.ID)
+		}
+	}
+	s.accesses.Looked(ctx, what, people...)
 }
 
 // openTypes are those of elements that every pupil sees.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -43,7 +44,10 @@ func (s *Service) ListTimetables(
 	if err != nil {
 		return nil, err
 	}
-	q := fact.CommitmentsQuestion{Reaches: union(all.reaches), Involved: include.Staff || include.Locations}
+	s.looked(ctx, v.ElementID, audit.LookTimetable, all.elements...)
+	q := fact.CommitmentsQuestion{
+		Reaches: union(all.reaches), Involved: include.Staff || include.Locations, Category: include.Category,
+	}
 	if q.Sight, err = s.asked(ctx, v, all.elements...); err != nil {
 		return nil, err
 	}

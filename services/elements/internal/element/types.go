@@ -55,7 +55,7 @@ var types = []Type{
 	{
 		Name: form.Group, ImportKind: "groups",
 		required: []string{"name"},
-		optional: []string{"description", "resource"},
+		optional: []string{"description", "resource", "school"},
 	},
 	{
 		Name: form.Property, ImportKind: "properties",

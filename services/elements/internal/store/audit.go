@@ -83,6 +83,9 @@ func elementValues(e element.Element) []audit.Value {
 	if e.IsGroup() {
 		values = append(values, audit.Bool("resource", d.Resource))
 	}
+	if d.School {
+		values = append(values, audit.Bool("school", true))
+	}
 	if d.MakePublic != nil {
 		values = append(values, audit.Bool("make_public", *d.MakePublic))
 	}

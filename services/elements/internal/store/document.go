@@ -42,6 +42,7 @@ type detailsDocument struct {
 	ShortName   string `bson:"short_name,omitempty"`
 	Description string `bson:"description,omitempty"`
 	Resource    bool   `bson:"resource,omitempty"`
+	School      bool   `bson:"school,omitempty"`
 	MakePublic  *bool  `bson:"make_public,omitempty"`
 }
 

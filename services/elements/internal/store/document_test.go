@@ -18,7 +18,8 @@ func TestDocuments_StayAsTheyAreStored(t *testing.T) {
 		ID: 1, Key: "Pupil:17", ImportHash: "h", EntityType: "Pupil", EntityID: 2, Name: "A", UUID: "u", Current: true,
 		Details: element.Details{
 			Initials: "a", Title: "b", Forename: "c", Surname: "d", KnownAs: "e", YearGroup: "f", HouseName: "g",
-			TutorGroup: "h", Email: "i", ShortName: "j", Description: "k", Resource: true, MakePublic: &public,
+			TutorGroup: "h", Email: "i", ShortName: "j", Description: "k", Resource: true, School: true,
+			MakePublic: &public,
 		},
 		Administrators: []int64{3}, ImportedAdministrators: []string{"3"},
 	})
@@ -41,7 +42,7 @@ func TestDocuments_StayAsTheyAreStored(t *testing.T) {
 			"entity_id":2,"name":"A","uuid":"u","current":true,
 			"details":{"initials":"a","title":"b","forename":"c","surname":"d","known_as":"e","year_group":"f",
 			"house_name":"g","tutor_group":"h","email":"i","short_name":"j","description":"k","resource":true,
-			"make_public":false},"administrators":[3],"imported_administrators":["3"],"grams":["a"]}`},
+			"school":true,"make_public":false},"administrators":[3],"imported_administrators":["3"],"grams":["a"]}`},
 		{"an element with little", plain, `{"_id":1,"version":0,"schema":2,"entity_type":"Group","entity_id":2,
 			"name":"A","uuid":"u","current":false,"details":{},"administrators":null,"grams":null}`},
 		{"a membership", m, `{"_id":1,"version":0,"schema":1,"group":2,"member":3,"nested":true,

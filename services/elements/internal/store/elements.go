@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/journal"
@@ -30,7 +31,8 @@ func newElements(o Options) *Elements {
 			Collection: o.DB.Collection("elements"),
 			Record:     (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
 			Marks: o.Marks, Keys: keysOfElement,
-			Follow: func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
+			Follow:  func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
+			Batches: changelog.NewBatches(o.DB, service),
 		}),
 		ids:  o.IDs,
 		near: directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
@@ -120,7 +122,11 @@ func (s *Elements) List(ctx context.Context, f element.Filter) ([]element.Elemen
 }
 
 func byFilter(f element.Filter) bson.D {
-	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: f.After}}}}
+	ids := bson.D{{Key: "$gt", Value: f.After}}
+	if f.IDs != nil {
+		ids = append(ids, bson.E{Key: "$in", Value: f.IDs})
+	}
+	filter := bson.D{{Key: "_id", Value: ids}}
 	if f.Key != "" {
 		filter = append(filter, bson.E{Key: "key", Value: f.Key})
 	}
@@ -146,10 +152,53 @@ func byFilter(f element.Filter) bson.D {
 }
 
 // ListByName implements element.Store.
-func (s *Elements) ListByName(ctx context.Context, name string, seen *element.Seen) ([]element.Element, error) {
+func (s *Elements) ListByName(
+	ctx context.Context, name string, among element.Among, limit int,
+) ([]element.Element, error) {
 	return s.elements.Find(
-		ctx, whatIsSeen(byName(name), seen), options.Find().SetProjection(listed).SetSort(orderOfID),
+		ctx, whatIsAmong(byName(name), among),
+		options.Find().SetProjection(listed).SetSort(orderOfID).SetLimit(int64(limit)),
 	)
+}
+
+// ListByType implements element.Store.
+func (s *Elements) ListByType(ctx context.Context, among element.Among, limit int) ([]element.Element, error) {
+	return s.elements.Find(ctx, whatIsAmong(whatIsCurrent(), among),
+		options.Find().SetProjection(listed).SetSort(orderOfName).SetLimit(int64(limit)))
+}
+
+func whatIsCurrent() bson.D { return bson.D{{Key: "current", Value: true}} }
+
+// whatIsAmong adds the conditions of a search besides the name.
+func whatIsAmong(filter bson.D, among element.Among) bson.D {
+	if among.EntityType != "" {
+		filter = append(filter, bson.E{Key: "entity_type", Value: among.EntityType})
+	}
+	if p := among.After; p != nil {
+		filter = append(filter, bson.E{Key: "$and", Value: bson.A{
+			bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: p.Name}}}},
+			bson.D{{Key: "$or", Value: bson.A{
+				bson.D{{Key: "name", Value: bson.D{{Key: "$gt", Value: p.Name}}}},
+				bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: p.ID}}}},
+			}}},
+		}})
+	}
+	if filter = whatIsSeenOf(filter, among); among.IDs != nil {
+		filter = append(filter, in("_id", among.IDs))
+	}
+	return filter
+}
+
+// whatIsSeenOf is whatIsSeen of a search: where it is for one type, only what is seen of that.
+func whatIsSeenOf(filter bson.D, among element.Among) bson.D {
+	seen := among.Seen
+	switch {
+	case seen == nil || among.EntityType == "" || among.EntityType == form.Property:
+		return whatIsSeen(filter, seen)
+	case slices.Contains(seen.Types, among.EntityType):
+		return filter
+	}
+	return append(filter, bson.E{Key: "$or", Value: bson.A{bson.D{in("_id", append([]int64{}, seen.IDs...))}}})
 }
 
 // whatIsSeen adds the condition that an element is seen.
@@ -193,13 +242,13 @@ var listed = bson.D{
 // ListByNeedle implements element.Store. Names that have all grams of a needle may lack the needle, if it is longer
 // than a gram: then it reads more of them until it has enough. The server sorts only as many as it is to return.
 func (s *Elements) ListByNeedle(
-	ctx context.Context, part needle.Needle, seen *element.Seen, limit int,
+	ctx context.Context, part needle.Needle, among element.Among, limit int,
 ) ([]element.Element, error) {
 	const spare, growth = 10, 8
 	for most := limit + spare; ; most *= growth {
 		o := options.Find().SetProjection(listed).SetSort(orderOfName).
 			SetLimit(int64(most)).SetBatchSize(int32(most) + 1) // all in one round trip
-		read, err := s.elements.Find(ctx, whatIsSeen(byNeedle(part), seen), o)
+		read, err := s.elements.Find(ctx, whatIsAmong(byNeedle(part), among), o)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -31,6 +32,7 @@ func newMemberships(o Options) *Memberships {
 			Follow: func(_, m element.Membership) change.Item {
 				return change.Item{Kind: change.Membership, GroupID: m.Group, MemberID: m.Member}
 			},
+			Batches: changelog.NewBatches(o.DB, service),
 		}),
 		ids:   o.IDs,
 		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfMemberships),
@@ -129,6 +131,12 @@ func touching(days wiretime.Days, filter ...bson.E) bson.D {
 func (s *Memberships) List(ctx context.Context, f element.MembershipFilter) ([]element.Membership, error) {
 	o := options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(f.Limit))
 	return s.memberships.Find(ctx, byMembershipFilter(f), o)
+}
+
+// ListAll implements element.MembershipStore, by the index of ids.
+func (s *Memberships) ListAll(ctx context.Context, after int64, limit int) ([]element.Membership, error) {
+	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit))
+	return s.memberships.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}, o)
 }
 
 func byMembershipFilter(f element.MembershipFilter) bson.D {

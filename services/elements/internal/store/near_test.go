@@ -334,11 +334,11 @@ func TestDirectory_AWriterAsleepPastTheEndOfItsMarkIsHeardOnceItAnswers(t *testi
 func TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore(t *testing.T) {
 	for way, see := range map[string]func(context.Context, *Store, int64) error{
 		"by name": func(ctx context.Context, s *Store, _ int64) error {
-			found, err := s.Elements.ListByName(ctx, "new", nil)
+			found, err := s.Elements.ListByName(ctx, "new", element.Among{}, 0)
 			return want(err, len(found))
 		},
 		"by a part of the name": func(ctx context.Context, s *Store, _ int64) error {
-			found, err := s.Elements.ListByNeedle(ctx, needle.New("new"), nil, 10)
+			found, err := s.Elements.ListByNeedle(ctx, needle.New("new"), element.Among{}, 10)
 			return want(err, len(found))
 		},
 		"in a list": func(ctx context.Context, s *Store, _ int64) error {

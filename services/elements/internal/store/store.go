@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/directory"
@@ -45,6 +46,9 @@ func New(o Options) *Store {
 	}
 }
 
+// service is the name of this one.
+const service = "elements"
+
 // The shapes of this release's documents: elementSchema of elements, whose grams have no accents since 2, and schema of
 // all others.
 const (
@@ -62,6 +66,10 @@ var elementIndexes = []mongostore.Index{
 	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
 	{Name: "before_2", Keys: bson.D{{Key: "schema", Value: 1}}, Where: older()},
 	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
+	// With the name after these, a list of a type reads only what it returns.
+	{Name: "type_name", Keys: bson.D{
+		{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1},
+	}},
 	auditlog.Index(),
 	changelog.Index(),
 }
@@ -81,7 +89,8 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
-		auditOf(db).Prepare(ctx), changesOf(db, 0).Prepare(ctx))
+		auditOf(db).Prepare(ctx), changesOf(db, 0).Prepare(ctx),
+		accesslog.Prepare(ctx, db, service))
 	if err != nil {
 		return err
 	}
@@ -89,12 +98,12 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 }
 
 func auditOf(db *mongo.Database) *auditlog.Log {
-	return auditlog.New(db, "elements", db.Collection("elements"), db.Collection("memberships"), db.Collection("feeds"))
+	return auditlog.New(db, service, db.Collection("elements"), db.Collection("memberships"), db.Collection("feeds"))
 }
 
 func changesOf(db *mongo.Database, keep time.Duration) *changelog.Log {
 	return changelog.New(changelog.Options{
-		DB: db, Service: "elements", Keep: keep,
+		DB: db, Service: service, Keep: keep,
 		Sources: []*mongo.Collection{db.Collection("elements"), db.Collection("memberships")},
 	})
 }

@@ -61,7 +61,7 @@ func TestElements_KeepAllThatTheyAreGiven(t *testing.T) {
 		Current: true,
 		Details: element.Details{Initials: "a", Title: "b", Forename: "c", Surname: "d", KnownAs: "e",
 			YearGroup: "f", HouseName: "g", TutorGroup: "h", Email: "i", ShortName: "j", Description: "k",
-			Resource: true, MakePublic: &public},
+			Resource: true, School: true, MakePublic: &public},
 		Administrators: []int64{3, 5}, ImportedAdministrators: []string{"3"},
 	}
 	e = add(t, s, e)[0]
@@ -101,7 +101,7 @@ func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
 		t.Fatal(taken, err)
 	}
 	for _, name := range []string{"A", "C", "D"} {
-		if found, err := s.Elements.ListByName(t.Context(), name, nil); err != nil || len(found) != 1 {
+		if found, err := s.Elements.ListByName(t.Context(), name, element.Among{}, 0); err != nil || len(found) != 1 {
 			t.Errorf("%s: %v %v", name, found, err)
 		}
 	}
@@ -211,7 +211,7 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 
 	slices.Sort(names)
 	for _, part := range []string{"z", "ET", "zet", "Zeta"} {
-		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), nil, 100)
+		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), element.Among{}, 100)
 		if err != nil || !slices.Equal(namesOf(found), names) {
 			t.Errorf("%s: %q, not %q (%v)", part, namesOf(found), names, err)
 		}
@@ -221,11 +221,11 @@ func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
 			}
 		}
 	}
-	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), nil, 3)
+	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), element.Among{}, 3)
 	if err != nil || !slices.Equal(namesOf(first), names[:3]) {
 		t.Errorf("the first three are %q (%v)", namesOf(first), err)
 	}
-	exact, err := s.Elements.ListByName(t.Context(), "zeta", nil)
+	exact, err := s.Elements.ListByName(t.Context(), "zeta", element.Among{}, 0)
 	if err != nil || len(exact) != 2 || exact[0].ID != elements[0].ID {
 		t.Errorf("exactly zeta: %+v %v", exact, err)
 	}
@@ -238,7 +238,7 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 		elements = append(elements, elementNamed(form.Subject, fmt.Sprintf("%03d abcX bcd", i)))
 	}
 	add(t, s, append(elements, elementNamed(form.Subject, "zz abcd"))...)
-	found, err := s.Elements.ListByNeedle(t.Context(), needle.New("abcd"), nil, 100)
+	found, err := s.Elements.ListByNeedle(t.Context(), needle.New("abcd"), element.Among{}, 100)
 	if err != nil || !slices.Equal(namesOf(found), []string{"zz abcd"}) {
 		t.Errorf("%q %v", namesOf(found), err)
 	}
@@ -393,10 +393,26 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"namelike of two characters", "elements", byNeedle(needle.New("99")), orderOfName},
 		{"namelike of many characters", "elements", byNeedle(needle.New("surname29")), orderOfName},
 		{"public properties", "elements", public, orderOfID},
+		{"a type by name", "elements",
+			whatIsAmong(whatIsCurrent(), element.Among{EntityType: form.Pupil}), orderOfName},
+		{"a type after a place", "elements", whatIsAmong(whatIsCurrent(), element.Among{
+			EntityType: form.Pupil, After: &element.Place{Name: "Forename17 Surname1", ID: 5},
+		}), orderOfName},
+		{"a type of what is seen", "elements", whatIsAmong(whatIsCurrent(), element.Among{
+			EntityType: form.Pupil, Seen: seen, After: &element.Place{Name: "Forename17 Surname1", ID: 5},
+		}), orderOfName},
+		{"namelike of a type after a place", "elements", whatIsAmong(byNeedle(needle.New("99")), element.Among{
+			EntityType: form.Pupil, After: &element.Place{Name: "Forename17 Surname1", ID: 5},
+		}), orderOfName},
 		{"name of what is seen", "elements", whatIsSeen(byName("Forename17 Surname1"), seen), orderOfID},
 		{"namelike of what is seen", "elements", whatIsSeen(byNeedle(needle.New("99")), seen), orderOfName},
 		{"list of a type of what is seen", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, Seen: seen, Limit: 10}), orderOfID},
+		{"name of a school", "elements",
+			whatIsAmong(byName("Forename17 Surname1"), element.Among{IDs: some}), orderOfID},
+		{"namelike of a school", "elements",
+			whatIsAmong(byNeedle(needle.New("99")), element.Among{Seen: seen, IDs: some}), orderOfName},
+		{"list of a school", "elements", byFilter(element.Filter{IDs: some, After: 100, Limit: 10}), orderOfID},
 		{"elements to upgrade", "elements", older(), nil},
 		{"list of a type", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
 // asBefore makes an element what the release before would have stored.
@@ -36,7 +37,7 @@ func TestClients_NamelikeFindsWhatTheReleaseBeforeHasWritten(t *testing.T) {
 	gone := add(t, s, retired)[0]
 	names := func(part string) []string {
 		t.Helper()
-		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), nil, 10)
+		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), element.Among{}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}

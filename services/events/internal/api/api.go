@@ -5,6 +5,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -12,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
+	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -27,11 +29,25 @@ import (
 type settings struct {
 	notice.Settings
 	absence.Nightly
-	DateOrder wiretime.DateOrder `envconfig:"BELFRY_DATE_ORDER" default:"dmy" desc:"how dates with slashes are read in the fields of events: dmy (1/4/2019 is the first of April), mdy, or iso for none, and hours of two digits alone"`
+	Streams      int                `envconfig:"BELFRY_STREAMS" default:"500" desc:"how many streams of changes a replica holds open"`
+	StreamsOfOne int                `envconfig:"BELFRY_STREAMS_OF_ONE" default:"5" desc:"how many of those one user may have"`
+	DateOrder    wiretime.DateOrder `envconfig:"BELFRY_DATE_ORDER" default:"dmy" desc:"how dates with slashes are read in the fields of events: dmy (1/4/2019 is the first of April), mdy, or iso for none, and hours of two digits alone"`
 }
 
 // Check implements settings.Checker.
-func (s *settings) Check() error { return errors.Join(s.Settings.Check(), s.Nightly.Check()) }
+func (s *settings) Check() error {
+	faults := []error{s.Settings.Check(), s.Nightly.Check()}
+	if s.Streams < 1 || s.Streams > maxStreams {
+		faults = append(faults, fmt.Errorf("BELFRY_STREAMS: must be from 1 to %d", maxStreams))
+	}
+	if s.StreamsOfOne < 1 || s.StreamsOfOne > maxStreams {
+		faults = append(faults, fmt.Errorf("BELFRY_STREAMS_OF_ONE: must be from 1 to %d", maxStreams))
+	}
+	return errors.Join(faults...)
+}
+
+// maxStreams leaves connections of the listener for other requests.
+const maxStreams = 1000
 
 // Spec is the events service.
 func Spec() service.Spec {
@@ -134,20 +150,27 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	if err := changes.Measure(r.Meter); err != nil {
 		return service.Surface{}, err
 	}
+	follows := follow.New(follow.Options{
+		Events: changes.Answer, Elements: r.Elements.Changes, Notes: r.Notes.Changes,
+		Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights, Hushed: useCases.Hushed,
+	})
+	hub := follow.NewHub(follows)
+	if err := measureStreams(r); err != nil {
+		return service.Surface{}, err
+	}
 	h := handlers{
 		events:     useCases,
 		dateOrder:  own.DateOrder,
 		clashes:    clashes,
 		categories: categories,
 		series:     allSeries,
-		follow: follow.New(follow.Options{
-			Events: changes.Answer, Elements: r.Elements.Changes, Notes: r.Notes.Changes,
-			Secret: r.InternalToken.Reveal(), Zone: r.Zone.String(), Sights: r.Sights, Hushed: useCases.Hushed,
-		}),
-		shape:    shape{r.Zone},
-		webhooks: webhookHandlers{notices, r.Zone},
-		absences: absenceHandlers{absences, shape{r.Zone}},
-		audit:    store.Audit(r.DB),
+		follow:     follows,
+		hub:        hub,
+		streams:    web.StreamBounds{All: own.Streams, Each: own.StreamsOfOne},
+		shape:      shape{r.Zone},
+		webhooks:   webhookHandlers{notices, r.Zone},
+		absences:   absenceHandlers{absences, shape{r.Zone}},
+		audit:      store.Audit(r.DB),
 	}
 	return service.Surface{
 		Public:   h.public(),
@@ -169,6 +192,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 			),
 			lifecycle.Background("audit", h.audit.Run(r.Log)),
 			lifecycle.Background("log of changes", changes.Run(r.Log)),
+			lifecycle.Background("look for changes", look(r.Log, hub)),
 			lifecycle.Background("upgrade of events", events.KeepUpgraded(r.Log)),
 		},
 	}, nil

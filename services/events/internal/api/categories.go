@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -12,9 +13,9 @@ func (h handlers) listCategories(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]listedCategory, len(categories))
-	for i, category := range categories {
-		shown[i] = listedCategory{category.ID, category.Name, true}
+	shown := make([]*form.Category, len(categories))
+	for i := range categories {
+		shown[i] = listed(&categories[i])
 	}
 	return web.OK(c, web.Field{Name: "eventcategories", Value: shown})
 }

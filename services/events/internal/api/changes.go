@@ -16,17 +16,13 @@ func (h handlers) changes(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	since, given := c.Request().URI().QueryArgs().PeekMulti("since"), c.Request().URI().QueryArgs().Has("since")
+	token, given := sinceOf(c)
 	if !given {
 		place, err := h.follow.Now(c.UserContext(), web.Principal(c))
 		if err != nil {
 			return err
 		}
 		return h.answerChanges(c, nil, place)
-	}
-	token := ""
-	if len(since) == 1 { // several are none
-		token = string(since[0])
 	}
 	after, err := h.follow.Parse(token)
 	if err != nil {
@@ -37,6 +33,15 @@ func (h handlers) changes(c *fiber.Ctx) error {
 		return err
 	}
 	return h.answerChanges(c, found, next)
+}
+
+// sinceOf returns the token of a request. Several are none of any deployment.
+func sinceOf(c *fiber.Ctx) (token string, given bool) {
+	since := c.Request().URI().QueryArgs().PeekMulti("since")
+	if len(since) == 1 {
+		token = string(since[0])
+	}
+	return token, len(since) > 0
 }
 
 func (h handlers) answerChanges(c *fiber.Ctx, found []change.Item, next follow.Place) error {

@@ -25,9 +25,19 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	besides, err := h.events.Besides(
+		c.UserContext(), web.Principal(c), readInclude(c),
+		event.EachOf(found, func(v *event.CommitmentView) *event.Event { return &v.Event }),
+	)
+	if err != nil {
+		return err
+	}
 	shown := make([]form.Commitment, len(found))
-	for i, v := range found {
-		shown[i] = h.shape.decided(v)
+	for i := range found {
+		v := &found[i]
+		shown[i] = h.shape.decided(*v)
+		shown[i].Event.Category = listed(besides.Category(&v.Event))
+		shown[i].Decision = h.shape.decision(besides.Decision(&v.Event, v.Commitment, v.Element))
 	}
 	return web.OKPage(c, "commitments", shown, nextPlace(next), func(i int) web.Field {
 		return nextPlace(event.PlaceOf(&found[i].Event, found[i].ID))

@@ -1,8 +1,12 @@
 package api
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -74,13 +78,34 @@ func (h handlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return h.show(c, v)
+	besides, err := h.events.Besides(
+		c.UserContext(), web.Principal(c), readInclude(c), slices.Values([]*event.Event{&v.Event}),
+	)
+	if err != nil {
+		return err
+	}
+	return answer(c, v, h.shape.besides(h.shape.full(v), v, besides))
+}
+
+// readInclude reads what is shown besides. Words that it does not know count for nothing.
+func readInclude(c *fiber.Ctx) (include event.Include) {
+	for word := range strings.SplitSeq(c.Query("include"), ",") {
+		switch strings.TrimSpace(word) {
+		case "category":
+			include.Category = true
+		case "decisions":
+			include.Decisions = true
+		}
+	}
+	return include
 }
 
 // show answers with the whole event, tagged.
-func (h handlers) show(c *fiber.Ctx, v event.View) error {
+func (h handlers) show(c *fiber.Ctx, v event.View) error { return answer(c, v, h.shape.full(v)) }
+
+func answer(c *fiber.Ctx, v event.View, shown form.Event) error {
 	return web.Record(
-		c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Field{Name: "event", Value: h.shape.full(v)},
+		c, web.State{Kind: kind, ID: v.ID, Version: v.Version}, web.Field{Name: "event", Value: shown},
 	)
 }
 

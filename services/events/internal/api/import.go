@@ -62,6 +62,7 @@ func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision
 		Status    string `json:"status"`
 		Reason    string `json:"reason"`
 		DecidedBy string `json:"decided_by"`
+		Request   string `json:"request"`
 	}
 	if fields.Has("decisions") && json.Unmarshal(fields["decisions"], &given) != nil {
 		faults.Add("decisions", "is not an array of decisions")
@@ -72,7 +73,7 @@ func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision
 	}
 	decisions := make([]event.RowDecision, len(given))
 	for i, d := range given {
-		decisions[i] = event.RowDecision{Element: d.Element, DecidedBy: d.DecidedBy,
+		decisions[i] = event.RowDecision{Element: d.Element, DecidedBy: d.DecidedBy, Request: d.Request,
 			Decision: event.Decision{Status: event.Status(d.Status), Reason: d.Reason}}
 	}
 	return decisions

@@ -5,11 +5,17 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
 // commitments answers neighbour.Commitments.
 func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error) {
 	found, err := h.events.CommitmentsIn(ctx, q.Reaches, q.Sight)
+	if err != nil {
+		return nil, err
+	}
+	besides, err := h.events.BesidesFor(ctx, q.Sight, event.Include{Category: q.Category},
+		event.EachOf(found, func(p *event.Placed[event.Commitment]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
 	}
@@ -21,6 +27,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			ElementID: f.Item.ElementID,
 			Event:     h.shape.summary(*f.Event),
 		}
+		facts[i].Event.Category = listed(besides.Category(f.Event))
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()
 		}

@@ -23,6 +23,8 @@ type handlers struct {
 	categories *category.Service
 	series     *series.Service
 	follow     *follow.Service
+	hub        *follow.Hub
+	streams    web.StreamBounds
 	shape      shape
 	webhooks   webhookHandlers
 	absences   absenceHandlers
@@ -34,14 +36,14 @@ func (h handlers) public() []web.Route {
 	return append(h.webhooks.routes(), []web.Route{
 		{
 			Method: fiber.MethodGet, Path: "/api/events",
-			Query:  "text element start_date end_date category owner status limit after",
+			Query:  "text element start_date end_date category owner status include limit after",
 			Access: web.SignedIn, Handler: h.search,
 		},
 		{
 			Method: fiber.MethodPost, Path: "/api/events", Fields: eventFields + " elements clashes " + repeatFields,
 			Access: web.SignedIn, Repeatable: true, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: "/api/events/:id", Access: web.SignedIn, Handler: h.read},
+		{Method: fiber.MethodGet, Path: "/api/events/:id", Query: "include", Access: web.SignedIn, Handler: h.read},
 		{
 			Method: fiber.MethodPatch, Path: "/api/events/:id", Query: "scope", Fields: changeFields,
 			Access: web.SignedIn, RepeatableWhen: changesSeveral, Handler: h.change,
@@ -77,9 +79,13 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/changes", Query: "since limit",
 			Access: web.SignedIn, Handler: h.changes,
 		},
+		{
+			Method: fiber.MethodGet, Path: "/api/changes/stream", Query: "since",
+			Access: web.SignedIn, Streams: h.streams, Handler: h.streamChanges,
+		},
 
 		{
-			Method: fiber.MethodGet, Path: "/api/commitments", Query: "status limit after",
+			Method: fiber.MethodGet, Path: "/api/commitments", Query: "status include limit after",
 			Access: web.SignedIn, Handler: h.decidable,
 		},
 		{
@@ -130,6 +136,10 @@ func (h handlers) public() []web.Route {
 		{
 			Method: fiber.MethodPost, Path: "/api/admin/clashes", Fields: "start_date end_date dry_run",
 			Access: web.Admin, Handler: h.absences.check,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/export/events", Query: "limit after",
+			Access: web.Admin, Handler: h.exportEvents,
 		},
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),

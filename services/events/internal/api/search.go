@@ -33,9 +33,16 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	besides, err := h.events.Besides(c.UserContext(), web.Principal(c), event.Include{
+		Category: readInclude(c).Category, // summaries have no commitments
+	}, event.EachOf(found, event.Itself))
+	if err != nil {
+		return err
+	}
 	shown := make([]form.Event, len(found))
-	for i, e := range found {
-		shown[i] = h.shape.summary(e)
+	for i := range found {
+		shown[i] = h.shape.summary(found[i])
+		shown[i].Category = listed(besides.Category(&found[i]))
 	}
 	return web.OKPage(c, "events", shown, nextFound(next), func(i int) web.Field {
 		return nextFound(event.PlaceFound(&found[i], next.Window))

@@ -71,6 +71,38 @@ func commitment(c event.Commitment, element fact.Element) form.Commitment {
 	return form.Commitment{ID: &c.ID, Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
+// besides adds to the form of an event what is shown besides, of its commitments and requests too.
+func (s shape) besides(shown form.Event, v event.View, b event.Besides) form.Event {
+	shown.Category = listed(b.Category(&v.Event))
+	for i, c := range v.Commitments {
+		shown.Commitments[i].Decision = s.decision(b.Decision(&v.Event, c, v.Elements[c.ElementID]))
+	}
+	for i, r := range v.Requests {
+		shown.Requests[i].Decision = s.decision(b.Asked(&v.Event, r, v.Elements[r.ElementID]))
+	}
+	return shown
+}
+
+// decision is nil for nil.
+func (s shape) decision(d *event.Decided) *form.Decision {
+	if d == nil {
+		return nil
+	}
+	shown := form.Decision{AskedBy: d.AskedBy, DecidedBy: d.DecidedBy, DecidedAt: s.moment(d.At)}
+	if d.Reason != "" {
+		shown.Reason = &d.Reason
+	}
+	return &shown
+}
+
+// listed is the list form of a category, nil for nil.
+func listed(c *category.Category) *form.Category {
+	if c == nil {
+		return nil
+	}
+	return &form.Category{ID: c.ID, Name: c.Name, Valid: true}
+}
+
 // decided is a commitment shown by itself.
 func (s shape) decided(v event.CommitmentView) form.Commitment {
 	shown := commitment(v.Commitment, v.Element)
@@ -145,13 +177,6 @@ type shownAbsence struct {
 	Note      fact.NoteChange `json:"note"`
 }
 
-// listedCategory is the list form (contract 2.7).
-type listedCategory struct {
-	ID    int64  `json:"id"`
-	Name  string `json:"name"`
-	Valid bool   `json:"valid"`
-}
-
 // detailedCategory is the detail form; valid and errors are there only when it is not valid.
 type detailedCategory struct {
 	ID           *int64 `json:"id"` // nil (null): never stored
@@ -159,6 +184,8 @@ type detailedCategory struct {
 	PeckingOrder int    `json:"pecking_order"`
 	categoryFlags
 	Confidential bool `json:"confidential,omitempty"` // for administrators alone, and where it is true
+	// Key is that of the import, for administrators alone; left out of one made by hand.
+	Key string `json:"key,omitempty"`
 
 	Valid  *bool          `json:"valid,omitempty"`
 	Errors problem.Fields `json:"errors,omitempty"`
@@ -193,6 +220,6 @@ func detail(c category.Category) detailedCategory {
 // administered is the detail form with what administrators see beside it.
 func administered(c category.Category) detailedCategory {
 	shown := detail(c)
-	shown.Confidential = c.Confidential
+	shown.Confidential, shown.Key = c.Confidential, c.Key
 	return shown
 }

@@ -62,7 +62,7 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.lensOf(ctx, s.sightOfOther(who), eachOf(found, itself))
+	l, err := s.lensOf(ctx, s.sightOfOther(who), EachOf(found, Itself))
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,10 @@ type Row struct {
 
 // RowDecision says what was decided of a commitment, before the event came to Belfry.
 type RowDecision struct {
-	Element   string // of the row's elements
+	Element   string // of the row's elements, unless it is allocated
 	Decision         // without faults
 	DecidedBy string // the key of a user; "" where nobody is known
+	Request   string // the resource group, of the row's elements, to whose request the element is allocated; "": none
 }
 
 // batch is an import under way.
@@ -220,6 +221,7 @@ func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 			faults.Add("elements", f.Submitted.Text+" "+messages[0])
 		}
 	}
+	b.allocate(e, row, new)
 	b.checkDecisions(row, faults)
 	return faults
 }

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// checkDecisions says what is wrong with what a row says was decided. A decision is of a single element of the row:
-// what a request is allocated is no decision.
+// checkDecisions says what is wrong with what a row says was decided. A decision is of a single element of the row, or
+// of one that is allocated to the request for a resource group of the row.
 func (b *batch) checkDecisions(row Row, faults problem.Fields) {
-	seen := map[string]bool{}
+	seen, allocated := map[string]bool{}, map[string]int{}
 	for _, d := range row.Decisions {
 		fault := func(reason string) { faults.Add("decisions", d.Element+" "+reason) }
 		d.Faults = problem.Fields{}
@@ -18,11 +19,16 @@ func (b *batch) checkDecisions(row Row, faults problem.Fields) {
 			fault(messages[0])
 		}
 		fact, exists := b.elements[d.Element]
+		allocated[d.Request]++
 		switch {
-		case d.Status == Uncontrolled:
+		case d.Status == Uncontrolled && d.Request == "":
 			fault(problem.NotIncluded)
 		case seen[d.Element]:
 			fault(problem.Taken)
+		case d.Request != "":
+			if reason := b.cannotAllocate(row, d, allocated[d.Request]); reason != "" {
+				fault(reason)
+			}
 		case !slices.Contains(row.Elements, d.Element), exists && fact.Resource:
 			fault(problem.MustExist)
 		}
@@ -33,13 +39,63 @@ func (b *batch) checkDecisions(row Row, faults problem.Fields) {
 	}
 }
 
+// cannotAllocate says why an element can't be allocated as a row says, "" when it can. Whether it is a member of the
+// group is not asked: it was once.
+func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
+	fact, exists := b.elements[d.Element]
+	group, groupExists := b.elements[d.Request]
+	quantity := 0
+	for _, key := range row.Elements {
+		if key == d.Request {
+			quantity++
+		}
+	}
+	switch {
+	case !exists && !b.dryRun, exists && fact.EntityType == form.Group:
+		return problem.MustExist
+	case quantity == 0, groupExists && !group.Resource:
+		return "request " + problem.MustExist
+	case allocated > quantity:
+		return "is one more than is requested"
+	case slices.Contains(row.Elements, d.Element):
+		return problem.Taken
+	}
+	return ""
+}
+
+// allocate adds what the row says is allocated, and the event lacks.
+func (b *batch) allocate(e *Event, row Row, new ids) {
+	for _, d := range row.Decisions {
+		request := b.requestOf(e, d)
+		fact, exists := b.elements[d.Element]
+		if request == 0 || !exists || e.committed()[fact.ID] {
+			continue
+		}
+		last := len(new.commitments) - 1
+		c := Commitment{ID: new.commitments[last], ElementID: fact.ID, RequestID: request, Status: Requested}
+		new.commitments = new.commitments[:last]
+		e.Commitments = append(e.Commitments, c)
+	}
+}
+
+// requestOf is the event's request that a decision allocates to, 0 when there is none.
+func (b *batch) requestOf(e *Event, d RowDecision) int64 {
+	group, exists := b.elements[d.Request]
+	i := slices.IndexFunc(e.Requests, func(r Request) bool { return r.ElementID == group.ID })
+	if !exists || i < 0 {
+		return 0
+	}
+	return e.Requests[i].ID
+}
+
 // decide gives the commitments of an event the statuses that the row says. A commitment that has the status with the
 // reason already stays as it is, with who decided it and when.
 func (b *batch) decide(e *Event, row Row) {
 	now := time.Now().UTC().Truncate(time.Second)
 	for _, d := range row.Decisions {
+		request := b.requestOf(e, d)
 		i := slices.IndexFunc(e.Commitments, func(c Commitment) bool {
-			return c.RequestID == 0 && c.ElementID == b.elements[d.Element].ID
+			return c.RequestID == request && c.ElementID == b.elements[d.Element].ID
 		})
 		if i < 0 {
 			continue
@@ -49,7 +105,7 @@ func (b *batch) decide(e *Event, row Row) {
 			continue
 		}
 		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = d.Status, d.Reason, 0, time.Time{}
-		if d.Status != Requested {
+		if d.Status != Requested && d.Status != Uncontrolled {
 			c.DecidedBy, c.DecidedAt = b.users[d.DecidedBy], now
 		}
 	}

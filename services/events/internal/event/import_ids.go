@@ -50,7 +50,8 @@ func countUp(_ context.Context, n int) ([]int64, error) {
 	return numbers, nil
 }
 
-// needs counts the commitments and the requests that the row's elements become.
+// needs counts the commitments and the requests that the row's elements become, and the allocations, whose ids are the
+// last ones.
 func (b *batch) needs(row Row) (commitments, requests int) {
 	seen := map[string]bool{}
 	for _, key := range row.Elements {
@@ -63,6 +64,11 @@ func (b *batch) needs(row Row) (commitments, requests int) {
 			commitments++
 		}
 		seen[key] = true
+	}
+	for _, d := range row.Decisions {
+		if d.Request != "" {
+			commitments++
+		}
 	}
 	return commitments, requests
 }

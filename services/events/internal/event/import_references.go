@@ -32,6 +32,7 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 			users[row.Owner] = true
 		}
 		for _, d := range row.Decisions {
+			elements[d.Element] = true
 			if d.DecidedBy != "" {
 				users[d.DecidedBy] = true
 			}

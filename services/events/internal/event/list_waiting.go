@@ -54,7 +54,7 @@ func (s *Service) ListDecidable(
 	for _, f := range found {
 		views = append(views, CommitmentView{f.Item, elements[f.Item.ElementID], *f.Event})
 	}
-	err = s.hush(ctx, p, eachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
+	err = s.hush(ctx, p, EachOf(views, func(v *CommitmentView) *Event { return &v.Event }))
 	return views, next, err
 }
 
@@ -90,7 +90,7 @@ func (s *Service) ListOutstanding(
 			views, PlacedRequest{RequestView{f.Item, f.Event.Allocated(f.Item.ID), groups[f.Item.ElementID]}, *f.Event},
 		)
 	}
-	err = s.hush(ctx, p, eachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
+	err = s.hush(ctx, p, EachOf(views, func(v *PlacedRequest) *Event { return &v.Event }))
 	return views, next, err
 }
 

@@ -112,15 +112,17 @@ func (s *Service) Search(
 		return nil, FoundPlace{}, err
 	}
 	if q.ElementID != 0 {
-		reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{IDs: []int64{q.ElementID}, Days: q.Days})
+		if err := s.mustFind(ctx, v, q.ElementID); err != nil {
+			return nil, FoundPlace{}, err
+		}
+		reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+			IDs: []int64{q.ElementID}, Days: q.Days, Onlooker: &v.ElementID,
+		})
 		if err != nil {
 			return nil, FoundPlace{}, err
 		}
 		if len(reached) == 0 {
 			return nil, FoundPlace{}, problem.Missing("Element", q.ElementID)
-		}
-		if err := s.mustFind(ctx, v, q.ElementID); err != nil {
-			return nil, FoundPlace{}, err
 		}
 		w.wanted.Reaches = v.within(reached[0])
 		w.reached = daysOf(w.wanted.Reaches)

@@ -31,6 +31,8 @@ type Store interface {
 	GetByIdempotencyKey(ctx context.Context, keyID string) (Event, error)
 	// Find returns those of the events that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]Event, error)
+	// List returns events with an id above after in order of id: up to limit, or fewer and more when they are large.
+	List(ctx context.Context, after int64, limit int) (found []Event, more bool, err error)
 	// FindLiving returns the ids of those of the events that exist, in no order, as the primary has them.
 	FindLiving(ctx context.Context, ids []int64) ([]int64, error)
 	// FindTouching returns the events that may touch one of the days of a reach with a commitment to its element:

@@ -8,6 +8,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -155,16 +156,23 @@ func (s *Service) lensOf(ctx context.Context, v Sight, events iter.Seq[*Event]) 
 			ids = append(ids, e.CategoryID)
 		}
 	}
+	var err error
+	l.of, err = s.categoriesByID(ctx, ids)
+	return l, err
+}
+
+// categoriesByID returns those of the categories that exist. An id may be given more than once.
+func (s *Service) categoriesByID(ctx context.Context, ids []int64) (map[int64]category.Category, error) {
 	if len(ids) == 0 {
-		return l, nil
+		return nil, nil
 	}
 	slices.Sort(ids)
 	found, err := s.categories.Find(ctx, slices.Compact(ids), nil)
-	l.of = make(map[int64]category.Category, len(found))
+	categories := make(map[int64]category.Category, len(found))
 	for _, c := range found {
-		l.of[c.ID] = c
+		categories[c.ID] = c
 	}
-	return l, err
+	return categories, err
 }
 
 // sees says whether an event is seen.
@@ -180,8 +188,8 @@ func (l lens) hush(e *Event) {
 	}
 }
 
-// eachOf are pointers to what pick finds in each of all.
-func eachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
+// EachOf are pointers to what pick finds in each of all.
+func EachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for i := range all {
 			if !yield(pick(&all[i])) {
@@ -191,11 +199,12 @@ func eachOf[T any](all []T, pick func(*T) *Event) iter.Seq[*Event] {
 	}
 }
 
-func itself(e *Event) *Event { return e }
+// Itself is for EachOf of events.
+func Itself(e *Event) *Event { return e }
 
 // show returns those of the events that are seen, and of them what is for who looks: it may change what it is given.
 func (s *Service) show(ctx context.Context, v Sight, events []Event) ([]Event, error) {
-	l, err := s.lensOf(ctx, v, eachOf(events, itself))
+	l, err := s.lensOf(ctx, v, EachOf(events, Itself))
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +240,7 @@ func (s *Service) OfSeen(
 	if v.All() {
 		return placed, nil
 	}
-	l, err := s.lensOf(ctx, v, eachOf(placed, func(p *Placed[Commitment]) *Event { return p.Event }))
+	l, err := s.lensOf(ctx, v, EachOf(placed, func(p *Placed[Commitment]) *Event { return p.Event }))
 	if err != nil {
 		return nil, err
 	}
@@ -330,7 +339,7 @@ func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) (
 		return clashes, nil
 	}
 	all := slices.Concat(clashes...)
-	l, err := s.lensOf(ctx, v, eachOf(all, func(c *Clash) *Event { return &c.Event }))
+	l, err := s.lensOf(ctx, v, EachOf(all, func(c *Clash) *Event { return &c.Event }))
 	if err != nil {
 		return nil, err
 	}
@@ -382,16 +391,22 @@ func (s *Service) forget(ctx context.Context, p principal.Principal, l *lookup, 
 	return nil
 }
 
-// mustFind returns Forbidden when an element is not seen.
+// mustFind returns Forbidden when an element is not seen, a Missing problem where that is looked at and it does not
+// exist.
 func (s *Service) mustFind(ctx context.Context, v Sight, id int64) error {
 	if v.All() {
 		return nil
 	}
 	of, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
-	if err == nil && (len(of) == 0 || !v.finds(of[0])) {
-		err = forbidden()
+	switch {
+	case err != nil:
+		return err
+	case len(of) == 0:
+		return problem.Missing("Element", id)
+	case !v.finds(of[0]):
+		return forbidden()
 	}
-	return err
+	return nil
 }
 
 // within returns what is reached of an element, of groups those alone that the viewer is in.

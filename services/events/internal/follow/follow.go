@@ -76,10 +76,14 @@ func (s *Service) mayFollow(p principal.Principal) error {
 }
 
 // Now returns the place after all that was acknowledged before the call. Forbidden for who does not see everything.
-func (s *Service) Now(ctx context.Context, p principal.Principal) (place Place, err error) {
+func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error) {
 	if err := s.mayFollow(p); err != nil {
 		return Place{}, err
 	}
+	return s.now(ctx)
+}
+
+func (s *Service) now(ctx context.Context) (place Place, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, log := range s.logs {
 		group.Go(func() error {
@@ -109,8 +113,8 @@ func (s *Service) List(
 		if err != nil {
 			return nil, Place{}, err
 		}
-		for _, item := range part.items {
-			if item, sees := seen(item, v); sees {
+		for _, c := range part.held {
+			if item, sees := seen(c.item, v); sees {
 				listed = append(listed, item)
 			}
 		}
@@ -148,10 +152,35 @@ func (s *Service) withoutHushed(
 	}), nil
 }
 
+// Enter returns the place of the last of the tokens, to go on from, or that of now when there are none. Forbidden for
+// who does not see everything, Invalid when any is no token, Gone for a place that is older than what is kept.
+func (s *Service) Enter(ctx context.Context, p principal.Principal, tokens ...string) (at Place, err error) {
+	if len(tokens) == 0 {
+		return s.Now(ctx, p)
+	}
+	if err := s.mayFollow(p); err != nil {
+		return Place{}, err
+	}
+	for _, token := range tokens {
+		if at, err = s.Parse(token); err != nil {
+			return Place{}, err
+		}
+	}
+	_, err = s.read(ctx, at, 1)
+	return at, err
+}
+
 // part is what follows a place.
 type part struct {
-	items []change.Item
+	held  []heldChange
 	place Place // after them
+}
+
+// heldChange is a change with the place after it in its log.
+type heldChange struct {
+	item change.Item
+	log  int
+	at   change.Position
 }
 
 // read returns up to limit changes after a place.
@@ -183,13 +212,14 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 	for i, p := range parts {
 		heads[i] = head{log: i, part: p}
 	}
-	for len(merged.items) < limit {
+	for len(merged.held) < limit {
 		h := oldest(heads[:])
 		if h == nil {
 			break
 		}
-		merged.items = append(merged.items, h.item())
-		merged.place[h.log] = h.take()
+		c := heldChange{item: h.item(), log: h.log, at: h.take()}
+		merged.held = append(merged.held, c)
+		merged.place[h.log] = c.at
 	}
 	return merged
 }
@@ -221,7 +251,7 @@ func (h *head) ended() bool { return h.page == len(h.part.Pages) }
 
 func (h *head) item() change.Item { return h.part.Pages[h.page].Changes[h.next] }
 
-// take goes on to the next one, and returns the position before it.
+// take goes on to the next one, and returns the position before that.
 func (h *head) take() change.Position {
 	page := h.part.Pages[h.page]
 	h.next++

@@ -17,19 +17,22 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
+// service is the name of this one.
+const service = "events"
+
 // maxRelated bounds by how many commitments and requests one entry is found; those of a larger change are found by
 // the event.
 const maxRelated = 100
 
 // Audit is events' part of the audit.
 func Audit(db *mongo.Database) *auditlog.Log {
-	return auditlog.New(db, "events", EventsCollection(db), categoriesCollection(db), webhooksCollection(db))
+	return auditlog.New(db, service, EventsCollection(db), categoriesCollection(db), webhooksCollection(db))
 }
 
 // Changes is the log of changes of events.
 func Changes(db *mongo.Database, keep time.Duration) *changelog.Log {
 	return changelog.New(changelog.Options{
-		DB: db, Service: "events", Sources: []*mongo.Collection{EventsCollection(db)}, Keep: keep,
+		DB: db, Service: service, Sources: []*mongo.Collection{EventsCollection(db)}, Keep: keep,
 	})
 }
 

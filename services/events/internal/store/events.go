@@ -13,6 +13,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
@@ -53,6 +54,7 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 		Entry:      eventEntry,
 		Messages:   messages,
 		Follow:     func(_, _ event.Event) change.Item { return change.Item{Kind: change.Event} },
+		Batches:    changelog.NewBatches(db, service),
 		Nudge:      wrote,
 		InTurn:     true,
 		Set: func(d *eventDocument, e event.Event) {

@@ -12,7 +12,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := h.users.List(c.UserContext(), after, limit)
+	found, next, err := h.users.List(c.UserContext(), web.Principal(c), after, limit)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (h handlers) get(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	u, err := h.users.Get(c.UserContext(), id)
+	u, err := h.users.Get(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 		return err
 	}
 	e := readEdit(fields)
-	u, uuid, err := h.users.Create(c.UserContext(), e, fields.Text("uuid", e.Faults))
+	u, uuid, err := h.users.Create(c.UserContext(), web.Principal(c), e, fields.Text("uuid", e.Faults))
 	if err != nil {
 		return refuse(c, err)
 	}
@@ -63,7 +63,7 @@ func (h handlers) change(c *fiber.Ctx) error {
 	if change.Fields.Has("uuid") {
 		e.Faults.Add("uuid", "is renewed by POST to the user's uuid")
 	}
-	u, err := h.users.Change(c.UserContext(), change.ID, e, change.Match)
+	u, err := h.users.Change(c.UserContext(), web.Principal(c), change.ID, e, change.Match)
 	if err != nil {
 		return refuse(c, err)
 	}
@@ -76,7 +76,7 @@ func (h handlers) deactivate(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.users.Deactivate(c.UserContext(), id, match); err != nil {
+	if err := h.users.Deactivate(c.UserContext(), web.Principal(c), id, match); err != nil {
 		return err
 	}
 	return web.OK(c)
@@ -88,7 +88,7 @@ func (h handlers) endSessions(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.users.EndSessions(c.UserContext(), id); err != nil {
+	if err := h.users.EndSessions(c.UserContext(), web.Principal(c), id); err != nil {
 		return err
 	}
 	return web.OK(c)
@@ -100,7 +100,7 @@ func (h handlers) renewUUID(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	uuid, err := h.users.RenewUUID(c.UserContext(), id)
+	uuid, err := h.users.RenewUUID(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func TestHardToBreak_Row07_WhatRedisLostIsConfirmedAnew(t *testing.T) {
 	o.confirm(t, 1)
 	setBack := o.snapshot(t)
 	time.Sleep(2 * writeTime)
-	if err := o.Deactivate(t.Context(), deactivated.ID, record.Match{}); err != nil {
+	if err := o.Deactivate(t.Context(), admin, deactivated.ID, record.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	o.logout(t, second)
@@ -248,7 +248,7 @@ func TestHardToBreak_Row07_ALoginOfBeforeIsRefusedAfterRedisIsEmpty(t *testing.T
 	o := newOffice(t, nil)
 	empty := o.snapshot(t)
 	before, _ := o.login(t)
-	if err := o.Deactivate(t.Context(), before.ID, record.Match{}); err != nil {
+	if err := o.Deactivate(t.Context(), admin, before.ID, record.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	o.confirm(t, 3)
@@ -266,3 +266,6 @@ func TestHardToBreak_Row07_ALoginOfBeforeIsRefusedAfterRedisIsEmpty(t *testing.T
 		t.Errorf("another login of before: %v", err)
 	}
 }
+
+// admin is who deactivates and changes users in tests without a session.
+var admin = principal.Principal{Permissions: principal.All()}

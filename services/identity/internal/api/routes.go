@@ -62,23 +62,29 @@ func (h handlers) public() []web.Route {
 		{Method: http.MethodGet, Path: "/api/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 		{Method: http.MethodGet, Path: "/sessions/:session/whoami", Access: web.SignedIn, Handler: h.whoAmI},
 
-		{Method: http.MethodGet, Path: "/api/admin/users", Query: "limit after", Access: web.Admin, Handler: h.list},
+		{
+			Method: http.MethodGet, Path: "/api/admin/users", Query: "limit after",
+			Access: web.SchoolAdmin, Handler: h.list,
+		},
 		{
 			Method: http.MethodPost, Path: "/api/admin/users", Fields: accountFields + " user.uuid",
-			Access: web.Admin, Repeatable: true, Secret: true,
+			Access: web.SchoolAdmin, Repeatable: true, Secret: true,
 			Handler: h.create,
 		},
-		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.get},
+		{Method: http.MethodGet, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.get},
 		{
 			Method: http.MethodPatch, Path: "/api/admin/users/:id", Fields: accountFields,
-			Access: web.Admin, Handler: h.change,
+			Access: web.SchoolAdmin, Handler: h.change,
 		},
-		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.Admin, Handler: h.deactivate},
+		{Method: http.MethodDelete, Path: "/api/admin/users/:id", Access: web.SchoolAdmin, Handler: h.deactivate},
 		{
-			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.Admin, Repeatable: true,
+			Method: http.MethodPost, Path: "/api/admin/users/:id/uuid", Access: web.SchoolAdmin, Repeatable: true,
 			Secret: true, Handler: h.renewUUID,
 		},
-		{Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions", Access: web.Admin, Handler: h.endSessions},
+		{
+			Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions",
+			Access: web.SchoolAdmin, Handler: h.endSessions,
+		},
 		importer.Route("users", h.audit, h.importUsers),
 		h.audit.Route("identity", h.zone),
 	})

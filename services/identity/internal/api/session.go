@@ -45,7 +45,7 @@ func (s sessions) Confirm(
 func subject(u user.User) session.Subject {
 	return session.Subject{
 		UserID: u.ID, Version: u.Version, Kind: u.Kind, ElementID: u.ElementID,
-		Permissions: u.Permissions, Active: u.Active, Since: u.SessionsSince,
+		Permissions: u.Permissions, AdminOf: u.AdminOf, Active: u.Active, Since: u.SessionsSince,
 	}
 }
 
@@ -231,12 +231,16 @@ func (h handlers) me(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c,
-		web.Field{Name: "user", Value: listForm(u)},
-		web.Field{Name: "kind", Value: p.Kind},
-		web.Field{Name: "element", Value: element},
-		web.Field{Name: "permissions", Value: permissions(p.Permissions)},
-	)
+	fields := []web.Field{
+		{Name: "user", Value: listForm(u)},
+		{Name: "kind", Value: p.Kind},
+		{Name: "element", Value: element},
+		{Name: "permissions", Value: permissions(p.Permissions)},
+	}
+	if len(p.AdminOf) > 0 {
+		fields = append(fields, web.Field{Name: "admin_of", Value: p.AdminOf})
+	}
+	return web.OK(c, fields...)
 }
 
 // showVersion answers GET /api/version.

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"encoding/json"
+	"strconv"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/form"
@@ -23,6 +26,7 @@ type account struct {
 	ElementID   *int64         `json:"element_id"` // null: is no element
 	Active      bool           `json:"active"`
 	Permissions permissions    `json:"permissions"` // as given, without implied ones
+	AdminOf     []int64        `json:"admin_of,omitempty"`
 	UUID        *string        `json:"uuid,omitempty"`
 	Valid       bool           `json:"valid"`
 	Errors      problem.Fields `json:"errors,omitempty"`
@@ -43,7 +47,7 @@ type permissions struct {
 func accountOf(u user.User) account {
 	a := account{
 		Name: u.Name, Email: u.Email, Kind: u.Kind, Active: u.Active, Permissions: permissions(u.Permissions),
-		Valid: true,
+		AdminOf: u.AdminOf, Valid: true,
 	}
 	if u.ID != 0 {
 		a.ID = &u.ID
@@ -88,7 +92,7 @@ func listForm(u user.User) form.User {
 // accountFields are what readEdit reads.
 const accountFields = "user.name user.email user.kind user.element_id user.active user.permissions.can_api " +
 	"user.permissions.can_su user.permissions.can_add_events user.permissions.can_add_notes " +
-	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin"
+	"user.permissions.edit_all_events user.permissions.privileged user.permissions.admin user.admin_of"
 
 // readEdit reads the fields of a user.
 func readEdit(fields web.Object) user.Edit {
@@ -101,6 +105,7 @@ func readEdit(fields web.Object) user.Edit {
 		e.ElementID = new(int64)
 	}
 	e.Active = fields.Bool("active", e.Faults)
+	e.AdminOf = readAdminOf(fields, e.Faults)
 	if fields.Has("permissions") {
 		granted, err := web.ParseObject(fields["permissions"])
 		if err != nil {
@@ -109,6 +114,29 @@ func readEdit(fields web.Object) user.Edit {
 		e.Permissions = readPermissions(granted, e.Faults)
 	}
 	return e
+}
+
+// readAdminOf reads the schools that a user administers: null is none.
+func readAdminOf(fields web.Object, faults problem.Fields) *[]int64 {
+	const name = "admin_of"
+	var raw []json.RawMessage
+	if len(fields[name]) == 0 {
+		return nil
+	}
+	if json.Unmarshal(fields[name], &raw) != nil || len(raw) > user.MaxSchools {
+		faults.Add(name, "is not a list of at most "+strconv.Itoa(user.MaxSchools)+" schools")
+		return nil
+	}
+	ids := []int64{}
+	for _, one := range raw {
+		id, ok := web.ParseBodyID(one)
+		if !ok {
+			faults.Add(name, user.NotSchools)
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	return &ids
 }
 
 func readPermissions(fields web.Object, faults problem.Fields) map[string]bool {

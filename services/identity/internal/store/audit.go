@@ -10,7 +10,7 @@ import (
 )
 
 // rights are the fields that decide what a user may do and see, and how it proves who it is.
-var rights = []string{"kind", "element_id", "active", "permissions", "uuid"}
+var rights = []string{"kind", "element_id", "active", "permissions", "admin_of", "uuid"}
 
 // entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id. Of
 // an import it has the users who are created and those whose rights change, with their rights alone.
@@ -50,11 +50,15 @@ func actionOf(before, after user.User, changes []audit.Change) audit.Action {
 
 // values are the fields of a user that the audit has, in the order of the API. Of the uuid it has only that it changed.
 func values(u user.User) []audit.Value {
-	return []audit.Value{
+	all := []audit.Value{
 		audit.Text("key", u.Key), audit.Text("name", u.Name), audit.Text("email", u.Email),
 		audit.Text("kind", string(u.Kind)), audit.ID("element_id", u.ElementID), audit.Bool("active", u.Active),
 		audit.Text("permissions", given(u.Permissions)), audit.Secret("uuid", u.UUIDHash),
 	}
+	if len(u.AdminOf) > 0 {
+		all = append(all, audit.IDs("admin_of", u.AdminOf))
+	}
+	return all
 }
 
 // given lists the permissions that a user has, without implied ones, in the order of the API.

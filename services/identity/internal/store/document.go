@@ -26,6 +26,7 @@ type document struct {
 	ElementID   int64          `bson:"element_id,omitempty"`
 	Active      bool           `bson:"active"`
 	Permissions permissions    `bson:"permissions"`
+	AdminOf     []int64        `bson:"admin_of,omitempty"`
 
 	UUIDHash      string `bson:"uuid_hash"`
 	SessionsSince int64  `bson:"sessions_since,omitempty"`
@@ -52,8 +53,8 @@ func (d *document) user() user.User {
 	return user.User{
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
 		Name: d.Name, Email: d.Email, Kind: d.Kind, ElementID: d.ElementID, Active: d.Active,
-		Permissions: principal.Permissions(d.Permissions),
-		UUIDHash:    d.UUIDHash, SessionsSince: d.SessionsSince, FeedsSince: d.FeedsSince,
+		Permissions: principal.Permissions(d.Permissions), AdminOf: d.AdminOf,
+		UUIDHash: d.UUIDHash, SessionsSince: d.SessionsSince, FeedsSince: d.FeedsSince,
 	}
 }
 
@@ -66,6 +67,7 @@ func (d *document) set(u user.User) {
 	d.Key, d.ImportHash = u.Key, u.ImportHash
 	d.Name, d.Email, d.EmailFold = u.Name, u.Email, user.FoldEmail(u.Email)
 	d.Kind, d.ElementID, d.Active, d.Permissions = u.Kind, u.ElementID, u.Active, permissions(u.Permissions)
+	d.AdminOf = u.AdminOf
 	d.UUIDHash, d.SessionsSince, d.FeedsSince = u.UUIDHash, u.SessionsSince, u.FeedsSince
 }
 

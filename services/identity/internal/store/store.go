@@ -65,6 +65,10 @@ func indexes() []mongostore.Index {
 			Name: keyIndex, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true,
 			Where: bson.D{{Key: "key", Value: bson.D{{Key: "$gt", Value: ""}}}},
 		},
+		{
+			Name: "element", Keys: bson.D{{Key: "element_id", Value: 1}, {Key: "_id", Value: 1}},
+			Where: mongostore.Exists("element_id"),
+		},
 		{Name: "email", Keys: bson.D{{Key: "email_fold", Value: 1}, {Key: "_id", Value: 1}}},
 		{
 			Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}},
@@ -95,7 +99,14 @@ func withUUIDHashes(hashes []string) bson.D {
 
 func withEmail(folded string) bson.D { return bson.D{{Key: "email_fold", Value: folded}} }
 
-func above(id int64) bson.D { return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: id}}}} }
+// byFilter chooses users for a list.
+func byFilter(f user.Filter) bson.D {
+	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: f.After}}}}
+	if f.Elements != nil {
+		filter = append(filter, bson.E{Key: "element_id", Value: bson.D{{Key: "$in", Value: f.Elements}}})
+	}
+	return filter
+}
 
 func activeAdministrators() bson.D {
 	return bson.D{{Key: "permissions.admin", Value: true}, {Key: "active", Value: true}}
@@ -142,8 +153,8 @@ func (s *Store) FindAdministrators(ctx context.Context) ([]int64, error) {
 }
 
 // List implements user.Store.
-func (s *Store) List(ctx context.Context, after int64, limit int) ([]user.User, error) {
-	return s.users.Find(ctx, above(after), options.Find().SetSort(byID()).SetLimit(int64(limit)))
+func (s *Store) List(ctx context.Context, f user.Filter) ([]user.User, error) {
+	return s.users.Find(ctx, byFilter(f), options.Find().SetSort(byID()).SetLimit(int64(f.Limit)))
 }
 
 // ListByEmail implements user.Store.

@@ -61,7 +61,7 @@ func TestWhatIsStoredComesBack(t *testing.T) {
 		"by key":   func() ([]user.User, error) { return s.FindByKeys(t.Context(), []string{"k1", "", "k9"}) },
 		"by uuid":  func() ([]user.User, error) { return s.FindByUUIDHashes(t.Context(), []string{a.UUIDHash, ""}) },
 		"by email": func() ([]user.User, error) { return s.ListByEmail(t.Context(), "p1@school.example") },
-		"paged":    func() ([]user.User, error) { return s.List(t.Context(), a.ID-1, 1) },
+		"paged":    func() ([]user.User, error) { return s.List(t.Context(), user.Filter{After: a.ID - 1, Limit: 1}) },
 	} {
 		found, err := read()
 		if err != nil || len(found) != 1 {
@@ -173,7 +173,7 @@ func TestHardToBreak_Row07_AChangeThatSessionsFollowIsStoredWithItsTime(t *testi
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(users) == 1 && users[0] == changed; got != c.follow {
+		if got := len(users) == 1 && cmp.Equal(users[0], changed); got != c.follow {
 			t.Errorf("%s: sessions have to follow %v, want %t", c.name, users, c.follow)
 		}
 	}
@@ -243,8 +243,12 @@ func TestNoRequestScansTheUsers(t *testing.T) {
 		"by keys":  {{Key: "filter", Value: withKeys([]string{"k5", "k7"})}},
 		"by uuids": {{Key: "filter", Value: withUUIDHashes([]string{users[5].UUIDHash})}},
 		"by email": {{Key: "filter", Value: withEmail("p5@school.example")}, {Key: "sort", Value: byID()}},
-		"a page": {{Key: "filter", Value: above(users[2900].ID)}, {Key: "sort", Value: byID()},
+		"a page": {{Key: "filter", Value: byFilter(user.Filter{After: users[2900].ID})}, {Key: "sort", Value: byID()},
 			{Key: "limit", Value: 100}},
+		"a page of a school": {
+			{Key: "filter", Value: byFilter(user.Filter{Elements: []int64{7, 9}, After: users[100].ID})},
+			{Key: "sort", Value: byID()}, {Key: "limit", Value: 100},
+		},
 		"governing": {{Key: "filter", Value: activeAdministrators()}, {Key: "limit", Value: 2}},
 		"changed":   {{Key: "filter", Value: changedSince(time.Now())}},
 	} {
@@ -287,7 +291,7 @@ func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	found, err := s.List(t.Context(), 0, 10)
+	found, err := s.List(t.Context(), user.Filter{Limit: 10})
 	if err != nil || made.Load() != 1 || len(found) != 1 {
 		t.Fatalf("made %d times; %d users, %v", made.Load(), len(found), err)
 	}

@@ -5,19 +5,23 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Change edits a user; fields that the edit does not mention stay. The user's sessions are refreshed before it
-// returns. NotFound; PreconditionFailed at another version; a record.InvalidError of the user; Conflict for the last
-// active administrator.
-func (s *Service) Change(ctx context.Context, id int64, e Edit, match record.Match) (User, error) {
+// returns. NotFound; Forbidden when the user, or what the edit asks for, is not p's; PreconditionFailed at another
+// version; a record.InvalidError of the user; Conflict for the last active administrator.
+func (s *Service) Change(
+	ctx context.Context, p principal.Principal, id int64, e Edit, match record.Match,
+) (User, error) {
 	references := problem.Fields{}
-	if err := s.checkElement(ctx, e, references); err != nil {
+	if err := s.checkReferences(ctx, e, references); err != nil {
 		return User{}, err
 	}
-	return s.change(ctx, id, func(u *User) error {
+	may := func() error { return s.mayAsk(ctx, p, e) }
+	return s.changeAdministered(ctx, p, id, may, func(u *User) error {
 		if err := match.Check(u.Version); err != nil {
 			return err
 		}
@@ -28,19 +32,19 @@ func (s *Service) Change(ctx context.Context, id int64, e Edit, match record.Mat
 }
 
 // Deactivate is how users are deleted: the user cannot log in any more and its sessions end; its events keep their
-// owner. NotFound, PreconditionFailed, Conflict as for Change.
-func (s *Service) Deactivate(ctx context.Context, id int64, match record.Match) error {
-	_, err := s.change(ctx, id, func(u *User) error {
+// owner. NotFound, Forbidden, PreconditionFailed, Conflict as for Change.
+func (s *Service) Deactivate(ctx context.Context, p principal.Principal, id int64, match record.Match) error {
+	_, err := s.changeAdministered(ctx, p, id, nil, func(u *User) error {
 		u.Active = false
 		return match.Check(u.Version)
 	})
 	return err
 }
 
-// RenewUUID replaces a user's uuid by a random one and returns it. All sessions of the user end. NotFound.
-func (s *Service) RenewUUID(ctx context.Context, id int64) (string, error) {
+// RenewUUID replaces a user's uuid by a random one and returns it. All sessions of the user end. NotFound, Forbidden.
+func (s *Service) RenewUUID(ctx context.Context, p principal.Principal, id int64) (string, error) {
 	uuid := newUUID()
-	_, err := s.change(ctx, id, func(u *User) error {
+	_, err := s.changeAdministered(ctx, p, id, nil, func(u *User) error {
 		u.UUIDHash = HashUUID(uuid)
 		u.endSessions()
 		return nil
@@ -49,9 +53,9 @@ func (s *Service) RenewUUID(ctx context.Context, id int64) (string, error) {
 }
 
 // EndSessions ends all sessions in which a user acts: its own, also those in which it has switched to another user,
-// and those of others who have switched to it. NotFound.
-func (s *Service) EndSessions(ctx context.Context, id int64) error {
-	_, err := s.change(ctx, id, func(u *User) error {
+// and those of others who have switched to it. NotFound, Forbidden.
+func (s *Service) EndSessions(ctx context.Context, p principal.Principal, id int64) error {
+	_, err := s.changeAdministered(ctx, p, id, nil, func(u *User) error {
 		u.endSessions()
 		return nil
 	})
@@ -96,7 +100,7 @@ func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, l
 		if before.Active && !u.Active || before.UUIDHash != u.UUIDHash {
 			u.FeedsSince = u.Version + 1
 		}
-		if *u == before {
+		if u.equals(before) {
 			return record.ErrUnchanged
 		}
 		if before.ActiveAdministrator() && !u.ActiveAdministrator() && !leased {

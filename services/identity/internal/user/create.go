@@ -2,6 +2,7 @@ package user
 
 import (
 	"context"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -10,8 +11,13 @@ import (
 )
 
 // Create stores a new user and returns it with its uuid: the one given, or a random one for nil. The uuid cannot be
-// read later. A record.InvalidError of the user when something is wrong with it.
-func (s *Service) Create(ctx context.Context, e Edit, uuid *string) (User, string, error) {
+// read later. A record.InvalidError of the user when something is wrong with it; Forbidden when it is not p's to make.
+func (s *Service) Create(
+	ctx context.Context, p principal.Principal, e Edit, uuid *string,
+) (User, string, error) {
+	if err := s.mayAsk(ctx, p, e); err != nil {
+		return User{}, "", err
+	}
 	u := newUser()
 	faults := e.apply(&u)
 	if uuid == nil {
@@ -20,8 +26,16 @@ func (s *Service) Create(ctx context.Context, e Edit, uuid *string) (User, strin
 	} else if err := CheckUUID(*uuid); err != nil {
 		faults.Add("uuid", err.Error())
 	}
-	if err := s.checkElement(ctx, e, faults); err != nil {
+	if err := s.checkReferences(ctx, e, faults); err != nil {
 		return User{}, "", err
+	}
+	if !p.Permissions.Admin {
+		if u.ElementID == 0 {
+			faults.Add("element_id", problem.Blank)
+		}
+		if !hasNoMore(u, p) {
+			return User{}, "", forbidden()
+		}
 	}
 	if err := record.Invalid(u, faults); err != nil {
 		return User{}, "", err
@@ -38,23 +52,42 @@ func (s *Service) Create(ctx context.Context, e Edit, uuid *string) (User, strin
 	return u, *uuid, nil
 }
 
-// checkElement adds a fault when the edit names an element that does not exist.
-func (s *Service) checkElement(ctx context.Context, e Edit, faults problem.Fields) error {
-	if e.ElementID == nil || *e.ElementID == 0 {
+// checkReferences adds a fault when the edit names an element that does not exist, and one when it names schools that
+// are none.
+func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fields) error {
+	var ids, schools []int64
+	if e.AdminOf != nil {
+		schools = *e.AdminOf
+	}
+	ids = slices.Clone(schools)
+	if e.ElementID != nil && *e.ElementID != 0 {
+		ids = append(ids, *e.ElementID)
+	}
+	if len(ids) == 0 {
 		return nil
 	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{*e.ElementID}})
-	if err == nil && len(found) == 0 {
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
+	if err != nil {
+		return err
+	}
+	isSchool, exists := map[int64]bool{}, map[int64]bool{}
+	for _, f := range found {
+		exists[f.ID], isSchool[f.ID] = true, f.School
+	}
+	if e.ElementID != nil && *e.ElementID != 0 && !exists[*e.ElementID] {
 		faults.Add("element_id", problem.MustExist)
 	}
-	return err
+	if slices.ContainsFunc(schools, func(id int64) bool { return !isSchool[id] }) {
+		faults.Add("admin_of", NotSchools)
+	}
+	return nil
 }
 
 // EnsureFirst creates the first administrator, with all permissions and that uuid, when there is no user at all, and
 // says whether it did. Replicas that start at once with the same uuid create one between them: the others find the
 // uuid taken.
 func EnsureFirst(ctx context.Context, store Store, uuid string) (bool, error) {
-	present, err := store.List(ctx, 0, 1)
+	present, err := store.List(ctx, Filter{Limit: 1})
 	if err != nil || len(present) > 0 {
 		return false, err
 	}

@@ -2,6 +2,7 @@ package user
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -14,6 +15,7 @@ type Edit struct {
 	ElementID         *int64 // 0: none
 	Active            *bool
 	Permissions       map[string]bool // by PermissionNames
+	AdminOf           *[]int64        // all of them
 	Faults            problem.Fields  // of fields that could not be read
 }
 
@@ -36,6 +38,12 @@ func (e Edit) apply(u *User) problem.Fields {
 	}
 	for name, granted := range e.Permissions {
 		*permission(&u.Permissions, name) = granted
+	}
+	if e.AdminOf != nil {
+		u.AdminOf = nil
+		if len(*e.AdminOf) > 0 {
+			u.AdminOf = slices.Compact(slices.Sorted(slices.Values(*e.AdminOf)))
+		}
 	}
 	faults := problem.Fields{}
 	maps.Copy(faults, e.Faults)

@@ -9,15 +9,19 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// Get returns a user. NotFound when there is none.
-func (s *Service) Get(ctx context.Context, id int64) (User, error) {
+// Get returns a user. NotFound when there is none, Forbidden when it is not p's.
+func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (User, error) {
 	u, err := s.store.Get(ctx, id)
-	return u, missing(err, id)
+	if err != nil {
+		return User{}, missing(err, id)
+	}
+	return u, s.mustHold(ctx, p, u.ElementID)
 }
 
 // GetWithElement returns a user, and the element that it is: nil when it is none. NotFound when there is no such user.
 func (s *Service) GetWithElement(ctx context.Context, id int64) (User, *form.Element, error) {
-	u, err := s.Get(ctx, id)
+	u, err := s.store.Get(ctx, id)
+	err = missing(err, id)
 	if err != nil || u.ElementID == 0 {
 		return u, nil, err
 	}
@@ -38,10 +42,19 @@ func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]User,
 	return append(found, keyed...), err
 }
 
-// List returns up to limit users with ids above after, by id, and the id after which the next page begins; 0 when
-// there are no more.
-func (s *Service) List(ctx context.Context, after int64, limit int) (users []User, next int64, err error) {
-	users, err = s.store.List(ctx, after, limit+1)
+// List returns up to limit of the users that p administers, with ids above after, by id, and the id after which the
+// next page begins; 0 when there are no more.
+func (s *Service) List(
+	ctx context.Context, p principal.Principal, after int64, limit int,
+) (users []User, next int64, err error) {
+	f := Filter{After: after, Limit: limit + 1}
+	if !p.Permissions.Admin {
+		f.Elements, err = s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+		if err != nil || len(f.Elements) == 0 {
+			return nil, 0, err
+		}
+	}
+	users, err = s.store.List(ctx, f)
 	if err != nil || len(users) <= limit {
 		return users, 0, err
 	}

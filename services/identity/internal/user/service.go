@@ -29,8 +29,8 @@ type Store interface {
 	FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
 	// FindAdministrators returns the ids of two active administrators at most, in no order.
 	FindAdministrators(ctx context.Context) ([]int64, error)
-	// List returns up to limit users with ids above after, by id.
-	List(ctx context.Context, after int64, limit int) ([]User, error)
+	// List returns the users that the filter chooses, by id.
+	List(ctx context.Context, f Filter) ([]User, error)
 	// ListByEmail returns the users with an address that folds to that, by id.
 	ListByEmail(ctx context.Context, folded string) ([]User, error)
 	// Insert stores new users and sets their ids and versions. It returns an error for each: nil, ErrUUIDTaken or
@@ -51,6 +51,13 @@ type Store interface {
 	WithLease(ctx context.Context, work func(context.Context) error) error
 }
 
+// Filter chooses users for a list.
+type Filter struct {
+	Elements []int64 // only users who are one of these; nil: all
+	After    int64   // only users with a greater id
+	Limit    int
+}
+
 // Sessions keeps the sessions of users.
 type Sessions interface {
 	// Refresh gives all sessions of a user its present permissions, or ends them (decisions, part 2).
@@ -65,6 +72,7 @@ type Sessions interface {
 // Elements asks the elements service.
 type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
+	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
 }
 
 // Attempts counts failed logins over all replicas (decisions, part 2).
@@ -90,8 +98,8 @@ type Options struct {
 	SessionLife, WriteTime time.Duration
 }
 
-// Service is the use cases. Those of administration (Get to EndSessions, and Import) are for callers with the admin
-// permission; the routes check it. It is safe for concurrent use.
+// Service is the use cases. Those of administration (Get to EndSessions) ask what is the caller's; Import is for
+// callers with the admin permission, which the route checks. It is safe for concurrent use.
 type Service struct {
 	store    Store
 	sessions Sessions

@@ -68,7 +68,7 @@ func maySwitch(caller, other *User, target int64) error {
 	case other == nil:
 		return missing(record.ErrNotFound, target)
 	case other.ID == caller.ID,
-		other.Permissions.Admin && !caller.Permissions.Admin,
+		(other.Permissions.Admin || len(other.AdminOf) > 0) && !caller.Permissions.Admin,
 		!other.Active:
 		return problem.New(problem.Forbidden, "")
 	}

@@ -4,6 +4,8 @@ package user
 
 import (
 	"net/mail"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +22,12 @@ const (
 	maxEmail = 254
 )
 
+// MaxSchools is how many schools a user administers at most.
+const MaxSchools = 100
+
+// NotSchools is the fault of admin_of when it names what is no school.
+const NotSchools = "must be schools"
+
 // User is one person's account. Its uuid is known only as a hash.
 type User struct {
 	ID      int64 // 0: never stored
@@ -34,6 +42,9 @@ type User struct {
 	ElementID   int64 // the element that the user is; 0: none
 	Active      bool
 	Permissions principal.Permissions // as given, without implied ones
+	// AdminOf are the schools that the user administers, by their elements, in order; nil: none. Nobody changes it in
+	// place.
+	AdminOf []int64
 
 	UUIDHash string // see HashUUID
 	// SessionsSince is a version of the user: sessions that began at an older one have ended. 0: none was ever ended.
@@ -53,8 +64,12 @@ func (u User) ActiveAdministrator() bool { return u.Active && u.Permissions.Admi
 // refreshed.
 func (u User) SameInSessions(other User) bool {
 	return u.Kind == other.Kind && u.ElementID == other.ElementID && u.Active == other.Active &&
-		u.Permissions == other.Permissions && u.SessionsSince == other.SessionsSince
+		u.Permissions == other.Permissions && u.SessionsSince == other.SessionsSince &&
+		slices.Equal(u.AdminOf, other.AdminOf)
 }
+
+// equals says whether both are the same state of a user.
+func (u User) equals(other User) bool { return reflect.DeepEqual(u, other) }
 
 // endSessions ends all sessions that began before this change.
 func (u *User) endSessions() { u.SessionsSince = u.Version + 1 }

@@ -25,7 +25,14 @@ const noteFields = "note.contents note.visible_guest note.visible_staff note.vis
 
 // public are the routes for clients. The contract shows notes under two paths; each serves all (decisions, part 6).
 func (h handlers) public() []web.Route {
-	routes := []web.Route{importer.Route("notes", h.audit, h.importNotes), h.audit.Route("notes", h.zone)}
+	routes := []web.Route{
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/export/notes", Query: "limit after",
+			Access: web.Admin, Handler: h.exportNotes,
+		},
+		importer.Route("notes", h.audit, h.importNotes),
+		h.audit.Route("notes", h.zone),
+	}
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {
 		routes = append(routes,
 			web.Route{Method: fiber.MethodGet, Path: path, Access: web.SignedIn, Handler: h.get},

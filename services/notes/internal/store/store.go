@@ -23,6 +23,9 @@ import (
 // schema is the shape of the documents written by this release.
 const schema = 1
 
+// service is the name of this one.
+const service = "notes"
+
 // counter names the ids of notes.
 const counter = "notes"
 
@@ -71,11 +74,11 @@ func New(db *mongo.Database, ids *mongostore.IDs, keep time.Duration) *Notes {
 	return &Notes{
 		notes: journal.New(journal.Options[document, note.Note]{
 			Collection: notes, Record: (*document).note, Set: (*document).set, Entry: entry,
-			Follow: follow,
+			Follow: follow, Batches: changelog.NewBatches(db, service),
 		}),
-		ids: ids, audit: auditlog.New(db, "notes", notes),
+		ids: ids, audit: auditlog.New(db, service, notes),
 		log: changelog.New(changelog.Options{
-			DB: db, Service: "notes", Sources: []*mongo.Collection{notes}, Keep: keep,
+			DB: db, Service: service, Sources: []*mongo.Collection{notes}, Keep: keep,
 		}),
 		totals: db.Collection("notes_totals"), queues: mongostore.NewWriterQueues(),
 		counts:     semaphore.NewWeighted(countsAtOnce),
@@ -118,6 +121,20 @@ func (s *Notes) FindByKeys(ctx context.Context, keys []string) ([]note.Note, err
 // List implements note.Store.
 func (s *Notes) List(ctx context.Context, eventID int64) ([]note.Note, error) {
 	return s.notes.Find(ctx, ofEvent(eventID), options.Find().SetSort(asWritten))
+}
+
+// mostRead bounds the notes of a page, in bytes as they are stored, without their HTML.
+const mostRead = 16 << 20
+
+// ListAll implements note.Store, by the index of ids.
+func (s *Notes) ListAll(ctx context.Context, after int64, limit int) (found []note.Note, more bool, err error) {
+	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)).
+		SetProjection(bson.D{{Key: "html", Value: 0}, {Key: "audit", Value: 0}})
+	filter := bson.D{
+		{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}},
+		{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},
+	}
+	return s.notes.FindUpTo(ctx, mostRead, filter, o)
 }
 
 // Insert implements note.Store.

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// Many commitments are decided at once, after a look at which, by whoever may decide on them.
+func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	keeper, clerk := uuid.NewString(), uuid.NewString()
+	admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"},
+		map[string]any{"key": "2", "name": "Website"})
+	admin.Import(t, "eventcategories", map[string]any{"key": "t", "name": "Trip"}, map[string]any{"key": "l",
+		"name": "Lesson"})
+	admin.Import(t, "users", map[string]any{"key": "keeper", "name": "Kay", "email": "kay@school.example",
+		"uuid": keeper, "can_api": true},
+		map[string]any{"key": "clerk", "name": "Clea", "email": "clea@school.example", "uuid": clerk, "can_api": true,
+			"can_add_events": true})
+	admin.Import(t, "administrators", map[string]any{"key": "Property:1/keeper", "element": "Property:1",
+		"user": "keeper"},
+		map[string]any{"key": "Property:2/keeper", "element": "Property:2", "user": "keeper"})
+	asks := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": clerk}}
+	for _, e := range [][]string{
+		{"Chess", "Lesson", "2026-11-24 09:00", "Public calendar"},
+		{"Bletchley", "Trip", "2026-11-25 09:00", "Website"},
+		{"Théâtre", "Trip", "2026-11-26 09:00", "Public calendar", "Website"},
+	} {
+		asks.does(t, append([]string{"book", e[0], "--category", e[1], "--from", e[2]}, e[3:]...)...)
+	}
+	keeps := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_UUID": keeper}}
+	decide := func(args ...string) (outcomes []string) {
+		t.Helper()
+		var found struct {
+			Commitments []struct {
+				Outcome string
+				Event   struct{ Body string }
+				Element struct{ Name string }
+			}
+		}
+		keeps.reads(t, &found, append([]string{"commitments", "decide"}, args...)...)
+		for _, c := range found.Commitments {
+			outcomes = append(outcomes, fmt.Sprintf("%s/%s: %s", c.Event.Body, c.Element.Name, c.Outcome))
+		}
+		return outcomes
+	}
+	for filter, want := range map[string]int{
+		"status=requested": 4, "element=website": 2, "type=Property": 4, "type=Location": 0, "category=trip": 3,
+		"title=THEATRE": 2, "from=2026-11-25": 3, "to=2026-11-25": 2, "asked-by=Clea@school.example": 4,
+		"asked-by=kay@school.example": 0, "status=confirmed": 0,
+	} {
+		if got := decide("confirmed", "--filter", filter); len(got) != want || len(got) > 0 &&
+			!strings.HasSuffix(got[0], ": would be confirmed") {
+			t.Errorf("%s chooses %q, want %d", filter, got, want)
+		}
+	}
+	// Fault: a later to= took a from= back, so that more was decided on than was asked for.
+	if got := decide("confirmed", "--filter", "from=2026-11-25", "--filter", "to=2026-11-25"); len(got) != 1 ||
+		got[0] != "Bletchley/Website: would be confirmed" {
+		t.Errorf("of one day: %q", got)
+	}
+	both := decide("rejected", "--filter", "category=Trip", "--filter", "element=Website", "--reason", "No",
+		"--really")
+	if fmt.Sprint(both) != "[Bletchley/Website: decided Théâtre/Website: decided]" {
+		t.Errorf("%q", both)
+	}
+	if out := keeps.does(t, "commitments", "decide", "noted", "--filter", "title=chess"); !strings.Contains(out,
+		"Tue 2026-11-24 09:00  Chess  Clea      would be noted\n") ||
+		!strings.HasSuffix(out, "1 chosen, none decided; --really decides\n") {
+		t.Error(out)
+	}
+	// What is confirmed can't be noted; the theatre, which waits, can.
+	decide("confirmed", "--filter", "title=chess", "--really")
+	code, out, errs := belfryctl(t, keeps.env, "commitments", "decide", "noted", "--filter",
+		"status=confirmed,requested", "--really")
+	if code != exitRefused || !strings.Contains(out, "refused: a commitment that is confirmed can't become noted") ||
+		!strings.HasSuffix(out, "1 decided, 1 refused\n") || !strings.Contains(errs, "some were not decided") {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	keeps.fails(t, exitUsage, "no --filter", "commitments", "decide", "noted")
+	keeps.fails(t, exitUsage, `knows no "colour"`, "commitments", "decide", "noted", "--filter", "colour=red")
+	keeps.fails(t, exitUsage, "is not NAME=VALUE", "commitments", "decide", "noted", "--filter", "status")
+	keeps.fails(t, exitUsage, "is not a day", "commitments", "decide", "noted", "--filter", "from=soon")
+	keeps.fails(t, exitUsage, `"maybe" is no decision`, "commitments", "decide", "maybe", "--filter", "type=Property")
+}
+
+func TestTemplate_IsWrittenOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "school")
+	code, out, errs := belfryctl(t, nil, "template", dir)
+	if code != exitOK || out != dir+" has an empty bundle\n" || errs != "" {
+		t.Fatalf("%d %s%s", code, out, errs)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "administrators.csv"))
+	if err != nil || string(text) != "element,user\n" {
+		t.Errorf("%q %v", text, err)
+	}
+	code, _, errs = belfryctl(t, nil, "template", dir)
+	if code != exitFailure || !strings.Contains(errs, "is not empty") {
+		t.Errorf("again: %d %s", code, errs)
+	}
+}

@@ -1,0 +1,34 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Manifest names the file by which an export says what the folder holds, and whether it is whole.
+const Manifest = "export.json"
+
+// readManifest says whether an export wrote the folder. An error for one that is not whole.
+func readManifest(path string) (exported bool, err error) {
+	text, err := os.ReadFile(filepath.Join(path, Manifest))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	var manifest struct{ Whole bool }
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the bundle: %s: %w", Manifest, err)
+	}
+	if !manifest.Whole {
+		return false, fmt.Errorf("reading the bundle: %s is an export that was interrupted; belfryctl export with the "+
+			"same flags goes on with it", path)
+	}
+	return true, nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// packed returns the files as the package of a chart is.
+func packed(t *testing.T, files map[string]string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	w := tar.NewWriter(zipped)
+	for name, text := range files {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestWriteChart_IsAsRegistriesKeepIt(t *testing.T) {
+	dir := t.TempDir()
+	file, content := filepath.Join(dir, "belfry-1.2.3.tgz"),
+		packed(t, map[string]string{"belfry/Chart.yaml": "apiVersion: v2\nname: belfry\nversion: 1.2.3\n"})
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := writeChart(file, dir)
+	if err != nil || filepath.Base(path) != "belfry-chart-1.2.3.oci.tar" {
+		t.Fatalf("%s, %v", path, err)
+	}
+	archive, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = archive.Close() }()
+	var all []string // the archive's files
+	for files := tar.NewReader(archive); ; {
+		_, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(text))
+	}
+	joined := strings.Join(all, "\n")
+	for _, want := range []string{
+		string(content), `{"apiVersion":"v2","name":"belfry","version":"1.2.3"}`, string(chartConfig), string(chartContent),
+		`"org.opencontainers.image.ref.name": "1.2.3"`,
+	} {
+		if !strings.Contains(joined, want) {
+			t.Errorf("the archive lacks %q", want)
+		}
+	}
+	for _, text := range all {
+		var manifest struct{ Config struct{ MediaType string } }
+		if json.Unmarshal([]byte(text), &manifest) == nil && manifest.Config.MediaType == string(chartConfig) {
+			return
+		}
+	}
+	t.Error("no manifest has the chart's configuration")
+}
+
+func TestWriteChart_RefusesWhatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "other.tgz")
+	for _, content := range [][]byte{[]byte("text"), packed(t, map[string]string{"other/values.yaml": "a: 1\n"})} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writeChart(file, dir); err == nil || !strings.Contains(err.Error(), "is no chart's package") {
+			t.Errorf("got %v", err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.oci.tar"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("it leaves %q, %v", left, err)
+	}
+}

@@ -1,0 +1,144 @@
+package endtoend_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// examples are the programs of docs/examples, built, behind a proxy that counts their calls.
+type examples struct {
+	dir, url string
+	calls    atomic.Int64
+}
+
+func startExamples(t *testing.T, run *localRun) *examples {
+	t.Helper()
+	e := &examples{dir: t.TempDir()}
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", e.dir+"/", "./...")
+	build.Dir = filepath.Join(root, "docs", "examples")
+	build.Env = append(os.Environ(), "GOWORK=off") // they need no other module
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	address, err := url.Parse(run.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(address) }}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.calls.Add(1)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	e.url = server.URL
+	return e
+}
+
+// run runs a program as a user, and returns what it prints. It must make that many calls.
+func (e *examples) run(t *testing.T, calls int64, uuid, name string, arguments ...string) (out, notes string) {
+	t.Helper()
+	before := e.calls.Load()
+	command := exec.CommandContext(t.Context(), filepath.Join(e.dir, name), arguments...)
+	command.Dir = e.dir
+	command.Env = append(os.Environ(), "BELFRY_URL="+e.url, "BELFRY_UUID="+uuid)
+	var faults strings.Builder
+	command.Stderr = &faults
+	text, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, &faults)
+	}
+	if made := e.calls.Load() - before; made != calls {
+		t.Errorf("%s %q made %d calls, want %d", name, arguments, made, calls)
+	}
+	return string(text), faults.String()
+}
+
+func mustHave(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+// runExamples runs the four clients of docs/examples. The calls that it wants are those that the page there tells.
+func runExamples(t *testing.T, run *localRun) {
+	t.Helper()
+	mustHave(t, checkout.Read(t, "docs/examples/README.md"), "| 2, and 1 for each refresh |", "| 4 |",
+		"| 4 at first; then 2 for each poll, and 1 more when something has changed |", "| 2, and 2 for each decision |",
+		"less than 200 bytes")
+	login := func(may string) string {
+		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
+		if found == nil {
+			t.Fatalf("nobody may %s", may)
+		}
+		return found[1]
+	}
+	office := login("decide on the public calendar")
+	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
+	e := startExamples(t, run)
+
+	shown, _ := e.run(t, 3, teacher, "sign", "-day", "2026-11-24", "-refreshes", "1", "-every", "1ms")
+	mustHave(t, shown, "Great Hall\n", "  08:55–09:50  10 Mathematics 1  HGO\n")
+
+	term := []string{"-room", "Sports Hall", "-first", "2027-01-12", "-last", "2027-03-23", "-from", "20:00",
+		"-to", "21:00"}
+	met, _ := e.run(t, 4, office, "club", term...)
+	mustHave(t, met, "meets 2027-01-12 20:00", "meets 2027-03-16 20:00", "not on 2027-02-16 not_during")
+
+	keep := []string{"-name", "HGO - Hannah Gordon", "-start", "2026-09-01", "-end", "2027-07-31"}
+	copied, _ := e.run(t, 4, teacher, "calendar", keep...)
+	mustHave(t, copied, "new 2026-11-")
+	same, notes := e.run(t, 2, teacher, "calendar", keep...)
+	poll := regexp.MustCompile(`0 changes in (\d+) bytes`).FindStringSubmatch(notes)
+	if same != "" || poll == nil {
+		t.Fatalf("a poll without changes prints %q and %q", same, notes)
+	}
+	if size, _ := strconv.Atoi(poll[1]); size == 0 || size >= 200 {
+		t.Errorf("the poll is answered in %d bytes", size)
+	}
+
+	asks := servicetest.NewClient(t, run.URL)
+	asks.Get(t, "/api/login?uuid="+teacher).Must(t, 200)
+	var ids []string
+	for _, name := range []string{"Public Calendar", "HGO - Hannah Gordon"} {
+		var found struct{ Elements []struct{ ID int64 } }
+		asks.Get(t, "/api/elements?name="+url.QueryEscape(name)).Must(t, 200).Decode(t, &found)
+		ids = append(ids, strconv.FormatInt(found.Elements[0].ID, 10))
+	}
+	var categories struct {
+		Eventcategories []struct {
+			ID   int64
+			Name string
+		}
+	}
+	asks.Get(t, "/api/eventcategories").Must(t, 200).Decode(t, &categories)
+	asks.Post(t, "/api/events", `{"event": {"body": "Open morning", "event_category_id": `+
+		strconv.FormatInt(categories.Eventcategories[0].ID, 10)+`, "starts_at_text": "2026-09-05 09:30",
+		"ends_at_text": "2026-09-05 10:30"}, "elements": [`+strings.Join(ids, ",")+`]}`).Must(t, 200)
+	added, _ := e.run(t, 3, teacher, "calendar", keep...)
+	mustHave(t, added, "new 2026-09-05T09:30:00+01:00 2026-09-05T10:30:00+01:00 Open morning\n")
+
+	decided, _ := e.run(t, 2+2*1, office, "bot", "-most", "1")
+	if !regexp.MustCompile(`^(confirmed|rejected) `).MatchString(decided) {
+		t.Errorf("the bot prints %q", decided)
+	}
+}

@@ -1,0 +1,248 @@
+package endtoend_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/admin/export"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
+)
+
+// What is exported and imported into another Belfry gives the same answers there, and the same export. An export that
+// finds no room says so, is refused by an import, and goes on.
+func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
+	t.Parallel()
+	a := servicetest.Start(t, servicetest.Options{NoRace: true})
+	b := servicetest.Start(t, servicetest.Options{NoRace: true})
+	from, to := loggedIn(t, a), loggedIn(t, b)
+	school := filepath.Join(t.TempDir(), "school")
+	if _, err := demo.Generate(school, demo.Options{Pupils: 20, Years: 1, Seed: 5, LastYear: 2026}); err != nil {
+		t.Fatal(err)
+	}
+	loadAll(t, from, school)
+	made, buses := byHand(t, a.Admin(t))
+	_, token, err := from.Changes(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	first := filepath.Join(t.TempDir(), "first")
+	options := export.Options{Dir: first, Origin: "a.example"}
+	full(t, first)
+	_, err = export.Run(t.Context(), from, options)
+	if err == nil || !strings.Contains(err.Error(), "no space left") ||
+		!strings.Contains(err.Error(), "is not whole") {
+		t.Fatalf("onto a full disk: %v", err)
+	}
+	if _, err := bundle.Open(first, timetest.London(t)); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Fatalf("a part of an export was taken for a bundle: %v", err)
+	}
+	if err := os.Remove(filepath.Join(first, "events.csv.part")); err != nil {
+		t.Fatal(err)
+	}
+	interrupted(t, from, options)
+	report, err := export.Run(t.Context(), from, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Rows["events.csv"] < 100 || report.Rows["commitments.csv"] < 2 || report.Rows["notes.csv"] == 0 {
+		t.Fatalf("%+v", report)
+	}
+	straight := filepath.Join(t.TempDir(), "straight")
+	if _, err := export.Run(t.Context(), from, export.Options{Dir: straight, Origin: "a.example"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
+		if diff := cmp.Diff(lines(t, straight, kind), lines(t, first, kind)); diff != "" {
+			t.Errorf("%s (-in one go +interrupted):\n%.3000s", kind.File(), diff)
+		}
+	}
+	allocated := func(row string) bool {
+		return strings.HasSuffix(row, at(",uncontrolled,,,Group:a.example:%d", buses))
+	}
+	if rows := lines(t, first, bundle.Commitments); !slices.ContainsFunc(rows, allocated) {
+		t.Errorf("what was allocated is not in %q", rows)
+	}
+	loadAll(t, to, first)
+
+	second := filepath.Join(t.TempDir(), "second")
+	if _, err := export.Run(t.Context(), to, export.Options{Dir: second, Origin: "b.example"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
+		if diff := cmp.Diff(lines(t, first, kind), lines(t, second, kind)); diff != "" {
+			t.Errorf("%s (-exported +exported of the import):\n%.3000s", kind.File(), diff)
+		}
+	}
+	sameDays(t, a.Admin(t), b.Admin(t))
+	parts(t, from, token, made, a.Admin(t))
+}
+
+// interrupted ends an export twice in the middle of its events.
+func interrupted(t *testing.T, c *client.Client, o export.Options) {
+	t.Helper()
+	for _, most := range []int{1, 3000} {
+		ctx, cancel := context.WithCancel(t.Context())
+		o.Progress = func(file string, rows int) {
+			if file == bundle.Events.File() && rows > most {
+				cancel()
+			}
+		}
+		_, err := export.Run(ctx, c, o)
+		cancel()
+		if err == nil {
+			t.Errorf("nothing was interrupted after %d rows", most)
+		}
+	}
+}
+
+// parts holds that --since and --element give a part that can be imported, and --element a calendar.
+func parts(t *testing.T, c *client.Client, token string, made int64, admin *servicetest.Client) {
+	t.Helper()
+	admin.Patch(t, at("/api/events/%d", made), record{"event": record{"body": "Trip to Ely"}}).Must(t, 200)
+	dir := filepath.Join(t.TempDir(), "since")
+	report, err := export.Run(t.Context(), c, export.Options{Dir: dir, Origin: "a.example", Since: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(t, dir, bundle.Events); len(got) != 2 || !strings.Contains(got[0]+got[1], "Trip to Ely") ||
+		report.Rows["notes.csv"] != 1 {
+		t.Errorf("since the token: %q, %+v", got, report.Rows)
+	}
+	dir = filepath.Join(t.TempDir(), "element")
+	element := admin.Get(t, at("/api/events/%d", made)).Int(t, "event.requests.0.element.id")
+	of := export.Options{Dir: dir, Origin: "a.example", Element: element, Calendars: true}
+	_, err = export.Run(t.Context(), c, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(t, dir, bundle.Events); len(got) != 2 {
+		t.Errorf("of the element: %q", got)
+	}
+	if _, err := bundle.Open(dir, timetest.London(t)); err != nil {
+		t.Errorf("an element's export is no bundle: %v", err)
+	}
+	if found, err := filepath.Glob(filepath.Join(dir, "calendars", "Group-a.example:*.ics")); len(found) != 1 {
+		t.Errorf("calendars %q, %v", found, err)
+	}
+}
+
+func loggedIn(t *testing.T, s *servicetest.System) *client.Client {
+	t.Helper()
+	c, err := client.New(s.URL, client.Options{})
+	if err == nil {
+		err = c.Login(t.Context(), s.AdminUUID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func loadAll(t *testing.T, c *client.Client, dir string) {
+	t.Helper()
+	b, err := bundle.Open(dir, timetest.London(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := c.Load(t.Context(), b, client.LoadOptions{}); err != nil || report.Refused > 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+}
+
+// byHand makes what no bundle brought: an event with an allocation and one that waits, its note, a user.
+func byHand(t *testing.T, admin *servicetest.Client) (event, buses int64) {
+	t.Helper()
+	element := func(fields record) int64 {
+		return admin.Post(t, "/api/admin/elements", record{"element": fields}).Must(t, 201).Int(t, "element.id")
+	}
+	bus := element(record{"entity_type": "Property", "name": "The old bus"})
+	buses = element(record{"entity_type": "Group", "name": "Old buses", "resource": true})
+	admin.Post(t, at("/api/admin/elements/%d/members", buses),
+		record{"members": []record{{"element_id": bus, "first_day": "2020-01-01"}}}).Must(t, 201)
+	self := admin.Get(t, "/sessions/1/whoami").Int(t, "user_id")
+	admin.Put(t, at("/api/admin/elements/%d/administrators/%d", buses, self), nil).Must(t, 200)
+	user := admin.Post(t, "/api/admin/users", record{"user": record{"name": "Büşra \"B\" O'Neil",
+		"email": "b@school.example", "permissions": record{"can_add_events": true}}}).Must(t, 201).Int(t, "user.id")
+	hall := element(record{"entity_type": "Location", "name": "Hall, the old one"})
+	admin.Put(t, at("/api/admin/elements/%d/administrators/%d", hall, user), nil).Must(t, 200)
+	category := admin.Get(t, "/api/eventcategories").Int(t, "eventcategories.0.id")
+	made := admin.Post(t, "/api/events", record{"elements": []int64{buses, buses, hall},
+		"event": record{"body": "Trip; to \"Bath\"", "eventcategory_id": category,
+			"starts_at": "2026-10-25 01:30", "ends_at": "2026-10-25 09:00"}}).Must(t, 200)
+	admin.Post(t, at("/api/requests/%d/allocations", made.Int(t, "event.requests.0.id")),
+		record{"elements": []int64{bus}}).Must(t, 200)
+	event = made.Int(t, "event.id")
+	admin.Post(t, at("/api/events/%d/notes", event),
+		record{"note": record{"contents": "Bring\n\n- *boots*, \"coats\""}}).Must(t, 200)
+	admin.Post(t, "/api/events", record{"event": record{"body": "Closed", "eventcategory_id": category,
+		"starts_at": "2026-12-24", "ends_at": "2026-12-27", "all_day": true}}).Must(t, 200)
+	return event, buses
+}
+
+// full makes a folder of an export that has no room for its events.
+func full(t *testing.T, dir string) {
+	t.Helper()
+	err := os.Mkdir(dir, 0o700)
+	if err == nil {
+		begun := []byte(`{"whole":false,"origin":"a.example","files":{}}`)
+		err = os.WriteFile(filepath.Join(dir, bundle.Manifest), begun, 0o600)
+	}
+	if err == nil {
+		err = os.Symlink("/dev/full", filepath.Join(dir, "events.csv.part"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lines are the rows of a file in an order of their own, without what is the deployment's own.
+func lines(t *testing.T, dir string, kind bundle.Kind) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, kind.File()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n")
+	all = slices.DeleteFunc(all, func(l string) bool { return strings.HasPrefix(l, "b.example:") })
+	slices.Sort(all)
+	return all
+}
+
+// sameDays compares what is listed of some elements by their names.
+func sameDays(t *testing.T, one, other *servicetest.Client) {
+	t.Helper()
+	compared := 0
+	for _, entity := range []string{"Pupil", "Staff", "Location"} {
+		ids := map[string]int64{}
+		for _, e := range elementsOf(t, other, entity) {
+			ids[e.Name] = e.ID
+		}
+		for _, e := range elementsOf(t, one, entity) {
+			for _, day := range []string{"2026-09-07", "2026-10-25", "2027-01-20"} {
+				id, there := ids[e.Name]
+				if !there {
+					continue // not among the other's first
+				}
+				want := listing(t, one, e.ID, day)
+				if diff := cmp.Diff(want, listing(t, other, id, day)); diff != "" {
+					t.Errorf("%s on %s:\n%s", e.Name, day, diff)
+				}
+				compared += len(want)
+			}
+		}
+	}
+	if compared == 0 {
+		t.Error("nothing was compared")
+	}
+}

@@ -1,0 +1,131 @@
+// Package belfry is all that the four programs beside it need of a client: a session, JSON in and out, and a count of
+// the calls. It uses nothing but Go's own library, so that it is easily written anew in another language.
+package belfry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// Client is a logged-in user. It is for one goroutine.
+type Client struct {
+	Calls int   // made so far, with the login
+	Bytes int64 // of the newest answer's body
+
+	address string
+	http    http.Client
+}
+
+// Element is a person, a room, a group or a thing.
+type Element struct {
+	ID   int64
+	Name string
+}
+
+// Event is what lists show of an event.
+type Event struct {
+	ID       int64
+	Body     string
+	StartsAt time.Time `json:"starts_at"`
+	EndsAt   time.Time `json:"ends_at"`
+	AllDay   bool      `json:"all_day"`
+	Staff    string    // with include=staff
+}
+
+// Main logs in as the user of BELFRY_UUID at BELFRY_URL, runs a program until it ends or is interrupted, and prints on
+// standard error how many calls it made.
+func Main(program func(context.Context, *Client) error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	c, err := login(ctx, os.Getenv("BELFRY_URL"), os.Getenv("BELFRY_UUID"))
+	if err == nil {
+		err = program(ctx, c)
+		fmt.Fprintf(os.Stderr, "%d calls\n", c.Calls)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func login(ctx context.Context, address, uuid string) (*Client, error) {
+	if address == "" || uuid == "" {
+		return nil, errors.New("BELFRY_URL and BELFRY_UUID are needed")
+	}
+	jar, err := cookiejar.New(nil) // it keeps the session
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{address: address, http: http.Client{Jar: jar, Timeout: time.Minute}}
+	return c, c.Call(ctx, http.MethodPost, "/api/login", map[string]string{"uuid": uuid}, nil)
+}
+
+// Get asks, and decodes the answer.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, answer any) error {
+	return c.Call(ctx, http.MethodGet, path+"?"+query.Encode(), nil, answer)
+}
+
+// Call sends a body, if there is one, and decodes the answer, if somebody wants it. An answer without success is an
+// error with what Belfry says.
+func (c *Client) Call(ctx context.Context, method, path string, body, answer any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.address+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	if body == nil {
+		request.Body, request.ContentLength = http.NoBody, 0
+	} else {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	c.Calls++
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	text, err = io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return err
+	}
+	c.Bytes = int64(len(text))
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("%s %s: %s %s", method, path, response.Status, text)
+	}
+	if answer == nil {
+		return nil
+	}
+	return json.Unmarshal(text, answer)
+}
+
+// Named returns the element with that whole name. It makes one call.
+func (c *Client) Named(ctx context.Context, name string) (Element, error) {
+	var found struct{ Elements []Element }
+	if err := c.Get(ctx, "/api/elements", url.Values{"name": {name}}, &found); err != nil {
+		return Element{}, err
+	}
+	return found.Elements[0], nil // without any, the answer is 404
+}
+
+// Categories returns the ids of the event categories by their names. It makes one call.
+func (c *Client) Categories(ctx context.Context) (map[string]int64, error) {
+	var found struct{ Eventcategories []Element }
+	err := c.Get(ctx, "/api/eventcategories", nil, &found)
+	ids := map[string]int64{}
+	for _, category := range found.Eventcategories {
+		ids[category.Name] = category.ID
+	}
+	return ids, err
+}

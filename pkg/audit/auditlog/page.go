@@ -1,0 +1,63 @@
+package auditlog
+
+import (
+	"context"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// What follows is for all logs of who did something, whose entries have a version 7 UUID as _id and who it was in
+// actors: the audit's, and that of who has looked at whom.
+
+// Choice chooses entries by who and when, and says which page of them. Zero fields choose all.
+type Choice struct {
+	User  int64     // who it was, or had switched to who it was
+	Since time.Time // not before
+	After string    // the id of the entry to go on after
+	Limit int       // at most
+}
+
+// Narrow adds the choice to a filter.
+func (ch Choice) Narrow(filter bson.D) bson.D {
+	if ch.User != 0 {
+		filter = append(filter, bson.E{Key: "actors", Value: ch.User})
+	}
+	ids := bson.D{{Key: "$gt", Value: ""}} // always there, so that the ids' index serves a log as a whole
+	if !ch.Since.IsZero() {
+		ids = bson.D{{Key: "$gte", Value: mongostore.FirstUUID(ch.Since)}}
+	}
+	if ch.After != "" {
+		ids = append(ids, bson.E{Key: "$lt", Value: ch.After})
+	}
+	return append(filter, bson.E{Key: "_id", Value: ids})
+}
+
+// FindNewest returns at most limit of the entries that the filter chooses, the newest first, and whether there are
+// more.
+func FindNewest[D any](
+	ctx context.Context, entries *mongo.Collection, filter bson.D, limit int,
+) (found []D, more bool, err error) {
+	newest := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(limit) + 1)
+	found, err = mongostore.Find[D](ctx, entries, filter, newest)
+	if err == nil && len(found) > limit {
+		return found[:limit], true, nil
+	}
+	return found, false, err
+}
+
+// AnswerPage answers with a page of a log. Id is the id of the i-th line.
+func AnswerPage[L any](c *fiber.Ctx, lines []L, more bool, id func(i int) string) error {
+	after := func(i int) web.Field { return web.Field{Name: "next", Value: id(i)} }
+	next := web.Field{Name: "next", Value: nil}
+	if more {
+		next = after(len(lines) - 1)
+	}
+	return web.OKPage(c, "entries", lines, next, after)
+}

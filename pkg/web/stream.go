@@ -1,0 +1,197 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/session"
+)
+
+const (
+	// heartbeat is the longest time without a byte on a stream: proxies end connections that are silent for longer.
+	heartbeat = 10 * time.Second
+	// readStream bounds how long a source may take to read what is new.
+	readStream = 10 * time.Second
+	// retryStream is after which time a client may try again for which there was no place.
+	retryStream = 5 * time.Second
+)
+
+// Source is what a stream tells, as server-sent events.
+type Source interface {
+	// Wait returns when there may be something new, or when its context ends.
+	Wait(ctx context.Context)
+	// Read returns the events that are new and that p may see, none perhaps. After io.EOF they are the last.
+	Read(ctx context.Context, p principal.Principal) ([]byte, error)
+	// Close ends it.
+	Close()
+	// Beat returns what is sent where nothing was told for a while.
+	Beat() []byte
+}
+
+// StreamBounds are how many streams may be open in a process, and how many of them by one user.
+type StreamBounds struct{ All, Each int }
+
+// streamer is what the streams of a route need.
+type streamer struct {
+	options Options
+	bounds  StreamBounds
+}
+
+// streams are those of one process.
+type streams struct {
+	mu     sync.Mutex
+	open   map[int64]int // by user
+	all    int
+	ending context.Context
+	end    context.CancelFunc
+}
+
+func newStreams() *streams {
+	s := &streams{open: map[int64]int{}}
+	s.ending, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// begin takes a place for a stream of a user. Unavailable when the process has none, TooManyRequests when the user has
+// as many as one may have.
+func (s *streams) begin(user int64, bounds StreamBounds) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ending.Err() != nil || s.all >= bounds.All:
+		return problem.New(problem.Unavailable, "")
+	case s.open[user] >= bounds.Each:
+		return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: retryStream}
+	}
+	s.open[user]++
+	s.all++
+	return nil
+}
+
+func (s *streams) done(user int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.open[user]--; s.open[user] == 0 {
+		delete(s.open, user)
+	}
+}
+
+// Streams is how many streams are open.
+func (b *Bounds) Streams() int {
+	b.streams.mu.Lock()
+	defer b.streams.mu.Unlock()
+	return b.streams.all
+}
+
+// Stream answers 200 with a stream of server-sent events, of a route for those signed in. It ends with the session,
+// with the source, when the process stops, and when its client takes nothing of what is told for five seconds.
+func Stream(c *fiber.Ctx, source Source) error {
+	by, of := c.Locals(streamKey).(streamer)
+	token, signed := c.Locals(tokenKey).(session.Token)
+	if !of || !signed {
+		return errors.New("the route has no streams")
+	}
+	user, s := Principal(c).UserID, by.options.Bounds.streams
+	if err := s.begin(user, by.bounds); err != nil {
+		return err
+	}
+	b := &streamBody{
+		source: source, options: by.options, token: token, user: user, connection: c.Context().Conn(), streams: s,
+		request: RequestID(c),
+	}
+	c.Set(fiber.HeaderContentType, "text/event-stream")
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	c.Set("X-Accel-Buffering", "no") // nginx would keep events back until it has many
+	c.Context().SetConnectionClose()
+	c.Context().Response.ImmediateHeaderFlush = true
+	c.Context().Response.SetBodyStream(b, -1)
+	return nil
+}
+
+// streamBody is a stream that is being sent, by the goroutine of its connection. The server closes it.
+type streamBody struct {
+	source     Source
+	options    Options
+	request    string
+	token      session.Token
+	user       int64
+	connection net.Conn
+	streams    *streams
+
+	begun, last bool
+	rest        []byte // of what is to be sent
+}
+
+// Read implements io.Reader: it waits until there is something to send.
+func (b *streamBody) Read(p []byte) (int, error) {
+	for len(b.rest) == 0 {
+		if b.last || b.streams.ending.Err() != nil {
+			return 0, b.sendWithin(io.EOF)
+		}
+		b.next()
+	}
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, b.sendWithin(nil)
+}
+
+// sendWithin gives the client its time to take what is sent next.
+func (b *streamBody) sendWithin(end error) error {
+	if err := b.connection.SetWriteDeadline(time.Now().Add(stallTime)); err != nil {
+		return err
+	}
+	return end
+}
+
+// next waits for something new, and reads it if the session still stands.
+func (b *streamBody) next() {
+	silent := false
+	if b.begun {
+		waiting, cancel := context.WithTimeout(b.streams.ending, heartbeat)
+		b.source.Wait(waiting)
+		silent = errors.Is(waiting.Err(), context.DeadlineExceeded)
+		cancel()
+	}
+	if b.streams.ending.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(outbox.Unsampled(directory.Begin(b.streams.ending)), readStream)
+	defer cancel()
+	record, err := b.options.Sessions.Load(ctx, b.token)
+	if err != nil || !record.Principal().MayUseAPI { // the session has ended, or nobody knows
+		b.last = true
+		return
+	}
+	b.begun = true
+	b.rest, err = b.source.Read(ctx, record.Principal())
+	if b.last = err != nil; b.last && !isRefusal(err) {
+		b.options.Log.WarnContext(ctx, "a stream has ended", "request", b.request, "error", err)
+	}
+	if len(b.rest) == 0 && silent && err == nil {
+		b.rest = b.source.Beat()
+	}
+}
+
+// isRefusal says whether an error is one that clients may see, and no fault.
+func isRefusal(err error) bool {
+	var refused *problem.Error
+	return errors.As(err, &refused) || errors.Is(err, io.EOF)
+}
+
+// Close implements io.Closer.
+func (b *streamBody) Close() error {
+	b.source.Close()
+	b.streams.done(b.user)
+	return nil
+}

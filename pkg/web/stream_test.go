@@ -1,0 +1,205 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/web"
+)
+
+// endless is a source that always has something to tell.
+type endless struct {
+	text   string
+	closed chan struct{}
+	reads  atomic.Int64
+}
+
+func (*endless) Wait(context.Context) {}
+func (e *endless) Read(context.Context, principal.Principal) ([]byte, error) {
+	e.reads.Add(1)
+	return []byte(e.text), nil
+}
+func (*endless) Beat() []byte { return []byte(":\n\n") }
+func (e *endless) Close()     { close(e.closed) }
+
+// silent is one that never has.
+type silent struct{ endless }
+
+func (*silent) Wait(ctx context.Context) { <-ctx.Done() }
+func (*silent) Read(context.Context, principal.Principal) ([]byte, error) {
+	return []byte("data: x\n\n"), nil
+}
+
+// streaming serves a stream at /, and returns its address and how many are open.
+func streaming(t *testing.T, s sessions, source func() web.Source) (string, *web.Bounds) {
+	t.Helper()
+	bounds := web.NewBounds()
+	return serveOptions(t, web.Options{Sessions: s, Timeout: 50 * time.Millisecond, Bounds: bounds}, web.Route{
+		Method: http.MethodGet, Path: "/", Access: web.SignedIn, Streams: web.StreamBounds{All: 3, Each: 2},
+		Handler: func(c *fiber.Ctx) error { return web.Stream(c, source()) },
+	}), bounds
+}
+
+// follow opens a stream and returns its lines.
+func follow(t *testing.T, base string) (*bufio.Scanner, *http.Response) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Cookie", cookie)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = answer.Body.Close() })
+	return bufio.NewScanner(answer.Body), answer
+}
+
+// awaitStreams waits until so many are open.
+func awaitStreams(t *testing.T, bounds *web.Bounds, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); bounds.Streams() != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d streams are open, want %d", bounds.Streams(), want)
+		}
+	}
+}
+
+func TestClients_StreamsHaveBoundsAndEndWithTheirClients(t *testing.T) {
+	var who atomic.Int64
+	who.Store(1)
+	s := sessions(func() (session.Record, error) {
+		return session.Record{User: session.Subject{UserID: who.Load(), Kind: principal.Staff,
+			Permissions: principal.All(), Active: true}}, nil
+	})
+	base, bounds := streaming(t, s, func() web.Source { return &silent{endless{closed: make(chan struct{})}} })
+	var open []*http.Response
+	begin := func() {
+		t.Helper()
+		lines, answer := follow(t, base)
+		if !lines.Scan() || lines.Text() != "data: x" || answer.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatalf("%q, %v", lines.Text(), answer.Header)
+		}
+		open = append(open, answer)
+	}
+	refused := func(what string, want int) {
+		t.Helper()
+		code, _, header := ask(t, "GET", base, "", "Cookie", cookie)
+		if code != want || want == 429 && header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d, %v", what, code, header)
+		}
+	}
+	begin()
+	begin()
+	refused("a third one of one user", 429)
+	who.Store(2)
+	begin()
+	who.Store(3)
+	refused("a fourth one in all", 503)
+	if bounds.Streams() != 3 {
+		t.Errorf("%d are open", bounds.Streams())
+	}
+	for _, answer := range open {
+		_ = answer.Body.Close()
+	}
+	awaitStreams(t, bounds, 0) // a heartbeat finds out
+	if code, _, _ := ask(t, "HEAD", base, "", "Cookie", cookie); code != 200 {
+		t.Errorf("HEAD: %d", code)
+	}
+	awaitStreams(t, bounds, 0)
+}
+
+// A process that stops ends its streams, whole, and begins none.
+func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
+	bounds, closed := web.NewBounds(), make(chan struct{})
+	app, err := web.New(web.Options{
+		Name: "test", Log: slog.New(slog.DiscardHandler), Timeout: 5 * time.Second, Bounds: bounds,
+		Tracer: tracenoop.NewTracerProvider(), Meter: metricnoop.NewMeterProvider(),
+		Propagator: propagation.TraceContext{}, Sessions: user(principal.All()),
+	}, []web.Route{{
+		Method: http.MethodGet, Path: "/", Access: web.SignedIn, Streams: web.StreamBounds{All: 3, Each: 2},
+		Handler: func(c *fiber.Ctx) error { return web.Stream(c, &silent{endless{closed: closed}}) },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, _ := follow(t, "http://"+servicetest.Listen(t, app))
+	if !lines.Scan() {
+		t.Fatal(lines.Err())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := app.ShutdownWithContext(ctx); err != nil {
+		t.Error(err)
+	}
+	for lines.Scan() { // to the end
+	}
+	if err := lines.Err(); err != nil {
+		t.Error(err)
+	}
+	<-closed
+	awaitStreams(t, bounds, 0)
+}
+
+// A client that takes nothing loses its connection. Nothing is read for it but what the kernel takes for the wire.
+func TestClients_AStreamThatNobodyReadsEnds(t *testing.T) {
+	e := &endless{text: "data: " + strings.Repeat("x", 1<<16) + "\n\n", closed: make(chan struct{})}
+	base, bounds := streaming(t, user(principal.All()), func() web.Source { return e })
+	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: x\r\nCookie: " + cookie + "\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-e.closed:
+	case <-time.After(time.Minute):
+		t.Fatal("it is still open")
+	}
+	awaitStreams(t, bounds, 0)
+	const most = 32 << 20
+	if read := int(e.reads.Load()) * len(e.text); read > most {
+		t.Errorf("%d bytes were read for it", read)
+	}
+}
+
+func TestClients_AStreamEndsWithItsSession(t *testing.T) {
+	var ended atomic.Bool
+	s := sessions(func() (session.Record, error) {
+		if ended.Load() {
+			return session.Record{}, session.ErrNone
+		}
+		return user(principal.All())()
+	})
+	e := &endless{text: "data: x\n\n", closed: make(chan struct{})}
+	base, _ := streaming(t, s, func() web.Source { return e })
+	lines, _ := follow(t, base)
+	if !lines.Scan() {
+		t.Fatal(lines.Err())
+	}
+	ended.Store(true)
+	for lines.Scan() { // to the end
+	}
+	if err := lines.Err(); err != nil {
+		t.Error(err)
+	}
+	<-e.closed
+}

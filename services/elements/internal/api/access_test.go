@@ -1,0 +1,110 @@
+package api_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// looks is an answer of GET /api/admin/access/elements.
+type looks struct {
+	Entries []struct {
+		ID, At, What string
+		UserID       int64   `json:"user_id"`
+		OriginalID   *int64  `json:"original_id"`
+		ElementID    int64   `json:"element_id"`
+		From         *string `json:"from"`
+	}
+	Next *string
+}
+
+// looks returns who looked at a person, as "user as original: what", once there are so many.
+func (s *school) looks(t *testing.T, query string, n int) []string {
+	t.Helper()
+	var texts []string
+	for begun := time.Now(); time.Since(begun) < 30*time.Second; time.Sleep(50 * time.Millisecond) {
+		var l looks
+		s.Get(t, "/api/admin/access/elements?limit=1000&"+query).Must(t, http.StatusOK).Decode(t, &l)
+		texts = nil
+		for _, e := range l.Entries {
+			text := fmt.Sprint(e.UserID, " ", e.What)
+			if e.OriginalID != nil {
+				text = fmt.Sprint(*e.OriginalID, " as ", text)
+			}
+			if e.From == nil || net.ParseIP(*e.From) == nil ||
+				!regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`).MatchString(e.At) {
+				t.Errorf("an entry is %+v", e)
+			}
+			texts = append(texts, text)
+		}
+		if len(texts) >= n {
+			break
+		}
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts) // two replicas may each have an entry of the same
+}
+
+func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
+	s := newSchool(t)
+	ann, bea, room := s.pupil(t, "Ann"), s.pupil(t, "Bea"), s.add(t, "locations", "room", fields{"name": "Room"})
+	set := s.group(t, "set")
+	s.member(t, set, ann, "", "")
+	teacher, uuid := s.person(t, "teacher", fields{"can_su": true})
+	pupil, pupilUUID := s.person(t, "ann", fields{"kind": "pupil", "element": "Pupil:" + s.mark + "Ann"})
+	head, own := system.Login(t, uuid), system.Login(t, pupilUUID)
+	paths := []string{
+		"/api/elements/%d", "/api/elements/%d/commitments", "/api/elements/%d/calendar.ics",
+		"/api/elements/%d/freebusy", "/api/freebusy?elements=%d", "/api/timetables?elements=%d",
+		"/api/events?element=%d",
+	}
+	ask := func(c *servicetest.Client, id int64, code int) {
+		t.Helper()
+		for _, path := range paths {
+			c.Get(t, fmt.Sprintf(path, id)).WantCode(t, code)
+		}
+	}
+	ask(own, ann, http.StatusOK)
+	ask(own, bea, http.StatusForbidden)
+	ask(head, room, http.StatusOK)
+	ask(head, ann, http.StatusOK)
+	feed := head.Post(t, path("/api/elements/%d/feeds", ann), nil).Must(t, http.StatusOK).Text(t, "feed.path")
+	system.Client(t).Get(t, feed).WantCode(t, http.StatusOK)
+	head.Put(t, "/api/sessions/1", fields{"session": fields{"user_id": pupil}}).Must(t, http.StatusOK)
+	ask(head, ann, http.StatusOK) // as Ann herself, and yet it is the teacher who looks
+	kinds := []string{"calendar", "commitments", "detail", "events", "freebusy", "timetable"}
+	var want []string
+	for _, kind := range kinds {
+		want = append(want, fmt.Sprint(teacher, " ", kind), fmt.Sprint(teacher, " as ", pupil, " ", kind))
+	}
+	want = append(want, fmt.Sprint(teacher, " feed"))
+	slices.Sort(want)
+	if got := s.looks(t, path("element=%d&user=%d", ann, teacher), len(want)); !slices.Equal(got, want) {
+		t.Errorf("at Ann looked\n%q, want\n%q", got, want)
+	}
+	for query, n := range map[string]int{
+		path("element=%d", bea): 0, path("element=%d", room): 0, path("user=%d&since=2100-01-01", teacher): 0,
+	} {
+		if got := s.looks(t, query, n); len(got) != n {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+	s.Get(t, path("/api/admin/elements/%d", bea)).Must(t, http.StatusOK)
+	if got := s.looks(t, path("element=%d", bea), 1); len(got) != 1 {
+		t.Errorf("at Bea looked %q", got)
+	}
+	for _, query := range []string{"element=x", "user=x", "since=x", "after=x"} {
+		s.Get(t, "/api/admin/access/elements?"+query).WantCode(t, http.StatusBadRequest)
+	}
+	var page looks
+	s.Get(t, path("/api/admin/access/elements?limit=2&element=%d", ann)).Must(t, http.StatusOK).Decode(t, &page)
+	if len(page.Entries) != 2 || page.Next == nil || *page.Next != page.Entries[1].ID {
+		t.Errorf("a page is %+v", page)
+	}
+}

@@ -1,0 +1,151 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// twoSchools are two schools with a pupil of the same name each: in the first one through a year, in the second one
+// directly, and one who has left.
+type twoSchools struct {
+	*school
+	first, second, year, ann, other, left int64
+}
+
+func newTwoSchools(t *testing.T) twoSchools {
+	t.Helper()
+	s := twoSchools{school: newSchool(t)}
+	s.first = s.add(t, "groups", "first", fields{"name": "First", "school": true})
+	s.second = s.add(t, "groups", "second", fields{"name": "Second", "school": "true"})
+	s.year = s.group(t, "Year")
+	pupil := func(key string) int64 {
+		return s.add(t, "pupils", key, fields{"forename": "Ann", "surname": s.mark})
+	}
+	s.other, s.ann, s.left = pupil("other"), pupil("ann"), pupil("left")
+	s.member(t, s.first, s.year, "", "")
+	s.member(t, s.year, s.ann, "", "")
+	s.member(t, s.second, s.other, "2020-01-01", "")
+	s.member(t, s.first, s.left, "", "2020-01-01")
+	return s
+}
+
+// found lists the ids that a search finds.
+func (s twoSchools) found(t *testing.T, path string) []int64 {
+	t.Helper()
+	var reply struct{ Elements []struct{ ID int64 } }
+	s.Get(t, path).Decode(t, &reply)
+	ids := []int64{}
+	for _, e := range reply.Elements {
+		ids = append(ids, e.ID)
+	}
+	return ids
+}
+
+func TestAdministration_ASearchFindsWhatBelongsToASchoolToday(t *testing.T) {
+	s := newTwoSchools(t)
+	for query, want := range map[string][]int64{
+		"":                              {s.other, s.ann, s.left},
+		path("&school=%d", s.first):     {s.ann},
+		path("&school=%d", s.second):    {s.other},
+		"&school=":                      {s.other, s.ann, s.left},
+		"&school=own":                   {},
+		"&school=first":                 {s.other, s.ann, s.left},
+		path("&school=0%d", s.first):    nil,
+		"&school=mine":                  nil,
+		path("&school=%d", s.year):      nil,
+		path("&school=%d", int64(1e15)): nil,
+	} {
+		for _, by := range []string{"name=Ann%20", "namelike=ann%20"} {
+			url := "/api/elements?" + by + s.mark + query
+			switch a := s.Get(t, url); {
+			case want == nil && a.Code != http.StatusBadRequest && !strings.Contains(a.Body, "RecordNotFound"):
+				t.Errorf("%s: %d %s", url, a.Code, a.Body)
+			case want != nil && !slices.Equal(s.found(t, url), want):
+				t.Errorf("%s: %s, not %v", url, a.Body, want)
+			}
+		}
+	}
+	all := s.found(t, path("/api/admin/elements?school=%d&limit=1000", s.first))
+	if want := []int64{s.first, s.year, s.ann}; !slices.Equal(all, want) {
+		t.Errorf("all of a school: %v, not %v", all, want)
+	}
+	if of := s.found(t, path("/api/admin/elements?school=%d&entity_type=Pupil", s.first)); !slices.Equal(of,
+		[]int64{s.ann}) {
+		t.Errorf("its pupils: %v", of)
+	}
+}
+
+// The caller is of kind staff and is the pupil of the first school.
+func TestAdministration_ASearchMayPutTheCallersSchoolFirst(t *testing.T) {
+	s := newTwoSchools(t)
+	uuid := s.mark + "-of-the-first-school"
+	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": "ann@school.example", "uuid": uuid,
+		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
+	s.Client = system.Login(t, uuid)
+	for query, want := range map[string][]int64{
+		"":              {s.other, s.ann, s.left},
+		"&school=first": {s.ann, s.other, s.left},
+		"&school=own":   {s.ann},
+	} {
+		for _, by := range []string{"name=Ann%20", "namelike=ann%20"} {
+			if got := s.found(t, "/api/elements?"+by+s.mark+query); !slices.Equal(got, want) {
+				t.Errorf("%s%s: %v, not %v", by, query, got, want)
+			}
+		}
+	}
+}
+
+// Nobody finds by a school what it does not see.
+func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
+	s := newTwoSchools(t)
+	admin := s.Client
+	for kind, want := range map[string]string{"guest": "Forbidden", "pupil": path(`"id":%d`, s.ann)} {
+		uuid := s.mark + "-who-is-a-" + kind
+		admin.Post(t, "/api/admin/users", fields{"user": fields{"name": kind, "email": "a@school.example", "uuid": uuid,
+			"kind": kind, "element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
+		c := system.Login(t, uuid)
+		url := "/api/elements?name=Ann%20" + s.mark + "&school="
+		if a := c.Get(t, url+path("%d", s.first)); !strings.Contains(a.Body, want) {
+			t.Errorf("a %s, its school: %d %s", kind, a.Code, a.Body)
+		}
+		if a := c.Get(t, url+path("%d", s.second)); a.Code != http.StatusForbidden {
+			t.Errorf("a %s, another school: %d %s", kind, a.Code, a.Body)
+		}
+		s.Client = c
+		for _, of := range []string{"own", "first"} {
+			if ids := s.found(t, url+of); slices.Contains(ids, s.other) {
+				t.Errorf("a %s finds %v by %s", kind, ids, of)
+			}
+		}
+	}
+}
+
+func TestAdministration_ASchoolIsAGroup(t *testing.T) {
+	s := newSchool(t)
+	plain := s.group(t, "plain")
+	if a := s.Get(t, path("/api/admin/elements/%d", plain)); strings.Contains(a.Body, "school\"") {
+		t.Errorf("a group that is none: %s", a.Body)
+	}
+	url := path("/api/admin/elements/%d", plain)
+	for _, c := range []struct {
+		element fields
+		code    int
+		want    string
+	}{
+		{fields{"school": true}, 200, `"school":true`},
+		{fields{"resource": true}, 422, `"errors":{"school":["can't be a resource group"]}`},
+		{fields{"name": s.mark + " renamed"}, 200, `"school":true`},
+		{fields{"school": false, "resource": true}, 200, `"resource":true,"controlled"`},
+		{fields{"school": "perhaps"}, 422, `"errors":{"school":[`},
+	} {
+		if a := s.Patch(t, url, fields{"element": c.element}); a.Code != c.code || !strings.Contains(a.Body, c.want) {
+			t.Errorf("%v: %d %s", c.element, a.Code, a.Body)
+		}
+	}
+	if a := s.Patch(t, path("/api/admin/elements/%d", s.pupil(t, "Ann")),
+		fields{"element": fields{"school": true}}); a.Code != 200 || strings.Contains(a.Body, `"school":`) {
+		t.Errorf("a pupil: %d %s", a.Code, a.Body)
+	}
+}

@@ -1,0 +1,120 @@
+package element
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Which elements an administrator may administer is decided here, whatever the route. An admin may all. Others may what
+// belongs today to a school that they administer: every use case of administration asks one of these.
+
+// mustAdminister returns Forbidden unless p administers each of the elements, which exist.
+func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, ids ...int64) error {
+	if p.Permissions.Admin || len(ids) == 0 {
+		return nil
+	}
+	ids = distinctIDs(ids)
+	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
+	if err == nil && !slices.Equal(own, ids) {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return err
+}
+
+// GetAdministered returns an element that p administers; a Missing problem when there is none, Forbidden when it is not
+// p's.
+func (s *Service) GetAdministered(ctx context.Context, p principal.Principal, id int64) (Element, error) {
+	e, err := s.Get(ctx, id)
+	if err == nil {
+		err = s.mustAdminister(ctx, p, id)
+	}
+	return e, err
+}
+
+// mustKeep returns Forbidden unless p may change the record of an element: that of a school is for admins alone. An
+// admin is not told whether there is such an element.
+func (s *Service) mustKeep(ctx context.Context, p principal.Principal, id int64) error {
+	if p.Permissions.Admin {
+		return nil
+	}
+	e, err := s.GetAdministered(ctx, p, id)
+	if err == nil && e.Details.School {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return err
+}
+
+// mayMake returns Forbidden when the draft asks for what is for admins alone: a school.
+func (d Draft) mayMake(p principal.Principal) error {
+	if d.School != nil && !p.Permissions.Admin {
+		return problem.New(problem.Forbidden, "")
+	}
+	return nil
+}
+
+// chooseAdministered sets the ids of what the filter's school has, or of what p administers, when that is not all.
+func (s *Service) chooseAdministered(ctx context.Context, p principal.Principal, f *Filter) error {
+	schools := p.AdminOf
+	switch {
+	case f.SchoolID != 0:
+		school, err := s.GetAdministered(ctx, p, f.SchoolID)
+		switch {
+		case err != nil:
+			return err
+		case !school.IsSchool():
+			return notASchool(f.SchoolID)
+		}
+		schools = []int64{f.SchoolID}
+	case p.Permissions.Admin:
+		return nil
+	}
+	ids, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: schools, All: true})
+	f.IDs = slices.Concat([]int64{}, ids) // not nil, which would be all
+	return err
+}
+
+// schoolOfNew returns the school in which an element begins that p creates; 0: in none, which an admin may. Faults say
+// that it has to be named, and Forbidden that it is not p's.
+func (s *Service) schoolOfNew(
+	ctx context.Context, p principal.Principal, named int64, faults problem.Fields,
+) (int64, error) {
+	if named == 0 {
+		if p.Permissions.Admin {
+			return 0, nil
+		}
+		schools, err := s.onlySchools(ctx, p.AdminOf)
+		switch {
+		case err != nil:
+			return 0, err
+		case len(schools) == 1:
+			return schools[0], nil
+		case len(schools) == 0:
+			return 0, problem.New(problem.Forbidden, "")
+		}
+		faults.Add("school_id", problem.Blank)
+		return 0, nil
+	}
+	school, err := s.GetAdministered(ctx, p, named)
+	switch {
+	case problem.Is(err, problem.NotFound):
+		faults.Add("school_id", problem.MustExist)
+		return 0, nil
+	case err == nil && !school.IsSchool():
+		faults.Add("school_id", "is not a school")
+	}
+	return named, err
+}
+
+// enroll makes a new element a member of its school from today on.
+func (s *Service) enroll(ctx context.Context, school int64, e Element) error {
+	days := wiretime.Days{First: s.today(), Last: wiretime.LastDay}
+	_, err := s.memberships.Insert(ctx, []Membership{{
+		Group: school, Member: e.ID, Nested: e.IsGroup(), Days: []wiretime.Days{days},
+	}})
+	return err
+}

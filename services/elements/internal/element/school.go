@@ -1,0 +1,177 @@
+package element
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Who and what belongs to which school is decided here, whatever the route: a school is a group, and what is in it
+// today, directly or through other groups, belongs to it, and so do the groups between and the school's group itself.
+
+// IsSchool says whether e is the group of a school. One that is no longer current is none.
+func (e Element) IsSchool() bool { return e.IsGroup() && e.Details.School && e.Current }
+
+// SchoolFilter chooses elements of a search by school; the zero filter chooses all.
+type SchoolFilter struct {
+	ID  int64 // only what belongs to this school; 0: of any
+	Own bool  // only what belongs to the caller's schools
+	// First puts what belongs to the caller's schools before all else.
+	First bool
+}
+
+// Among are the elements that a search looks at, besides the name. All of it must hold; a zero field is not looked at.
+type Among struct {
+	Seen       *Seen
+	IDs        []int64
+	EntityType string
+	After      *Place
+}
+
+// narrow returns what a search by p is among, for a filter that is not zero: ids in order, none when nothing belongs to
+// such a school. Missing and Forbidden as of getSeen for the school's id; Malformed when it is no school.
+func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFilter) ([]int64, error) {
+	if of.ID == 0 {
+		schools, err := s.schoolsOf(ctx, p.ElementID)
+		if err != nil {
+			return nil, err
+		}
+		return s.belonging(ctx, schools)
+	}
+	e, _, err := s.getSeen(ctx, p, of.ID, s.onToday())
+	if err != nil {
+		return nil, err
+	}
+	if !e.IsSchool() {
+		return nil, notASchool(of.ID)
+	}
+	return s.belonging(ctx, []int64{of.ID})
+}
+
+func notASchool(id int64) error {
+	return problem.New(problem.Malformed, "the element %d is not a school", id)
+}
+
+// schoolsOf returns the schools that an element belongs to today, in order of id; none for the id 0.
+func (s *Service) schoolsOf(ctx context.Context, id int64) ([]int64, error) {
+	if id == 0 {
+		return nil, nil
+	}
+	today := s.onToday()
+	groups, err := groupsOf(ctx, s.upward(today), id, today)
+	if err != nil {
+		return nil, err
+	}
+	ids := []int64{id}
+	for group := range groups {
+		ids = append(ids, group)
+	}
+	return s.onlySchools(ctx, ids)
+}
+
+// onlySchools returns those of the ids that are schools, in order.
+func (s *Service) onlySchools(ctx context.Context, ids []int64) ([]int64, error) {
+	found, err := s.store.Find(ctx, distinctIDs(ids))
+	if err != nil {
+		return nil, err
+	}
+	var schools []int64
+	for _, e := range found {
+		if e.IsSchool() {
+			schools = append(schools, e.ID)
+		}
+	}
+	slices.Sort(schools)
+	return schools, nil
+}
+
+// belonging returns the ids of all that belongs to the schools today, in order.
+func (s *Service) belonging(ctx context.Context, schools []int64) ([]int64, error) {
+	if len(schools) == 0 {
+		return nil, nil
+	}
+	today := s.onToday()
+	down := s.downward(today)
+	all := slices.Clone(schools)
+	_, err := peopleAndThings(ctx, func(ctx context.Context, groups []int64) ([]Membership, error) {
+		found, err := down(ctx, groups)
+		for _, m := range found {
+			if slices.ContainsFunc(m.Days, func(d wiretime.Days) bool { return d.Has(today.First) }) {
+				all = append(all, m.Member)
+			}
+		}
+		return found, err
+	}, schools, today)
+	return distinctIDs(all), err
+}
+
+// search lists, by list, what is among the elements and the filter chooses, up to a limit; 0: no limit.
+func (s *Service) search(
+	ctx context.Context, p principal.Principal, of SchoolFilter, everywhere Among, limit int,
+	list func(among Among, limit int) ([]Element, error),
+) ([]Element, error) {
+	if of == (SchoolFilter{}) {
+		return list(everywhere, limit)
+	}
+	ids, err := s.narrow(ctx, p, of)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(ids) > 0:
+	case of.First:
+		return list(everywhere, limit)
+	default:
+		return nil, nil
+	}
+	own := everywhere
+	own.IDs = ids
+	found, err := list(own, limit)
+	if err != nil || !of.First || limit > 0 && len(found) == limit {
+		return found, err
+	}
+	enough := 0
+	if limit > 0 {
+		enough = limit + len(found) // found among them
+	}
+	others, err := list(everywhere, enough)
+	others = slices.DeleteFunc(others, func(e Element) bool {
+		_, own := slices.BinarySearch(ids, e.ID)
+		return own
+	})
+	all := slices.Concat(found, others)
+	if limit > 0 && len(all) > limit {
+		all = all[:limit]
+	}
+	return all, err
+}
+
+// belong returns those of the ids that belong to one of the schools today, in order.
+func (s *Service) belong(ctx context.Context, schools, ids []int64) ([]int64, error) {
+	reaches, err := s.reaches(ctx, ids, s.onToday())
+	if err != nil {
+		return nil, err
+	}
+	var all []int64
+	for n, id := range ids {
+		if slices.ContainsFunc(reaches[n], func(r fact.Reach) bool { return slices.Contains(schools, r.ElementID) }) {
+			all = append(all, id)
+		}
+	}
+	return distinctIDs(all), nil
+}
+
+// Belonging returns what belongs to one of the schools today, in order of id.
+func (s *Service) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error) {
+	schools, err := s.onlySchools(ctx, q.Schools)
+	switch {
+	case err != nil, len(schools) == 0:
+		return nil, err
+	case q.All:
+		return s.belonging(ctx, schools)
+	}
+	return s.belong(ctx, schools, q.IDs)
+}

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/gofiber/fiber/v2"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/belfry-schools/belfry/pkg/outbox"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/background"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/events/internal/follow"
+)
+
+// streamChanges is GET /api/changes/stream.
+func (h handlers) streamChanges(c *fiber.Ctx) error {
+	var tokens []string
+	if since, given := sinceOf(c); given {
+		tokens = append(tokens, since)
+	}
+	if last := c.Get("Last-Event-ID"); last != "" { // a client that lost its stream goes on where that ended
+		tokens = append(tokens, last)
+	}
+	place, err := h.follow.Enter(c.UserContext(), web.Principal(c), tokens...)
+	if err != nil {
+		return err
+	}
+	return web.Stream(c, &changeStream{handlers: h, from: place})
+}
+
+// changeStream is a stream of changes, as server-sent events. The id of each is the token of the place after it.
+type changeStream struct {
+	handlers
+	from     follow.Place
+	follower *follow.Follower
+	told     follow.Place // by an event or a heartbeat
+}
+
+// Wait implements web.Source.
+func (s *changeStream) Wait(ctx context.Context) { s.follower.Wait(ctx) }
+
+// Read implements web.Source. The first event has no changes, and says where the stream begins.
+func (s *changeStream) Read(ctx context.Context, p principal.Principal) ([]byte, error) {
+	if s.follower == nil {
+		s.follower, s.told = s.hub.Follow(s.from), s.from
+		return s.event([]changeForm{})
+	}
+	found, err := s.follower.Read(ctx, p)
+	if problem.Is(err, problem.Gone) {
+		return []byte("event: gone\ndata: {\"status\":\"Gone\"}\n\n"), err
+	}
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	shown := make([]changeForm, len(found))
+	for i, item := range found {
+		shown[i] = s.shape.change(item)
+	}
+	s.told = s.follower.Place()
+	return s.event(shown)
+}
+
+func (s *changeStream) event(shown []changeForm) ([]byte, error) {
+	token := s.handlers.follow.Token(s.told)
+	data, err := json.Marshal(struct {
+		Changes []changeForm `json:"changes"`
+		Next    string       `json:"next"`
+	}{shown, token})
+	if err != nil {
+		return nil, fmt.Errorf("encode changes: %w", err)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "id: %s\ndata: %s\n\n", token, data)
+	return b.Bytes(), nil
+}
+
+// Beat implements web.Source. Where the stream went on without anything that the viewer may see, it says how far: so a
+// client does not fall behind what is kept.
+func (s *changeStream) Beat() []byte {
+	if place := s.follower.Place(); place != s.told {
+		s.told = place
+		return fmt.Appendf(nil, "id: %s\n\n", s.handlers.follow.Token(place))
+	}
+	return []byte(":\n\n")
+}
+
+// Close implements web.Source.
+func (s *changeStream) Close() {
+	if s.follower != nil {
+		s.follower.Done()
+	}
+}
+
+// look returns the loop that looks for changes for all streams of the process.
+func look(log *slog.Logger, hub *follow.Hub) func(context.Context) error {
+	loop := background.New(background.Options{
+		Name: "the look for changes", Log: log, Step: hub.Step, Every: follow.LookEvery, Wake: hub.Begun(),
+	})
+	return func(ctx context.Context) error { return loop.Run(outbox.Unsampled(ctx)) }
+}
+
+// measureStreams registers the gauge of open streams.
+func measureStreams(r *service.Runtime) error {
+	_, err := r.Meter.Meter("github.com/belfry-schools/belfry/services/events/internal/follow").Int64ObservableGauge(
+		"belfry.streams.open", metric.WithDescription("Streams of changes that are open"),
+		metric.WithInt64Callback(func(_ context.Context, observer metric.Int64Observer) error {
+			observer.Observe(int64(r.Bounds.Streams()))
+			return nil
+		}),
+	)
+	if err != nil {
+		return fmt.Errorf("make the gauge of streams: %w", err)
+	}
+	return nil
+}

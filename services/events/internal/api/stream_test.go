@@ -1,0 +1,160 @@
+package api_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// changeStream is an open stream of changes.
+type changeStream struct {
+	*servicetest.Stream
+	last string // the id of the last event
+	told []told // what came with it and was not asked for yet
+}
+
+type told struct {
+	Kind, Change string
+	ID           int64
+}
+
+func openStream(t *testing.T, c *servicetest.Client, query string, headers ...string) *changeStream {
+	t.Helper()
+	s := &changeStream{Stream: c.Stream(t, "/api/changes/stream"+query, headers...)}
+	if first := s.next(t); len(first) > 0 {
+		t.Errorf("it begins with %v", first)
+	}
+	return s
+}
+
+// next returns the changes of the next event that has data.
+func (s *changeStream) next(t *testing.T) []told {
+	t.Helper()
+	for {
+		e, open := s.Next()
+		if !open {
+			t.Fatal("the stream has ended")
+		}
+		if e.ID != "" {
+			s.last = e.ID
+		}
+		if e.Data == "" {
+			continue
+		}
+		var got struct {
+			Changes []told
+			Next    string
+		}
+		if err := json.Unmarshal([]byte(e.Data), &got); err != nil || got.Next != e.ID {
+			t.Fatalf("%v: %+v", err, e)
+		}
+		return got.Changes
+	}
+}
+
+// until reads changes up to that of an event. What came with it is read by the next call.
+func (s *changeStream) until(t *testing.T, id int64, what string) {
+	t.Helper()
+	for {
+		for len(s.told) == 0 {
+			s.told = s.next(t)
+		}
+		c := s.told[0]
+		s.told = s.told[1:]
+		if c.Kind == "Event" && c.ID == id && c.Change == what {
+			return
+		}
+	}
+}
+
+// What is written through one replica comes in the streams of the other, also of one that begins where another ended.
+func TestClients_StreamTellsWhatChanges(t *testing.T) {
+	school := loadSchool(t)
+	c := school.as(t, "owner")
+	other := c.At(system.Replica("events", 1))
+	first := openStream(t, c.At(system.Replica("events", 0)), "")
+	token := first.last
+	id := book(t, other, school.fields(), school.room).Event.ID
+	first.until(t, id, "created")
+	lost := first.last
+	first.Close()
+	other.Delete(t, path("/api/events/%d", id)).Must(t, 200)
+	openStream(t, c, "", "Last-Event-ID", lost).until(t, id, "deleted")
+	whole := openStream(t, other, "?since="+token)
+	whole.until(t, id, "created")
+	whole.until(t, id, "deleted")
+
+	for _, bad := range []string{"?since=", "?since=x", "?since=" + token + "&since=" + token} {
+		c.Get(t, "/api/changes/stream"+bad).WantCode(t, 422)
+	}
+	c.Do(t, "GET", "/api/changes/stream", nil, "Last-Event-ID", "x").WantCode(t, 422)
+}
+
+// A stream says at least every ten seconds that it is there, and how far it has come.
+func TestClients_StreamHasHeartbeats(t *testing.T) {
+	s := openStream(t, loadSchool(t).as(t, "driver"), "")
+	for {
+		e, open := s.Next()
+		if !open {
+			t.Fatal("it has ended")
+		}
+		if e.Data == "" { // others may have changed something before
+			return
+		}
+	}
+}
+
+func TestClients_StreamEndsWithItsSession(t *testing.T) {
+	c := loadSchool(t).as(t, "keeper")
+	s := openStream(t, c, "")
+	c.Get(t, "/api/logout").Must(t, 200)
+	for {
+		e, open := s.Next()
+		if !open {
+			return
+		}
+		// what was read while the session ended
+		t.Log("after the logout: ", strings.TrimSpace(e.Data))
+	}
+}
+
+// One user has at most five streams at a replica; what they leave is another's.
+func TestClients_StreamsOfOneUserAreBounded(t *testing.T) {
+	c := loadSchool(t).as(t, "editor").At(system.Replica("events", 0))
+	for range 5 {
+		openStream(t, c, "")
+	}
+	refused := c.Get(t, "/api/changes/stream")
+	if refused.Code != 429 || refused.Header.Get("Retry-After") == "" {
+		t.Errorf("a sixth: %d %v", refused.Code, refused.Header)
+	}
+	openStream(t, loadSchool(t).as(t, "organiser").At(system.Replica("events", 0)), "")
+}
+
+// When a process stops, its streams end at once, and what happens until it is there again comes to those who go on
+// from where they ended.
+func TestClients_StreamsOutliveTheirProcess(t *testing.T) {
+	admin := system.Admin(t)
+	streams := []*changeStream{
+		openStream(t, admin.At(system.Replica("events", 0)), ""),
+		openStream(t, admin.At(system.Replica("events", 1)), ""),
+	}
+	system.Stop(t, "events")
+	for _, s := range streams {
+		for open := true; open; {
+			_, open = s.Next()
+		}
+	}
+	room := admin.Import(t, "locations", map[string]any{"key": "meanwhile", "name": "Room Meanwhile"})["meanwhile"]
+	system.Restart(t, "events")
+	again := openStream(t, admin, "", "Last-Event-ID", streams[0].last)
+	for {
+		for _, change := range again.next(t) {
+			if change == (told{Kind: "Element", ID: room, Change: "created"}) {
+				return
+			}
+		}
+	}
+}

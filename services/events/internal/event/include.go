@@ -1,0 +1,137 @@
+package event
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
+)
+
+// Include says what an answer shows of events besides, because it was asked for.
+type Include struct {
+	Category  bool
+	Decisions bool // who asked for commitments and requests, and who decided, when and why
+}
+
+// Besides is what may be shown of events besides to who looks, as far as it was asked for.
+type Besides struct {
+	include    Include
+	who        fact.Sight
+	categories map[int64]category.Category
+	users      map[int64]form.User
+}
+
+// Decided is what is known of a commitment's or a request's way to what it is. Nobody is nil.
+type Decided struct {
+	AskedBy, DecidedBy *form.User
+	At                 time.Time // zero: nobody has decided
+	Reason             string
+}
+
+// Besides returns what include asks for of events that p sees, as they are shown to p.
+func (s *Service) Besides(
+	ctx context.Context, p principal.Principal, include Include, events iter.Seq[*Event],
+) (Besides, error) {
+	return s.besides(ctx, fact.SightOf(s.sights, p), include, events)
+}
+
+// BesidesFor is Besides for the viewer of another service. Nil sees everything.
+func (s *Service) BesidesFor(
+	ctx context.Context, who *fact.Sight, include Include, events iter.Seq[*Event],
+) (Besides, error) {
+	if who == nil {
+		who = &fact.Sight{Scope: principal.SeesAll, Admin: true, Privileged: true}
+	}
+	return s.besides(ctx, *who, include, events)
+}
+
+func (s *Service) besides(
+	ctx context.Context, who fact.Sight, include Include, events iter.Seq[*Event],
+) (b Besides, err error) {
+	b = Besides{include: include, who: who}
+	if b.include.Category {
+		var ids []int64
+		for e := range events {
+			ids = append(ids, e.CategoryID)
+		}
+		if b.categories, err = s.categoriesByID(ctx, ids); err != nil {
+			return b, err
+		}
+	}
+	if b.include.Decisions {
+		b.users, err = s.usersOf(ctx, events)
+	}
+	return b, err
+}
+
+// usersOf are the users who asked for what the events have, and who decided on it, by id.
+func (s *Service) usersOf(ctx context.Context, events iter.Seq[*Event]) (map[int64]form.User, error) {
+	ids := map[int64]bool{}
+	for e := range events {
+		for _, c := range e.Commitments {
+			ids[c.AddedBy], ids[c.DecidedBy] = true, true
+		}
+		for _, r := range e.Requests {
+			ids[r.AddedBy] = true
+		}
+	}
+	delete(ids, 0)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.users.Users(ctx, fact.UsersQuestion{IDs: slices.Sorted(maps.Keys(ids))})
+	users := make(map[int64]form.User, len(found))
+	for _, u := range found {
+		users[u.ID] = u.User
+	}
+	return users, err
+}
+
+// Category returns the category of an event; nil when it was not asked for, says what a confidential event is, or is
+// privileged and who looks is not.
+func (b Besides) Category(e *Event) *category.Category {
+	of, known := b.categories[e.CategoryID]
+	if !known || e.Hushed || of.Privileged && !b.who.Privileged {
+		return nil
+	}
+	return &of
+}
+
+// Decision returns what is known of a commitment's decision; nil when it was not asked for, or is not for who looks.
+func (b Besides) Decision(e *Event, c Commitment, of fact.Element) *Decided {
+	if !b.shows(e, c.AddedBy, of) {
+		return nil
+	}
+	return &Decided{AskedBy: b.user(c.AddedBy), DecidedBy: b.user(c.DecidedBy), At: c.DecidedAt, Reason: c.Reason}
+}
+
+// Asked is Decision for a request, which nobody decides: what is allocated to it are commitments.
+func (b Besides) Asked(e *Event, r Request, of fact.Element) *Decided {
+	if !b.shows(e, r.AddedBy, of) {
+		return nil
+	}
+	return &Decided{AskedBy: b.user(r.AddedBy)}
+}
+
+// shows says whether what was decided of an entry is for who looks: for all who see everything, but of a confidential
+// event, and else for those concerned, who are its event's owner, who asked and who decides.
+func (b Besides) shows(e *Event, askedBy int64, of fact.Element) bool {
+	concerned := slices.Contains([]int64{e.OwnerID, askedBy}, b.who.UserID) ||
+		slices.Contains(of.Administrators, b.who.UserID)
+	return b.include.Decisions && (concerned || b.who.All() && !e.Hushed)
+}
+
+// user returns a user as far as who looks may know who it is: pupils and guests are told of themselves alone.
+func (b Besides) user(id int64) *form.User {
+	u, known := b.users[id]
+	if !known || !b.who.All() && id != b.who.UserID {
+		return nil
+	}
+	return &u
+}

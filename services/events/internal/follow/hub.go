@@ -1,0 +1,223 @@
+package follow
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+const (
+	// LookEvery is the pause between two looks for changes while somebody follows.
+	LookEvery = time.Second
+	// mostHeld is how many changes a hub holds for those who follow; who is further behind reads the logs.
+	mostHeld = 5000
+	// toldAtOnce bounds the changes that are told at once.
+	toldAtOnce = 100
+)
+
+// Hub looks for changes for all who follow them in one process: one look, however many follow. It does not look while
+// nobody does.
+type Hub struct {
+	service *Service
+
+	mu        sync.Mutex
+	followers int
+	begun     chan struct{} // has a value when somebody follows
+	held      []heldChange
+	first     uint64        // number of the first that is held
+	from, to  Place         // before and after them
+	news      chan struct{} // closed when there are more
+}
+
+// NewHub returns a hub. Step makes it look.
+func NewHub(s *Service) *Hub {
+	return &Hub{service: s, begun: make(chan struct{}, 1), news: make(chan struct{})}
+}
+
+// Step looks for changes once, if somebody follows.
+func (h *Hub) Step(ctx context.Context) error {
+	h.mu.Lock()
+	followed, to := h.followers > 0, h.to
+	if !followed { // what is held gets old
+		h.first += uint64(len(h.held))
+		h.held, h.from, h.to = nil, Place{}, Place{}
+	}
+	h.mu.Unlock()
+	if !followed {
+		return nil
+	}
+	if to == (Place{}) {
+		now, err := h.service.now(ctx)
+		if err == nil {
+			h.begin(now)
+		}
+		return err
+	}
+	for {
+		found, err := h.service.read(ctx, to, MaxListed)
+		if problem.Is(err, problem.Gone) { // the logs were set back: who follows finds out by itself
+			h.begin(Place{})
+			return nil
+		}
+		if err != nil || found.place == to {
+			return err
+		}
+		h.hold(found)
+		to = found.place
+	}
+}
+
+// Begun has a value when somebody begins to follow and nobody did.
+func (h *Hub) Begun() <-chan struct{} { return h.begun }
+
+// begin holds nothing, from a place on.
+func (h *Hub) begin(from Place) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first += uint64(len(h.held)) + 1
+	h.held, h.from, h.to = nil, from, from
+	h.tell()
+}
+
+// hold adds changes, and forgets the oldest.
+func (h *Hub) hold(found part) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.held = append(h.held, found.held...)
+	h.to = found.place
+	if excess := len(h.held) - mostHeld; excess > 0 {
+		for _, c := range h.held[:excess] {
+			h.from[c.log] = c.at
+		}
+		h.held = slices.Clone(h.held[excess:])
+		h.first += uint64(excess)
+	}
+	h.tell()
+}
+
+// tell wakes all who wait.
+func (h *Hub) tell() {
+	close(h.news)
+	h.news = make(chan struct{})
+}
+
+// Follower follows changes for one client. It is not safe for concurrent use.
+type Follower struct {
+	hub   *Hub
+	place Place
+	next  uint64        // number of the next change that is held; 0: it reads the logs
+	more  bool          // there may be more at once
+	news  chan struct{} // closed when there is more
+}
+
+// Follow begins to follow from a place on. Done ends it.
+func (h *Hub) Follow(from Place) *Follower {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.followers++; h.followers == 1 {
+		select {
+		case h.begun <- struct{}{}:
+		default:
+		}
+	}
+	return &Follower{hub: h, place: from, more: true}
+}
+
+// Done ends it.
+func (f *Follower) Done() {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	f.hub.followers--
+}
+
+// Place is where it is.
+func (f *Follower) Place() Place { return f.place }
+
+// Wait waits until there may be more, or until ctx ends.
+func (f *Follower) Wait(ctx context.Context) {
+	if f.more {
+		return
+	}
+	select {
+	case <-f.news:
+	case <-ctx.Done():
+	}
+}
+
+// Read returns changes that come next and that the viewer may see, none perhaps. A Gone problem as for List.
+func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.Item, error) {
+	if err := f.hub.service.mayFollow(p); err != nil {
+		return nil, err
+	}
+	v := fact.ViewerOf(p)
+	found, known := f.take()
+	if !known {
+		read, err := f.hub.service.read(ctx, f.place, toldAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		found, f.more = read.held, read.place != f.place
+		if !f.more { // it has read all, and goes on by what the hub holds from then on
+			f.attach()
+		}
+	}
+	var told []change.Item
+	for _, c := range found {
+		f.place[c.log] = c.at
+		if item, sees := seen(c.item, v); sees {
+			told = append(told, item)
+		}
+	}
+	return f.hub.service.withoutHushed(ctx, p, told)
+}
+
+// attach makes it go on by what the hub holds. Where the hub began after it had read, what lies between is in the logs
+// alone, and nobody tells of it.
+func (f *Follower) attach() {
+	h := f.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f.news, f.next = h.news, 0
+	if h.to == (Place{}) {
+		return
+	}
+	for i := range f.place {
+		if isAfter(h.from[i], f.place[i]) {
+			f.more = true
+			return
+		}
+	}
+	f.next, f.more = h.first, true
+}
+
+// take returns the next of what the hub holds; false when that begins later.
+func (f *Follower) take() (found []heldChange, known bool) {
+	h := f.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.next == 0 || f.next < h.first {
+		f.next = 0
+		return nil, false
+	}
+	f.news, f.more = h.news, false
+	for ; f.next < h.first+uint64(len(h.held)); f.next++ {
+		if len(found) == toldAtOnce {
+			f.more = true
+			break
+		}
+		if c := h.held[f.next-h.first]; isAfter(c.at, f.place[c.log]) { // it has read the others itself
+			found = append(found, c)
+		}
+	}
+	return found, true
+}
+
+func isAfter(a, b change.Position) bool {
+	return a.Page > b.Page || a.Page == b.Page && a.Read > b.Read
+}

@@ -1,0 +1,230 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/change"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// pages is a log in memory, as package changelog reads one.
+type pages struct {
+	mu   sync.Mutex
+	all  []change.Page // the first is empty
+	gone int64         // the number of the first that is kept
+}
+
+func newPages() *pages { return &pages{all: []change.Page{{Mark: 7}}} }
+
+// add appends a page of changes, and returns their ids.
+func (p *pages) add(n int) (ids []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	added := change.Page{Number: int64(len(p.all)), Mark: 7}
+	for range n {
+		item := change.Item{Kind: change.Event, Record: int64(len(p.all)), At: time.Now()}
+		item.ID = fmt.Sprint(added.Number, ":", len(added.Changes))
+		added.Changes = append(added.Changes, item)
+		ids = append(ids, item.ID)
+	}
+	p.all = append(p.all, added)
+	return ids
+}
+
+func (p *pages) read(_ context.Context, q fact.ChangesQuestion) (part change.Part, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if q.After == nil {
+		last := p.all[len(p.all)-1]
+		part.Now = last.After(len(last.Changes))
+		return part, nil
+	}
+	if q.After.Page < p.gone {
+		return change.Part{Gone: true}, nil
+	}
+	for _, page := range p.all[q.After.Page:] {
+		if page.Number == q.After.Page {
+			page.Skipped, page.Changes = q.After.Read, page.Changes[q.After.Read:]
+		}
+		if len(page.Changes) > q.Limit {
+			page.Changes, part.More = page.Changes[:q.Limit], true
+		}
+		if q.Limit -= len(page.Changes); len(page.Changes) > 0 {
+			part.Pages = append(part.Pages, page)
+		}
+		if q.Limit == 0 {
+			part.More = part.More || page.Number < int64(len(p.all)-1)
+			break
+		}
+	}
+	return part, nil
+}
+
+var staff = principal.Principal{UserID: 1, Kind: principal.Staff}
+
+func newHub(events *pages) *Hub {
+	return NewHub(New(Options{Events: events.read, Elements: newPages().read, Notes: newPages().read, Secret: "x"}))
+}
+
+// readAll reads until it has so many changes, and fails when it would wait for longer than a minute.
+func readAll(t *testing.T, f *Follower, n int) (ids []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for len(ids) < n {
+		f.Wait(ctx)
+		if ctx.Err() != nil {
+			t.Errorf("it waits, with %d of %d", len(ids), n)
+			return ids
+		}
+		found, err := f.Read(ctx, staff)
+		if err != nil {
+			t.Error(err)
+			return ids
+		}
+		for _, item := range found {
+			ids = append(ids, item.ID)
+		}
+	}
+	return ids
+}
+
+// Each of many followers, which begin and end at any time, is told every change after its place once and in order,
+// also those that come between its own look at the logs and the hub's first.
+func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
+	log := newPages()
+	h := newHub(log)
+	ctx, cancel := context.WithCancel(t.Context())
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		for ctx.Err() == nil {
+			if err := h.Step(ctx); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+	})
+	var all []string
+	var mu sync.Mutex
+	var followers sync.WaitGroup
+	for range 300 {
+		mu.Lock()
+		begun := len(all)
+		place, err := h.service.Now(ctx, staff)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, log.add(1+rand.IntN(3*toldAtOnce))...)
+		want := len(all)
+		mu.Unlock()
+		followers.Go(func() {
+			f := h.Follow(place)
+			defer f.Done()
+			got := readAll(t, f, want-begun)
+			mu.Lock()
+			defer mu.Unlock()
+			if !slices.Equal(got, all[begun:min(begun+len(got), len(all))]) {
+				t.Errorf("from %d on: %d changes, and they differ", begun, len(got))
+			}
+		})
+	}
+	followers.Wait()
+	cancel()
+	looks.Wait()
+}
+
+// Between the look of the only follower and the first one of the hub a change has come: nobody else tells of it.
+func TestClients_HubThatBeginsLateLosesNothing(t *testing.T) {
+	log := newPages()
+	h := newHub(log)
+	place, err := h.service.Now(t.Context(), staff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := h.Follow(place)
+	defer f.Done()
+	if found, err := f.hub.service.read(t.Context(), f.place, toldAtOnce); err != nil || len(found.held) > 0 {
+		t.Fatal(found, err)
+	}
+	want := log.add(1)
+	if err := h.Step(t.Context()); err != nil { // it begins after the change
+		t.Fatal(err)
+	}
+	f.more = false
+	f.attach()
+	if got := readAll(t, f, 1); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Who is further behind than what the hub holds reads the logs, and is told when they do not go back so far.
+func TestClients_HubHoldsABoundedNumber(t *testing.T) {
+	log := newPages()
+	h := newHub(log)
+	place, err := h.service.Now(t.Context(), staff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, fast := h.Follow(place), h.Follow(place)
+	step := func() {
+		t.Helper()
+		if err := h.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step()
+	for _, f := range []*Follower{slow, fast} { // both have read all, and go on by what is held
+		if found, err := f.Read(t.Context(), staff); err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+	}
+	var want []string
+	for range 3 * mostHeld / MaxListed {
+		added := log.add(MaxListed)
+		want = append(want, added...)
+		step()
+		if got := readAll(t, fast, len(added)); !slices.Equal(got, added) {
+			t.Fatal("the fast one was told others")
+		}
+	}
+	if len(h.held) != mostHeld {
+		t.Errorf("%d are held", len(h.held))
+	}
+	if got := readAll(t, slow, len(want)); !slices.Equal(got, want) {
+		t.Errorf("the slow one was told %d, and they differ", len(got))
+	}
+	log.gone = 2
+	if _, err := h.Follow(place).Read(t.Context(), staff); !problem.Is(err, problem.Gone) {
+		t.Errorf("of a place that is no longer kept: %v", err)
+	}
+	slow.Done()
+	fast.Done()
+}
+
+// While nobody follows, the hub neither looks nor holds anything.
+func TestClients_HubRestsWhileNobodyFollows(t *testing.T) {
+	log := newPages()
+	h := newHub(log)
+	f := h.Follow(Place{})
+	for range 2 {
+		if err := h.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		log.add(5)
+	}
+	f.Done()
+	h.service.logs[ofEvents] = func(context.Context, fact.ChangesQuestion) (change.Part, error) {
+		return change.Part{}, errors.New("it looked")
+	}
+	if err := h.Step(t.Context()); err != nil || len(h.held) > 0 {
+		t.Errorf("%v, %d are held", err, len(h.held))
+	}
+}

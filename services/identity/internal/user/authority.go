@@ -1,0 +1,78 @@
+package user
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Which users an administrator may administer is decided here, whatever the route. An admin may all. Who administers
+// schools may those whose element belongs to one of them today, and who have no right that it lacks: whoever renews a
+// user's uuid can act as that user. It gives no right that it does not have, and never one of administration.
+
+func forbidden() error { return problem.New(problem.Forbidden, "") }
+
+// mustHold returns Forbidden unless the element, 0: none, is one that p administers.
+func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID int64) error {
+	if p.Permissions.Admin {
+		return nil
+	}
+	if elementID == 0 {
+		return forbidden()
+	}
+	own, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: []int64{elementID}})
+	if err == nil && !slices.Contains(own, elementID) {
+		err = forbidden()
+	}
+	return err
+}
+
+// hasNoMore says whether a user has no right that p, who is no admin, lacks.
+func hasNoMore(u User, p principal.Principal) bool {
+	return len(u.AdminOf) == 0 && p.Permissions.Covers(u.Permissions.Implied())
+}
+
+// mayAsk returns Forbidden when an edit makes a user somebody who is not p's, or an administrator.
+func (s *Service) mayAsk(ctx context.Context, p principal.Principal, e Edit) error {
+	switch {
+	case p.Permissions.Admin:
+		return nil
+	case e.AdminOf != nil, e.Permissions["admin"]:
+		return forbidden()
+	case e.ElementID != nil:
+		return s.mustHold(ctx, p, *e.ElementID)
+	}
+	return nil
+}
+
+// changeAdministered is change for a user that p administers, before the edit and after it. May, unless nil, says
+// whether the edit may be asked of such a user.
+func (s *Service) changeAdministered(
+	ctx context.Context, p principal.Principal, id int64, may func() error, edit func(*User) error,
+) (User, error) {
+	if p.Permissions.Admin {
+		return s.change(ctx, id, edit)
+	}
+	known, err := s.Get(ctx, p, id)
+	if err == nil && may != nil {
+		err = may()
+	}
+	if err != nil {
+		return User{}, err
+	}
+	return s.change(ctx, id, func(u *User) error {
+		if u.ElementID != known.ElementID || !hasNoMore(*u, p) {
+			return forbidden()
+		}
+		if err := edit(u); err != nil {
+			return err
+		}
+		if !hasNoMore(*u, p) {
+			return forbidden()
+		}
+		return nil
+	})
+}
