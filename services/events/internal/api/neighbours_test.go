@@ -33,6 +33,10 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 					t.Errorf("%s %s: %d %s", r[0], r[1], a.Code, a.Body)
 				}
 			}
+			// What there is not is missing, whoever is away.
+			if a := owner.Do(t, "GET", path("/api/events/%d/notes", e.ID+1<<40), nil); a.Code != 404 {
+				t.Errorf("notes of an event that does not exist: %d %s", a.Code, a.Body)
+			}
 			system.Restart(t, service)
 			if got := get(t, owner, e.ID).Event; got.Body != "Maths" || len(got.Commitments) != 1 ||
 				titled(t, system, title) != 0 {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -12,19 +14,29 @@ import (
 )
 
 // Notes returns the notes of an event that p may see, as the notes service shows them: none where what the event is, is
-// not for p. Missing.
+// not for p. Missing, also while notes is away. The event is read while notes is asked.
 func (s *Service) Notes(ctx context.Context, p principal.Principal, id int64) (json.RawMessage, error) {
-	e, err := s.store.Get(ctx, id)
-	if err != nil {
-		return nil, record.Missing(err, Record, id)
-	}
-	if err := s.hush(ctx, p, slices.Values([]*Event{&e})); err != nil {
+	var e Event
+	var notes json.RawMessage
+	var unanswered error // counts for an event that is there, and of which p may know what it is
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		notes, unanswered = s.notes.OfEvent(gctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
+		return nil
+	})
+	g.Go(func() (err error) {
+		if e, err = s.store.Get(gctx, id); err != nil {
+			return record.Missing(err, Record, id)
+		}
+		return s.hush(gctx, p, slices.Values([]*Event{&e}))
+	})
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	if e.Hushed {
 		return json.RawMessage("[]"), nil
 	}
-	return s.notes.OfEvent(ctx, fact.NotesOfEventQuestion{EventID: id, Viewer: fact.ViewerOf(p)})
+	return notes, unanswered
 }
 
 // AddNote makes a note on any event, owned by p (contract 4.3 rule 1). Missing; Forbidden without can_add_notes. An
