@@ -108,6 +108,8 @@ func (p Page) After(n int) Position { return Position{p.Number, p.Mark, p.Skippe
 type Part struct {
 	Pages []Page `json:"pages"`
 	More  bool   `json:"more"` // there is more after them
+	// Waits: not all that was acknowledged is in the log yet. Then there is More, and Now is not the end.
+	Waits bool `json:"waits,omitempty"`
 	// Gone: the position asked for is older than what is kept, or of a log that was set back.
 	Gone bool     `json:"gone,omitempty"`
 	Now  Position `json:"now"` // when none was asked for: the end

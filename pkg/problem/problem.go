@@ -83,7 +83,7 @@ type Error struct {
 	Record     string        // with ID: the type name of a record that does not exist (exception body, contract 7.2)
 	ID         string        // the id as addressed
 	Fields     Fields        // for Invalid
-	RetryAfter time.Duration // for TooManyRequests; whole seconds are sent
+	RetryAfter time.Duration // for TooManyRequests, Unavailable; whole seconds are sent
 	cause      error
 }
 

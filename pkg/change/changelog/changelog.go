@@ -8,7 +8,7 @@
 // are no gaps, and whoever has read up to a page misses nothing by reading on from there.
 //
 // [Log.Read] settles before it reads. So what was acknowledged before is in the answer, or before the position that
-// was asked for. Pages are read with read concern majority: no position names what a new primary may take back.
+// was asked for, or the answer says that there is more. Pages are read with read concern majority: no position names what a new primary may take back.
 package changelog
 
 import (
@@ -190,14 +190,43 @@ func (l *Log) Answer(ctx context.Context, q fact.ChangesQuestion) (change.Part, 
 }
 
 // Read returns up to limit changes after a position, in the order of the log; without one, the position of now. What
-// was acknowledged before the call is among them or before, or there is More.
+// was acknowledged before the call is among them or before, or there is More. Where more waits than can be moved in half
+// of the time that ctx has, the answer is what is in the log by then, and says that more Waits: pages are appended alone,
+// so what waits comes after them all.
 func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (change.Part, error) {
-	if err := l.Settle(ctx); err != nil {
+	settled, err := l.settleInTime(ctx)
+	if err != nil {
 		return change.Part{}, err
 	}
+	var part change.Part
 	if after == nil {
-		return l.now(ctx)
+		part, err = l.now(ctx)
+	} else {
+		part, err = l.after(ctx, *after, limit)
 	}
+	if !settled && err == nil && !part.Gone {
+		part.More, part.Waits = true, true
+	}
+	return part, err
+}
+
+// settleInTime settles for half of the time that ctx has, and says whether all was moved by then. The work goes on
+// afterwards, and whoever comes next shares it.
+func (l *Log) settleInTime(ctx context.Context) (bool, error) {
+	settling, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, bounded := ctx.Deadline(); bounded {
+		settling, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	defer cancel()
+	err := l.Settle(settling)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// after returns what the log has after a position.
+func (l *Log) after(ctx context.Context, after change.Position, limit int) (change.Part, error) {
 	most := min(limit+1, pagesRead)
 	found, cut, err := mongostore.FindUpTo[page](ctx, l.pages, bytesRead,
 		from(after.Page),
@@ -205,7 +234,7 @@ func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (chan
 	if err != nil {
 		return change.Part{}, err
 	}
-	if !holds(found, *after) {
+	if !holds(found, after) {
 		return change.Part{Gone: true}, nil
 	}
 	part := change.Part{More: cut || len(found) == most}

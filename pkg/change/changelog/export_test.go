@@ -39,3 +39,9 @@ func (l *Log) KeepMost(n int64) { l.most = n }
 
 // SettleInPassing does what the loop does most times.
 func (l *Log) SettleInPassing(ctx context.Context) error { return l.settle(ctx, false) }
+
+// Hold keeps the log from moving anything until release is called.
+func (l *Log) Hold() (release func()) {
+	l.turns.one <- struct{}{}
+	return func() { <-l.turns.one }
+}

@@ -8,6 +8,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -75,7 +76,8 @@ func (s *Service) mayFollow(p principal.Principal) error {
 	return nil
 }
 
-// Now returns the place after all that was acknowledged before the call. Forbidden for who does not see everything.
+// Now returns the place after all that was acknowledged before the call. Forbidden for who does not see everything,
+// Unavailable while more waits than the logs can take in time.
 func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error) {
 	if err := s.mayFollow(p); err != nil {
 		return Place{}, err
@@ -83,11 +85,21 @@ func (s *Service) Now(ctx context.Context, p principal.Principal) (Place, error)
 	return s.now(ctx)
 }
 
+// waiting is the answer while nobody can say truly what comes next, or where the list ends.
+func waiting() error {
+	return &problem.Error{
+		Kind: problem.Unavailable, Message: "many changes are on their way into the list", RetryAfter: time.Second,
+	}
+}
+
 func (s *Service) now(ctx context.Context) (place Place, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, log := range s.logs {
 		group.Go(func() error {
 			part, err := log(ctx, fact.ChangesQuestion{})
+			if err == nil && part.Waits {
+				err = waiting()
+			}
 			place[i] = part.Now
 			return err
 		})
@@ -98,8 +110,8 @@ func (s *Service) now(ctx context.Context) (place Place, err error) {
 // List returns up to limit changes after a place that the viewer may see, and the place after them. Those of a record
 // are in the order of its versions, and those of several by their times, as far as each service's log has them. Where
 // the place returned is the one given, there was nothing more; what was acknowledged before the call is in the list
-// then, or before. A Gone problem for a place that is older than what is kept; Forbidden for who does not see
-// everything.
+// then, or before. While more waits than the logs can take in time, the list is what they have, and Unavailable when that
+// is nothing. A Gone problem for a place that is older than what is kept; Forbidden for who does not see everything.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]change.Item, Place, error) {
@@ -121,7 +133,11 @@ func (s *Service) List(
 		if listed, err = s.withoutHushed(ctx, p, listed); err != nil {
 			return nil, Place{}, err
 		}
-		if moved := part.place != after; !moved || len(listed) > 0 {
+		moved := part.place != after
+		if !moved && part.waits {
+			return nil, Place{}, waiting()
+		}
+		if !moved || part.waits || len(listed) > 0 {
 			return listed, part.place, nil
 		}
 		after = part.place
@@ -174,6 +190,7 @@ func (s *Service) Enter(ctx context.Context, p principal.Principal, tokens ...st
 type part struct {
 	held  []heldChange
 	place Place // after them
+	waits bool  // more was acknowledged than the logs have
 }
 
 // heldChange is a change with the place after it in its log.
@@ -211,6 +228,7 @@ func merge(parts [logs]change.Part, after Place, limit int) part {
 	var heads [logs]head
 	for i, p := range parts {
 		heads[i] = head{log: i, part: p}
+		merged.waits = merged.waits || p.Waits
 	}
 	for len(merged.held) < limit {
 		h := oldest(heads[:])

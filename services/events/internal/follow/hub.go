@@ -163,7 +163,7 @@ func (f *Follower) Read(ctx context.Context, p principal.Principal) ([]change.It
 			return nil, err
 		}
 		found, f.more = read.held, read.place != f.place
-		if !f.more { // it has read all, and goes on by what the hub holds from then on
+		if !f.more { // it has read all that the logs have, and goes on by what the hub holds from then on
 			f.attach()
 		}
 	}

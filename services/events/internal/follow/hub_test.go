@@ -21,6 +21,7 @@ type pages struct {
 	mu   sync.Mutex
 	all  []change.Page // the first is empty
 	gone int64         // the number of the first that is kept
+	more bool          // more waits than could be moved
 }
 
 func newPages() *pages { return &pages{all: []change.Page{{Mark: 7}}} }
@@ -45,7 +46,7 @@ func (p *pages) read(_ context.Context, q fact.ChangesQuestion) (part change.Par
 	defer p.mu.Unlock()
 	if q.After == nil {
 		last := p.all[len(p.all)-1]
-		part.Now = last.After(len(last.Changes))
+		part.Now, part.Waits = last.After(len(last.Changes)), p.more
 		return part, nil
 	}
 	if q.After.Page < p.gone {
@@ -66,6 +67,7 @@ func (p *pages) read(_ context.Context, q fact.ChangesQuestion) (part change.Par
 			break
 		}
 	}
+	part.Waits, part.More = p.more, part.More || p.more
 	return part, nil
 }
 

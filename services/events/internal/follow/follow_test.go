@@ -1,0 +1,81 @@
+package follow
+
+import (
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// While one log has more than could be moved, the list goes as far as all logs are known. An empty answer would say that
+// there is nothing more, so there is none, nor a token of now.
+func TestClients_ChangesAreListedAsFarAsAllLogsAreKnown(t *testing.T) {
+	events, notes := newPages(), newPages()
+	s := New(Options{Events: events.read, Elements: newPages().read, Notes: notes.read, Secret: "x"})
+	begun, err := s.Now(t.Context(), staff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := events.add(2)
+	later := notes.add(1)
+	notes.all[1].Changes[0].At = time.Now().Add(time.Hour)
+	events.more = true
+	found, place, err := s.List(t.Context(), staff, begun, 100)
+	if err != nil || len(found) != 2 || found[0].ID != moved[0] || found[1].ID != moved[1] || place == begun {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	refused := func(what string, err error) {
+		t.Helper()
+		if !problem.Is(err, problem.Unavailable) || problem.As(err).RetryAfter != time.Second {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, _, err = s.List(t.Context(), staff, place, 100)
+	refused("at the end of what has moved", err)
+	_, err = s.Now(t.Context(), staff)
+	refused("without a token", err)
+	if _, err := s.Enter(t.Context(), staff, s.Token(place)); err != nil {
+		t.Errorf("a stream that begins meanwhile: %v", err)
+	}
+	events.more = false
+	rest := events.add(1)
+	found, place, err = s.List(t.Context(), staff, place, 100)
+	if err != nil || len(found) != 2 || found[0].ID != rest[0] || found[1].ID != later[0] {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if found, end, err := s.List(t.Context(), staff, place, 100); err != nil || len(found) > 0 || end != place {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// A stream goes on with what waited once it has moved.
+func TestClients_StreamsTellWhatWaitedWhenItHasMoved(t *testing.T) {
+	log := newPages()
+	h := newHub(log)
+	place, err := h.service.Now(t.Context(), staff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := h.Follow(place)
+	defer f.Done()
+	log.more = true
+	if err := h.Step(t.Context()); !problem.Is(err, problem.Unavailable) {
+		t.Errorf("the hub begins, though nobody knows where: %v", err)
+	}
+	want := log.add(3)
+	got := readAll(t, f, 3)
+	if found, err := f.Read(t.Context(), staff); err != nil || len(found) > 0 {
+		t.Fatal(found, err)
+	}
+	log.more = false
+	want = append(want, log.add(2)...)
+	if err := h.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, readAll(t, f, 2)...)
+	for i := range want {
+		if i >= len(got) || got[i] != want[i] {
+			t.Fatalf("%q, want %q", got, want)
+		}
+	}
+}
