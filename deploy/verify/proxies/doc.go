@@ -1,4 +1,5 @@
 // Package proxies tests Belfry behind the proxies that schools run before it: what one program takes for the end of a
-// request, the other takes too, so that nobody gets the answer of somebody else. nginx and HAProxy are Debian's;
-// Traefik is the one that the cluster's check has built. A proxy that is not there is skipped.
+// request, the other takes too, so that nobody gets the answer of somebody else, and what a stream tells comes at once.
+// nginx and HAProxy are Debian's; Traefik is the one that the cluster's check has built. A proxy that is not there is
+// skipped.
 package proxies

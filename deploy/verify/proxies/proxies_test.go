@@ -32,8 +32,7 @@ const (
 var system *servicetest.System
 
 func TestMain(m *testing.M) {
-	os.Exit(servicetest.Run(m, servicetest.Options{Services: []string{"identity"}},
-		func(s *servicetest.System) { system = s }))
+	os.Exit(servicetest.Run(m, servicetest.Options{}, func(s *servicetest.System) { system = s }))
 }
 
 // Markers are requests whose answers name them: for a user that there is not.
