@@ -2,9 +2,14 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -156,5 +161,75 @@ func TestClients_StreamsOutliveTheirProcess(t *testing.T) {
 				return
 			}
 		}
+	}
+}
+
+// A stream ends within the time of a heartbeat when its user may not follow any longer, in each way in which that comes
+// about. What others are told goes on.
+func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
+	admin := system.Admin(t)
+	beside := openStream(t, admin, "")
+	patch := func(field string, value any) func(*testing.T, int64, *servicetest.Client) {
+		return func(t *testing.T, user int64, _ *servicetest.Client) {
+			t.Helper()
+			change := map[string]any{"user": map[string]any{field: value}}
+			admin.Patch(t, path("/api/admin/users/%d", user), change).Must(t, 200)
+		}
+	}
+	ways := map[string]func(*testing.T, int64, *servicetest.Client){
+		"logout": func(t *testing.T, _ int64, c *servicetest.Client) { c.Get(t, "/api/logout").Must(t, 200) },
+		"expiry": func(t *testing.T, _ int64, c *servicetest.Client) { expire(t, c) },
+		"sessions ended": func(t *testing.T, user int64, _ *servicetest.Client) {
+			admin.Delete(t, path("/api/admin/users/%d/sessions", user)).Must(t, 200)
+		},
+		"uuid renewed": func(t *testing.T, user int64, _ *servicetest.Client) {
+			admin.Post(t, path("/api/admin/users/%d/uuid", user), nil).Must(t, 201)
+		},
+		"deactivated": func(t *testing.T, user int64, _ *servicetest.Client) {
+			admin.Delete(t, path("/api/admin/users/%d", user)).Must(t, 200)
+		},
+		"made a pupil":    patch("kind", "pupil"),
+		"may not use API": patch("permissions", map[string]any{"can_api": false}),
+	}
+	t.Run("by", func(t *testing.T) {
+		for name, end := range ways {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				key := uuid.NewString()
+				user := admin.Import(t, "users", map[string]any{"key": key, "name": name, "email": key + "@school.example",
+					"uuid": key, "kind": "staff", "can_api": true})[key]
+				c := system.Login(t, key)
+				s := openStream(t, c, "")
+				end(t, user, c)
+				later := admin.Import(t, "locations", map[string]any{"key": key, "name": "Room " + key})[key]
+				for {
+					e, open := s.Next()
+					if !open {
+						break
+					}
+					if strings.Contains(e.Data, fmt.Sprintf(`"id":%d,`, later)) {
+						t.Errorf("it was told afterwards: %s", e.Data)
+					}
+				}
+			})
+		}
+	})
+	id := book(t, admin, loadSchool(t).fields()).Event.ID
+	beside.until(t, id, "created")
+}
+
+// expire lets a session reach its age.
+func expire(t *testing.T, c *servicetest.Client) {
+	t.Helper()
+	token, ok := session.ParseToken(c.SessionCookie().Value)
+	if !ok {
+		t.Fatal("the cookie is no session")
+	}
+	key := system.Prefix + "session:" + token.Hash()
+	if n, err := system.Redis.Exists(t.Context(), key).Result(); n != 1 || err != nil {
+		t.Fatalf("the session is not there: %d, %v", n, err)
+	}
+	if err := system.Redis.HSet(t.Context(), key, "until", time.Now().UnixMilli()-1).Err(); err != nil {
+		t.Fatal(err)
 	}
 }
