@@ -8,7 +8,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
@@ -17,10 +20,15 @@ import (
 
 func newLog(t *testing.T, db *mongo.Database, days int) *Log {
 	t.Helper()
+	return newCounted(t, db, days, metricnoop.NewMeterProvider())
+}
+
+func newCounted(t *testing.T, db *mongo.Database, days int, meter metric.MeterProvider) *Log {
+	t.Helper()
 	if err := Prepare(t.Context(), db, "things"); err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(Options{DB: db, Service: "things", Days: days, Meter: metricnoop.NewMeterProvider()})
+	l, err := New(Options{DB: db, Service: "things", Days: days, Meter: meter})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,16 +88,53 @@ func TestAccess_EqualLooksOfAnHourAreOneEntry(t *testing.T) {
 	}
 }
 
+// counted is the value of belfry_access_entries_total for an outcome.
+func counted(t *testing.T, reader *sdkmetric.ManualReader, outcome string) (n int64) {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			sum, ok := m.Data.(metricdata.Sum[int64])
+			if !ok || m.Name != "belfry.access.entries" || !sum.IsMonotonic {
+				t.Fatalf("%+v", m)
+			}
+			for _, point := range sum.DataPoints {
+				if value, _ := point.Attributes.Value("outcome"); value.AsString() == outcome {
+					n += point.Value
+				}
+			}
+		}
+	}
+	return n
+}
+
 func TestAccess_NobodyWaitsWhenThereIsNoRoom(t *testing.T) {
-	l := newLog(t, storetest.Mongo(t), 90)
-	for id := range int64(mostQueued + 5) {
+	reader := sdkmetric.NewManualReader()
+	l := newCounted(t, storetest.Mongo(t), 90, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	for id := range int64(mostQueued) {
 		l.Looked(as(t, 5, 0), audit.LookTimetable, id+1)
+	}
+	if n := counted(t, reader, "dropped"); n != 0 {
+		t.Errorf("%d are dropped while there is room", n)
+	}
+	for id := range int64(5) {
+		l.Looked(as(t, 5, 0), audit.LookTimetable, mostQueued+id+1)
 	}
 	if n := len(l.queue); n != mostQueued {
 		t.Errorf("%d wait, want %d", n, mostQueued)
 	}
+	if dropped, written := counted(t, reader, "dropped"), counted(t, reader, "written"); dropped != 5 || written != 0 {
+		t.Errorf("%d dropped and %d written, want 5 and 0", dropped, written)
+	}
 	if err := l.write(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if dropped, written := counted(t, reader, "dropped"), counted(t, reader, "written"); dropped != 5 ||
+		written != mostQueued {
+		t.Errorf("%d dropped and %d written, want 5 and %d", dropped, written, mostQueued)
 	}
 	// What was dropped is not taken for recorded.
 	l.Looked(as(t, 5, 0), audit.LookTimetable, mostQueued+1)
