@@ -1,0 +1,445 @@
+package export
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// The files of a person's archive.
+const (
+	personFile  = "person.json"
+	groupsFile  = "groups.csv"
+	eventsFile  = "events.csv"
+	notesFile   = "notes.csv"
+	accessFile  = "access.csv"
+	auditFile   = "audit.json"
+	actionsFile = "actions.json"
+)
+
+// personReadme is README.txt of the archive.
+const personReadme = `What Belfry keeps about one person.
+
+person.json   the person's record and its users, without what they log in with
+groups.csv    the groups that it was put into, with the days
+events.csv    the events that it is in, itself or through a group, or made, organises or decided on
+notes.csv     the notes that it wrote, and those that name it
+access.csv    who has looked at its detail or timetable
+audit.json    what was done to its records
+actions.json  what its users did
+
+Not in here: its calendar feeds, of which Belfry keeps no more than a hash of the address; sessions and tokens; notes of
+events that it is in which do not name it; and the network addresses of others.
+`
+
+// person is the making of a person's archive.
+type person struct {
+	ctx     context.Context
+	c       *client.Client
+	id      int64
+	element client.Record
+	users   []client.Record
+	zip     *zip.Writer
+	names   map[string]string // by path
+	rows    map[string]int
+	through map[int64]int64 // by commitment that is the person's: the group, 0 for none
+}
+
+// Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV, and
+// returns how many records each of its files has. The client's user must be an administrator of all schools. The file
+// has its name only when it is whole.
+func Person(ctx context.Context, c *client.Client, element int64, file string) (rows map[string]int, err error) {
+	p := &person{ctx: ctx, c: c, id: element, names: map[string]string{}, rows: map[string]int{}}
+	if p.element, err = c.Get(ctx, elementPath(element), "element"); err != nil {
+		return nil, err
+	}
+	if entity := p.element.Text("entity_type"); entity != "Staff" && entity != "Pupil" {
+		return nil, fmt.Errorf("element %d is a %s and no person; give a member of staff or a pupil", element, entity)
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is there already; give another file", file)
+	}
+	out, err := os.OpenFile(partOf(file), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	p.zip = zip.NewWriter(out)
+	if err = p.write(); err == nil {
+		err = p.zip.Close()
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = os.Rename(out.Name(), file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not written: %w", file, errors.Join(err, os.Remove(out.Name())))
+	}
+	return p.rows, nil
+}
+
+func (p *person) write() error {
+	for user, err := range p.c.List(p.ctx, "/api/admin/users", "users", nil) {
+		if err != nil {
+			return err
+		}
+		if user.ID("element_id") == p.id {
+			p.users = append(p.users, user)
+		}
+	}
+	for _, stage := range []func() error{
+		p.writeReadme, p.writePerson, p.writeGroups, p.writeEvents, p.writeNotes, p.writeAccess, p.writeAudit,
+		p.writeActions,
+	} {
+		if err := stage(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *person) writeReadme() error {
+	w, err := p.zip.Create("README.txt")
+	if err == nil {
+		_, err = io.WriteString(w, personReadme)
+	}
+	return err
+}
+
+func (p *person) writePerson() error {
+	p.rows[personFile] = 1 + len(p.users)
+	w, err := p.zip.Create(personFile)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(map[string]any{"element": p.element, "users": append([]client.Record{}, p.users...)})
+}
+
+// table writes a CSV file. Rows calls add for each of its rows.
+func (p *person) table(name string, columns []string, rows func(add func(cells ...string) error) error) error {
+	w, err := p.zip.Create(name)
+	if err != nil {
+		return err
+	}
+	p.rows[name] = 0
+	out := csv.NewWriter(w)
+	if err := out.Write(columns); err != nil {
+		return err
+	}
+	err = rows(func(cells ...string) error {
+		p.rows[name]++
+		return out.Write(cells)
+	})
+	out.Flush()
+	return errors.Join(err, out.Error())
+}
+
+func (p *person) writeGroups() error {
+	columns := []string{"group_id", "group", "first_day", "last_day"}
+	return p.table(groupsFile, columns, func(add func(cells ...string) error) error {
+		for m, err := range p.c.List(p.ctx, "/api/admin/export/memberships", "memberships", nil) {
+			if err != nil {
+				return err
+			}
+			if m.ID("member_id") != p.id {
+				continue
+			}
+			group, err := p.elementName(m.ID("group_id"))
+			if err != nil {
+				return err
+			}
+			for _, span := range m.Records("spans") {
+				err := add(m.Text("group_id"), group, span.Text("first_day"), span.Text("last_day"))
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// writeEvents writes a row for each commitment of the person, and one for each other event that it has to do with.
+func (p *person) writeEvents() error {
+	p.through = map[int64]int64{}
+	all := wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}
+	if err := p.readCommitments(all); err != nil {
+		return err
+	}
+	categories := map[int64]string{}
+	for category, err := range p.c.List(p.ctx, "/api/admin/eventcategories", "eventcategories", nil) {
+		if err != nil {
+			return err
+		}
+		categories[category.ID("id")] = category.Text("name")
+	}
+	columns := strings.Fields("event_id title category starts_at ends_at all_day roles through status reason " +
+		"decided_by decided_at")
+	return p.table(eventsFile, columns, func(add func(cells ...string) error) error {
+		for event, err := range p.c.List(p.ctx, "/api/admin/export/events", "events", nil) {
+			if err == nil {
+				err = p.addEvent(event, categories[event.ID("category_id")], add)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readCommitments reads which commitments of the days are the person's, and through which group. Days that have too
+// much for one answer are asked for in halves.
+func (p *person) readCommitments(days wiretime.Days) error {
+	query := url.Values{"start_date": {days.First.String()}, "end_date": {days.Last.String()}}
+	path := "/api/elements/" + strconv.FormatInt(p.id, 10) + "/commitments"
+	commitments, err := collect(p.c.List(p.ctx, path, "commitments", query))
+	failed := (*client.Error)(nil)
+	if errors.As(err, &failed) && failed.Code == http.StatusBadRequest && days.First < days.Last {
+		middle := days.First + (days.Last-days.First)/2
+		if err := p.readCommitments(wiretime.Days{First: days.First, Last: middle}); err != nil {
+			return err
+		}
+		return p.readCommitments(wiretime.Days{First: middle + 1, Last: days.Last})
+	}
+	if err != nil {
+		return err
+	}
+	for _, c := range commitments {
+		group := c.Inner("element").ID("id")
+		if group == p.id {
+			group = 0
+		}
+		p.through[c.ID("id")] = group
+	}
+	return nil
+}
+
+// addEvent adds the rows of an event, if it has to do with the person.
+func (p *person) addEvent(event client.Record, category string, add func(cells ...string) error) error {
+	var roles []string
+	if p.isUser(event.ID("owner_id")) {
+		roles = append(roles, "made it")
+	}
+	if event.ID("organiser_id") == p.id {
+		roles = append(roles, "organises it")
+	}
+	commitments := event.Records("commitments")
+	if slices.ContainsFunc(commitments, func(c client.Record) bool { return p.isUser(c.ID("decided_by")) }) {
+		roles = append(roles, "decided on it")
+	}
+	cells := []string{event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
+		event.Text("all_day"), strings.Join(roles, ", ")}
+	in := false
+	for _, c := range commitments {
+		group, its := p.through[c.ID("id")]
+		if !its {
+			continue
+		}
+		in = true
+		through, err := p.elementName(group)
+		if err != nil {
+			return err
+		}
+		decider, err := p.userName(c.ID("decided_by"))
+		if err != nil {
+			return err
+		}
+		err = add(append(slices.Clip(cells), through, c.Text("status"), c.Text("reason"), decider,
+			c.Text("decided_at"))...)
+		if err != nil {
+			return err
+		}
+	}
+	if in || len(roles) == 0 {
+		return nil
+	}
+	return add(append(cells, "", "", "", "", "")...)
+}
+
+// writeNotes writes the notes that the person wrote, and those that name it.
+func (p *person) writeNotes() error {
+	named := p.calledBy()
+	columns := []string{"note_id", "event_id", "why", "by", "contents"}
+	return p.table(notesFile, columns, func(add func(cells ...string) error) error {
+		for note, err := range p.c.List(p.ctx, "/api/admin/export/notes", "notes", nil) {
+			if err != nil {
+				return err
+			}
+			var why string
+			text := strings.ToLower(note.Text("contents"))
+			switch {
+			case p.isUser(note.ID("owner_id")):
+				why = "wrote it"
+			case slices.ContainsFunc(named, func(name string) bool { return strings.Contains(text, name) }):
+				why = "is named"
+			default:
+				continue
+			}
+			by, err := p.userName(note.ID("owner_id"))
+			if err == nil {
+				err = add(note.Text("id"), note.Text("event_id"), why, by, note.Text("contents"))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// calledBy are the names that a note may call the person by, in small letters.
+func (p *person) calledBy() []string {
+	surname := p.element.Text("surname")
+	all := []string{p.element.Text("name"), p.element.Text("email")}
+	for _, forename := range []string{p.element.Text("forename"), p.element.Text("known_as")} {
+		if forename != "" && surname != "" {
+			all = append(all, forename+" "+surname)
+		}
+	}
+	for _, user := range p.users {
+		all = append(all, user.Text("name"), user.Text("email"))
+	}
+	for i := range all {
+		all[i] = strings.ToLower(all[i])
+	}
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == "" })
+}
+
+func (p *person) writeAccess() error {
+	query := url.Values{"element": {strconv.FormatInt(p.id, 10)}}
+	columns := []string{"at", "user", "switched_from", "what"}
+	return p.table(accessFile, columns, func(add func(cells ...string) error) error {
+		for look, err := range p.c.List(p.ctx, "/api/admin/access/elements", "entries", query) {
+			if err != nil {
+				return err
+			}
+			user, err := p.userName(look.ID("user_id"))
+			if err != nil {
+				return err
+			}
+			original, err := p.userName(look.ID("original_id"))
+			if err == nil {
+				err = add(look.Text("at"), user, original, look.Text("what"))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *person) writeAudit() error {
+	queries := []url.Values{{"record": {"Element:" + strconv.FormatInt(p.id, 10)}}}
+	for _, user := range p.users {
+		queries = append(queries, url.Values{"record": {"User:" + user.Text("id")}})
+	}
+	return p.entries(auditFile, queries)
+}
+
+func (p *person) writeActions() error {
+	var queries []url.Values
+	for _, user := range p.users {
+		queries = append(queries, url.Values{"user": {user.Text("id")}})
+	}
+	return p.entries(actionsFile, queries)
+}
+
+// entries writes those of the audits that the queries find, one to a line, as a JSON array.
+func (p *person) entries(name string, queries []url.Values) error {
+	w, err := p.zip.Create(name)
+	if err != nil {
+		return err
+	}
+	p.rows[name] = 0
+	for _, query := range queries {
+		for entry, err := range p.c.Audit(p.ctx, client.Services(), query) {
+			if err != nil {
+				return err
+			}
+			if !p.isUser(entry.ID("user_id")) && !p.isUser(entry.ID("original_id")) {
+				delete(entry, "from")
+			}
+			text, err := json.Marshal(entry)
+			if err != nil {
+				return err
+			}
+			before := ",\n"
+			if p.rows[name]++; p.rows[name] == 1 {
+				before = "[\n"
+			}
+			if _, err := fmt.Fprintf(w, "%s%s", before, text); err != nil {
+				return err
+			}
+		}
+	}
+	end := "\n]\n"
+	if p.rows[name] == 0 {
+		end = "[]\n"
+	}
+	_, err = io.WriteString(w, end)
+	return err
+}
+
+// isUser says whether a user is the person.
+func (p *person) isUser(id int64) bool {
+	return id != 0 && slices.ContainsFunc(p.users, func(u client.Record) bool { return u.ID("id") == id })
+}
+
+func (p *person) elementName(id int64) (string, error) {
+	return p.nameOf(id, elementPath(id), "element")
+}
+
+func (p *person) userName(id int64) (string, error) {
+	return p.nameOf(id, "/api/admin/users/"+strconv.FormatInt(id, 10), "user")
+}
+
+// nameOf is the name of a record; "" for the id 0.
+func (p *person) nameOf(id int64, path, part string) (string, error) {
+	if id == 0 {
+		return "", nil
+	}
+	if name, known := p.names[path]; known {
+		return name, nil
+	}
+	record, err := p.c.Get(p.ctx, path, part)
+	if err != nil && !client.Missing(err) {
+		return "", err
+	}
+	p.names[path] = record.Text("name")
+	return p.names[path], nil
+}
+
+func elementPath(id int64) string { return "/api/admin/elements/" + strconv.FormatInt(id, 10) }
+
+// collect reads a list to its end.
+func collect(records iter.Seq2[client.Record, error]) (all []client.Record, err error) {
+	for record, err := range records {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, record)
+	}
+	return all, nil
+}
