@@ -65,6 +65,11 @@ func (c *check) compareListed(listed []listedChange) {
 		versions[record] = l.Version
 		times[listedChange{Kind: l.Kind, ID: l.ID, Change: l.Change}]++
 	}
+	for _, id := range c.occurring {
+		if n := times[listedChange{Kind: "Event", ID: id, Change: "created"}]; n != 1 {
+			c.complaints.add("event %d of a series is listed as created %d times", id, n)
+		}
+	}
 	for _, b := range c.ledger.bookings {
 		if b.id == 0 {
 			continue

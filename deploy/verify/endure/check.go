@@ -42,6 +42,8 @@ type check struct {
 	repeats  int                 // of notices
 	reserved int                 // reservations that were left
 	listed   int                 // changes
+
+	occurring []int64 // the events of series
 }
 
 func newCheck(s *system, l *ledger) *check {
@@ -69,6 +71,9 @@ func (c *check) compare(ctx context.Context) error {
 		return err
 	}
 	if err := c.compareMemberships(ctx); err != nil {
+		return err
+	}
+	if err := c.compareSeries(ctx); err != nil {
 		return err
 	}
 	if err := c.compareNotices(); err != nil {
@@ -151,6 +156,8 @@ func (c *check) left(ctx context.Context) (map[string]int, error) {
 		}
 	}
 	waiting := bson.D{{Key: "waiting", Value: true}}
+	faults = append(faults, count("series that are not done", "series",
+		bson.D{{Key: "unmade", Value: bson.D{{Key: "$exists", Value: true}}}}))
 	faults = append(faults, count("notices", "notices", waiting), count("deliveries", "webhook_deliveries", waiting))
 	undelivered, err := c.undelivered(ctx)
 	if undelivered > 0 {

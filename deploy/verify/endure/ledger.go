@@ -37,14 +37,15 @@ const (
 	kindNote       = "note"
 	kindMembership = "membership"
 	kindDelete     = "delete"
+	kindSeries     = "series"
 )
 
 // kinds are all of them, with how often of a hundred each is tried.
 var kinds = []struct {
 	name   string
 	weight int
-}{{kindEvent, 30}, {kindAdd, 12}, {kindChange, 14}, {kindDecision, 10}, {kindAllocation, 8}, {kindNote, 16},
-	{kindMembership, 6}, {kindDelete, 4}}
+}{{kindEvent, 29}, {kindAdd, 12}, {kindChange, 14}, {kindDecision, 10}, {kindAllocation, 8}, {kindNote, 16},
+	{kindMembership, 6}, {kindDelete, 4}, {kindSeries, 1}}
 
 // booking is an event in the ledger. One writer changes it, so that its parts have an order.
 type booking struct {
@@ -91,6 +92,7 @@ type ledger struct {
 
 	mu          sync.Mutex
 	bookings    []*booking
+	repeated    []*repeated
 	memberships map[membership]verdict
 }
 
@@ -150,7 +152,7 @@ func (w *writer) one(ctx context.Context) {
 			break
 		}
 	}
-	if kind == kindMembership && w.join(ctx) {
+	if kind == kindMembership && w.join(ctx) || kind == kindSeries && w.series(ctx) {
 		return
 	}
 	if len(w.open) > 0 && w.change(ctx, kind, w.open[w.dice.IntN(len(w.open))]) {

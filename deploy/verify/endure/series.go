@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// occurrences is how many events a series has: so many that they are written together.
+	occurrences = 6
+	// seriesBegin is the first day of series, counted as those of events are, which come before.
+	seriesBegin = days + 7
+)
+
+// repeated is a series in the ledger.
+type repeated struct {
+	title  string
+	first  time.Time
+	stands verdict
+	events []int64 // as the answer has them; nil: there was none
+}
+
+// starts is when the occurrence of that place begins.
+func (r *repeated) starts(place int) time.Time { return r.first.AddDate(0, 0, place) }
+
+// series creates a series of daily lessons; false where a release takes part that may have none.
+func (w *writer) series(ctx context.Context) bool {
+	if w.since == "" {
+		return false
+	}
+	r := &repeated{title: word("Series"), first: firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(days)).Add(9 * time.Hour)}
+	a, v := w.attempt(ctx, w.writer, kindSeries, http.MethodPost, "/api/events", fields{
+		"event": fields{"body": r.title, "event_category_id": w.category,
+			"starts_at": r.first.Format(time.RFC3339), "ends_at": r.first.Add(time.Hour).Format(time.RFC3339)},
+		"elements": sent(w.pick(w.rooms), w.pick(w.groups)),
+		"repeat":   fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)},
+	}, nil)
+	if r.stands = v; v == done {
+		var reply struct {
+			Series   struct{ Events []struct{ ID int64 } }
+			Failures []json.RawMessage
+		}
+		err := json.Unmarshal([]byte(a.Body), &reply)
+		if err != nil || len(reply.Failures) > 0 || len(reply.Series.Events) != occurrences {
+			w.complaints.add("%s: the series is not whole: %s", a.Request, a.Body)
+		}
+		for _, e := range reply.Series.Events {
+			r.events = append(r.events, e.ID)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.repeated = append(w.repeated, r)
+	return true
+}
+
+// compareSeries finds the events of each series by their title: all that were acknowledged, each once, and of every
+// other series all or none.
+func (c *check) compareSeries(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for _, r := range c.ledger.repeated {
+		group.Go(func() error {
+			var found struct {
+				Events []struct {
+					ID       int64
+					StartsAt time.Time `json:"starts_at"`
+				}
+			}
+			path := "/api/events?limit=200&text=" + url.QueryEscape(r.title)
+			if _, err := c.get(ctx, path, &found); err != nil {
+				return err
+			}
+			var ids []int64
+			whole := len(found.Events) == occurrences
+			for place, e := range found.Events {
+				ids = append(ids, e.ID)
+				whole = whole && e.StartsAt.Equal(r.starts(place))
+			}
+			switch {
+			case len(ids) == 0 && r.stands != done:
+			case !whole:
+				c.complaints.add("of the series %q there are %d events; acknowledged: %t", r.title, len(ids), r.stands == done)
+			case r.events != nil && !slices.Equal(ids, r.events):
+				c.complaints.add("the series %q has the events %v, and was answered with %v", r.title, ids, r.events)
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.occurring = append(c.occurring, ids...)
+			return nil
+		})
+	}
+	return group.Wait()
+}
