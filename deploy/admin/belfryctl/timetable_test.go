@@ -89,6 +89,11 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 		t.Errorf("for a teacher:\n%s", out)
 	}
 
+	var listed struct{ Elements []struct{ ID int64 } }
+	o.reads(t, &listed, append([]string{"free", "Location"}, at...)...)
+	if len(listed.Elements) != 1 || listed.Elements[0].ID != hall["2"] {
+		t.Errorf("free, as JSON: %+v", listed)
+	}
 	code, out, _ := belfryctl(t, o.env, "__complete", "day", "bell")
 	if code != exitOK || !strings.HasPrefix(out, "AB - Anna Bell\nCB - Cleo Bell\n:") {
 		t.Errorf("completion: %d %s", code, out)
