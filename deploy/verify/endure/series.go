@@ -35,7 +35,8 @@ func (w *writer) series(ctx context.Context) bool {
 	if w.since == "" {
 		return false
 	}
-	r := &repeated{title: word("Series"), first: firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(days)).Add(9 * time.Hour)}
+	day := firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(days))
+	r := &repeated{title: word("Series"), first: day.Add(9 * time.Hour)}
 	a, v := w.attempt(ctx, w.writer, kindSeries, http.MethodPost, "/api/events", fields{
 		"event": fields{"body": r.title, "event_category_id": w.category,
 			"starts_at": r.first.Format(time.RFC3339), "ends_at": r.first.Add(time.Hour).Format(time.RFC3339)},
@@ -87,7 +88,8 @@ func (c *check) compareSeries(ctx context.Context) error {
 			switch {
 			case len(ids) == 0 && r.stands != done:
 			case !whole:
-				c.complaints.add("of the series %q there are %d events; acknowledged: %t", r.title, len(ids), r.stands == done)
+				c.complaints.add("of the series %q there are %d events; acknowledged: %t", r.title, len(ids),
+					r.stands == done)
 			case r.events != nil && !slices.Equal(ids, r.events):
 				c.complaints.add("the series %q has the events %v, and was answered with %v", r.title, ids, r.events)
 			}

@@ -8,7 +8,8 @@
 // are no gaps, and whoever has read up to a page misses nothing by reading on from there.
 //
 // [Log.Read] settles before it reads. So what was acknowledged before is in the answer, or before the position that
-// was asked for, or the answer says that there is more. Pages are read with read concern majority: no position names what a new primary may take back.
+// was asked for, or the answer says that there is more. Pages are read with read concern majority: no position names
+// what a new primary may take back.
 package changelog
 
 import (
@@ -190,9 +191,9 @@ func (l *Log) Answer(ctx context.Context, q fact.ChangesQuestion) (change.Part, 
 }
 
 // Read returns up to limit changes after a position, in the order of the log; without one, the position of now. What
-// was acknowledged before the call is among them or before, or there is More. Where more waits than can be moved in half
-// of the time that ctx has, the answer is what is in the log by then, and says that more Waits: pages are appended alone,
-// so what waits comes after them all.
+// was acknowledged before the call is among them or before, or there is More. Where more waits than can be moved in
+// half of the time that ctx has, the answer is what is in the log by then, and says that more Waits: pages are appended
+// alone, so what waits comes after them all.
 func (l *Log) Read(ctx context.Context, after *change.Position, limit int) (change.Part, error) {
 	settled, err := l.settleInTime(ctx)
 	if err != nil {

@@ -196,8 +196,8 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				key := uuid.NewString()
-				user := admin.Import(t, "users", map[string]any{"key": key, "name": name, "email": key + "@school.example",
-					"uuid": key, "kind": "staff", "can_api": true})[key]
+				user := admin.Import(t, "users", map[string]any{"key": key, "name": name, "uuid": key, "kind": "staff",
+					"email": key + "@school.example", "can_api": true})[key]
 				c := system.Login(t, key)
 				s := openStream(t, c, "")
 				end(t, user, c)

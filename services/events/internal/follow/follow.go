@@ -110,8 +110,9 @@ func (s *Service) now(ctx context.Context) (place Place, err error) {
 // List returns up to limit changes after a place that the viewer may see, and the place after them. Those of a record
 // are in the order of its versions, and those of several by their times, as far as each service's log has them. Where
 // the place returned is the one given, there was nothing more; what was acknowledged before the call is in the list
-// then, or before. While more waits than the logs can take in time, the list is what they have, and Unavailable when that
-// is nothing. A Gone problem for a place that is older than what is kept; Forbidden for who does not see everything.
+// then, or before. While more waits than the logs can take in time, the list is what they have, and Unavailable when
+// that is nothing. A Gone problem for a place that is older than what is kept; Forbidden for who does not see
+// everything.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, after Place, limit int,
 ) ([]change.Item, Place, error) {

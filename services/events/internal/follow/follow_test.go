@@ -7,8 +7,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
-// While one log has more than could be moved, the list goes as far as all logs are known. An empty answer would say that
-// there is nothing more, so there is none, nor a token of now.
+// While one log has more than could be moved, the list goes as far as all logs are known. An empty answer would say
+// that there is nothing more, so there is none, nor a token of now.
 func TestClients_ChangesAreListedAsFarAsAllLogsAreKnown(t *testing.T) {
 	events, notes := newPages(), newPages()
 	s := New(Options{Events: events.read, Elements: newPages().read, Notes: notes.read, Secret: "x"})
