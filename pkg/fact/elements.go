@@ -44,13 +44,16 @@ type ReachesQuestion struct {
 	// Onlooker is the element of the user who is shown what takes the elements up, 0 when it is none: elements records
 	// that it has looked at them. Nil: nobody is shown it.
 	Onlooker *int64 `json:"onlooker,omitempty"`
+	// InSchool says that the onlooker sees persons of other schools in lists alone.
+	InSchool bool `json:"in_school,omitempty"`
 }
 
 // ElementReaches is an element that exists, and whose commitments count for it: first its own, then those of its
-// groups.
+// groups. Of one that is hidden from the onlooker there are none.
 type ElementReaches struct {
 	ElementID int64   `json:"element_id"`
 	Reaches   []Reach `json:"reaches"`
+	Hidden    bool    `json:"hidden,omitempty"`
 }
 
 // PupilsQuestion asks which pupils elements stand for on a run of days.

@@ -14,6 +14,8 @@ type Sight struct {
 	// Privileged says whether it may know and use privileged categories.
 	Privileged bool            `json:"privileged,omitempty"`
 	Scope      principal.Scope `json:"scope"`
+	// InSchool says that it sees persons of other schools in lists alone, if it belongs to a school itself.
+	InSchool bool `json:"in_school,omitempty"`
 	Surroundings
 }
 
@@ -26,13 +28,16 @@ type Surroundings struct {
 
 // SightOf returns the sight of p's effective user, without its surroundings.
 func SightOf(sights principal.Sights, p principal.Principal) Sight {
-	return Sight{
+	s := Sight{
 		UserID: p.UserID, ElementID: p.ElementID, Admin: p.Permissions.Admin,
 		Privileged: p.Permissions.Privileged, Scope: sights.Of(p.Kind, p.Permissions.Admin),
 	}
+	s.InSchool = s.All() && !s.Admin && sights.Staff == principal.SeesSchool
+	return s
 }
 
-// All says whether everything is seen.
+// All says whether everything is in the lists that it sees; with InSchool the persons of other schools are in nothing
+// else.
 func (s Sight) All() bool { return s.Scope == principal.SeesAll }
 
 // SurroundingsQuestion asks for the surroundings of a user who does not see everything.

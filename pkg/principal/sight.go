@@ -10,11 +10,15 @@ const (
 	SeesAll    Scope = "all"    // everything
 	SeesOwn    Scope = "own"    // what is its own, and what is public
 	SeesPublic Scope = "public" // what is public
+	// SeesSchool is all but the persons of other schools, who are in lists alone. It is a setting of staff, no user's
+	// scope: theirs is SeesAll.
+	SeesSchool Scope = "school"
 )
 
-// Sights says how much users of each kind see. Staff and admins see everything.
+// Sights says how much users of each kind see. Admins see everything.
 type Sights struct {
 	Pupils Scope `envconfig:"BELFRY_PUPILS_SEE" default:"own" desc:"what pupils see of elements and events: own (themselves, their groups, what is public), or all that staff see; the same for all services"`
+	Staff  Scope `envconfig:"BELFRY_STAFF_SEE" default:"all" desc:"what staff, and others who see what they do, see of persons of other schools: all, or school (only that there are such persons); the same for all services"`
 	Guests Scope `envconfig:"BELFRY_GUESTS_SEE" default:"public" desc:"what guests see of elements and events: public (public properties and school-wide events), or all that staff see; the same for all services"`
 }
 
@@ -22,6 +26,9 @@ type Sights struct {
 func (s Sights) Check() error {
 	if s.Pupils != SeesOwn && s.Pupils != SeesAll {
 		return fmt.Errorf("BELFRY_PUPILS_SEE: must be %s or %s", SeesOwn, SeesAll)
+	}
+	if s.Staff != SeesAll && s.Staff != SeesSchool {
+		return fmt.Errorf("BELFRY_STAFF_SEE: must be %s or %s", SeesAll, SeesSchool)
 	}
 	if s.Guests != SeesPublic && s.Guests != SeesAll {
 		return fmt.Errorf("BELFRY_GUESTS_SEE: must be %s or %s", SeesPublic, SeesAll)

@@ -43,6 +43,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"mail.port=0":                                    "/mail/port",
 		"dateOrder=ymd":                                  "/dateOrder",
 		"pupilsSee=public":                               "/pupilsSee",
+		"staffSee=own":                                   "/staffSee",
 		"guestsSee=own":                                  "/guestsSee",
 		"accessLogDays=-1":                               "/accessLogDays",
 		"clashNotes.at=3:00":                             "/clashNotes/at",

@@ -42,7 +42,11 @@ func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	if !f.worksFor(u, e) || !v.sees(e) {
+	others, err := s.elsewhere(ctx, v.Sight, e)
+	if err != nil {
+		return nil, err
+	}
+	if !f.worksFor(u, e) || !v.sees(e) || others[e.ID] {
 		return nil, problem.New(problem.NotFound, "")
 	}
 	a := audit.ActorOf(ctx)

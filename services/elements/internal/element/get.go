@@ -50,7 +50,7 @@ func (s *Service) getAllSeen(
 	if slices.ContainsFunc(all, func(e Element) bool { return !v.sees(e) }) {
 		return nil, v, problem.New(problem.Forbidden, "")
 	}
-	return all, v, nil
+	return all, v, s.mustBeNear(ctx, v, all...)
 }
 
 // missing makes the store's record.ErrNotFound the problem that clients see.

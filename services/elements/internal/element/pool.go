@@ -23,9 +23,9 @@ type choice struct {
 	most       int   // more are refused
 }
 
-// poolOf returns the current elements of a choice that are seen, in order of name, then id. A Missing
-// problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no group, or they are
-// too many.
+// poolOf returns the current elements of a choice that are seen and are not elsewhere, in order of name, then id. A
+// Missing problem when there is no such group, Forbidden when it is not seen, a Malformed one when it is no group, or
+// they are too many.
 func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.Days) (pool, error) {
 	elements, err := s.choose(ctx, v, c, days)
 	if err != nil {
@@ -34,6 +34,11 @@ func (s *Service) poolOf(ctx context.Context, v sight, c choice, days wiretime.D
 	if len(elements) > c.most {
 		return pool{}, problem.New(problem.Malformed, "more than %d elements: ask for those of a group", c.most)
 	}
+	others, err := s.elsewhere(ctx, v.Sight, elements...)
+	if err != nil {
+		return pool{}, err
+	}
+	elements = slices.DeleteFunc(elements, func(e Element) bool { return others[e.ID] })
 	slices.SortFunc(elements, byName)
 	p, err := s.reach(ctx, v, elements, days)
 	if err != nil || c.group == 0 {

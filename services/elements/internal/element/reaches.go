@@ -22,8 +22,23 @@ func (s *Service) Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.E
 	if err != nil {
 		return nil, err
 	}
+	var hidden map[int64]bool
+	if q.Onlooker != nil && q.InSchool {
+		asked := make([]Element, len(ids))
+		for n, id := range ids {
+			asked[n] = *elements[id]
+		}
+		hidden, err = s.elsewhere(ctx, fact.Sight{ElementID: *q.Onlooker, InSchool: true}, asked...)
+		if err != nil {
+			return nil, err
+		}
+	}
 	all := make([]fact.ElementReaches, len(ids))
 	for n, id := range ids {
+		if hidden[id] {
+			all[n] = fact.ElementReaches{ElementID: id, Hidden: true}
+			continue
+		}
 		if q.Onlooker != nil {
 			s.looked(ctx, *q.Onlooker, audit.LookEvents, *elements[id])
 		}

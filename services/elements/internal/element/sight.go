@@ -15,6 +15,7 @@ import (
 
 // Who sees which element (decisions, part 9) is decided here, whatever the route. A use case that shows an element asks
 // getSeen, one that shows many leaves out those that sight.sees hides, and a search asks the store for what is Seen.
+// Whatever shows more of elements than lists do asks elsewhere as well: getSeen, getAllSeen and poolOf do.
 // What is shown of their events is for package event of the events service, which gets the sight with the question.
 
 // sight is who looks at elements, on a run of days.
@@ -49,13 +50,70 @@ func (v sight) sees(e Element) bool {
 		(v.days[e.ID] != nil || slices.Contains(openTypes, e.EntityType))
 }
 
+// elsewhere returns those of the elements that are persons of other schools, of whom the viewer sees the list form
+// alone: persons who belong to schools today, but to none of the viewer's. Who belongs to no school, viewer or person,
+// has no other schools.
+func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Element) (map[int64]bool, error) {
+	if !who.InSchool || who.ElementID == 0 {
+		return nil, nil
+	}
+	ids := []int64{who.ElementID}
+	for _, e := range elements {
+		if e.isPerson() && e.ID != who.ElementID {
+			ids = append(ids, e.ID)
+		}
+	}
+	if len(ids) == 1 {
+		return nil, nil
+	}
+	reaches, err := s.reaches(ctx, ids, s.onToday())
+	if err != nil {
+		return nil, err
+	}
+	var groups []int64
+	for _, r := range union(reaches) {
+		groups = append(groups, r.ElementID)
+	}
+	schools, err := s.onlySchools(ctx, groups)
+	if err != nil {
+		return nil, err
+	}
+	of := func(n int) (all []int64) {
+		for _, r := range reaches[n] {
+			if _, is := slices.BinarySearch(schools, r.ElementID); is {
+				all = append(all, r.ElementID)
+			}
+		}
+		return all
+	}
+	own := of(0)
+	if len(own) == 0 {
+		return nil, nil
+	}
+	others := map[int64]bool{}
+	for n := 1; n < len(ids); n++ {
+		theirs := of(n)
+		others[ids[n]] = len(theirs) > 0 &&
+			!slices.ContainsFunc(theirs, func(id int64) bool { return slices.Contains(own, id) })
+	}
+	return others, nil
+}
+
+// mustBeNear returns Forbidden when one of the elements is elsewhere.
+func (s *Service) mustBeNear(ctx context.Context, v sight, elements ...Element) error {
+	others, err := s.elsewhere(ctx, v.Sight, elements...)
+	if err == nil && slices.Contains(slices.Collect(maps.Values(others)), true) {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return err
+}
+
 // looked records that the user who is element own, 0: none, looks at those of the elements that are other people.
 // Whoever has switched to a person is another one.
 func (s *Service) looked(ctx context.Context, own int64, what audit.Look, elements ...Element) {
 	var people []int64
 	for _, e := range elements {
-		if (e.EntityType == form.Staff || e.EntityType == form.Pupil) &&
-			(e.ID != own || audit.ActorOf(ctx).Original != 0) {
+		if e.isPerson() && (e.ID != own || audit.ActorOf(ctx).Original != 0) {
 			people = append(people, e.ID)
 		}
 	}
@@ -64,6 +122,8 @@ func (s *Service) looked(ctx context.Context, own int64, what audit.Look, elemen
 
 // openTypes are those of elements that every pupil sees.
 var openTypes = []string{form.Location, form.Service, form.Subject}
+
+func (e Element) isPerson() bool { return e.EntityType == form.Staff || e.EntityType == form.Pupil }
 
 // isPublic says whether everybody sees the element.
 func (e Element) isPublic() bool {
@@ -99,8 +159,12 @@ func (s *Service) getSeen(
 		return Element{}, sight{}, err
 	}
 	v, err := s.sightOf(ctx, s.viewer(p), days)
-	if err == nil && !v.sees(e) {
+	switch {
+	case err != nil:
+	case !v.sees(e):
 		err = problem.New(problem.Forbidden, "")
+	default:
+		err = s.mustBeNear(ctx, v, e)
 	}
 	return e, v, err
 }

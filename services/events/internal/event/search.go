@@ -116,13 +116,16 @@ func (s *Service) Search(
 			return nil, FoundPlace{}, err
 		}
 		reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
-			IDs: []int64{q.ElementID}, Days: q.Days, Onlooker: &v.ElementID,
+			IDs: []int64{q.ElementID}, Days: q.Days, Onlooker: &v.ElementID, InSchool: v.InSchool,
 		})
 		if err != nil {
 			return nil, FoundPlace{}, err
 		}
 		if len(reached) == 0 {
 			return nil, FoundPlace{}, problem.Missing("Element", q.ElementID)
+		}
+		if reached[0].Hidden {
+			return nil, FoundPlace{}, forbidden()
 		}
 		w.wanted.Reaches = v.within(reached[0])
 		w.reached = daysOf(w.wanted.Reaches)

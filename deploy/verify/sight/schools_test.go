@@ -1,0 +1,187 @@
+package sight
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+const (
+	schoolPersons = "persons with BELFRY_STAFF_SEE=school"
+	schoolRoutes  = "routes that show more of a person than its list form"
+)
+
+// district is two schools with persons of each sort of the table, and a user for each column of it.
+func district(t *testing.T, system *servicetest.System) *world {
+	t.Helper()
+	w := &world{
+		admin: system.Admin(t), clients: map[string]*servicetest.Client{}, elements: map[string]thing{},
+		events: map[string]thing{},
+	}
+	for _, school := range []string{"north", "south"} {
+		w.add(t, school, "groups", fields{"name": "School " + school, "school": true})
+		w.add(t, "a class of "+school, "groups", fields{"name": "Class " + school})
+		w.join(t, school, "a class of "+school)
+	}
+	w.add(t, "a room of south", "locations", fields{"name": "Location South"})
+	w.join(t, "south", "a room of south")
+	for n, what := range []string{"itself", "a teacher of both", "a teacher of south", "a teacher of none"} {
+		w.add(t, what, "staff", fields{"initials": fmt.Sprintf("T%d", n), "forename": "Tess", "surname": what})
+	}
+	for _, what := range []string{"a pupil of north", "a pupil of south", "a pupil of both", "a pupil of none"} {
+		w.add(t, what, "pupils", fields{"forename": "Paul", "surname": what})
+	}
+	for what, groups := range map[string][]string{
+		"itself": {"north"}, "a teacher of both": {"north", "a class of south"}, "a teacher of south": {"south"},
+		"a pupil of north": {"a class of north"}, "a pupil of south": {"a class of south"},
+		"a pupil of both": {"a class of north", "south"},
+	} {
+		for _, group := range groups {
+			w.join(t, group, what)
+		}
+	}
+	w.enter(t, system)
+	return w
+}
+
+// join makes an element a member of a group, from long ago.
+func (w *world) join(t *testing.T, group, member string) {
+	t.Helper()
+	w.admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", w.elements[group].id),
+		fields{"members": []fields{{"element_id": w.elements[member].id}}}).Must(t, http.StatusCreated)
+}
+
+func (w *world) enter(t *testing.T, system *servicetest.System) {
+	t.Helper()
+	records, uuids := []fields{}, map[string]string{}
+	for key, more := range map[string]fields{
+		"of north": {"element": "Staff:itself"}, "of both": {"element": "Staff:a teacher of both"},
+		"of none": {"element": "Staff:a teacher of none"}, "script": {},
+		"guest": {"kind": "guest"}, "pupil": {"kind": "pupil", "element": "Pupil:a pupil of north"},
+	} {
+		uuids[key] = uuid.NewString()
+		record := fields{
+			"key": key, "name": key, "email": strings.ReplaceAll(key, " ", ".") + "@school.example",
+			"uuid": uuids[key], "can_api": true,
+		}
+		for name, value := range more {
+			record[name] = value
+		}
+		records = append(records, record)
+	}
+	w.users = w.admin.Import(t, "users", records...)
+	for key := range uuids {
+		w.clients[key] = system.Login(t, uuids[key])
+	}
+	w.clients["admin"] = w.admin
+}
+
+func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *testing.T) {
+	w := district(t, servicetest.Start(t, servicetest.Options{Env: map[string]string{
+		"BELFRY_STAFF_SEE": "school", "BELFRY_PUPILS_SEE": "own",
+	}}))
+	for _, row := range section(t, schoolPersons) {
+		x, ok := w.elements[row[0]]
+		if !ok {
+			t.Fatalf("the table has %q, which is not there", row[0])
+		}
+		for i, viewer := range []string{"of north", "of both", "of none", "script", "admin"} {
+			w.compareSchool(t, viewer, x, row[1+i])
+		}
+	}
+	w.compareMany(t)
+	w.compareMove(t)
+}
+
+// compareSchool asks every route about an element: seen, or in lists alone.
+func (w *world) compareSchool(t *testing.T, viewer string, x thing, want string) {
+	t.Helper()
+	c := w.clients[viewer]
+	for n, ask := range routes["GET /api/elements"] {
+		if a := ask(t, c, x.id, x.name); !strings.Contains(a.Body, fmt.Sprintf(`"id":%d,`, x.id)) {
+			t.Errorf("%s searches for %s (%d): %d %s", viewer, x.name, n, a.Code, a.Body)
+		}
+	}
+	for _, row := range section(t, schoolRoutes) {
+		path := strings.ReplaceAll(strings.TrimPrefix(row[0], "GET "), "{id}", fmt.Sprint(x.id))
+		if !strings.HasSuffix(path, "/feeds") && !strings.HasSuffix(path, ".ics") {
+			path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + whole
+		}
+		a := c.Get(t, path)
+		switch {
+		case want == "listed" && row[1] == "403":
+			if a.Code != http.StatusForbidden || a.Body != `{"status":"Forbidden"}` {
+				t.Errorf("%s asks for %s of %s: %d %s", viewer, row[0], x.name, a.Code, a.Body)
+			}
+		case a.Code == http.StatusMethodNotAllowed && strings.HasSuffix(row[0], "/requests"): // no resource group
+		case a.Code != http.StatusOK:
+			t.Errorf("%s asks for %s of %s: %d %s", viewer, row[0], x.name, a.Code, a.Body)
+		}
+	}
+}
+
+// compareMany looks at answers about many: they leave out who is elsewhere, and refuse a list that names one.
+func (w *world) compareMany(t *testing.T) {
+	south, class := w.elements["south"].id, w.elements["a class of south"].id
+	for path, names := range map[string]map[string]bool{
+		"/api/timetables?type=Pupil&" + whole: {
+			"a pupil of north": true, "a pupil of both": true, "a pupil of none": true, "a pupil of south": false,
+		},
+		fmt.Sprintf("/api/timetables?group=%d&%s", class, whole): {
+			"a teacher of both": true, "a pupil of south": false,
+		},
+		"/api/free?type=Staff&starts_at=2026-09-20&ends_at=2026-09-21": {
+			"itself": true, "a teacher of both": true, "a teacher of none": true, "a teacher of south": false,
+		},
+		fmt.Sprintf("/api/free?type=Staff&group=%d&starts_at=2099-09-20&ends_at=2099-09-21", south): {
+			"a teacher of both": true, "a teacher of south": false,
+		},
+	} {
+		for viewer, all := range map[string]bool{"of north": false, "of both": true, "of none": true, "admin": true} {
+			a := w.clients[viewer].Get(t, path).Must(t, http.StatusOK)
+			for what, near := range names {
+				if got := strings.Contains(a.Body, w.elements[what].name); got != (near || all) {
+					t.Errorf("%s as %s: has %s: %v\n%s", path, viewer, what, got, a.Body)
+				}
+			}
+		}
+	}
+	near, far := w.elements["a pupil of north"].id, w.elements["a pupil of south"].id
+	for _, format := range []string{
+		"/api/freebusy?elements=%d,%d&" + whole, "/api/timetables?elements=%d,%d&" + whole,
+	} {
+		w.clients["of north"].Get(t, fmt.Sprintf(format, near, far)).WantCode(t, http.StatusForbidden)
+		w.clients["of both"].Get(t, fmt.Sprintf(format, near, far)).WantCode(t, http.StatusOK)
+	}
+	path := fmt.Sprintf("/api/free?type=Staff&near=%d&starts_at=2026-09-20&ends_at=2026-09-21", far)
+	w.clients["of north"].Get(t, path).WantCode(t, http.StatusForbidden)
+	w.clients["of north"].Post(t, fmt.Sprintf("/api/elements/%d/feeds", far), nil).WantCode(t, http.StatusForbidden)
+}
+
+// compareMove moves a pupil to the other school: all answers, and feeds, follow at once.
+func (w *world) compareMove(t *testing.T) {
+	north, pupil := w.clients["of north"], w.elements["a pupil of north"].id
+	path := fmt.Sprintf("/api/elements/%d", pupil)
+	tag := north.Get(t, path).Must(t, http.StatusOK).Header.Get("ETag")
+	feed := north.Post(t, path+"/feeds", nil).Must(t, http.StatusOK).Text(t, "feed.path")
+	north.Get(t, feed).WantCode(t, http.StatusOK)
+	w.admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d?from=2020-01-01",
+		w.elements["a class of north"].id, pupil)).Must(t, http.StatusOK)
+	w.join(t, "south", "a pupil of north")
+	north.Get(t, path).WantCode(t, http.StatusForbidden)
+	north.Do(t, http.MethodHead, path, nil).WantCode(t, http.StatusForbidden)
+	north.Do(t, http.MethodGet, path, nil, "If-None-Match", tag).WantCode(t, http.StatusForbidden)
+	north.Get(t, feed).WantCode(t, http.StatusNotFound)
+	w.clients["of both"].Get(t, path).WantCode(t, http.StatusOK)
+	w.clients["pupil"].Get(t, path).WantCode(t, http.StatusOK)
+
+	// Who joins the school as well sees its persons.
+	w.join(t, "a class of south", "itself")
+	north.Get(t, path).WantCode(t, http.StatusOK)
+	north.Get(t, feed).WantCode(t, http.StatusOK)
+}
