@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -25,8 +26,15 @@ func (empty) Delete(context.Context, int64, func(*Event) error) error {
 	return record.ErrNotFound
 }
 
+// unwritten is a notes service without notes.
+type unwritten struct{ Notes }
+
+func (unwritten) OfEvent(context.Context, fact.NotesOfEventQuestion) (json.RawMessage, error) {
+	return json.RawMessage("[]"), nil
+}
+
 func TestAMissingRecordIsNamedAsItWasAddressed(t *testing.T) {
-	ctx, s := t.Context(), New(Options{Store: empty{}})
+	ctx, s := t.Context(), New(Options{Store: empty{}, Notes: unwritten{}})
 	p := principal.Principal{UserID: ann, Permissions: principal.All()}
 	first := func(_ any, err error) error { return err }
 	added := func(_ View, _ []Failure, err error) error { return err }
