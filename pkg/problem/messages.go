@@ -11,6 +11,7 @@ const (
 	NotIncluded      = "is not included in the list"
 	NotADate         = "is not a date"
 	NotADay          = "is not a date (YYYY-MM-DD)"
+	NotAnInstant     = "is not an instant (2026-09-07T09:00:00Z)"
 	NotANumber       = "is not a number"
 	NotAString       = "is not a string"
 	NotABoolean      = "is not true or false"

@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Commitments names the file of what was decided of events' elements. It is no kind of record: its rows are sent with
 // their events.
 const Commitments Kind = "commitments"
 
-var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by request]", readDecision)
+var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by decided_at request]", readDecision)
 
 // maxReason bounds a reason in characters, as the API does.
 const maxReason = 4096
@@ -35,7 +37,7 @@ func readDecision(r *row) (string, any) {
 	}
 	d := Decision{Element: strings.Clone(r.requiredElement("element")), Status: r.OneOf("status", statuses...),
 		Reason:    strings.Clone(r.Optional("reason", maxReason)),
-		DecidedBy: strings.Clone(r.reference("decided_by", Users)), Request: request}
+		DecidedBy: strings.Clone(r.reference("decided_by", Users)), DecidedAt: r.decidedAt(), Request: request}
 	r.Required("status", csvfile.MaxName)
 	r.Unique("element", event+" "+d.Element, "this element of this event")
 	if group, ok := strings.CutPrefix(d.Element, "Group:"); ok && r.pass.index.resources[group] {
@@ -51,6 +53,18 @@ func readDecision(r *row) (string, any) {
 	}
 	of.list = append(of.list, d)
 	return "", nil
+}
+
+// decidedAt is when it was decided, "" where nobody says.
+func (r *row) decidedAt() string {
+	text := r.Optional("decided_at", csvfile.MaxText)
+	if text == "" {
+		return ""
+	}
+	if _, err := wiretime.Parse(text); err != nil {
+		r.Fault("decided_at", problem.NotAnInstant)
+	}
+	return strings.Clone(text)
 }
 
 // decisionsOf returns what was decided of an event's elements.

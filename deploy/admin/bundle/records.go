@@ -124,7 +124,8 @@ type (
 		Status    string `json:"status"`
 		Reason    string `json:"reason,omitempty"`
 		DecidedBy string `json:"decided_by,omitempty"`
-		Request   string `json:"request,omitempty"` // the resource group to whose request the element is allocated
+		DecidedAt string `json:"decided_at,omitempty"` // an instant
+		Request   string `json:"request,omitempty"`    // the resource group to whose request the element is allocated
 	}
 	// NoteRecord is a row of notes.csv.
 	NoteRecord struct {

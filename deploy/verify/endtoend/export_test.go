@@ -68,7 +68,7 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 		}
 	}
 	allocated := func(row string) bool {
-		return strings.HasSuffix(row, at(",uncontrolled,,,Group:a.example:%d", buses))
+		return strings.HasSuffix(row, at(",uncontrolled,,,,Group:a.example:%d", buses))
 	}
 	if rows := lines(t, first, bundle.Commitments); !slices.ContainsFunc(rows, allocated) {
 		t.Errorf("what was allocated is not in %q", rows)

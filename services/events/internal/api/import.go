@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -62,6 +63,7 @@ func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision
 		Status    string `json:"status"`
 		Reason    string `json:"reason"`
 		DecidedBy string `json:"decided_by"`
+		DecidedAt string `json:"decided_at"`
 		Request   string `json:"request"`
 	}
 	if fields.Has("decisions") && json.Unmarshal(fields["decisions"], &given) != nil {
@@ -73,7 +75,14 @@ func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision
 	}
 	decisions := make([]event.RowDecision, len(given))
 	for i, d := range given {
-		decisions[i] = event.RowDecision{Element: d.Element, DecidedBy: d.DecidedBy, Request: d.Request,
+		var at time.Time
+		if d.DecidedAt != "" {
+			var err error
+			if at, err = wiretime.Parse(d.DecidedAt); err != nil {
+				faults.Add("decisions", d.Element+" decided_at "+problem.NotAnInstant)
+			}
+		}
+		decisions[i] = event.RowDecision{Element: d.Element, DecidedBy: d.DecidedBy, DecidedAt: at, Request: d.Request,
 			Decision: event.Decision{Status: event.Status(d.Status), Reason: d.Reason}}
 	}
 	return decisions

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -117,16 +118,31 @@ func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 	if want("noted", "", 0) != commitment {
 		t.Error("another commitment")
 	}
+	timed := decided("confirmed", "", "keeper")
+	timed[0]["decided_at"] = "2025-03-04T05:06:07.000+01:00"
+	r["decisions"] = timed
+	importEvents(t, admin, r)
+	want("confirmed", "", s.users["keeper"])
+	moment := time.Date(2025, 3, 4, 4, 6, 7, 0, time.UTC)
+	n, err := system.DB.Collection("events").CountDocuments(t.Context(), bson.D{{Key: "_id", Value: id},
+		{Key: "commitments.decided_at", Value: moment}})
+	if err != nil || n != 1 {
+		t.Errorf("decided at another time: %d, %v", n, err)
+	}
+	r["decisions"] = decided("noted", "", "")
+	importEvents(t, admin, r)
 	delete(r, "decisions") // as of a release or a bundle that knows none
 	r["body"] = "Physics"
 	importEvents(t, admin, r)
 	want("noted", "", 0)
 	bad := row("undecided", "elements", []string{"Property:1", "Group:buses"}, "decisions", []map[string]string{
 		{"element": "Property:1", "status": "perhaps"}, {"element": "Staff:2", "status": "noted"},
-		{"element": "Group:buses", "status": "noted"}, {"element": "Property:1", "status": "noted", "decided_by": "x"}})
+		{"element": "Group:buses", "status": "noted"}, {"element": "Property:1", "status": "noted", "decided_by": "x"},
+		{"element": "Location:1", "status": "noted", "decided_at": "May"}})
 	got := importEvents(t, admin, bad, row("list", "decisions", "none"))
 	for _, text := range []string{"Property:1 is not included in the list", "Staff:2 must exist",
 		"Group:buses must exist", "Property:1 has already been taken", "Property:1 decided_by must exist",
+		"Location:1 decided_at is not an instant",
 		"is not an array of decisions"} {
 		if !strings.Contains(got.Body, text) {
 			t.Errorf("%s lacks %q", got.Body, text)

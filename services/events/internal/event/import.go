@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,10 +32,11 @@ type Row struct {
 
 // RowDecision says what was decided of a commitment, before the event came to Belfry.
 type RowDecision struct {
-	Element   string // of the row's elements, unless it is allocated
-	Decision         // without faults
-	DecidedBy string // the key of a user; "" where nobody is known
-	Request   string // the resource group, of the row's elements, to whose request the element is allocated; "": none
+	Element   string    // of the row's elements, unless it is allocated
+	Decision            // without faults
+	DecidedBy string    // the key of a user; "" where nobody is known
+	DecidedAt time.Time // zero where it is not known: then it is the time of the import
+	Request   string    // the resource group, of the row's elements, to whose request the element is allocated; "": none
 }
 
 // batch is an import under way.

@@ -89,7 +89,7 @@ func (b *batch) requestOf(e *Event, d RowDecision) int64 {
 }
 
 // decide gives the commitments of an event the statuses that the row says. A commitment that has the status with the
-// reason already stays as it is, with who decided it and when.
+// reason already stays as it is, with who decided it and when, unless the row says another time.
 func (b *batch) decide(e *Event, row Row) {
 	now := time.Now().UTC().Truncate(time.Second)
 	for _, d := range row.Decisions {
@@ -101,12 +101,17 @@ func (b *batch) decide(e *Event, row Row) {
 			continue
 		}
 		c := &e.Commitments[i]
-		if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == b.users[d.DecidedBy] {
+		told := d.DecidedAt.UTC().Truncate(time.Millisecond) // as it is stored
+		if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == b.users[d.DecidedBy] &&
+			(d.DecidedAt.IsZero() || told.Equal(c.DecidedAt)) {
 			continue
 		}
 		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = d.Status, d.Reason, 0, time.Time{}
 		if d.Status != Requested && d.Status != Uncontrolled {
 			c.DecidedBy, c.DecidedAt = b.users[d.DecidedBy], now
+			if !d.DecidedAt.IsZero() {
+				c.DecidedAt = told
+			}
 		}
 	}
 }
