@@ -116,7 +116,8 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	wantRows(t, rowsOf(t, files, "groups.csv", 1), "9 History|2026-09-01|2026-09-30")
 	wantRows(t, rowsOf(t, files, "notes.csv", 2), "is named|First administrator|zoë quill brings\nthe tent")
 	events := strings.Join(rowsOf(t, files, "events.csv", 1), "\n")
-	for _, want := range []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|", "|made it|"} {
+	wanted := []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|", "|made it|"}
+	for _, want := range wanted {
 		if !strings.Contains(events, want) {
 			t.Errorf("%q is not in\n%s", want, events)
 		}

@@ -60,9 +60,9 @@ type person struct {
 	through map[int64]int64 // by commitment that is the person's: the group, 0 for none
 }
 
-// Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV, and
-// returns how many records each of its files has. The client's user must be an administrator of all schools. The file
-// has its name only when it is whole.
+// Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV.
+// It returns how many records each of its files has. The client's user must be an administrator of all schools. The
+// file has its name only when it is whole.
 func Person(ctx context.Context, c *client.Client, element int64, file string) (rows map[string]int, err error) {
 	p := &person{ctx: ctx, c: c, id: element, names: map[string]string{}, rows: map[string]int{}}
 	if p.element, err = c.Get(ctx, elementPath(element), "element"); err != nil {
