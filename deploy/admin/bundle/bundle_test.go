@@ -432,6 +432,9 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 				"commitments.csv:4: status: can't be blank",
 				"commitments.csv:5: element: is a resource group, whose requests are not decided but allocated",
 				"commitments.csv:4: event: no row of events.csv has the key of this row's event"}},
+		{"decision at no time", map[string]string{
+			"commitments.csv": "event,element,status,decided_at\ne1,Location:G7,noted,May\n"},
+			[]string{"commitments.csv:2: decided_at: is not an instant (2026-09-07T09:00:00Z)"}},
 		{"allocation to what is not requested", map[string]string{"commitments.csv": "event,element,status,request\n" +
 			"e1,Location:G7,uncontrolled,\ne1,Group:9A,confirmed,Group:9A\ne2,Location:G7,uncontrolled,Group:buses\n"},
 			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
