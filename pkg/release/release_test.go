@@ -24,6 +24,8 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 		"charts/belfry/examples/*.yaml":       `(?m)^  tag: (\d.*)$`,
 		"deploy/release/examples/argocd.yaml": `targetRevision: (\d.*)`,
 		"deploy/release/examples/flux.yaml":   `tag: ([^}]*)`,
+		"deploy/release/compose/compose.yaml": `VERSION:-([^}]*)`,
+		"deploy/release/compose/README.md":    `(?m)^VERSION=(.*)$`,
 	}
 	for glob, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(root, glob))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -113,6 +114,24 @@ func TestClients_MeIsTheEffectiveUserWithItsElement(t *testing.T) {
 	c.Get(t, "/api/me").Want(t, http.StatusOK, want(admin, "guest", "null", all))
 	c.Put(t, "/api/sessions/1", switchTo(u)).Want(t, http.StatusOK, okBody)
 	c.Get(t, "/api/me").Want(t, http.StatusOK, want(u, "staff", staff.List(), notes))
+}
+
+func TestClients_MeHasTheSchoolsOfItsElement(t *testing.T) {
+	proves(t, "clients me schools")
+	house := func(members ...Element) Element {
+		return school.withMembers(t, school.Element(t, map[string]any{"entity_type": "Group",
+			"name": school.Unique("School"), "school": true}), members)
+	}
+	staff, elsewhere := school.Staff(t), school.Staff(t)
+	before := house()
+	school.Member(t, before, staff, "", school.today().AddDate(0, 0, -2).Format(time.DateOnly))
+	first, second := house(school.Group(t, staff)), house(staff, elsewhere)
+	c := school.Login(t, school.UserWith(t, map[string]any{"element_id": staff.ID}, "can_api"))
+	c.Get(t, "/api/me").Must(t, http.StatusOK).Equal(t, "schools", "["+first.List()+","+second.List()+"]")
+	alone := school.Login(t, school.UserWith(t, map[string]any{"element_id": school.Staff(t).ID}, "can_api"))
+	if a := alone.Get(t, "/api/me"); strings.Contains(a.Body, "schools") {
+		t.Errorf("of somebody in no school: %s", a.Body)
+	}
 }
 
 func TestPart4_5_UsersByEmail(t *testing.T) {

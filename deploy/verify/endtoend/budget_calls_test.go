@@ -101,6 +101,7 @@ func (c *budgeted) identityCalls() []call {
 			return request{as: as, path: "/api/sessions/1/revert"}
 		}},
 		read("GET /api/me", "of a user who is no element", c.login("pupil"), "/api/me"),
+		read("GET /api/me", "of a pupil", c.itself, "/api/me"),
 		read("GET /api/sessions/{session}/whoami", "", c.owner, "/api/sessions/1/whoami"),
 		read("GET /sessions/{session}/whoami", "", c.owner, "/sessions/1/whoami"),
 		read("GET /api/admin/users", "a page", c.admin, "/api/admin/users"),
@@ -308,7 +309,11 @@ func (c *budgeted) eventsCalls() []call {
 			c.owner.Get(c.t, "/api/changes").Must(c.t, 200) // moves them
 			return "/api/changes", nil
 		}),
-		read("GET /api/changes/stream", "its beginning, none to move", c.owner, "/api/changes/stream"),
+		{route: "GET /api/changes/stream", counted: "its beginning, none to move", once: true,
+			request: func(int) request {
+				c.owner.Get(c.t, "/api/changes").Must(c.t, 200) // which moves what there is
+				return request{as: c.owner, path: "/api/changes/stream"}
+			}},
 		write("GET /api/changes", "since a token, none to move", c.owner, func(int) (string, any) {
 			return "/api/changes?since=" + c.owner.Get(c.t, "/api/changes").Text(c.t, "next"), nil
 		}),

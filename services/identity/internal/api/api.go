@@ -75,6 +75,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		Sessions:    sessions{r.Sessions},
 		Elements:    r.Elements,
 		Attempts:    attempts.New(r.Redis, r.RedisPrefix),
+		Zone:        r.Zone,
 		SessionLife: r.SessionAbsolute,
 		WriteTime:   2*r.RequestTimeout + writeMargin,
 	})

@@ -227,15 +227,18 @@ func (h handlers) whoAmI(c *fiber.Ctx) error {
 // me answers GET /api/me.
 func (h handlers) me(c *fiber.Ctx) error {
 	p := web.Principal(c)
-	u, element, err := h.users.GetWithElement(c.UserContext(), p.UserID)
+	self, err := h.users.GetSelf(c.UserContext(), p.UserID)
 	if err != nil {
 		return err
 	}
 	fields := []web.Field{
-		{Name: "user", Value: listForm(u)},
+		{Name: "user", Value: listForm(self.User)},
 		{Name: "kind", Value: p.Kind},
-		{Name: "element", Value: element},
+		{Name: "element", Value: self.Element},
 		{Name: "permissions", Value: permissions(p.Permissions)},
+	}
+	if len(self.Schools) > 0 {
+		fields = append(fields, web.Field{Name: "schools", Value: self.Schools})
 	}
 	if len(p.AdminOf) > 0 {
 		fields = append(fields, web.Field{Name: "admin_of", Value: p.AdminOf})

@@ -1,12 +1,16 @@
 package user
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Get returns a user. NotFound when there is none, Forbidden when it is not p's.
@@ -18,18 +22,45 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Use
 	return u, s.mustHold(ctx, p, u.ElementID)
 }
 
-// GetWithElement returns a user, and the element that it is: nil when it is none. NotFound when there is no such user.
-func (s *Service) GetWithElement(ctx context.Context, id int64) (User, *form.Element, error) {
-	u, err := s.store.Get(ctx, id)
-	err = missing(err, id)
-	if err != nil || u.ElementID == 0 {
-		return u, nil, err
+// Self is a user with the element that it is, and the schools that this belongs to.
+type Self struct {
+	User
+	Element *form.Element  // nil: it is none
+	Schools []form.Element // in order of id
+}
+
+// GetSelf returns a user with the element that it is, and the schools that the element belongs to today. NotFound when
+// there is no such user.
+func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) {
+	self.User, err = s.store.Get(ctx, id)
+	if err != nil || self.ElementID == 0 {
+		return self, missing(err, id)
 	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{u.ElementID}})
-	if err != nil || len(found) == 0 {
-		return u, nil, err
+	today := s.zone.DayOf(time.Now())
+	reaches, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+		IDs: []int64{self.ElementID}, Days: wiretime.Days{First: today, Last: today},
+	})
+	if err != nil {
+		return self, err
 	}
-	return u, &found[0].Element, nil
+	ids := []int64{self.ElementID}
+	for _, r := range reaches {
+		for _, group := range r.Reaches {
+			ids = append(ids, group.ElementID)
+		}
+	}
+	slices.Sort(ids)
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: slices.Compact(ids)})
+	for _, e := range found {
+		if e.ID == self.ElementID {
+			self.Element = &e.Element
+		}
+		if e.School {
+			self.Schools = append(self.Schools, e.Element)
+		}
+	}
+	slices.SortFunc(self.Schools, func(a, b form.Element) int { return cmp.Compare(a.ID, b.ID) })
+	return self, err
 }
 
 // Find returns the users with those ids and those import keys that exist, active or not, for other services.

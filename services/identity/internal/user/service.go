@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // TypeName names users in answers and in the audit.
@@ -73,6 +74,7 @@ type Sessions interface {
 type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
+	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 }
 
 // Attempts counts failed logins over all replicas (decisions, part 2).
@@ -93,6 +95,7 @@ type Options struct {
 	Sessions Sessions
 	Elements Elements
 	Attempts Attempts
+	Zone     wiretime.Zone
 	// SessionLife is how long any session lives. WriteTime is longer than a write takes to be stored, and than the
 	// clocks of the replicas differ.
 	SessionLife, WriteTime time.Duration
@@ -106,6 +109,7 @@ type Service struct {
 	elements Elements
 	attempts Attempts
 	owners   owners // of uuids
+	zone     wiretime.Zone
 
 	sessionLife, writeTime time.Duration
 }
@@ -114,7 +118,7 @@ type Service struct {
 func New(o Options) *Service {
 	return &Service{
 		store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts,
-		owners: owners{store: o.Store}, sessionLife: o.SessionLife, writeTime: o.WriteTime,
+		owners: owners{store: o.Store}, zone: o.Zone, sessionLife: o.SessionLife, writeTime: o.WriteTime,
 	}
 }
 

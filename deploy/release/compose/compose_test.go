@@ -1,0 +1,111 @@
+package compose
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
+
+	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/service/names"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
+)
+
+// The least that .env has.
+var env = types.Mapping{
+	"REGISTRY": "registry.school.example/belfry", "ADMIN_UUID": "the-administrators-uuid",
+	"INTERNAL_TOKEN": strings.Repeat("x", 32),
+}
+
+// load reads compose.yaml as Compose does.
+func load(t *testing.T, with types.Mapping) (*types.Project, error) {
+	t.Helper()
+	return loader.LoadWithContext(t.Context(), types.ConfigDetails{
+		WorkingDir: ".", ConfigFiles: []types.ConfigFile{{Filename: "compose.yaml"}},
+		Environment: maps.Clone(with), // it is added to
+	}, func(o *loader.Options) { o.SetProjectName("belfry", true) })
+}
+
+func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
+	project, err := load(t, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names.All() {
+		s, err := project.GetService(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want := env["REGISTRY"] + "/belfry-" + name + ":" + release.Version(); s.Image != want {
+			t.Errorf("%s: the image is %s, want %s", name, s.Image, want)
+		}
+		known := settings(t, name)
+		for variable := range s.Environment {
+			if variable != "GOMEMLIMIT" && !slices.Contains(known, variable) {
+				t.Errorf("%s reads no variable %s", name, variable)
+			}
+		}
+		for _, needed := range []string{"MONGODB_URI", "REDIS_URL", "BELFRY_INTERNAL_TOKEN"} {
+			if value := s.Environment[needed]; value == nil || *value == "" {
+				t.Errorf("%s has no %s", name, needed)
+			}
+		}
+		if !s.ReadOnly || s.Restart != types.RestartPolicyUnlessStopped || s.MemLimit == 0 || len(s.Ports) > 0 {
+			t.Errorf("%s can be written to, is not started again, has no limit, or is reached from outside", name)
+		}
+		for _, store := range []string{"mongodb", "valkey"} {
+			if s.DependsOn[store].Condition != types.ServiceConditionHealthy {
+				t.Errorf("%s does not wait for %s", name, store)
+			}
+		}
+	}
+	door := project.Services["frontdoor"]
+	if len(door.Ports) != 1 || door.Ports[0].HostIP != "127.0.0.1" {
+		t.Errorf("without TLS the front door is for this machine alone: %+v", door.Ports)
+	}
+	trusted := *project.Services["identity"].Environment["BELFRY_TRUSTED_PROXIES"]
+	if at := door.Networks["belfry"].Ipv4Address + "/32"; trusted != at {
+		t.Errorf("the front door is at %s, and %s is trusted", at, trusted)
+	}
+	for _, store := range []string{"mongodb", "valkey"} {
+		s := project.Services[store]
+		if s.HealthCheck == nil || len(s.Volumes) != 1 || len(s.Ports) > 0 || len(s.Networks) != 1 {
+			t.Errorf("%s: no check of its health, no volume, or it is reached from outside: %+v", store, s)
+		}
+	}
+	if !project.Networks["stores"].Internal {
+		t.Error("the stores' network is not internal")
+	}
+}
+
+func TestCompose_SaysWhatIsMissing(t *testing.T) {
+	for variable := range env {
+		without := maps.Clone(env)
+		delete(without, variable)
+		if _, err := load(t, without); err == nil || !strings.Contains(err.Error(), variable) ||
+			!strings.Contains(err.Error(), "README.md") {
+			t.Errorf("without %s: %v", variable, err)
+		}
+	}
+}
+
+// settings are the variables that a service reads, from the table that the service itself writes.
+func settings(t *testing.T, service string) []string {
+	t.Helper()
+	var found []string
+	for _, section := range strings.Split(checkout.Read(t, "docs/settings.md"), "\n## ") {
+		title, body, _ := strings.Cut(section, "\n")
+		if title != "All services" && title != service+", besides" {
+			continue
+		}
+		for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(body, -1) {
+			found = append(found, row[1])
+		}
+	}
+	return found
+}
