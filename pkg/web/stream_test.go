@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -202,4 +203,33 @@ func TestClients_AStreamEndsWithItsSession(t *testing.T) {
 		t.Error(err)
 	}
 	<-e.closed
+}
+
+// Each event of a stream is use of its session, which ends at its greatest age all the same, and the stream with it.
+func TestClients_AStreamMakesNoSessionOlder(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	store := session.NewStore(client, session.Options{Prefix: prefix, Idle: time.Hour, Absolute: 2 * time.Second})
+	record, err := user(principal.All())()
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	token, err := store.Create(t.Context(), record, session.Token{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &endless{text: "data: x\n\n", closed: make(chan struct{})}
+	s := sessions(func() (session.Record, error) { return store.Load(t.Context(), token) })
+	base, _ := streaming(t, s, func() web.Source { return e })
+	lines, _ := follow(t, base)
+	for lines.Scan() { // to the end
+	}
+	if err := lines.Err(); err != nil {
+		t.Error(err)
+	}
+	<-e.closed
+	// Redis counts whole milliseconds.
+	if took := time.Since(begun); took < 1990*time.Millisecond || e.reads.Load() < 2 {
+		t.Errorf("it ended after %v and %d events: before its session", took, e.reads.Load())
+	}
 }
