@@ -36,7 +36,7 @@ type RowDecision struct {
 	Decision            // without faults
 	DecidedBy string    // the key of a user; "" where nobody is known
 	DecidedAt time.Time // zero where it is not known: then it is the time of the import
-	Request   string    // the resource group, of the row's elements, to whose request the element is allocated; "": none
+	Request   string    // the resource group, one of the row's elements, whose request it is allocated to; "": none
 }
 
 // batch is an import under way.
