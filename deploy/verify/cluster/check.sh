@@ -39,7 +39,6 @@ whole_check() {
 	check_rollout
 	check_helm_test
 	check_routes
-	check_streams
 	check_conformance
 	check_disruption
 	check_kill
@@ -206,23 +205,6 @@ check_routes() {
 	[ ! -s "$RUN/astray" ] || fail "$(cat "$RUN/astray")"
 	say "$(wc -l <"$RUN/asked") paths reach the service that owns them;" \
 		"neighbours in name, internal paths, metrics and probes do not get past"
-}
-
-# check_streams: what a stream tells comes at once, and neither way ends it before its first heartbeat, after 10 s. The
-# gateway may end it after 15 s.
-check_streams() {
-	step "a stream of changes, through Ingress (port $WEB) and HTTPRoute (port $GATEWAY)"
-	login
-	local port status
-	for port in $WEB $GATEWAY; do
-		status=0
-		inside curl -sS -N --max-time 13 --cacert "$PKI/ca.crt" -b "$RUN/cookies" \
-			"https://$HOST:$port/api/changes/stream" >"$RUN/stream" 2>"$RUN/log/stream.log" || status=$?
-		[ "$status" -eq 28 ] || fail "port $port: curl ended early, with $status: $(cat "$RUN/log/stream.log")"
-		head -1 "$RUN/stream" | grep -q '^id: ' || fail "port $port: it begins with $(head -c 200 "$RUN/stream")"
-		[ "$(grep -c '^$' "$RUN/stream")" -ge 2 ] || fail "port $port: nothing came after the first event"
-	done
-	say "each begins at once and has a heartbeat"
 }
 
 # check_conformance goes one way after the other: the last test fails logins on purpose, and a run beside it
