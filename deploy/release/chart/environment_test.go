@@ -11,25 +11,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// settings are the variables that a service reads, from the table that the service itself writes.
-func settings(t *testing.T, service string) []string {
-	t.Helper()
-	var names []string
-	for _, section := range strings.Split(checkout.Read(t, "docs/settings.md"), "\n## ") {
-		title, body, _ := strings.Cut(section, "\n")
-		if title != "All services" && title != service+", besides" {
-			continue
-		}
-		for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(body, -1) {
-			names = append(names, row[1])
-		}
-	}
-	if !slices.Contains(names, "MONGODB_URI") {
-		t.Fatalf("docs/settings.md gives %s the variables %q", service, names)
-	}
-	return names
-}
-
 // others are variables that no service declares: Go, its libraries, or other variables of the container use them.
 var others = regexp.MustCompile(`^(OTEL_[A-Z_]+|GOMEMLIMIT|SSL_CERT_FILE|POD_NAME)$`)
 
@@ -59,7 +40,7 @@ func TestEveryVariableIsASettingOfItsService(t *testing.T) {
 		objects := render(t, args...)
 		config, deployments := only(objects, "ConfigMap")["belfry"], only(objects, "Deployment")
 		for _, service := range services {
-			known := settings(t, service)
+			known := checkout.Settings(t, service)
 			env := environment(t, deployments["belfry-"+service].at("spec", "template", "spec", "containers", 0),
 				config)
 			for name := range env {
@@ -84,7 +65,7 @@ func TestEverySettingIsGivenOrFixed(t *testing.T) {
 		env := environment(t,
 			only(objects, "Deployment")["belfry-"+service].at("spec", "template", "spec", "containers", 0),
 			only(objects, "ConfigMap")["belfry"])
-		for _, name := range settings(t, service) {
+		for _, name := range checkout.Settings(t, service) {
 			if _, given := env[name]; given == slices.Contains(fixed, name) {
 				t.Errorf("%s: given %v, fixed %v: %s", service, given, !given, name)
 			}

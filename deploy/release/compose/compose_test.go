@@ -2,7 +2,6 @@ package compose
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 		if want := env["REGISTRY"] + "/belfry-" + name + ":" + release.Version(); s.Image != want {
 			t.Errorf("%s: the image is %s, want %s", name, s.Image, want)
 		}
-		known := settings(t, name)
+		known := checkout.Settings(t, name)
 		for variable := range s.Environment {
 			if variable != "GOMEMLIMIT" && !slices.Contains(known, variable) {
 				t.Errorf("%s reads no variable %s", name, variable)
@@ -92,20 +91,4 @@ func TestCompose_SaysWhatIsMissing(t *testing.T) {
 			t.Errorf("without %s: %v", variable, err)
 		}
 	}
-}
-
-// settings are the variables that a service reads, from the table that the service itself writes.
-func settings(t *testing.T, service string) []string {
-	t.Helper()
-	var found []string
-	for _, section := range strings.Split(checkout.Read(t, "docs/settings.md"), "\n## ") {
-		title, body, _ := strings.Cut(section, "\n")
-		if title != "All services" && title != service+", besides" {
-			continue
-		}
-		for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\|").FindAllStringSubmatch(body, -1) {
-			found = append(found, row[1])
-		}
-	}
-	return found
 }

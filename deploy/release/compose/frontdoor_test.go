@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,23 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/routes"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
-)
-
-const (
-	startTimeout = 60 * time.Second
-	stopTimeout  = 10 * time.Second
 )
 
 // locations is the table of paths as nginx reads it: the exact prefix, and what is below it.
@@ -88,26 +78,8 @@ func startDoor(t *testing.T, services map[string]string) (url string) {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command(program, "-p", folder, "-c", folder+"/nginx.conf", "-g", "daemon off;")
-	var printed output.Buffer
-	command.Stdout, command.Stderr = &printed, &printed
-	running, err := process.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := running.Stop(syscall.SIGTERM, stopTimeout); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("nginx said:\n%s", printed.String())
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	if err := running.Await(ctx, process.Serves("http://"+listen[0]+"/healthz")); err != nil {
-		t.Fatalf("%v\n%s", err, printed.String())
-	}
+	servicetest.RunProxy(t,
+		exec.Command(program, "-p", folder, "-c", folder+"/nginx.conf", "-g", "daemon off;"), listen[0])
 	return "http://" + listen[0]
 }
 

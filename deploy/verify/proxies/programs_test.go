@@ -1,26 +1,17 @@
 package proxies
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/frontdoor"
-	"github.com/belfry-schools/belfry/pkg/testing/output"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-const (
-	startTimeout = 60 * time.Second
-	stopTimeout  = 10 * time.Second
-
-	direct = "directly"
-)
+const direct = "directly"
 
 // proxy is a program between clients and Belfry. Its configuration keeps one idle connection to Belfry, so that
 // clients share it.
@@ -138,25 +129,6 @@ func (p proxy) start(t *testing.T, belfry string) string {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command(path, p.arguments(folder)...)
-	var printed output.Buffer
-	command.Stdout, command.Stderr = &printed, &printed
-	program, err := process.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := program.Stop(syscall.SIGTERM, stopTimeout); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("%s said:\n%s", p.name, printed.String())
-		}
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	if err := program.Await(ctx, process.Serves("http://"+listen[0]+"/healthz")); err != nil {
-		t.Fatalf("%s: %v\n%s", p.name, err, printed.String())
-	}
+	servicetest.RunProxy(t, exec.Command(path, p.arguments(folder)...), listen[0])
 	return listen[0]
 }

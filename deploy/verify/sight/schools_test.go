@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
@@ -26,10 +24,10 @@ func district(t *testing.T, system *servicetest.System) *world {
 	for _, school := range []string{"north", "south"} {
 		w.add(t, school, "groups", fields{"name": "School " + school, "school": true})
 		w.add(t, "a class of "+school, "groups", fields{"name": "Class " + school})
-		w.join(t, school, "a class of "+school)
+		w.join(t, school, "a class of "+school, "")
 	}
 	w.add(t, "a room of south", "locations", fields{"name": "Location South"})
-	w.join(t, "south", "a room of south")
+	w.join(t, "south", "a room of south", "")
 	for n, what := range []string{"itself", "a teacher of both", "a teacher of south", "a teacher of none"} {
 		w.add(t, what, "staff", fields{"initials": fmt.Sprintf("T%d", n), "forename": "Tess", "surname": what})
 	}
@@ -42,43 +40,16 @@ func district(t *testing.T, system *servicetest.System) *world {
 		"a pupil of both": {"a class of north", "south"},
 	} {
 		for _, group := range groups {
-			w.join(t, group, what)
+			w.join(t, group, what, "")
 		}
 	}
-	w.enter(t, system)
-	return w
-}
-
-// join makes an element a member of a group, from long ago.
-func (w *world) join(t *testing.T, group, member string) {
-	t.Helper()
-	w.admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", w.elements[group].id),
-		fields{"members": []fields{{"element_id": w.elements[member].id}}}).Must(t, http.StatusCreated)
-}
-
-func (w *world) enter(t *testing.T, system *servicetest.System) {
-	t.Helper()
-	records, uuids := []fields{}, map[string]string{}
-	for key, more := range map[string]fields{
+	w.enter(t, system, map[string]fields{
 		"of north": {"element": "Staff:itself"}, "of both": {"element": "Staff:a teacher of both"},
 		"of none": {"element": "Staff:a teacher of none"}, "script": {},
 		"guest": {"kind": "guest"}, "pupil": {"kind": "pupil", "element": "Pupil:a pupil of north"},
-	} {
-		uuids[key] = uuid.NewString()
-		record := fields{
-			"key": key, "name": key, "email": strings.ReplaceAll(key, " ", ".") + "@school.example",
-			"uuid": uuids[key], "can_api": true,
-		}
-		for name, value := range more {
-			record[name] = value
-		}
-		records = append(records, record)
-	}
-	w.users = w.admin.Import(t, "users", records...)
-	for key := range uuids {
-		w.clients[key] = system.Login(t, uuids[key])
-	}
+	})
 	w.clients["admin"] = w.admin
+	return w
 }
 
 func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *testing.T) {
@@ -172,7 +143,7 @@ func (w *world) compareMove(t *testing.T) {
 	north.Get(t, feed).WantCode(t, http.StatusOK)
 	w.admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d?from=2020-01-01",
 		w.elements["a class of north"].id, pupil)).Must(t, http.StatusOK)
-	w.join(t, "south", "a pupil of north")
+	w.join(t, "south", "a pupil of north", "")
 	north.Get(t, path).WantCode(t, http.StatusForbidden)
 	north.Do(t, http.MethodHead, path, nil).WantCode(t, http.StatusForbidden)
 	north.Do(t, http.MethodGet, path, nil, "If-None-Match", tag).WantCode(t, http.StatusForbidden)
@@ -181,7 +152,7 @@ func (w *world) compareMove(t *testing.T) {
 	w.clients["pupil"].Get(t, path).WantCode(t, http.StatusOK)
 
 	// Who joins the school as well sees its persons.
-	w.join(t, "a class of south", "itself")
+	w.join(t, "a class of south", "itself", "")
 	north.Get(t, path).WantCode(t, http.StatusOK)
 	north.Get(t, feed).WantCode(t, http.StatusOK)
 }

@@ -3,6 +3,7 @@ package sight
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -81,19 +82,23 @@ func (w *world) groups(t *testing.T) {
 		{"its group", "itself", ""}, {"its group", "another pupil", ""}, {"another group", "another pupil", ""},
 		{"a group around its group", "its group", ""}, {"a group that it has left", "itself", "2020-07-31"},
 	} {
-		line := fields{"element_id": w.elements[m.member].id}
-		if m.last != "" {
-			line["last_day"] = m.last
-		}
-		w.admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", w.elements[m.group].id),
-			fields{"members": []fields{line}}).Must(t, http.StatusCreated)
+		w.join(t, m.group, m.member, m.last)
 	}
 }
 
+// join makes an element a member of a group, from long ago until a last day; "" is none.
+func (w *world) join(t *testing.T, group, member, last string) {
+	t.Helper()
+	line := fields{"element_id": w.elements[member].id}
+	if last != "" {
+		line["last_day"] = last
+	}
+	w.admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", w.elements[group].id),
+		fields{"members": []fields{line}}).Must(t, http.StatusCreated)
+}
+
 func (w *world) login(t *testing.T, system *servicetest.System) {
-	var records []fields
-	uuids := map[string]string{}
-	for key, more := range map[string]fields{
+	w.enter(t, system, map[string]fields{
 		"pupil": {"kind": "pupil", "element": "Pupil:itself", "can_add_events": true},
 		"guest": {"kind": "guest", "can_add_events": true},
 		"staff": {"can_add_events": true, "element": "Staff:a teacher"},
@@ -101,10 +106,19 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 		"clerk": {}, "keeper": {"kind": "guest"},
 		"maker":     {"can_add_events": true, "can_add_notes": true},
 		"colleague": {"can_add_events": true, "can_add_notes": true}, "editor": {"edit_all_events": true},
-	} {
+	})
+}
+
+// enter makes users, of whom each has these fields and can_api, and logs them in.
+func (w *world) enter(t *testing.T, system *servicetest.System, users map[string]fields) {
+	t.Helper()
+	var records []fields
+	uuids := map[string]string{}
+	for key, more := range users {
 		uuids[key] = uuid.NewString()
 		record := fields{
-			"key": key, "name": key, "email": key + "@school.example", "uuid": uuids[key], "can_api": true,
+			"key": key, "name": key, "email": strings.ReplaceAll(key, " ", ".") + "@school.example",
+			"uuid": uuids[key], "can_api": true,
 		}
 		for name, value := range more {
 			record[name] = value

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -50,14 +51,7 @@ func TestClients_ChangesAreListedAsFarAsAllLogsAreKnown(t *testing.T) {
 
 // A stream goes on with what waited once it has moved.
 func TestClients_StreamsTellWhatWaitedWhenItHasMoved(t *testing.T) {
-	log := newPages()
-	h := newHub(log)
-	place, err := h.service.Now(t.Context(), staff)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := h.Follow(place)
-	defer f.Done()
+	log, h, f := following(t)
 	log.more = true
 	if err := h.Step(t.Context()); !problem.Is(err, problem.Unavailable) {
 		t.Errorf("the hub begins, though nobody knows where: %v", err)
@@ -72,10 +66,7 @@ func TestClients_StreamsTellWhatWaitedWhenItHasMoved(t *testing.T) {
 	if err := h.Step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, readAll(t, f, 2)...)
-	for i := range want {
-		if i >= len(got) || got[i] != want[i] {
-			t.Fatalf("%q, want %q", got, want)
-		}
+	if got = append(got, readAll(t, f, 2)...); !slices.Equal(got, want) {
+		t.Fatalf("%q, want %q", got, want)
 	}
 }

@@ -100,6 +100,20 @@ func readAll(t *testing.T, f *Follower, n int) (ids []string) {
 	return ids
 }
 
+// following is a follower of a log, from its end on, until the test ends.
+func following(t *testing.T) (*pages, *Hub, *Follower) {
+	t.Helper()
+	log := newPages()
+	h := newHub(log)
+	place, err := h.service.Now(t.Context(), staff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := h.Follow(place)
+	t.Cleanup(f.Done)
+	return log, h, f
+}
+
 // Each of many followers, which begin and end at any time, is told every change after its place once and in order,
 // also those that come between its own look at the logs and the hub's first.
 func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
@@ -145,14 +159,7 @@ func TestClients_HubTellsEveryChangeOnce(t *testing.T) {
 
 // Between the look of the only follower and the first one of the hub a change has come: nobody else tells of it.
 func TestClients_HubThatBeginsLateLosesNothing(t *testing.T) {
-	log := newPages()
-	h := newHub(log)
-	place, err := h.service.Now(t.Context(), staff)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := h.Follow(place)
-	defer f.Done()
+	log, h, f := following(t)
 	if found, err := f.hub.service.read(t.Context(), f.place, toldAtOnce); err != nil || len(found.held) > 0 {
 		t.Fatal(found, err)
 	}

@@ -1,0 +1,32 @@
+package checkout
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var settingRow = regexp.MustCompile("(?m)^\\| `(\\w+)` \\|")
+
+// Settings returns the variables that a service reads, from the table that the service itself writes. The test fails
+// when the table does not have what all services need.
+func Settings(t interface {
+	Helper()
+	Fatal(values ...any)
+}, service string) []string {
+	t.Helper()
+	var found []string
+	for _, section := range strings.Split(Read(t, "docs/settings.md"), "\n## ") {
+		title, body, _ := strings.Cut(section, "\n")
+		if title != "All services" && title != service+", besides" {
+			continue
+		}
+		for _, row := range settingRow.FindAllStringSubmatch(body, -1) {
+			found = append(found, row[1])
+		}
+	}
+	if !slices.Contains(found, "MONGODB_URI") {
+		t.Fatal("docs/settings.md gives", service, "the variables", found)
+	}
+	return found
+}
