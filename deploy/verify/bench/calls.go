@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -187,12 +188,22 @@ func (p picker) calls(ctx context.Context) ([]call, error) {
 	calls = append(calls, get(login, 1, func() request {
 		return request{path: "/api/login?uuid=" + p.school.admin, reads: floorRead{users: []int64{user}}}
 	}))
+	calls = slices.DeleteFunc(calls, func(c call) bool { return !p.measured(c) })
 	for i := range calls {
 		if err := p.school.prepare(ctx, &calls[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", calls[i].name, err)
 		}
 	}
 	return calls, nil
+}
+
+// mostTimetables is of how many elements of a type Belfry answers with timetables; a district has more locations.
+const mostTimetables = 1000
+
+// measured says whether a call is asked for, and can be answered.
+func (p picker) measured(c call) bool {
+	return p.school.options.calls.MatchString(c.name) &&
+		(c.name != timetables || len(p.at["Location"]) <= mostTimetables)
 }
 
 // timetable asks for the commitments of an element on a day and so many more.

@@ -47,9 +47,6 @@ func measureSchool(ctx context.Context, o arguments, out console) (r report, err
 	}
 	defer floors.close()
 	for _, c := range calls {
-		if !o.calls.MatchString(c.name) {
-			continue
-		}
 		for _, clients := range o.clients {
 			measured, err := s.measure(ctx, c, floors, clients)
 			if errors.Is(err, errUnanswered) && clients > aimClients { // more than can be answered within the deadline
