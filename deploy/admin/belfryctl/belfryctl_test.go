@@ -364,6 +364,12 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 	if len(second.Kinds) != 13 || second.Kinds[11].Unchanged != school.Count("events") {
 		t.Errorf("second import: %+v, %d events", second.Kinds, school.Count("events"))
 	}
+	several := filepath.Join(t.TempDir(), "several")
+	code, out, errs = belfryctl(t, nil, "demo", "--pupils", "10", "--schools", "2", "--out", several)
+	if code != exitOK || !strings.Contains(out, "District Administrator") ||
+		!strings.Contains(out, "\nAshdown Park School:\n") || strings.Count(out, " School:\n") != 2 {
+		t.Errorf("two schools: %d %q %q", code, out, errs)
+	}
 	code, _, errs = belfryctl(t, nil, "demo", "--out", dir)
 	if code != exitFailure || !strings.Contains(errs, "is not empty") {
 		t.Errorf("into a folder in use: %d %q", code, errs)

@@ -161,9 +161,7 @@ type Listed struct {
 	Changes []FieldChange `json:"changes,omitempty"`
 }
 
-// FieldChange is a field that would change, with what is stored and what the row says. Of an event's elements these are
-// those that go and those that come; of a decision the field is "status of Staff:17", or so. Long values are cut around
-// where they differ. The uuid of a user is never told.
+// FieldChange is a field of an element that would change.
 type FieldChange struct {
 	Field string `json:"field"`
 	Old   string `json:"old"`
@@ -188,8 +186,8 @@ func (l Listed) String() string {
 	return text
 }
 
-// listed describes a row, compared with the element that Belfry has, or with another record, which may be nil.
-func (s Stored) listed(v *values, kind bundle.Kind, row bundle.Row, result string, other Record) (Listed, error) {
+// listed describes a row, compared with the element that Belfry has.
+func (s Stored) listed(kind bundle.Kind, row bundle.Row, result string) (Listed, error) {
 	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
 	text, err := json.Marshal(row.Record)
 	if err != nil {
@@ -201,13 +199,7 @@ func (s Stored) listed(v *values, kind bundle.Kind, row bundle.Row, result strin
 	}
 	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
 	old, known := s[kind.EntityType()+":"+row.Key]
-	switch {
-	case result != "updated":
-		return l, nil
-	case other != nil:
-		l.Changes = v.changes(kind, row.Record, fields, other)
-		return l, nil
-	case !known:
+	if !known || result != "updated" {
 		return l, nil
 	}
 	for _, column := range kind.Columns() {
@@ -221,7 +213,9 @@ func (s Stored) listed(v *values, kind bundle.Kind, row bundle.Row, result strin
 		if was == "" && is == "false" {
 			continue
 		}
-		l.Changes = changed(l.Changes, column, was, is)
+		if was != is {
+			l.Changes = append(l.Changes, FieldChange{Field: column, Old: was, New: is})
+		}
 	}
 	return l, nil
 }

@@ -62,7 +62,7 @@ func (y *year) clubs() {
 		if n >= len(names) {
 			name += fmt.Sprintf(" %d", n/len(names)+1)
 		}
-		group := y.group(fmt.Sprintf("club%d", n+1), name, "Club", y.someOf(30, allForms...)...)
+		group := y.topGroup(fmt.Sprintf("club%d", n+1), name, "Club", y.someOf(30, allForms...)...)
 		when, who, where := y.findTime(y.staffed, y.suites["classroom"], [2]string{"13:05", "13:45"},
 			[2]string{"16:00", "17:00"})
 		when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
@@ -83,7 +83,7 @@ func (y *year) music() {
 		if n >= 10 {
 			name += fmt.Sprintf(" %d", n/10+1)
 		}
-		group := y.group(fmt.Sprintf("ensemble%d", n+1), name, "Ensemble", y.someOf(40, allForms...)...)
+		group := y.topGroup(fmt.Sprintf("ensemble%d", n+1), name, "Ensemble", y.someOf(40, allForms...)...)
 		for range 2 {
 			when, who, where := y.findTime(y.pools["Music"], y.suites["music room"], [2]string{"08:00", "08:30"},
 				[2]string{"16:00", "17:30"})
@@ -129,7 +129,7 @@ func (y *year) sport() {
 			}
 		}
 		name := fmt.Sprintf("%s %s %s", age, sports[rank%len(sports)], letter(rank/len(sports)/6%26))
-		group := y.group(fmt.Sprintf("team%d", n+1), name, "Team", y.someOf(18, forms...)...)
+		group := y.topGroup(fmt.Sprintf("team%d", n+1), name, "Team", y.someOf(18, forms...)...)
 		weeks := y.weeks[season*perSeason : (season+1)*perSeason]
 		for range 2 {
 			when, coach, where := y.findTime(coaches, fields, [2]string{"16:00", "17:15"})

@@ -1,5 +1,6 @@
-// Package demo writes the bundle of a plausible school: people, rooms, groups, a timetable without double-bookings,
-// and events outside lessons. The same options result in the same bytes, on every machine and with every Go release.
+// Package demo writes the bundle of a plausible school, or of several: people, rooms, groups, a timetable without
+// double-bookings, and events outside lessons. The same options result in the same bytes, on every machine and with
+// every Go release.
 package demo
 
 import (
@@ -15,6 +16,7 @@ import (
 type Options struct {
 	Pupils   int    // at a time, 10 to 20,000
 	Years    int    // school years, 1 to 20
+	Schools  int    // of so many pupils each, 1 to 100 with at most 20,000 pupils together; 0 is 1
 	Seed     uint64 // another seed is another school, with other logins
 	LastYear int    // the last school year: 2026 is 2026/27. Years before it come with their own groups and leavers
 }
@@ -22,12 +24,22 @@ type Options struct {
 // DefaultLastYear is the last school year by default. It is fixed, so that the bytes do not change with the date.
 const DefaultLastYear = 2026
 
+// mostPupils is how many pupils all schools have together at most, and MostSchools how many schools there are.
+const (
+	mostPupils  = 20_000
+	MostSchools = 100
+)
+
 func (o Options) check() error {
 	switch {
-	case o.Pupils < 10 || o.Pupils > 20000:
+	case o.Pupils < 10 || o.Pupils > mostPupils:
 		return errors.New("a school of 10 to 20,000 pupils can be made")
 	case o.Years < 1 || o.Years > 20:
 		return errors.New("1 to 20 school years can be made")
+	case o.Schools < 0 || o.Schools > MostSchools:
+		return errors.New("1 to 100 schools can be made")
+	case o.Schools*o.Pupils > mostPupils:
+		return errors.New("schools of at most 20,000 pupils together can be made")
 	case o.LastYear-o.Years+1 < 1990 || o.LastYear > 2090:
 		return errors.New("school years from 1990/91 to 2090/91 can be made")
 	}
@@ -57,6 +69,7 @@ type Login struct {
 	May     string `json:"may"` // what the user is allowed to do, in words
 	Element string `json:"element,omitempty"`
 	UUID    string `json:"uuid"`
+	School  string `json:"school,omitempty"` // of several schools, the user's
 }
 
 // Generate writes the bundle into the folder dir. It creates dir when it does not exist; otherwise dir must be empty.
@@ -89,9 +102,15 @@ func write(dir string, o Options) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	s := newSchool(o, out)
-	s.build()
-	return s.summary, out.close()
+	writeCategories(out)
+	var summary Summary
+	if o.Schools > 1 {
+		summary = writeDistrict(o, out)
+	} else {
+		summary = newSchool(o, rows{files: out}).build()
+	}
+	summary.count(out)
+	return summary, out.close()
 }
 
 func moveAll(from, to string) error {

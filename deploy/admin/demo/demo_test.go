@@ -112,7 +112,7 @@ func TestEveryBundlePassesTheChecker(t *testing.T) {
 	zone := timetest.London(t)
 	for _, o := range []demo.Options{options(10, 1, 1), options(37, 3, 7), options(150, 1, 1<<63), options(400, 2, 0),
 		{Pupils: 30, Years: 20, Seed: 3, LastYear: 2009}, {Pupils: 30, Years: 20, Seed: 3, LastYear: 2090},
-		options(2000, 1, 5)} {
+		options(2000, 1, 5), district(3, 30), {Pupils: 10, Years: 2, Schools: 25, Seed: 4, LastYear: 2026}} {
 		t.Run(fmt.Sprintf("%+v", o), func(t *testing.T) {
 			dir, summary := generate(t, o)
 			b, err := bundle.Open(dir, zone)
@@ -170,7 +170,8 @@ func read(t *testing.T, dir string, kind bundle.Kind) []map[string]string {
 
 // No one is double-booked: checked lesson by lesson and pupil by pupil from the files alone.
 func TestLessonsDoubleBookNobody(t *testing.T) {
-	for _, o := range []demo.Options{options(10, 1, 1), options(50, 2, 2), options(160, 2, 1), options(400, 1, 9)} {
+	for _, o := range []demo.Options{options(10, 1, 1), options(50, 2, 2), options(160, 2, 1), options(400, 1, 9),
+		district(3, 40)} {
 		t.Run(fmt.Sprintf("%d pupils", o.Pupils), func(t *testing.T) {
 			dir, summary := generate(t, o)
 			type span struct{ pupil, first, last string }
@@ -347,7 +348,7 @@ func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
 
 func TestGenerateSaysWhatItCannotDo(t *testing.T) {
 	for _, o := range []demo.Options{options(9, 1, 1), options(20001, 1, 1), options(10, 0, 1), options(10, 21, 1),
-		{Pupils: 10, Years: 1, LastYear: 1989}} {
+		{Pupils: 10, Years: 1, LastYear: 1989}, district(101, 10), district(-1, 10), district(3, 7000)} {
 		if _, err := demo.Generate(t.TempDir(), o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
@@ -53,6 +54,56 @@ func (f *files) write(kind bundle.Kind, cells ...string) {
 	}
 	t.err = t.rows.Write(cells)
 	t.count++
+}
+
+// rows are the files as one school writes them. In a bundle of several schools all its keys begin with its prefix, so
+// none is another school's.
+type rows struct {
+	*files
+	prefix string
+}
+
+// write adds a row of the school.
+func (r rows) write(kind bundle.Kind, cells ...string) {
+	if r.prefix != "" {
+		for i, column := range kind.Columns()[:len(cells)] {
+			switch column {
+			case "key", "group", "user", "event", "organiser", "owner":
+				cells[i] = r.key(cells[i])
+			case "element", "member":
+				cells[i] = r.reference(cells[i])
+			case "elements":
+				cells[i] = r.references(cells[i])
+			}
+		}
+	}
+	r.files.write(kind, cells...)
+}
+
+// key returns a key as it is in the bundle; an empty one is none.
+func (r rows) key(key string) string {
+	if key == "" {
+		return ""
+	}
+	return r.prefix + key
+}
+
+// reference returns a Type:key as it is in the bundle.
+func (r rows) reference(reference string) string {
+	kind, key, found := strings.Cut(reference, ":")
+	if !found {
+		return reference
+	}
+	return kind + ":" + r.key(key)
+}
+
+// references does so with a list.
+func (r rows) references(list string) string {
+	all := strings.Split(list, ";")
+	for i := range all {
+		all[i] = r.reference(all[i])
+	}
+	return strings.Join(all, ";")
 }
 
 func (f *files) count(kind bundle.Kind) int { return f.tables[kind].count }

@@ -22,22 +22,30 @@ const (
 // standingGroups writes the groups that are the same every year.
 func (s *school) standingGroups() {
 	s.out.write(bundle.Groups, "school", "Whole School", "All year groups", "false", "", "true")
+	s.own(wholeSchool, "", "")
 	for i, house := range houses {
 		s.out.write(bundle.Groups, houseKey(i), house+" House", "House", "false", "", "true")
+		s.own("Group:"+houseKey(i), "", "")
 	}
 	s.out.write(bundle.Groups, "minibuses", "Minibuses", "Resource group", "true", "", "true")
+	s.own(minibuses, "", "")
 	for n := range 6 {
 		key := fmt.Sprintf("minibus%d", n+1)
 		s.out.write(bundle.Services, key, fmt.Sprintf("Minibus %d", n+1), "true")
 		s.out.write(bundle.Memberships, "minibuses", "Service:"+key, "", "")
 	}
 	for _, service := range []string{"Catering", "First Aid", "IT Support", "Sound and Lighting"} {
-		s.out.write(bundle.Services, strings.ToLower(strings.ReplaceAll(service, " ", "-")), service, "true")
+		key := strings.ToLower(strings.ReplaceAll(service, " ", "-"))
+		s.out.write(bundle.Services, key, service, "true")
+		s.own("Service:"+key, "", "")
 	}
 	s.out.write(bundle.Properties, "calendar", "Public Calendar", "true", "true")
 	s.out.write(bundle.Properties, "staff-calendar", "Staff Calendar", "false", "true")
+	s.own(publicCalendar, "", "")
+	s.own(staffCalendar, "", "")
 	for _, sub := range subjects {
 		s.out.write(bundle.Subjects, sub.code, sub.name, "true")
+		s.own("Subject:"+sub.code, "", "")
 	}
 }
 
@@ -46,6 +54,7 @@ func houseKey(house int) string { return "house-" + strings.ToLower(houses[house
 // departmentGroups writes the groups of staff, once all are hired.
 func (s *school) departmentGroups() {
 	s.out.write(bundle.Groups, "staff", "All Staff", "Staff", "false", "", "true")
+	s.own(allStaff, "", "")
 	s.out.write(bundle.Groups, "teachers", "Teaching Staff", "Staff", "false", "", "true")
 	for _, department := range s.departments() {
 		key := departmentKey(department)
@@ -110,12 +119,13 @@ var categories = []category{
 	{"run", "Minibus Run", 170, "busy"},
 }
 
-func (s *school) writeCategories() {
+// writeCategories writes the categories, which all schools have together.
+func writeCategories(out *files) {
 	for _, c := range categories {
 		cells := []string{c.key, c.name, strconv.Itoa(c.order)}
 		for _, flag := range bundle.EventCategories.Columns()[len(cells):] {
 			cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(c.flags), flag)))
 		}
-		s.out.write(bundle.EventCategories, cells...)
+		out.write(bundle.EventCategories, cells...)
 	}
 }

@@ -89,13 +89,13 @@ func initials(forename, surname string, taken map[string]bool) string {
 	}
 }
 
-// address returns an e-mail address that nobody else has, in a reserved domain.
-func address(forename, surname string, taken map[string]bool) string {
+// address returns an e-mail address that nobody else has, in the school's domain, which is a reserved one.
+func (s *school) address(forename, surname string) string {
 	local := strings.ToLower(ascii(forename) + "." + ascii(surname))
 	candidate := local
-	for n := 2; taken[candidate]; n++ {
+	for n := 2; s.addresses[candidate]; n++ {
 		candidate = fmt.Sprintf("%s%d", local, n)
 	}
-	taken[candidate] = true
-	return candidate + "@school.example"
+	s.addresses[candidate] = true
+	return candidate + "@" + s.domain
 }

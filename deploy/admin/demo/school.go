@@ -13,8 +13,10 @@ import (
 // the end.
 type school struct {
 	options Options
-	out     *files
-	dice    dice // of people
+	out     rows
+	name    string // of its own group; empty: the only school needs none
+	domain  string // of its addresses
+	dice    dice   // of people
 
 	staff     []*member
 	pools     map[string][]int // department to staff
@@ -58,9 +60,11 @@ const (
 	tutorGroupSize      = 24
 )
 
-func newSchool(o Options, out *files) *school {
-	return &school{options: o, out: out, dice: newDice(o.Seed, "people"), pools: map[string][]int{},
-		cohorts: map[int][]int{}, suites: map[string][]int{}, initials: map[string]bool{}, addresses: map[string]bool{}}
+func newSchool(o Options, out rows) *school {
+	return &school{options: o, out: out, domain: "school.example", dice: newDice(o.Seed, "people"),
+		pools: map[string][]int{}, cohorts: map[int][]int{}, suites: map[string][]int{}, initials: map[string]bool{},
+		addresses: map[string]bool{}}
+}
 }
 
 // scale converts a number for 1,000 pupils to this school; at least 1.
@@ -71,12 +75,11 @@ func (s *school) scale(n int) int {
 func (s *school) firstYear() int { return s.options.LastYear - s.options.Years + 1 }
 
 // build makes the school, year by year.
-func (s *school) build() {
+func (s *school) build() Summary {
 	s.hireLeaders()
 	s.enrol()
 	s.places()
 	s.standingGroups()
-	s.writeCategories()
 	for start := s.firstYear(); start <= s.options.LastYear; start++ {
 		newYear(s, start).build()
 	}
@@ -85,15 +88,15 @@ func (s *school) build() {
 	s.writePlaces()
 	s.departmentGroups()
 	s.writeUsers()
-	s.count()
+	return s.summary
 }
 
-func (s *school) count() {
-	sum := &s.summary
-	sum.Staff, sum.Pupils = len(s.staff), len(s.pupils)
-	sum.Locations, sum.Groups = s.out.count(bundle.Locations), s.out.count(bundle.Groups)
-	sum.Memberships, sum.Users = s.out.count(bundle.Memberships), s.out.count(bundle.Users)
-	sum.Events, sum.Notes = s.out.count(bundle.Events), s.out.count(bundle.Notes)
+// count counts what is one row each.
+func (sum *Summary) count(out *files) {
+	sum.Staff, sum.Pupils = out.count(bundle.Staff), out.count(bundle.Pupils)
+	sum.Locations, sum.Groups = out.count(bundle.Locations), out.count(bundle.Groups)
+	sum.Memberships, sum.Users = out.count(bundle.Memberships), out.count(bundle.Users)
+	sum.Events, sum.Notes = out.count(bundle.Events), out.count(bundle.Notes)
 }
 
 // hire adds a member of staff and returns their index.
@@ -101,7 +104,7 @@ func (s *school) hire(department string) int {
 	forename, _, surname := name(s.dice)
 	m := &member{key: strconv.Itoa(len(s.staff) + 1), initials: initials(forename, surname, s.initials),
 		forename: forename, surname: surname, title: pick(s.dice, titles),
-		email: address(forename, surname, s.addresses), department: department}
+		email: s.address(forename, surname), department: department}
 	s.staff = append(s.staff, m)
 	s.pools[department] = append(s.pools[department], len(s.staff)-1)
 	return len(s.staff) - 1
@@ -146,7 +149,7 @@ func (s *school) enrol() {
 			p := &pupil{key: strconv.Itoa(len(s.pupils) + 1), entry: entry, house: s.dice.below(len(houses)),
 				tutor: i % tutors}
 			p.forename, p.knownAs, p.surname = name(s.dice)
-			p.email = address(p.forename, p.surname, s.addresses)
+			p.email = s.address(p.forename, p.surname)
 			s.cohorts[entry] = append(s.cohorts[entry], len(s.pupils))
 			s.pupils = append(s.pupils, p)
 		}
@@ -231,5 +234,8 @@ func (s *school) places() {
 func (s *school) writePlaces() {
 	for _, r := range s.rooms {
 		s.out.write(bundle.Locations, r.key, r.name, r.short, "true")
+		if s.name != "" {
+			s.out.write(bundle.Memberships, roomsGroup, r.ref(), "", "")
+		}
 	}
 }

@@ -27,6 +27,24 @@ type user struct {
 	may                             string // the names of the permissions
 }
 
+// cells are those of its row.
+func (u user) cells(uuid string) []string {
+	cells := []string{u.key, u.name, u.email, u.kind, u.element, uuid, "true"}
+	for _, permission := range bundle.Users.Columns()[len(cells):] {
+		cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(u.may), permission)))
+	}
+	return cells
+}
+
+// login is the user as the summary shows it.
+func (u user) login(uuid string) Login {
+	var may []string
+	for _, permission := range strings.Fields(u.may) {
+		may = append(may, says[permission])
+	}
+	return Login{Name: u.name, Kind: u.kind, Element: u.element, UUID: uuid, May: strings.Join(may, ", ")}
+}
+
 // says describes what a permission allows.
 var says = map[string]string{
 	"can_api": "use the API", "can_su": "become another user", "can_add_events": "add events",
@@ -41,12 +59,20 @@ const teacherMay = "can_api can_add_events can_add_notes"
 func (s *school) chosenUsers() []user {
 	staff := func(key string, m int, may string) user { return s.staffUser(key, s.staff[m], may) }
 	return []user{
-		staff(adminUser, s.leaders[0], "can_api admin"),
+		staff(adminUser, s.leaders[0], s.headMay()),
 		staff(officeUser, s.office[0], "can_api can_add_events can_add_notes edit_all_events privileged"),
 		staff(transportUser, s.transport[0], teacherMay),
-		{scriptUser, "Timetable Script", "script@school.example", "staff", "", "can_api can_su"},
-		{guestUser, "Guest", "guest@school.example", "guest", "", "can_api"},
+		{scriptUser, "Timetable Script", "script@" + s.domain, "staff", "", "can_api can_su"},
+		{guestUser, "Guest", "guest@" + s.domain, "guest", "", "can_api"},
 	}
+}
+
+// headMay are the permissions of the head: the only school's administers Belfry.
+func (s *school) headMay() string {
+	if s.name == "" {
+		return "can_api admin"
+	}
+	return teacherMay
 }
 
 func (s *school) staffUser(key string, m *member, may string) user {
@@ -73,11 +99,7 @@ func (s *school) writeUsers() {
 			user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api"})
 	}
 	for _, u := range users {
-		cells := []string{u.key, u.name, u.email, u.kind, u.element, s.uuid(u.key), "true"}
-		for _, permission := range bundle.Users.Columns()[len(cells):] {
-			cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(u.may), permission)))
-		}
-		s.out.write(bundle.Users, cells...)
+		s.out.write(bundle.Users, u.cells(s.options.uuid(u.key))...)
 	}
 	s.out.write(bundle.Administrators, publicCalendar, officeUser)
 	s.out.write(bundle.Administrators, s.rooms[theatre].ref(), officeUser)
@@ -88,8 +110,8 @@ func (s *school) writeUsers() {
 func teacherKey(m *member) string { return "teacher-" + m.key }
 
 // uuid is the login of a user. It follows from the seed: right for a demonstration, and wrong for a real school.
-func (s *school) uuid(user string) string {
-	seed := fmt.Sprintf("belfry demo\x00%d\x00%s", s.options.Seed, user)
+func (o Options) uuid(user string) string {
+	seed := fmt.Sprintf("belfry demo\x00%d\x00%s", o.Seed, user)
 	return uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte(seed), 8).String()
 }
 
@@ -102,11 +124,10 @@ func (s *school) showLogins(users []user) {
 		transportUser: ", allocate minibuses"}
 	for _, key := range show {
 		u := users[slices.IndexFunc(users, func(u user) bool { return u.key == key })]
-		var may []string
-		for _, permission := range strings.Fields(u.may) {
-			may = append(may, says[permission])
-		}
-		s.summary.Logins = append(s.summary.Logins, Login{Name: u.name, Kind: u.kind, Element: u.element,
-			UUID: s.uuid(key), May: strings.Join(may, ", ") + administers[key]})
+		login := u.login(s.options.uuid(key))
+		login.May += administers[key]
+		login.Element = s.out.reference(login.Element)
+		login.School = s.name
+		s.summary.Logins = append(s.summary.Logins, login)
 	}
 }

@@ -73,6 +73,13 @@ func (y *year) group(code, name, description string, members ...string) (referen
 	return "Group:" + key
 }
 
+// topGroup writes a group of this year that is in no other group but the school's own.
+func (y *year) topGroup(code, name, description string, members ...string) (reference string) {
+	reference = y.group(code, name, description, members...)
+	y.own(reference, iso(y.first), iso(y.last))
+	return reference
+}
+
 func (y *year) join(group, member string, first, last time.Time) {
 	y.out.write(bundle.Memberships, group, member, iso(first), iso(last))
 }
@@ -130,7 +137,7 @@ func (y *year) setGroups(sets []set) {
 			return o.code == s.code || o.subject != s.subject || !slices.Equal(o.slots, s.slots)
 		})
 		key := y.groupKey(s.code)
-		y.group(s.code, s.name, "Teaching group")
+		y.topGroup(s.code, s.name, "Teaching group")
 		for _, p := range sets[i].pupils {
 			if len(others) == 0 || !y.dice.chance(12) {
 				y.join(key, y.pupils[p].ref(), y.first, y.last)

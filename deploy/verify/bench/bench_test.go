@@ -51,7 +51,7 @@ func TestUsed_IsByKindAndNeverNegative(t *testing.T) {
 // measured returns the result of a call with rates and times that tell it from others.
 func measured(call string, clients, requests int) result {
 	took := time.Duration(clients) * time.Second / time.Duration(requests)
-	return result{call: call, clients: clients, pupils: 1000, years: 1, trips: trips{1, 2, 3},
+	return result{call: call, clients: clients, size: size{1000, 1, 1}, trips: trips{1, 2, 3},
 		belfry:    figures{requests: requests, elapsed: time.Second, p50: took, p95: 2 * took, p99: 3 * took},
 		door:      figures{requests: 1000, elapsed: time.Second, p50: time.Millisecond},
 		store:     figures{requests: 1000, elapsed: time.Second, p50: time.Millisecond},
@@ -117,6 +117,37 @@ func TestReadCSV_HasWhatWasWritten(t *testing.T) {
 	}
 }
 
+// What was measured before there could be several schools was measured in one.
+func TestReadCSV_AnOlderRunWasOfOneSchool(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "older.csv")
+	text := "call,pupils,years,clients,requests/s,p50 ms\nevent,1000,5,16,800.0,20.00\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readCSV(path)
+	if err != nil || len(got) != 1 || got[0].size != (size{1000, 5, 1}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestParse_ReadsTheSizes(t *testing.T) {
+	got, err := parse([]string{"-growth", "-schools", "1000x1,30x2x3"})
+	if want := []size{{1000, 1, 1}, {30, 2, 3}}; err != nil || !slices.Equal(got.sizes, want) {
+		t.Errorf("got %+v, %v, want %+v", got.sizes, err, want)
+	}
+	if got, err = parse([]string{"-growth"}); err != nil || !slices.Contains(got.sizes, size{1000, 1, 20}) {
+		t.Errorf("got %+v, %v: 20 schools are missing", got.sizes, err)
+	}
+	one, err := parse([]string{"-pupils", "30"})
+	if err != nil || one.size != (size{30, 5, 1}) || strings.Contains(one.folder(""), "schools") {
+		t.Errorf("got %+v in %s, %v", one.size, one.folder(""), err)
+	}
+	several, err := parse([]string{"-pupils", "30", "-schools", "3"})
+	if err != nil || several.size != (size{30, 5, 3}) || several.folder("") == one.folder("") {
+		t.Errorf("got %+v in %s, %v", several.size, several.folder(""), err)
+	}
+}
+
 func TestReadCSV_RefusesWhatIsNone(t *testing.T) {
 	for what, text := range map[string]string{
 		"empty": "", "a word": "word\n", "a rate that is none": "call,clients,requests/s\nevent,1,many\n",
@@ -163,11 +194,15 @@ func TestBudget_HasARowForEachCall(t *testing.T) {
 // measuredSchool returns what a school of a size gave, on a machine so many times as slow: a day grows, an event does
 // not.
 func measuredSchool(pupils, years, times int) []result {
+	return measuredSchools(size{pupils, years, 1}, times)
+}
+
+func measuredSchools(of size, times int) []result {
 	var all []result
 	for _, clients := range []int{1, 16} {
 		for _, r := range []result{measured(whoami, clients, 400/times), measured(day, clients, 160/times/times),
 			measured(eventDetail, clients, 160/times)} {
-			r.pupils, r.years = pupils, years
+			r.size = of
 			all = append(all, r)
 		}
 	}
@@ -176,7 +211,7 @@ func measuredSchool(pupils, years, times int) []result {
 
 func TestGrowth_IsHowManyTimesTheSmallestEachSizeTakes(t *testing.T) {
 	all := slices.Concat(measuredSchool(1000, 1, 1), measuredSchool(1000, 10, 4), measuredSchool(1000, 5, 2),
-		measuredSchool(20000, 1, 1))
+		measuredSchool(20000, 1, 1), measuredSchools(size{1000, 1, 20}, 4))
 	dir := t.TempDir()
 	path := filepath.Join(dir, "all.csv")
 	if err := writeCSV(path, all, machine{}); err != nil {
@@ -192,7 +227,8 @@ func TestGrowth_IsHowManyTimesTheSmallestEachSizeTakes(t *testing.T) {
 	}
 	for _, part := range []string{"× with 5 school years | × with 10 school years",
 		"| a pupil's day | 2.50 | 2.00 | 4.00 |",
-		"| event | 2.50 | 1.00 | 1.00 |", "× with 20,000 pupils"} {
+		"| event | 2.50 | 1.00 | 1.00 |", "× with 20,000 pupils", "1 school | × with 20 schools |",
+		"| a pupil's day | 2.50 | 4.00 |", "schools in one Belfry grow, with 16 clients"} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("there is no %q in\n%s", part, text)
 		}
@@ -218,7 +254,8 @@ func TestGrowth_IsHowManyTimesTheSmallestEachSizeTakes(t *testing.T) {
 func TestParse_RefusesWhatCannotBeMeasured(t *testing.T) {
 	for _, args := range [][]string{
 		{"-clients", "0"}, {"-clients", "1,many"}, {"-seconds", "0"}, {"-runs", "0"}, {"-calls", "("},
-		{"-schools", "1000"}, {"-crowd", "-1"},
+		{"-schools", "1000"}, {"-schools", "0"}, {"-schools", "1000x1x20"}, {"-growth", "-schools", "1000"},
+		{"-growth", "-schools", "1000x1x"}, {"-growth", "-schools", "1000x1x20x3"}, {"-crowd", "-1"},
 	} {
 		if got, err := parse(args); err == nil {
 			t.Errorf("%v: got %+v", args, got)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,8 +42,13 @@ const (
 	feed          = "calendar feed of a teacher"
 	foundByTitle  = "events by a part of the title"
 	foundInWeek   = "events of a teacher in a week"
-	timetables    = "timetables of all locations on a day"
-	free          = "locations that are free for an hour"
+	timetables    = "timetables of all locations on a day" // of a school's, where there are several
+	free          = "locations that are free for an hour"  // of a school's, too
+	nameOfSchool  = "name like, of a school"
+	allUsers      = "users, listed by an admin"
+	allPupils     = "pupils, listed by an admin"
+	schoolUsers   = "users, listed by a school's administrator"
+	schoolPupils  = "pupils, listed by a school's administrator"
 	eventDetail   = "event"
 	eventNotes    = "notes of an event"
 	create        = "create an event with four elements"
@@ -65,6 +71,11 @@ var budgeted = map[string]string{
 	foundInWeek:   "GET /api/events | a teacher's on a day",
 	timetables:    "GET /api/timetables | all locations, a day",
 	free:          "GET /api/free | all locations, an hour",
+	nameOfSchool:  "GET /api/elements | by a part of the name",
+	allUsers:      "GET /api/admin/users | a page",
+	allPupils:     "GET /api/admin/elements | a page",
+	schoolUsers:   "GET /api/admin/users | a page",
+	schoolPupils:  "GET /api/admin/elements | a page",
 	eventDetail:   "GET /api/events/{id} | 5 elements",
 	eventNotes:    "GET /api/events/{id}/notes | 3 notes or more",
 	create:        "POST /api/events | 4 elements",
@@ -85,6 +96,7 @@ type request struct {
 type call struct {
 	name     string
 	requests []request
+	cookie   string // of the session that calls; empty until it is prepared: the first administrator's
 }
 
 // calls returns what is measured. The requests are the same in each run of a school of one size.
@@ -97,13 +109,16 @@ func (s *school) calls(ctx context.Context) ([]call, error) {
 			return nil, err
 		}
 		for _, e := range listed {
-			at[kind] = append(at[kind], element{e.ID, e.Name})
+			at[kind] = append(at[kind], element{e.ID, e.Name, e.Key})
 		}
 		if len(at[kind]) == 0 {
 			return nil, fmt.Errorf("the school has no %s", kind)
 		}
 	}
-	p := picker{s, dice, at}
+	p := picker{school: s, dice: dice, at: at}
+	if err := p.findSchools(); err != nil {
+		return nil, err
+	}
 	return p.calls(ctx)
 }
 
@@ -111,6 +126,7 @@ func (s *school) calls(ctx context.Context) ([]call, error) {
 type element struct {
 	id   int64
 	name string
+	key  string // Type:key
 }
 
 // picker picks records at random, from one seed.
@@ -118,6 +134,8 @@ type picker struct {
 	school *school
 	dice   *rand.Rand
 	at     map[string][]element
+	// own and rooms are the groups of each of several schools; none where there is one.
+	own, rooms []element
 }
 
 // one returns any element of a type.
@@ -170,6 +188,11 @@ func (p picker) calls(ctx context.Context) ([]call, error) {
 		}),
 	}
 	calls = append(calls, p.searches()...)
+	lists, err := p.lists(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calls = append(calls, lists...)
 	addresses, err := p.school.makeFeeds(ctx, p)
 	if err != nil {
 		return nil, err
@@ -197,13 +220,21 @@ func (p picker) calls(ctx context.Context) ([]call, error) {
 	return calls, nil
 }
 
-// mostTimetables is of how many elements of a type Belfry answers with timetables; a district has more locations.
-const mostTimetables = 1000
+// mostTimetables is of how many elements of a type Belfry answers with timetables, and mostFree among how many it looks
+// for free ones; a school of 20,000 pupils has more locations. Of several schools each is asked for by itself.
+const (
+	mostTimetables = 1000
+	mostFree       = 2000
+)
 
 // measured says whether a call is asked for, and can be answered.
 func (p picker) measured(c call) bool {
-	return p.school.options.calls.MatchString(c.name) &&
-		(c.name != timetables || len(p.at["Location"]) <= mostTimetables)
+	locations := len(p.at["Location"])
+	if len(p.rooms) > 0 {
+		locations = 0
+	}
+	return p.school.options.calls.MatchString(c.name) && (c.name != timetables || locations <= mostTimetables) &&
+		(c.name != free || locations <= mostFree)
 }
 
 // timetable asks for the commitments of an element on a day and so many more.
@@ -226,7 +257,11 @@ func (p picker) searches() []call {
 		get(foundByTitle, len(titles), func() request { n++; return request{path: "/api/events?text=" + titles[n-1]} }),
 		get(foundInWeek, samples, func() request { return p.found() }),
 		get(timetables, 40, func() request {
-			return request{path: "/api/timetables?type=Location&start_date=" + p.weekday().Format(time.DateOnly)}
+			of := "type=Location"
+			if len(p.rooms) > 0 {
+				of = fmt.Sprintf("group=%d", p.rooms[p.dice.IntN(len(p.rooms))].id)
+			}
+			return request{path: "/api/timetables?" + of + "&start_date=" + p.weekday().Format(time.DateOnly)}
 		}),
 		get(free, samples, func() request { return p.free() }),
 	}
@@ -242,8 +277,11 @@ func (p picker) found() request {
 // free asks for the locations that nothing holds for an hour of a morning.
 func (p picker) free() request {
 	day, hour := p.weekday().Format(time.DateOnly), 8+p.dice.IntN(4)
-	return request{path: fmt.Sprintf("/api/free?type=Location&starts_at=%sT%02d:00&ends_at=%sT%02d:00", day, hour, day,
-		hour+1)}
+	path := fmt.Sprintf("/api/free?type=Location&starts_at=%sT%02d:00&ends_at=%sT%02d:00", day, hour, day, hour+1)
+	if len(p.rooms) > 0 {
+		path += fmt.Sprintf("&group=%d", p.rooms[p.dice.IntN(len(p.rooms))].id)
+	}
+	return request{path: path}
 }
 
 // eventCalls returns the calls about events: those of the days, and new ones in a year without lessons.
@@ -305,17 +343,18 @@ func elementPath(id int64) string { return "/api/elements/" + strconv.FormatInt(
 // prepare makes the requests of a call that only reads once, which warms up, fails when one is refused, and finds what
 // the floor has to read.
 func (s *school) prepare(ctx context.Context, c *call) error {
+	c.cookie = cmp.Or(c.cookie, s.cookie)
 	for i := range c.requests {
 		r := &c.requests[i]
 		if r.method != http.MethodGet || c.name == login {
 			continue
 		}
-		body, err := s.get(ctx, r.path)
+		body, err := s.send(ctx, c.cookie, http.MethodGet, r.path)
 		if err != nil {
 			return err
 		}
 		if r.same != "" {
-			if body, err = s.get(ctx, r.same); err != nil {
+			if body, err = s.send(ctx, c.cookie, http.MethodGet, r.same); err != nil {
 				return err
 			}
 		}
@@ -328,7 +367,7 @@ func (s *school) prepare(ctx context.Context, c *call) error {
 
 // eventsIn returns the ids of the events of a listing of commitments, and none of another answer.
 func (s *school) eventsIn(ctx context.Context, r request) ([]int64, error) {
-	body, err := s.get(ctx, r.path)
+	body, err := s.send(ctx, s.cookie, http.MethodGet, r.path)
 	if err != nil {
 		return nil, err
 	}
@@ -343,6 +382,7 @@ func readIDs(body []byte) floorRead {
 	type commitments []struct{ Event struct{ ID int64 } }
 	var answer struct {
 		Elements, Events []struct{ ID int64 }
+		Users            []struct{ ID int64 }
 		Commitments      commitments
 		Timetables       []struct{ Commitments commitments }
 	}
@@ -350,6 +390,9 @@ func readIDs(body []byte) floorRead {
 	if json.Unmarshal(body, &answer) == nil {
 		for _, e := range answer.Elements {
 			reads.elements = append(reads.elements, e.ID)
+		}
+		for _, u := range answer.Users {
+			reads.users = append(reads.users, u.ID)
 		}
 		for _, e := range answer.Events {
 			reads.events = append(reads.events, e.ID)
@@ -397,25 +440,20 @@ func (s *school) makeFeeds(ctx context.Context, p picker) ([]string, error) {
 
 // ask makes a request, and reads its answer unless into is nil.
 func (s *school) ask(ctx context.Context, method, path string, into any) error {
-	body, err := s.send(ctx, method, path)
+	body, err := s.send(ctx, s.cookie, method, path)
 	if err != nil || into == nil {
 		return err
 	}
 	return json.Unmarshal(body, into)
 }
 
-// get returns the body of an answer.
-func (s *school) get(ctx context.Context, path string) ([]byte, error) {
-	return s.send(ctx, http.MethodGet, path)
-}
-
 // send returns the body of an answer, which has to be a success. The error doesn't have the path: a feed's is secret.
-func (s *school) send(ctx context.Context, method, path string) ([]byte, error) {
+func (s *school) send(ctx context.Context, cookie, method, path string) ([]byte, error) {
 	asked, err := http.NewRequestWithContext(ctx, method, s.local.URL+path, nil)
 	if err != nil {
 		return nil, err
 	}
-	asked.Header.Set("Cookie", s.cookie)
+	asked.Header.Set("Cookie", cookie)
 	answer, err := http.DefaultClient.Do(asked)
 	if err != nil {
 		return nil, err

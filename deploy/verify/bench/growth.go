@@ -14,7 +14,7 @@ import (
 )
 
 // grow measures the schools one after another, or reads what was measured, and writes how each call grows: with the
-// years of a school, with its pupils, and with the clients.
+// years of a school, with its pupils, with the schools, and with the clients.
 func grow(ctx context.Context, o arguments, out console) error {
 	var all []result
 	for _, path := range o.from {
@@ -53,17 +53,17 @@ func measureSchools(ctx context.Context, o arguments, out console) ([]result, er
 		return nil, err
 	}
 	var all []result
-	for i, s := range o.schools {
+	for i, s := range o.sizes {
 		one := o
-		one.pupils, one.years, one.clients = s.pupils, s.years, slices.Clone(o.clients)
+		one.size, one.clients = s, slices.Clone(o.clients)
 		if i == 0 {
 			one.clients = append(one.clients, o.crowd...)
 		}
 		r, err := measureSchool(ctx, one, out)
 		if err != nil {
-			return nil, fmt.Errorf("%d pupils and %d years: %w", s.pupils, s.years, err)
+			return nil, fmt.Errorf("%s: %w", s.describe(), err)
 		}
-		if err := r.write(out, fmt.Sprintf("%s-%dx%d", o.out, s.pupils, s.years)); err != nil {
+		if err := r.write(out, o.out+"-"+s.String()); err != nil {
 			return nil, err
 		}
 		all = append(all, r.results...)
@@ -117,6 +117,8 @@ func axes(base result) []axis {
 		size: func(r result) int { return r.years }}
 	pupils := axis{relative: true, unit: whoami, step: "%d pupils", aim: mostGrowth,
 		size: func(r result) int { return r.pupils }}
+	schools := axis{relative: true, unit: whoami, step: "%d schools", aim: mostGrowth,
+		size: func(r result) int { return r.schools }}
 	with := func(a axis, name, what, grows string, clients int, figure func(result) time.Duration) axis {
 		a.name, a.measure, a.figure = name, what, figure
 		a.title = fmt.Sprintf("%s of a request, as the %s grow, with %d clients", what, grows, clients)
@@ -125,18 +127,21 @@ func axes(base result) []axis {
 		a.counts = func(r result) bool { return r.clients == clients && counts(r) }
 		return a
 	}
-	years.counts = func(r result) bool { return r.pupils == base.pupils }
-	pupils.counts = func(r result) bool { return r.years == base.years }
+	years.counts = func(r result) bool { return r.pupils == base.pupils && r.schools == base.schools }
+	pupils.counts = func(r result) bool { return r.years == base.years && r.schools == base.schools }
+	schools.counts = func(r result) bool { return r.pupils == base.pupils && r.years == base.years }
 	return []axis{
 		with(years, "years-processor", "Processor time", "years of a school", aimClients, processor),
 		with(years, "years-p50", "Median time", "years of a school", 1, p50),
 		with(pupils, "pupils-processor", "Processor time", "pupils of one year", aimClients, processor),
 		with(pupils, "pupils-p50", "Median time", "pupils of one year", 1, p50),
+		with(schools, "schools-processor", "Processor time", "schools in one Belfry", aimClients, processor),
+		with(schools, "schools-p50", "Median time", "schools in one Belfry", 1, p50),
 		{name: "clients-processor", unit: "ms", title: "Processor time of a request, as the clients grow",
 			measure: "Processor time",
 			step:    "%d clients", size: func(r result) int { return r.clients }, figure: processor,
 			counts: func(r result) bool {
-				return r.clients >= aimClients && r.pupils == base.pupils && r.years == base.years
+				return r.clients >= aimClients && r.size == base.size
 			}},
 	}
 }
@@ -192,7 +197,7 @@ func along(a axis, all []result) growth {
 // sameRun returns the result of another call in the school and with the clients of a result; none: an empty one.
 func sameRun(all []result, r result, call string) result {
 	for _, other := range all {
-		if other.call == call && other.clients == r.clients && other.pupils == r.pupils && other.years == r.years {
+		if other.call == call && other.clients == r.clients && other.size == r.size {
 			return other
 		}
 	}

@@ -75,7 +75,8 @@ func (s *school) load(ctx context.Context) error {
 		return err
 	}
 	if _, err := demo.Generate(dir, demo.Options{
-		Pupils: s.options.pupils, Years: s.options.years, Seed: s.options.seed, LastYear: demo.DefaultLastYear,
+		Pupils: s.options.pupils, Years: s.options.years, Schools: s.options.schools, Seed: s.options.seed,
+		LastYear: demo.DefaultLastYear,
 	}); err != nil {
 		return err
 	}

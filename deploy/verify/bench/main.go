@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -16,30 +17,67 @@ import (
 	"strings"
 	"time"
 
+	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/pkg/process"
 )
 
 // arguments are the flags of the command.
 type arguments struct {
-	pupils, years int
-	seed          uint64
-	clients       []int
-	seconds       int // of one measurement
-	runs          int // of each measurement; the median counts
-	calls         *regexp.Regexp
-	out           string   // the prefix of the files of results
-	against       string   // the CSV of another run; empty: none
-	fresh         bool     // load the school anew
-	profile       bool     // of each call
-	growth        bool     // over several schools
-	schools       []size   // of the growth
-	crowd         []int    // more numbers of clients, for the first of the schools
-	keep          bool     // the data of these schools
-	from          []string // CSV files to draw growth from, without measuring
+	size
+	seed    uint64
+	clients []int
+	seconds int // of one measurement
+	runs    int // of each measurement; the median counts
+	calls   *regexp.Regexp
+	out     string   // the prefix of the files of results
+	against string   // the CSV of another run; empty: none
+	fresh   bool     // load the school anew
+	profile bool     // of each call
+	growth  bool     // over several schools
+	sizes   []size   // of the growth
+	crowd   []int    // more numbers of clients, for the first of the schools
+	keep    bool     // the data of these schools
+	from    []string // CSV files to draw growth from, without measuring
 }
 
-// size is that of a school.
-type size struct{ pupils, years int }
+// size is that of what is in Belfry: so many schools, each of so many pupils.
+type size struct{ pupils, years, schools int }
+
+// String is the size as -schools takes it.
+func (s size) String() string {
+	text := fmt.Sprintf("%dx%d", s.pupils, s.years)
+	if s.schools > 1 {
+		text += fmt.Sprintf("x%d", s.schools)
+	}
+	return text
+}
+
+// describe is the size in words.
+func (s size) describe() string {
+	text := fmt.Sprintf("%d pupils, %d years", s.pupils, s.years)
+	if s.schools > 1 {
+		text = fmt.Sprintf("%d schools of ", s.schools) + text
+	}
+	return text
+}
+
+// readSizes reads -schools of -growth.
+func readSizes(list string) ([]size, error) {
+	var all []size
+	for text := range strings.SplitSeq(list, ",") {
+		s := size{schools: 1}
+		_, err := fmt.Sscanf(text, "%dx%dx%d", &s.pupils, &s.years, &s.schools)
+		if err != nil && strings.Count(text, "x") < 2 {
+			_, err = fmt.Sscanf(text, "%dx%d", &s.pupils, &s.years)
+		}
+		if err != nil || s.String() != strings.TrimSuffix(text, "x1") && s.String() != text {
+			return nil, fmt.Errorf("%q is not pupils x years or pupils x years x schools, such as 1000x5 or 1000x1x20",
+				text)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
 
 func main() { process.Main("bench", run) }
 
@@ -67,6 +105,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return r.write(say, o.out)
 }
 
+// grownSizes are the sizes of -growth unless others are asked for.
+const grownSizes = "1000x1,1000x5,1000x10,5000x1,20000x1,1000x1x20"
+
 // parse reads the flags.
 func parse(args []string) (arguments, error) {
 	var o arguments
@@ -85,8 +126,9 @@ func parse(args []string) (arguments, error) {
 	flags.BoolVar(&o.fresh, "fresh", false, "load the school anew, which measures the import")
 	flags.BoolVar(&o.profile, "profile", false, "write a profile of each call, by perf")
 	flags.BoolVar(&o.growth, "growth", false, "measure -schools one after another, and draw how each call grows")
-	flags.StringVar(&schools, "schools", "1000x1,1000x5,1000x10,5000x1,20000x1",
-		"pupils x years of the schools of -growth")
+	flags.StringVar(&schools, "schools", "",
+		"schools of so many pupils in one Belfry (1); with -growth pupils x years [x schools] of each Belfry ("+
+			grownSizes+")")
 	flags.StringVar(&crowd, "crowd", "64,256", "further numbers of clients for the first school of -growth")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data of the schools of -growth")
 	flags.StringVar(&from, "from", "", "CSV files of runs: -growth draws from them, and measures nothing")
@@ -100,12 +142,16 @@ func parse(args []string) (arguments, error) {
 	if o.crowd, err = numbers(crowd); err != nil {
 		return arguments{}, fmt.Errorf("-crowd: %w", err)
 	}
-	for text := range strings.SplitSeq(schools, ",") {
-		var s size
-		if _, err := fmt.Sscanf(text, "%dx%d", &s.pupils, &s.years); err != nil {
-			return arguments{}, fmt.Errorf("-schools: %q is not pupils x years, such as 1000x5", text)
+	if o.growth {
+		o.sizes, err = readSizes(cmp.Or(schools, grownSizes))
+	} else {
+		o.schools, err = strconv.Atoi(cmp.Or(schools, "1"))
+		if err == nil && (o.schools < 1 || o.schools > demo.MostSchools) {
+			err = fmt.Errorf("%d is no number from 1 to %d", o.schools, demo.MostSchools)
 		}
-		o.schools = append(o.schools, s)
+	}
+	if err != nil {
+		return arguments{}, fmt.Errorf("-schools: %w", err)
 	}
 	if from != "" {
 		o.from = strings.Split(from, ",")

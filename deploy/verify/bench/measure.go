@@ -13,14 +13,14 @@ import (
 
 // result is what was measured of a call with some number of clients.
 type result struct {
-	call          string
-	clients       int
-	pupils, years int // of the school
-	belfry        figures
-	store         figures // the least reads; no requests: it needs none
-	door          figures // the bare front door
-	trips         trips
-	processor     map[string]float64 // seconds a request, by kind of process
+	call    string
+	clients int
+	size
+	belfry    figures
+	store     figures // the least reads; no requests: it needs none
+	door      figures // the bare front door
+	trips     trips
+	processor map[string]float64 // seconds a request, by kind of process
 }
 
 // measureSchool starts a school, and measures what the arguments say.
@@ -143,7 +143,7 @@ func (s *school) measureOnce(ctx context.Context, c call, clients int) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	got, err := wrk(ctx, s.scratch, s.local.URL, s.cookie, c.requests, clients, s.options.seconds)
+	got, err := wrk(ctx, s.scratch, s.local.URL, c.cookie, c.requests, clients, s.options.seconds)
 	if err != nil {
 		return result{}, err
 	}
@@ -151,8 +151,7 @@ func (s *school) measureOnce(ctx context.Context, c call, clients int) (result, 
 	if err != nil {
 		return result{}, err
 	}
-	r := result{call: c.name, clients: clients, pupils: s.options.pupils, years: s.options.years, belfry: got,
-		processor: used(before, after)}
+	r := result{call: c.name, clients: clients, size: s.options.size, belfry: got, processor: used(before, after)}
 	for kind := range r.processor {
 		r.processor[kind] /= float64(got.requests)
 	}

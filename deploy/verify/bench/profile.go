@@ -35,7 +35,7 @@ func (s *school) profile(ctx context.Context, c call, clients int) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("perf (Debian's package linux-perf): %w", err)
 	}
-	_, err = wrk(ctx, s.scratch, s.local.URL, s.cookie, c.requests, clients, s.options.seconds)
+	_, err = wrk(ctx, s.scratch, s.local.URL, c.cookie, c.requests, clients, s.options.seconds)
 	if err := errors.Join(err, looking.Stop(os.Interrupt, stopTimeout)); err != nil {
 		return "", err
 	}

@@ -55,8 +55,8 @@ func (r report) write(out console, path string) error {
 func (r report) markdown() string {
 	var b strings.Builder
 	o := r.options
-	fmt.Fprintf(&b, "%s. %d pupils, %d years, seed %d: %d events, %d elements. %d s a measurement, median of %d.\n\n",
-		r.machine, o.pupils, o.years, o.seed, r.stored.of("events"), r.stored.of("elements"), o.seconds, o.runs)
+	fmt.Fprintf(&b, "%s. %s, seed %d: %d events, %d elements. %d s a measurement, median of %d.\n\n",
+		r.machine, o.describe(), o.seed, r.stored.of("events"), r.stored.of("elements"), o.seconds, o.runs)
 	r.writeResults(&b)
 	r.writeProcessor(&b)
 	r.writeAims(&b)

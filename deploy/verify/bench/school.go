@@ -41,8 +41,11 @@ type school struct {
 
 // folder returns where the data of a school of this size is, below the checkout.
 func (o arguments) folder(root string) string {
-	return filepath.Join(root, ".local", "bench",
-		fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed))
+	name := fmt.Sprintf("%d-pupils-%d-years-seed-%d", o.pupils, o.years, o.seed)
+	if o.schools > 1 {
+		name = fmt.Sprintf("%d-schools-of-%s", o.schools, name)
+	}
+	return filepath.Join(root, ".local", "bench", name)
 }
 
 // startSchool starts the stores and the services, and loads the school unless an earlier run did. The data stays in

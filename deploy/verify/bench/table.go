@@ -27,6 +27,8 @@ func columns() []column {
 			func(r *result, v float64) { r.pupils = int(v) }},
 		{"years", func(r result) string { return strconv.Itoa(r.years) },
 			func(r *result, v float64) { r.years = int(v) }},
+		{"schools", func(r result) string { return strconv.Itoa(r.schools) },
+			func(r *result, v float64) { r.schools = int(v) }},
 		{"clients", func(r result) string { return strconv.Itoa(r.clients) },
 			func(r *result, v float64) { r.clients = int(v) }},
 		{"requests/s", func(r result) string { return number(r.belfry.rate(), 1) },
@@ -111,7 +113,8 @@ func readCSV(path string) ([]result, error) {
 	}
 	var all []result
 	for _, row := range rows[1:] {
-		r := result{call: row[at["call"]], processor: map[string]float64{}}
+		// a run before there was a column of schools was of one
+		r := result{call: row[at["call"]], size: size{schools: 1}, processor: map[string]float64{}}
 		for _, c := range columns() {
 			i, found := at[c.name]
 			if !found || c.set == nil || row[i] == "" {
