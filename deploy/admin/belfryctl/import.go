@@ -190,7 +190,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	l.show.start(total)
 	options := client.LoadOptions{DryRun: l.dryRun, Prune: l.prune, Parallel: l.parallel, Progress: l.show.add}
 	if l.dryRun {
-		options.List, options.Stored = l.listing.add, stored
+		options.List, options.Stored, options.Zone = l.listing.add, stored, zone
 	}
 	l.report, err = l.client.Load(ctx, source, options)
 	return err

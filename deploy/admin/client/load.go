@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Source is what is loaded: a bundle, or another program's files as records of a bundle. Its methods may be called by
@@ -38,9 +39,11 @@ type LoadOptions struct {
 	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
 	// don't overlap.
 	Progress func(kind bundle.Kind, records int)
-	// List, if set, is called for each record in its order, with what Stored has of it. Batches then go one by one.
+	// List, if set, is called for each record in its order, with what would change of it: Stored has the elements, and
+	// the other records are read. Batches then go one by one. Zone is the deployment's, for the times of events.
 	List   func(Listed)
 	Stored Stored
+	Zone   wiretime.Zone
 }
 
 // Tally counts the outcomes of one kind's records.
@@ -96,7 +99,7 @@ func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (
 	if options.List != nil {
 		options.Parallel = 1
 	}
-	l := &load{client: c, source: source, options: options}
+	l := &load{client: c, source: source, options: options, values: &values{client: c, zone: options.Zone}}
 	for _, kind := range bundle.Kinds() {
 		if !source.Has(kind) {
 			continue
@@ -122,6 +125,7 @@ type load struct {
 	client  *Client
 	source  Source
 	options LoadOptions
+	values  *values
 
 	mu     sync.Mutex
 	report Report
@@ -186,6 +190,9 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	if n := answer.Created + answer.Updated + answer.Unchanged + answer.Failed; n != len(b.rows) {
 		return fmt.Errorf("%s: the service answered for %d of %d records", kind, n, len(b.rows))
 	}
+	if err := l.list(ctx, kind, b, answer); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tally := &l.report.Kinds[len(l.report.Kinds)-1]
@@ -194,9 +201,6 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	tally.Unchanged += answer.Unchanged
 	tally.Failed += answer.Failed
 	l.report.Refused += answer.Failed
-	if err := l.list(kind, b, answer); err != nil {
-		return err
-	}
 	for _, record := range answer.Records {
 		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) &&
 			len(l.report.First) < maxRefusals {
@@ -211,15 +215,20 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 }
 
 // list tells of each record of a batch.
-func (l *load) list(kind bundle.Kind, b *batch, answer Imported) error {
+func (l *load) list(ctx context.Context, kind bundle.Kind, b *batch, answer Imported) error {
 	if l.options.List == nil {
 		return nil
+	}
+	stored, err := l.values.of(ctx, kind, answer)
+	if err != nil {
+		return err
 	}
 	for _, record := range answer.Records {
 		if record.Index < 0 || record.Index >= len(b.rows) {
 			continue
 		}
-		listed, err := l.options.Stored.listed(kind, b.rows[record.Index], record.Result)
+		listed, err := l.options.Stored.listed(l.values, kind, b.rows[record.Index], record.Result,
+			stored[record.ID])
 		if err != nil {
 			return err
 		}

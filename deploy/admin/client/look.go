@@ -161,7 +161,9 @@ type Listed struct {
 	Changes []FieldChange `json:"changes,omitempty"`
 }
 
-// FieldChange is a field of an element that would change.
+// FieldChange is a field that would change, with what is stored and what the row says. Of an event's elements these are
+// those that go and those that come; of a decision the field is "status of Staff:17", or so. Long values are cut around
+// where they differ. The uuid of a user is never told.
 type FieldChange struct {
 	Field string `json:"field"`
 	Old   string `json:"old"`
@@ -186,8 +188,8 @@ func (l Listed) String() string {
 	return text
 }
 
-// listed describes a row, compared with the element that Belfry has.
-func (s Stored) listed(kind bundle.Kind, row bundle.Row, result string) (Listed, error) {
+// listed describes a row, compared with the element that Belfry has, or with another record, which may be nil.
+func (s Stored) listed(v *values, kind bundle.Kind, row bundle.Row, result string, other Record) (Listed, error) {
 	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
 	text, err := json.Marshal(row.Record)
 	if err != nil {
@@ -199,7 +201,13 @@ func (s Stored) listed(kind bundle.Kind, row bundle.Row, result string) (Listed,
 	}
 	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
 	old, known := s[kind.EntityType()+":"+row.Key]
-	if !known || result != "updated" {
+	switch {
+	case result != "updated":
+		return l, nil
+	case other != nil:
+		l.Changes = v.changes(kind, row.Record, fields, other)
+		return l, nil
+	case !known:
 		return l, nil
 	}
 	for _, column := range kind.Columns() {
@@ -213,9 +221,7 @@ func (s Stored) listed(kind bundle.Kind, row bundle.Row, result string) (Listed,
 		if was == "" && is == "false" {
 			continue
 		}
-		if was != is {
-			l.Changes = append(l.Changes, FieldChange{Field: column, Old: was, New: is})
-		}
+		l.Changes = changed(l.Changes, column, was, is)
 	}
 	return l, nil
 }

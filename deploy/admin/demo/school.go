@@ -65,7 +65,6 @@ func newSchool(o Options, out rows) *school {
 		pools: map[string][]int{}, cohorts: map[int][]int{}, suites: map[string][]int{}, initials: map[string]bool{},
 		addresses: map[string]bool{}}
 }
-}
 
 // scale converts a number for 1,000 pupils to this school; at least 1.
 func (s *school) scale(n int) int {
