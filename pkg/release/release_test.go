@@ -1,8 +1,12 @@
 package release_test
 
 import (
+	"errors"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/release"
@@ -46,8 +50,65 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 			t.Errorf("%s: no file has a version", glob)
 		}
 	}
-	newest := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(checkout.Read(t, "CHANGELOG.md"))
-	if newest == nil || newest[1] != "Unreleased" && newest[1] != release.Version() {
+	newest := regexp.MustCompile(`(?m)^## (.*)$`).FindStringSubmatch(checkout.Read(t, "CHANGELOG.md"))
+	released := regexp.MustCompile(`^` + regexp.QuoteMeta(release.Version()) + `, \d{4}-\d\d-\d\d$`)
+	if newest == nil || newest[1] != "Unreleased" && !released.MatchString(newest[1]) {
 		t.Errorf("the changelog begins with %q", newest)
+	}
+}
+
+// TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease runs .ci/release in a repository of its own, with a go that
+// only says that it was reached.
+func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
+	for name, c := range map[string]struct {
+		version, heading string
+		changed          bool // after the commit
+		want             string
+	}{
+		"the release":      {"1.2.3", "## 1.2.3, 2026-11-30", false, "reached: test -count=1 ./pkg/release"},
+		"another version":  {"1.2.4", "## 1.2.4, 2026-11-30", false, "pkg/release/version.txt says 1.2.3"},
+		"unreleased":       {"1.2.3", "## Unreleased", false, "CHANGELOG.md begins with '## Unreleased'"},
+		"without its day":  {"1.2.3", "## 1.2.3", false, "CHANGELOG.md begins with '## 1.2.3'"},
+		"a longer version": {"1.2.3", "## 1.2.34, 2026-11-30", false, "CHANGELOG.md begins with '## 1.2.34"},
+		"not committed":    {"1.2.3", "## 1.2.3, 2026-11-30", true, "something is not committed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root, programs := t.TempDir(), t.TempDir()
+			write := func(path, text string) {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+					os.WriteFile(path, []byte(text), 0o755)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(filepath.Join(programs, "go"), "#!/bin/sh\necho \"reached: $*\"; exit 7\n")
+			write(filepath.Join(root, ".ci", "release"), checkout.Read(t, ".ci/release"))
+			write(filepath.Join(root, "pkg", "release", "version.txt"), "1.2.3\n")
+			write(filepath.Join(root, "CHANGELOG.md"), "# Changelog\n\n"+c.heading+"\n\n## 1.2.3, 2026-11-30\n")
+			run := func(program string, arguments ...string) (string, error) {
+				command := exec.CommandContext(t.Context(), program, arguments...)
+				command.Dir = root
+				command.Env = append(os.Environ(), "VERSION="+c.version,
+					"PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"))
+				printed, err := command.CombinedOutput()
+				return string(printed), err
+			}
+			for _, arguments := range [][]string{{"init", "--quiet"}, {"add", "--all"}, {"-c", "user.name=a", "-c",
+				"user.email=a@school.example", "-c", "commit.gpgsign=false", "commit", "--quiet", "--message", "a"}} {
+				if printed, err := run("git", arguments...); err != nil {
+					t.Fatalf("git %q: %v\n%s", arguments, err, printed)
+				}
+			}
+			if c.changed {
+				write(filepath.Join(root, "more"), "")
+			}
+			printed, err := run(filepath.Join(root, ".ci", "release"))
+			if err == nil || !strings.Contains(printed, c.want) {
+				t.Errorf("%v\n%s\nwant %s", err, printed, c.want)
+			}
+			if reached := strings.Contains(printed, "reached"); reached != strings.HasPrefix(c.want, "reached") {
+				t.Errorf("go was run: %t\n%s", reached, printed)
+			}
+		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/release"
 )
 
 // belfryctl runs the command as a shell would, and returns its exit code and output.
@@ -379,8 +380,12 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 func TestVersion(t *testing.T) {
 	code, out, _ := belfryctl(t, nil, "version", "--json")
 	var b build
-	if err := json.Unmarshal([]byte(out), &b); err != nil || code != exitOK || !strings.HasPrefix(b.Go, "go1.") {
+	if err := json.Unmarshal([]byte(out), &b); err != nil || code != exitOK || !strings.HasPrefix(b.Go, "go1.") ||
+		b.Version != release.Version() {
 		t.Errorf("%d %q %v", code, out, err)
+	}
+	if _, out, _ := belfryctl(t, nil, "version"); len(strings.Fields(out)) != 4 {
+		t.Errorf("it prints %q, not program, version, commit and Go", out)
 	}
 }
 

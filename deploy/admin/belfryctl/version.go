@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -29,7 +30,7 @@ func versionCommand(s surroundings) *cobra.Command {
 			if asJSON {
 				return printJSON(s.out, b)
 			}
-			_, err := fmt.Fprintf(s.out, "belfryctl %s %s %s\n", b.Version, b.Commit, b.Go)
+			_, err := fmt.Fprintf(s.out, "belfryctl %s %s %s\n", b.Version, cmp.Or(b.Commit, "unknown-commit"), b.Go)
 			return err
 		}),
 	}

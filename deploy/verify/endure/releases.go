@@ -13,7 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// previousCommit is the release before this one until the first release has a tag.
+// previousCommit is the release before this one where no release has a tag, as in a clone without tags.
 //
 //go:embed previous.txt
 var previousCommit string
@@ -27,11 +27,11 @@ type release struct {
 	keeps     bool // its writes lose no field that it does not know
 }
 
-// olderCommit returns the commit of a revision. "previous" is the newest tag below the commit that is checked out,
-// or, where there is none, the commit that previous.txt names.
+// olderCommit returns the commit of a revision. "previous" is the newest tag of a release below the commit that is
+// checked out, such as v1.0.0, or, where there is none, the commit that previous.txt names.
 func olderCommit(ctx context.Context, root, revision string) (string, error) {
 	if revision == "previous" {
-		tag, err := git(ctx, root, "describe", "--tags", "--abbrev=0", "HEAD^")
+		tag, err := git(ctx, root, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*.[0-9]*.[0-9]*", "HEAD^")
 		if revision = tag; err != nil {
 			revision = strings.TrimSpace(previousCommit)
 		}

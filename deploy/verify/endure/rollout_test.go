@@ -67,3 +67,41 @@ func TestTheReleaseBeforeIsACommitOfThisCheckoutOrNotAtHand(t *testing.T) {
 		t.Errorf("a commit that is nowhere: %q, %v", commit, err)
 	}
 }
+
+// TestTheReleaseBeforeIsTheNewestTagBelow: after v1.0.0, every change is an upgrade from v1.0.0.
+func TestTheReleaseBeforeIsTheNewestTagBelow(t *testing.T) {
+	root := t.TempDir()
+	run := func(arguments ...string) string {
+		t.Helper()
+		printed, err := git(t.Context(), root, append([]string{"-c", "user.name=a", "-c", "user.email=a@school.example",
+			"-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"}, arguments...)...)
+		if err != nil {
+			t.Fatalf("git %q: %v", arguments, err)
+		}
+		return printed
+	}
+	commit := func(tags ...string) string {
+		t.Helper()
+		run("commit", "--quiet", "--allow-empty", "--message", "a change")
+		for _, tag := range tags {
+			run("tag", "--annotate", "--message", tag, tag)
+		}
+		return run("rev-parse", "HEAD")
+	}
+	run("init", "--quiet")
+	commit()
+	first := commit("v1.0.0")
+	commit("measured") // no release
+	commit()
+	if got, err := olderCommit(t.Context(), root, "previous"); err != nil || got != first {
+		t.Errorf("after v1.0.0: %s, %v; want %s", got, err, first)
+	}
+	second := commit("v1.1.0")
+	if got, err := olderCommit(t.Context(), root, "previous"); err != nil || got != first {
+		t.Errorf("at v1.1.0: %s, %v; want v1.0.0, %s", got, err, first)
+	}
+	commit()
+	if got, err := olderCommit(t.Context(), root, "previous"); err != nil || got != second {
+		t.Errorf("after v1.1.0: %s, %v; want %s", got, err, second)
+	}
+}
