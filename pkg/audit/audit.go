@@ -33,6 +33,7 @@ type key int
 const (
 	actorKey key = iota
 	batchKey
+	erasureKey
 )
 
 // WithActor returns a context in which the actor acts.
@@ -66,6 +67,7 @@ const (
 	Import     Action = "import" // a batch that writes begins
 	Imported   Action = "imported"
 	Check      Action = "check" // who is absent from the events of days
+	Erase      Action = "erase" // a person, or what names it in another record
 )
 
 // Record names a record by its type and id.
@@ -122,11 +124,31 @@ func Make(ctx context.Context, action Action, record Record, changes []Change, b
 			about = append(about, r.String())
 		}
 	}
+	if Erasing(ctx) {
+		action, changes = Erase, withoutValues(changes)
+	}
 	return Entry{
 		ID: uuid.Must(uuid.NewV7()).String(), // fails only where there is no randomness
 		At: time.Now().UTC().Truncate(time.Millisecond), Action: action, Record: record.String(), About: about,
 		Actor: ActorOf(ctx), Changes: changes,
 	}
+}
+
+// WithErasure returns a context in which a person is erased: entries say which fields change, and neither from what nor
+// to what.
+func WithErasure(ctx context.Context) context.Context {
+	return context.WithValue(ctx, erasureKey, true)
+}
+
+// Erasing says whether a person is erased in the context.
+func Erasing(ctx context.Context) bool { return ctx.Value(erasureKey) != nil }
+
+func withoutValues(changes []Change) []Change {
+	bare := make([]Change, len(changes))
+	for i, c := range changes {
+		bare[i] = Change{Field: c.Field}
+	}
+	return bare
 }
 
 // Batch is an import that writes many records. Begin stores the entry of its start, once, before the first record.

@@ -21,10 +21,11 @@ type User struct {
 // MayLogIn says whether the user can use the API by itself.
 func (u User) MayLogIn() bool { return u.Active && u.CanAPI }
 
-// UsersQuestion asks for users by id and by import key.
+// UsersQuestion asks for users by id, by import key, and by the element that they are.
 type UsersQuestion struct {
-	IDs  []int64  `json:"ids,omitempty"`
-	Keys []string `json:"keys,omitempty"`
+	IDs      []int64  `json:"ids,omitempty"`
+	Keys     []string `json:"keys,omitempty"`
+	Elements []int64  `json:"elements,omitempty"`
 }
 
 // Viewer is the user who reads notes; it decides which notes are visible (decisions part 6).

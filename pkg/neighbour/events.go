@@ -68,3 +68,11 @@ func (e *Events) Busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, er
 func (e *Events) Calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error) {
 	return ask(ctx, e.peer, Calendar, q)
 }
+
+// EraseEvents is what events does to erase a person.
+var EraseEvents = erasureQuestion("/internal/erase/events")
+
+// Erase does the next step of an erasure. It may be repeated.
+func (e *Events) Erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	return ask(ctx, e.peer, EraseEvents, q)
+}

@@ -12,8 +12,11 @@ import (
 // UserFacts is what identity answers.
 var UserFacts = Question[fact.UsersQuestion, []fact.User]{
 	Path: "/internal/users", Field: "users",
-	Nothing: func(q fact.UsersQuestion) bool { return len(q.IDs)+len(q.Keys) == 0 },
+	Nothing: func(q fact.UsersQuestion) bool { return len(q.IDs)+len(q.Keys)+len(q.Elements) == 0 },
 }
+
+// EraseUsers is what identity does to erase a person.
+var EraseUsers = erasureQuestion("/internal/erase/users")
 
 // Identity asks the identity service.
 type Identity struct {
@@ -34,13 +37,18 @@ func bytesOfUser(u fact.User) int {
 
 // Users returns those of the users asked for that exist, active or not, in no order.
 func (i *Identity) Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
-	if len(q.IDs) == 0 || len(q.Keys) > 0 {
+	if len(q.IDs) == 0 || len(q.Keys)+len(q.Elements) > 0 {
 		return ask(ctx, i.peer, UserFacts, q)
 	}
 	return find(ctx, i.near, q.IDs, func(u fact.User) int64 { return u.ID },
 		func(ctx context.Context, ids []int64) ([]fact.User, error) {
 			return ask(ctx, i.peer, UserFacts, fact.UsersQuestion{IDs: ids})
 		})
+}
+
+// Erase does the next step of an erasure. It may be repeated.
+func (i *Identity) Erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	return ask(ctx, i.peer, EraseUsers, q)
 }
 
 // find returns those of the records that exist, in no order, of which memory lacks some or all: these are asked for.

@@ -24,7 +24,8 @@ var (
 		Path: "/internal/notes/system", Field: "changes", MaxBody: maxNotes,
 		Nothing: func(q fact.SystemNotesQuestion) bool { return len(q.Notes) == 0 },
 	}
-	Noted = Question[fact.NotedQuestion, []int64]{Path: "/internal/notes/noted", Field: "event_ids"}
+	Noted      = Question[fact.NotedQuestion, []int64]{Path: "/internal/notes/noted", Field: "event_ids"}
+	EraseNotes = erasureQuestion("/internal/erase/notes")
 )
 
 // Notes asks the notes service.
@@ -61,4 +62,9 @@ func (n *Notes) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestion)
 // for.
 func (n *Notes) Noted(ctx context.Context, q fact.NotedQuestion) ([]int64, error) {
 	return ask(ctx, n.peer, Noted, q)
+}
+
+// Erase does the next step of an erasure. It may be repeated.
+func (n *Notes) Erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	return ask(ctx, n.peer, EraseNotes, q)
 }

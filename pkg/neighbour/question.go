@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/segmentio/encoding/json"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
 // Question is a question that services ask the owner of records. Q is the question and A the answer, in JSON.
@@ -31,4 +33,9 @@ func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 		err = json.Unmarshal(inside, &answer)
 	}
 	return answer, err
+}
+
+// erasureQuestion asks for a step of an erasure, which may be repeated: so it is sent again when there is no answer.
+func erasureQuestion(path string) Question[fact.ErasureQuestion, fact.ErasureStep] {
+	return Question[fact.ErasureQuestion, fact.ErasureStep]{Path: path, Field: "step"}
 }

@@ -92,7 +92,8 @@ func does(work func(command *cobra.Command, args []string) error) func(*cobra.Co
 			return err
 		case errors.As(err, &faults):
 			return &failure{err, exitFaults}
-		case errors.Is(err, errRefused), errors.Is(err, errNotAll), errors.Is(err, errNotDecided):
+		case errors.Is(err, errRefused), errors.Is(err, errNotAll), errors.Is(err, errNotDecided),
+			errors.Is(err, errNotErased):
 			return &failure{err, exitRefused}
 		}
 		return &failure{err, exitFailure}

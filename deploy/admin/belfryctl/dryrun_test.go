@@ -18,15 +18,17 @@ const (
 	otherUUID = "0b8c61aa-93f5-4d5b-a0c0-7f0f6a4f2d02"
 )
 
-// bundleBefore is a bundle with a record of each kind, and bundleAfter the same with changes in each of those that can change.
+// bundleBefore is a bundle with a record of each kind, and bundleAfter the same with changes in each of those that can
+// change.
 var (
 	bundleBefore = map[string]string{
-		"staff.csv":          "key,initials,forename,surname\n17,ABC,Ann,Cole\n18,DEF,Dan,Ford\n",
-		"locations.csv":      "key,name,short_name\nG71,Great Hall,\n",
-		"properties.csv":     "key,name\n1,Bus 1\n2,Bus 2\n",
-		"groups.csv":         "key,name,resource\n9A,9A,\nbuses,Buses,true\n",
-		"memberships.csv":    "group,member,first_day,last_day\n9A,Staff:17,2026-09-01,2027-07-20\n9A,Staff:18,,\n",
-		"users.csv":          "key,name,email,element,uuid,can_add_events\n1,Ann,a@b.example,Staff:17," + firstUUID + ",yes\n",
+		"staff.csv":       "key,initials,forename,surname\n17,ABC,Ann,Cole\n18,DEF,Dan,Ford\n",
+		"locations.csv":   "key,name,short_name\nG71,Great Hall,\n",
+		"properties.csv":  "key,name\n1,Bus 1\n2,Bus 2\n",
+		"groups.csv":      "key,name,resource\n9A,9A,\nbuses,Buses,true\n",
+		"memberships.csv": "group,member,first_day,last_day\n9A,Staff:17,2026-09-01,2027-07-20\n9A,Staff:18,,\n",
+		"users.csv": "key,name,email,element,uuid,can_add_events\n" +
+			"1,Ann,a@b.example,Staff:17," + firstUUID + ",yes\n",
 		"administrators.csv": "element,user\nLocation:G71,1\n",
 		"eventcategories.csv": "key,name,pecking_order,busy,visible\nlesson,Lesson,10,true,true\n" +
 			"club,Club,20,false,true\n",
@@ -45,7 +47,8 @@ var (
 		"eventcategories.csv": "key,name,pecking_order,busy,visible\nlesson,Lesson,10,true,\n" +
 			"club,Clubs,5,true,true\n",
 		"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n" +
-			"1,Chess club,lesson,2026-09-07 16:30,2026-09-07T16:00:00Z,,18,,Staff:18;Location:G71;Group:buses;Group:buses\n" +
+			"1,Chess club,lesson,2026-09-07 16:30,2026-09-07T16:00:00Z,,18,," +
+			"Staff:18;Location:G71;Group:buses;Group:buses\n" +
 			"2,Trip,club,2026-09-08 09:00,2026-09-08 17:00,,,,Group:9A\n" +
 			"3,Same,lesson,2026-09-07 09:00,2026-09-07 10:00,,,,\n4,New,lesson,2026-09-09,2026-09-10,true,,,\n",
 		"commitments.csv": "event,element,status,reason,decided_by,decided_at\n" +
@@ -115,7 +118,8 @@ func (o office) results(t *testing.T, other, dir string) string {
 			t.Errorf("%+v", r)
 		}
 	}
-	return fmt.Sprintf("updated %d, created %d, unchanged %d", counts["updated"], counts["created"], counts["unchanged"])
+	return fmt.Sprintf("updated %d, created %d, unchanged %d",
+		counts["updated"], counts["created"], counts["unchanged"])
 }
 
 // listOf is what a dry run prints before its table.

@@ -213,7 +213,8 @@ func brief(was, is string) (string, string) {
 	return cut(a), cut(b)
 }
 
-// compare compares columns. An empty cell of the row means what is in defaults, or false where the record has a boolean.
+// compare compares columns. An empty cell of the row means what is in defaults, or false where the record has a
+// boolean.
 func compare(columns []string, was, is func(column string) string, defaults map[string]string) (all []FieldChange) {
 	for _, column := range columns {
 		if column == "key" {

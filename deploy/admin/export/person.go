@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -286,11 +287,10 @@ func (p *person) writeNotes() error {
 				return err
 			}
 			var why string
-			text := strings.ToLower(note.Text("contents"))
 			switch {
 			case p.isUser(note.ID("owner_id")):
 				why = "wrote it"
-			case slices.ContainsFunc(named, func(name string) bool { return strings.Contains(text, name) }):
+			case named.In([]byte(note.Text("contents"))):
 				why = "is named"
 			default:
 				continue
@@ -307,23 +307,14 @@ func (p *person) writeNotes() error {
 	})
 }
 
-// calledBy are the names that a note may call the person by, in small letters.
-func (p *person) calledBy() []string {
-	surname := p.element.Text("surname")
-	all := []string{p.element.Text("name"), p.element.Text("email")}
-	for _, forename := range []string{p.element.Text("forename"), p.element.Text("known_as")} {
-		if forename != "" && surname != "" {
-			all = append(all, forename+" "+surname)
-		}
-	}
+// calledBy finds the person in texts, as an erasure does.
+func (p *person) calledBy() *erasure.Texts {
+	e := p.element
+	others := []string{e.Text("name"), e.Text("email")}
 	for _, user := range p.users {
-		all = append(all, user.Text("name"), user.Text("email"))
+		others = append(others, user.Text("name"), user.Text("email"))
 	}
-	for i := range all {
-		all[i] = strings.ToLower(all[i])
-	}
-	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(name string) bool { return name == "" })
+	return erasure.NewTexts(erasure.NamesOf(e.Text("forename"), e.Text("known_as"), e.Text("surname"), others...), "")
 }
 
 func (p *person) writeAccess() error {

@@ -158,5 +158,10 @@ func otherAdministrationCalls() map[string]call {
 		calls["GET "+path+" | any"] = send(http.MethodGet, at(path+"?limit=1"), nil)
 	}
 	calls["GET /api/admin/access/elements | any"] = send(http.MethodGet, at("/api/admin/access/elements?limit=1"), nil)
+	calls["GET /api/admin/erasures | any"] = send(http.MethodGet, at("/api/admin/erasures?limit=1"), nil)
+	calls["POST /api/admin/erasures | one that names nobody"] = send(http.MethodPost, at("/api/admin/erasures"),
+		with(wrapped("erasure")))
+	calls["GET /api/admin/erasures/{id} | one that there is not"] = send(http.MethodGet,
+		at(fmt.Sprintf("/api/admin/erasures/%d", nowhere)), nil)
 	return calls
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/service/names"
@@ -156,6 +157,9 @@ func (w *writer) elements(admin *servicetest.Client) {
 	feed := w.call(admin, "POST /api/elements/{id}/feeds", nil, room).Int(w.t, "feed.id")
 	w.call(admin, "DELETE /api/elements/{id}/feeds/{feed}", nil, room, feed)
 	w.call(admin, "DELETE /api/admin/elements/{id}", nil, room)
+	leaver := element("Pupil", record{"forename": "Lee", "surname": "Ver"})
+	w.call(admin, "POST /api/admin/erasures", record{"erasure": record{"element_id": leaver}})
+	awaitErasure(w.t, admin, leaver)
 }
 
 // events has a controlled hall and a minibus of a pool, both decided on by the administrator, and a booker who asks.
@@ -238,4 +242,13 @@ func (w *writer) users(s *servicetest.System, admin *servicetest.Client) {
 	w.call(admin, "DELETE /api/admin/users/{id}/sessions", nil, made)
 	w.call(admin, "POST /api/admin/users/{id}/uuid", nil, made)
 	w.call(admin, "DELETE /api/admin/users/{id}", nil, made)
+}
+
+// awaitErasure waits until the erasure of an element is done.
+func awaitErasure(t *testing.T, admin *servicetest.Client, element int64) {
+	t.Helper()
+	path := fmt.Sprintf("/api/admin/erasures/%d", element)
+	for admin.Get(t, path).Must(t, http.StatusOK).Text(t, "erasure.state") != "done" {
+		time.Sleep(100 * time.Millisecond)
+	}
 }

@@ -200,6 +200,11 @@ func (c *budgeted) elementAdministrationCalls() []call {
 	calls := []call{
 		read("GET "+elements, "a page", c.admin, elements+"?limit=10"),
 		read("GET /api/admin/export/memberships", "a page", c.admin, "/api/admin/export/memberships?limit=10"),
+		read("GET /api/admin/erasures", "a page", c.admin, "/api/admin/erasures?limit=10"),
+		read("GET /api/admin/erasures/{id}", "", c.admin, at("/api/admin/erasures/%d", c.erased)),
+		write("POST /api/admin/erasures", "what it would be", c.admin, func(int) (string, any) {
+			return "/api/admin/erasures", record{"erasure": record{"element_id": c.pupil, "dry_run": true}}
+		}),
 		create,
 		keyed(create),
 		read("GET "+elements+"/{id}", "", c.admin, at(elements+"/%d", c.room)),

@@ -18,6 +18,7 @@ type budgeted struct {
 	system                        *servicetest.System
 	teacher, colleague, room, set int64
 	pupil, minibuses, calendar    int64
+	erased                        int64 // a pupil
 	buses                         []int64
 	lesson, trip                  int64
 	event, note                   int64 // five elements and three notes, and one of these
@@ -50,7 +51,8 @@ func newBudgeted(t *testing.T, s *servicetest.System) *budgeted {
 	staff := admin.Import(t, "staff", record{"key": "1", "initials": "ABC", "forename": "Anna", "surname": "Bell"},
 		record{"key": "2", "initials": "DEF", "forename": "Dan", "surname": "Eve"})
 	pupils := admin.Import(t, "pupils", record{"key": "1", "forename": "Pat", "surname": "Quill"},
-		record{"key": "2", "forename": "Kim", "surname": "Quill"})
+		record{"key": "2", "forename": "Kim", "surname": "Quill"},
+		record{"key": "3", "forename": "Gus", "surname": "Gone"})
 	rooms := admin.Import(t, "locations", record{"key": "1", "name": "Room 1", "short_name": "R1"})
 	groups := admin.Import(t, "groups", record{"key": "year", "name": "Year 9"}, record{"key": "form", "name": "9A"},
 		record{"key": "set", "name": "9 Mathematics 1"}, record{"key": "buses", "name": "Minibuses", "resource": true})
@@ -75,6 +77,9 @@ func newBudgeted(t *testing.T, s *servicetest.System) *budgeted {
 		membership("form", "Pupil:1"), membership("set", "Pupil:1"), membership("set", "Pupil:2"))...)
 	c.addUsers()
 	c.addLessons()
+	c.erased = pupils["3"]
+	admin.Post(t, "/api/admin/erasures", record{"erasure": record{"element_id": c.erased}}).Must(t, 201)
+	awaitErasure(t, admin, c.erased)
 	return c
 }
 

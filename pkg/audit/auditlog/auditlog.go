@@ -1,5 +1,5 @@
 // Package auditlog keeps a service's audit: the collection SERVICE_audit, to which entries are appended and never
-// changed or removed.
+// removed. Nothing changes them but [Log.Erase].
 //
 // A write leaves its entry in the array audit of its own document (package audit), so there is never one without the
 // other. [Log.Run] moves the entries to the collection, at least once and by their ids: a process may die at any

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/audit/accesslog"
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/lifecycle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 	"github.com/belfry-schools/belfry/services/elements/internal/store"
@@ -33,7 +36,11 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 		return service.Surface{}, err
 	}
 	elements := element.New(element.Options{
-		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds,
+		Store: stores.Elements, Memberships: stores.Memberships, Feeds: stores.Feeds, Erasures: stores.Erasures,
+		Erasers: element.Erasers{
+			Own:      []func(erasure.Person) erasure.Part{stores.Audit.Erase, accesses.Erase},
+			Identity: r.Identity, Events: r.Events, Notes: r.Notes,
+		},
 		Events: r.Events, Users: r.Identity, Accesses: accesses, Sights: r.Sights, Zone: r.Zone, Now: time.Now,
 	})
 	h := handlers{
@@ -48,6 +55,31 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 			lifecycle.Background("log of changes", stores.Changes.Run(r.Log)),
 			lifecycle.Background("log of looks", accesses.Run(r.Log)),
 			lifecycle.Background("upgrade of elements", stores.Elements.KeepUpgraded(r.Log)),
+			lifecycle.Background("erasures", erasures(r, elements)),
 		},
 	}, nil
+}
+
+const (
+	// erasureEvery bounds how long an erasure waits until it begins.
+	erasureEvery = time.Second
+	// erasureRetry is waited first, and longestErasureRetry at most, while a service or a store is away.
+	erasureRetry, longestErasureRetry = time.Second, 30 * time.Second
+)
+
+// erasures goes on with the erasures that are not done. One replica at a time does.
+func erasures(r *service.Runtime, elements *element.Service) func(context.Context) error {
+	var leading *background.Loop
+	lead := func(ctx context.Context) error {
+		leading.Works(ctx)
+		return background.New(background.Options{
+			Name: "the erasure of persons", Log: r.Log, Step: elements.EraseNext, Every: erasureEvery,
+			Retry: erasureRetry, LongestRetry: longestErasureRetry,
+		}).Run(ctx)
+	}
+	leading = background.New(background.Options{
+		Name: "leading the erasure of persons", Log: r.Log, Every: erasureEvery,
+		Step: func(ctx context.Context) error { return store.LeadErasures(ctx, r.DB, lead) },
+	})
+	return func(ctx context.Context) error { return leading.Run(outbox.Unsampled(ctx)) }
 }

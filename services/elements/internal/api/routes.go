@@ -101,6 +101,17 @@ func (h handlers) public() []web.Route {
 			Access: web.Admin, Handler: h.exportMemberships,
 		},
 
+		{
+			Method: fiber.MethodPost, Path: "/api/admin/erasures",
+			Fields: "erasure.element_id erasure.namesakes erasure.dry_run erasure.fingerprint",
+			Access: web.Admin, Handler: h.erase,
+		},
+		{
+			Method: fiber.MethodGet, Path: "/api/admin/erasures", Query: "limit after",
+			Access: web.Admin, Handler: h.listErasures,
+		},
+		{Method: fiber.MethodGet, Path: "/api/admin/erasures/:id", Access: web.Admin, Handler: h.getErasure},
+
 		importer.Route("memberships", h.audit, h.importMemberships),
 		importer.Route("administrators", h.audit, h.importAdministrators),
 		h.audit.Route("elements", h.zone),

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
@@ -13,7 +14,7 @@ var ErrUUIDTaken = errors.New("another element has the uuid")
 
 // Change changes the fields that the draft gives. record.InvalidError when the result is invalid or another element has
 // the uuid; PreconditionFailed at another version; a Missing problem when there is no such element, Forbidden when it
-// is not p's to change.
+// is not p's to change, Conflict when it has been erased.
 func (s *Service) Change(
 	ctx context.Context, p principal.Principal, id int64, d Draft, match record.Match,
 ) (Element, error) {
@@ -26,6 +27,9 @@ func (s *Service) Change(
 	e, err := s.change(ctx, id, func(e *Element) error {
 		if err := match.Check(e.Version); err != nil {
 			return err
+		}
+		if e.Erased {
+			return problem.New(problem.Conflict, "the person has been erased")
 		}
 		faults := d.Apply(e)
 		return record.Invalid(*e, faults)

@@ -22,6 +22,7 @@ type Element struct {
 	Name       string // derived from the details for staff and pupils
 	UUID       string
 	Current    bool
+	Erased     bool // a person of whom nothing is left that says who it was; it never changes again
 
 	Details Details
 

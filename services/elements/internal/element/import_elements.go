@@ -4,6 +4,7 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -16,7 +17,8 @@ type Row struct {
 }
 
 // ImportElements writes a batch of elements of one type and returns the rows' outcomes in their order; a row that
-// fails, fails alone. A dry run writes nothing. Conflict when others keep changing the same elements.
+// fails, fails alone: that of a person who has been erased does. A dry run writes nothing. Conflict when others keep
+// changing the same elements.
 func (s *Service) ImportElements(ctx context.Context, t Type, rows []Row, dry bool) ([]record.Outcome, error) {
 	outcomes := make([]record.Outcome, len(rows))
 	err := retry(ctx, func(ctx context.Context) (bool, error) { return s.importElements(ctx, t, rows, outcomes, dry) })
@@ -26,9 +28,13 @@ func (s *Service) ImportElements(ctx context.Context, t Type, rows []Row, dry bo
 func (s *Service) importElements(
 	ctx context.Context, t Type, rows []Row, outcomes []record.Outcome, dry bool,
 ) (done bool, err error) {
+	salt, err := s.erasures.Salt(ctx)
+	if err != nil {
+		return false, err
+	}
 	var keys []string
 	for _, r := range open(rows, outcomes) {
-		keys = append(keys, t.Key(r.Key))
+		keys = append(keys, t.Key(r.Key), t.hiddenKey(salt, r.Key))
 	}
 	existing, err := s.findByKeys(ctx, keys)
 	if err != nil {
@@ -37,7 +43,10 @@ func (s *Service) importElements(
 	changes := importChanges[Element]{id: func(e Element) int64 { return e.ID }}
 	decideAll(rows, outcomes, func(i int, r Row) record.Outcome {
 		e, exists := existing[t.Key(r.Key)]
-		if exists && e.ImportHash == r.Hash {
+		if _, erased := existing[t.hiddenKey(salt, r.Key)]; erased {
+			return record.Fail(problem.Fields{"key": {erasure.Refused}})
+		}
+		if exists && (e.ImportHash == r.Hash || e.Erased) {
 			return record.Outcome{Result: record.Unchanged, ID: e.ID}
 		}
 		e = r.blank(t, e)
@@ -48,6 +57,9 @@ func (s *Service) importElements(
 	})
 	return changes.write(ctx, s.store, outcomes, dry)
 }
+
+// hiddenKey is what an erased element has in place of an import's key.
+func (t Type) hiddenKey(salt, key string) string { return t.Key(erasure.Key(salt, t.Key(key))) }
 
 // blank returns the element without any details, a new one when it does not exist.
 func (r Row) blank(t Type, existing Element) Element {

@@ -99,6 +99,8 @@ type Options struct {
 	Store       Store
 	Memberships MembershipStore
 	Feeds       FeedStore
+	Erasures    ErasureStore
+	Erasers     Erasers
 	Events      Events
 	Users       Users
 	Accesses    Accesses
@@ -112,6 +114,8 @@ type Service struct {
 	store       Store
 	memberships MembershipStore
 	feeds       FeedStore
+	erasures    ErasureStore
+	erasers     Erasers
 	events      Events
 	users       Users
 	accesses    Accesses
@@ -122,7 +126,9 @@ type Service struct {
 
 // New returns the use cases.
 func New(o Options) *Service {
-	return &Service{o.Store, o.Memberships, o.Feeds, o.Events, o.Users, o.Accesses, o.Sights, o.Zone, o.Now}
+	return &Service{
+		o.Store, o.Memberships, o.Feeds, o.Erasures, o.Erasers, o.Events, o.Users, o.Accesses, o.Sights, o.Zone, o.Now,
+	}
 }
 
 func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }

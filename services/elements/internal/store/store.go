@@ -24,6 +24,7 @@ type Store struct {
 	Elements    *Elements
 	Memberships *Memberships
 	Feeds       *Feeds
+	Erasures    *Erasures
 	Audit       *auditlog.Log  // of elements, memberships and feeds
 	Changes     *changelog.Log // of elements and memberships
 }
@@ -42,7 +43,8 @@ func New(o Options) *Store {
 	db := o.DB
 	return &Store{
 		Elements: newElements(o), Memberships: newMemberships(o), Feeds: newFeeds(db, o.IDs),
-		Audit: auditOf(db), Changes: changesOf(db, o.Keep),
+		Erasures: newErasures(db),
+		Audit:    auditOf(db), Changes: changesOf(db, o.Keep),
 	}
 }
 
@@ -89,6 +91,7 @@ func Prepare(ctx context.Context, db *mongo.Database) error {
 		mongostore.EnsureIndexes(ctx, db.Collection("elements"), elementIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("memberships"), membershipIndexes),
 		mongostore.EnsureIndexes(ctx, db.Collection("feeds"), feedIndexes),
+		mongostore.EnsureIndexes(ctx, db.Collection("erasures"), erasureIndexes),
 		auditOf(db).Prepare(ctx), changesOf(db, 0).Prepare(ctx),
 		accesslog.Prepare(ctx, db, service))
 	if err != nil {

@@ -425,6 +425,8 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"a page of members", "memberships",
 			byMembershipFilter(element.MembershipFilter{Group: 100000, Days: day, After: 5}),
 			bson.D{{Key: "member", Value: 1}}},
+		{"erasures that are running", "erasures", runningErasures(), nil},
+		{"a page of erasures", "erasures", erasuresAfter(5), orderOfID},
 		{"pairs of a group", "memberships", byPairs([]int64{100000}, some), nil},
 		{"pairs of groups", "memberships", byPairs([]int64{100000, 100001}, some), nil},
 		{"pairs of members", "memberships", byPairs([]int64{100000, 100001, 100002}, some), nil},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -38,11 +39,21 @@ func TestHardToBreak_Row09_NoWriteLosesWhatItDoesNotKnow(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	person := erasure.Person{ElementID: elements[0].ID, Names: []string{"Ann"}}
+	erasing := element.Erasure{ID: person.ElementID, Person: person}
+	if err := s.Erasures.Insert(ctx, erasing); err != nil {
+		t.Fatal(err)
+	}
+
 	kept := storetest.AddUnknown(t, db, storetest.Unknown{
-		Filled:    []string{"elements", "memberships", "feeds", "element_settings"},
+		Filled:    []string{"elements", "memberships", "feeds", "element_settings", "erasures"},
 		Unchanged: []string{"counters", "migrations", "elements_audit", "elements_changes", "elements_accesses"},
 	})
 
+	next := func(e *element.Erasure) error { e.Round++; return nil }
+	if _, err := s.Erasures.Change(ctx, erasing.ID, next); err != nil {
+		t.Error(err)
+	}
 	rename := func(e *element.Element) error { e.Name += "!"; return nil }
 	if _, err := s.Elements.Change(ctx, elements[0].ID, rename); err != nil {
 		t.Error(err)

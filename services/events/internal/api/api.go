@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/outbox"
@@ -171,6 +172,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		webhooks:   webhookHandlers{notices, r.Zone},
 		absences:   absenceHandlers{absences, shape{r.Zone}},
 		audit:      store.Audit(r.DB),
+		eraseRest:  func(p erasure.Person) []erasure.Part { return store.Erase(r.DB, p) },
 	}
 	return service.Surface{
 		Public:   h.public(),

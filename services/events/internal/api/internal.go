@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -114,4 +116,13 @@ func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact
 		}
 	}
 	return facts, nil
+}
+
+// erase answers neighbour.EraseEvents.
+func (h handlers) erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	parts := append([]erasure.Part{
+		h.events.Erase(q.Person), h.categories.Erase(q.Person), h.audit.Erase(q.Person),
+	}, h.eraseRest(q.Person)...)
+	next, changed, err := erasure.Step(audit.WithErasure(ctx), parts, q.After)
+	return fact.ErasureStep{After: next, Changed: changed}, err
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -29,6 +30,7 @@ type handlers struct {
 	webhooks   webhookHandlers
 	absences   absenceHandlers
 	audit      *auditlog.Log
+	eraseRest  func(erasure.Person) []erasure.Part // of what no use case has
 }
 
 // public are the routes for clients.
@@ -156,5 +158,6 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Living, h.living),
 		web.Serve(neighbour.Busy, h.busy),
 		web.Serve(neighbour.Calendar, h.calendar),
+		web.Serve(neighbour.EraseEvents, h.erase),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -72,6 +73,9 @@ type Store interface {
 	// between, change runs again on the event as it is then. Nothing is written when it returns an error; with
 	// record.ErrUnchanged the event is returned as it is.
 	Change(ctx context.Context, id int64, change func(*Event) error) (Event, error)
+	// FindTexts returns the ids of the next events, after a place, in whose texts something is found, and the place to
+	// go on after: "" is before the first and after the last.
+	FindTexts(ctx context.Context, texts *erasure.Texts, after string) (ids []int64, next string, err error)
 	// Delete removes the event with its commitments and requests if may returns no error, and enqueues a message
 	// for the other services, as one atomic step.
 	Delete(ctx context.Context, id int64, may func(*Event) error) error

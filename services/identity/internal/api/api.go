@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/outbox"
 	"github.com/belfry-schools/belfry/pkg/service"
 	"github.com/belfry-schools/belfry/pkg/service/background"
@@ -86,6 +87,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
 		version: r.Version, log: r.Log,
+		answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 	}
 
 	confirmation := background.New(background.Options{

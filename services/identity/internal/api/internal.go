@@ -3,12 +3,14 @@ package api
 import (
 	"context"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 )
 
 // facts answers neighbour.UserFacts.
 func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
-	found, err := h.users.Find(ctx, q.IDs, q.Keys)
+	found, err := h.users.Find(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -20,4 +22,13 @@ func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User,
 		}
 	}
 	return facts, nil
+}
+
+// erase answers neighbour.EraseUsers.
+func (h handlers) erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	next, changed, err := erasure.Step(audit.WithErasure(ctx), []erasure.Part{
+		h.users.EraseUsers(q.Person), h.users.EraseTexts(q.Person), h.audit.Erase(q.Person),
+		h.users.EraseAnswers(q.Person, h.answers),
+	}, q.After)
+	return fact.ErasureStep{After: next, Changed: changed}, err
 }

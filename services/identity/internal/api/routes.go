@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/apidoc"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/idempotency/answers"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/session"
@@ -27,6 +28,7 @@ type handlers struct {
 	cookies  web.Cookies
 	trusted  []netip.Prefix
 	audit    *auditlog.Log
+	answers  *answers.Store
 	zone     wiretime.Zone
 	version  string
 	log      *slog.Logger
@@ -94,5 +96,6 @@ func (h handlers) public() []web.Route {
 func (h handlers) internal() []web.Route {
 	return []web.Route{
 		web.Serve(neighbour.UserFacts, h.facts),
+		web.Serve(neighbour.EraseUsers, h.erase),
 	}
 }

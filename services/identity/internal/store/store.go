@@ -30,6 +30,7 @@ type Store struct {
 	ended  *mongo.Collection // of sessions; not audited, as they end by what is
 	leases *mongo.Collection
 	ids    *mongostore.IDs
+	salt   *mongostore.Constant // of erased keys
 }
 
 var _ user.Store = (*Store)(nil)
@@ -43,7 +44,11 @@ func New(db *mongo.Database, ids *mongostore.IDs, marks journal.Marks) *Store {
 			return []directory.Key{{Kind: directory.User, ID: id}}
 		},
 	})
-	return &Store{users: users, ended: endedCollection(db), leases: db.Collection("user_leases"), ids: ids}
+	leases := db.Collection("user_leases")
+	return &Store{
+		users: users, ended: endedCollection(db), leases: leases, ids: ids,
+		salt: mongostore.NewConstant(leases, "erasure_salt"),
+	}
 }
 
 // Collection is where the users are.
@@ -203,6 +208,9 @@ func (s *Store) Change(ctx context.Context, id int64, decide func(*user.User) er
 func (s *Store) WithLease(ctx context.Context, work func(context.Context) error) error {
 	return mongostore.WithLease(ctx, s.leases, "governors", work)
 }
+
+// ErasureSalt implements user.Store.
+func (s *Store) ErasureSalt(ctx context.Context) (string, error) { return s.salt.Get(ctx) }
 
 // taken returns the error of the unique index that a write of the database failed at; nil when it did not fail at one.
 func taken(err error) error {

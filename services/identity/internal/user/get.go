@@ -63,14 +63,19 @@ func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) 
 	return self, err
 }
 
-// Find returns the users with those ids and those import keys that exist, active or not, for other services.
-func (s *Service) Find(ctx context.Context, ids []int64, keys []string) ([]User, error) {
-	found, err := s.store.Find(ctx, ids)
+// Find returns the users with those ids and those import keys that exist, and those who are the elements, active or
+// not, for other services.
+func (s *Service) Find(ctx context.Context, q fact.UsersQuestion) ([]User, error) {
+	found, err := s.store.Find(ctx, q.IDs)
 	if err != nil {
 		return nil, err
 	}
-	keyed, err := s.store.FindByKeys(ctx, keys)
-	return append(found, keyed...), err
+	keyed, err := s.store.FindByKeys(ctx, q.Keys)
+	if err != nil || len(q.Elements) == 0 {
+		return append(found, keyed...), err
+	}
+	own, err := s.store.List(ctx, Filter{Elements: q.Elements, Limit: usersAtOnce})
+	return slices.Concat(found, keyed, own), err
 }
 
 // List returns up to limit of the users that p administers, with ids above after, by id, and the id after which the

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -91,22 +92,33 @@ func (row Row) apply(u *User, elementID int64) problem.Fields {
 // importBatch is the stored state that the rows of a batch are compared with.
 type importBatch struct {
 	stored   map[string]User   // by key
+	erased   map[string]bool   // the keys of users who have been erased
 	elements map[string]int64  // by "Type:key"
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
 func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
-	b := importBatch{stored: map[string]User{}, elements: map[string]int64{}, holders: map[string]string{}}
+	b := importBatch{
+		stored: map[string]User{}, erased: map[string]bool{}, elements: map[string]int64{}, holders: map[string]string{},
+	}
 	keys := make([]string, len(rows))
 	for i, row := range rows {
 		keys[i] = row.Key
 	}
-	users, err := s.store.FindByKeys(ctx, keys)
+	salt, err := s.store.ErasureSalt(ctx)
+	if err != nil {
+		return b, err
+	}
+	hidden := erasure.Keys(salt, keys)
+	users, err := s.store.FindByKeys(ctx, slices.Concat(keys, slices.Collect(maps.Keys(hidden))))
 	if err != nil {
 		return b, err
 	}
 	for _, u := range users {
+		if key, erased := hidden[u.Key]; erased {
+			b.erased[key] = true
+		}
 		b.stored[u.Key] = u
 	}
 	wanted := map[string]bool{}
@@ -141,6 +153,9 @@ func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
 
 // check adds what is wrong with the row's references, and reserves its uuid against later rows.
 func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
+	if b.erased[row.Key] {
+		faults.Add("key", erasure.Refused)
+	}
 	if _, exists := b.elements[row.Element]; row.Element != "" && !exists && !dryRun {
 		faults.Add("element", problem.MustExist)
 	}

@@ -47,6 +47,8 @@ type Store interface {
 	// ListRevoked returns the users whose sessions had to follow a write since a time, and the hashes of the sessions
 	// that were ended since, both in no order.
 	ListRevoked(ctx context.Context, since time.Time) (users []User, ended []string, err error)
+	// ErasureSalt returns what the keys of erased users are hidden with: a random text that never changes.
+	ErasureSalt(ctx context.Context) (string, error)
 	// WithLease runs work while no other process or request holds the lease. The context of work ends when the lease
 	// is lost.
 	WithLease(ctx context.Context, work func(context.Context) error) error

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -40,4 +42,11 @@ func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form
 		shown[i] = shape(n, nil)
 	}
 	return shown, err
+}
+
+// erase answers neighbour.EraseNotes.
+func (h handlers) erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	parts := []erasure.Part{h.notes.Erase(q.Person), h.audit.Erase(q.Person)}
+	next, changed, err := erasure.Step(audit.WithErasure(ctx), parts, q.After)
+	return fact.ErasureStep{After: next, Changed: changed}, err
 }

@@ -54,6 +54,7 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.NewNote, h.create),
 		web.Serve(neighbour.SystemNotes, h.notes.KeepSystemNotes),
 		web.Serve(neighbour.Noted, h.notes.Noted),
+		web.Serve(neighbour.EraseNotes, h.erase),
 		web.Serve(neighbour.Changes, h.log.Answer),
 	}
 }

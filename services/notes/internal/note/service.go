@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -48,6 +49,11 @@ type Store interface {
 	Delete(ctx context.Context, id int64, may func(*Note) error) error
 	// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time. The notes keep their versions.
 	ForgetIdempotencyKeys(ctx context.Context, before time.Time) error
+
+	// FindTexts returns the ids of the next notes, after a place, that one of the users wrote or in whose texts
+	// something is found, and the place to go on after: "" is before the first and after the last.
+	FindTexts(ctx context.Context, texts *erasure.Texts, users []int64, after string) (
+		ids []int64, next string, err error)
 
 	// DeleteOfEvents deletes all notes of the events.
 	DeleteOfEvents(ctx context.Context, eventIDs []int64) error

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client"
+)
+
+const (
+	erasuresPath = "/api/admin/erasures"
+	// erasurePause is how long it waits before it looks again how far an erasure is.
+	erasurePause = time.Second
+)
+
+// errNotErased ends a run in which some persons were not erased.
+var errNotErased = errors.New("some were not erased")
+
+// eraseFlags are the flags of what erases.
+type eraseFlags struct {
+	namesakes, really bool
+	again             string // a file
+}
+
+func erasePerson(s surroundings) *cobra.Command {
+	var f eraseFlags
+	command := &cobra.Command{
+		Use: "erase ELEMENT", Short: "Take a person's names, addresses and notes out of all that Belfry keeps",
+		Long: `Shows what erasing a member of staff or a pupil means: the names that are looked for, the person's users, ` +
+			`and others
+of the same name. With --really it is done, for ever, and the command waits until it is. The person is called
+"Former pupil 151" since, and has left; its users can't log in again. Notes by the person, and notes that name it, go;
+in all other texts, and in the audit, the new name stands in place of the old ones.
+
+Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
+
+With --again it erases whom a list names, that "belfryctl people erased --json" wrote: after a restore from a backup
+that is older. Only an administrator of all schools may do it.`,
+		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really\n" +
+			"  belfryctl people erase --again erased.json --really",
+		Args: cobra.MaximumNArgs(1),
+	}
+	flags := command.Flags()
+	flags.BoolVar(&f.really, "really", false, "erase; without it nothing is changed")
+	flags.BoolVar(&f.namesakes, "namesakes", false, "also change texts with a name that others have, too")
+	flags.StringVar(&f.again, "again", "", "a list of erased persons, as JSON, instead of one person")
+	return administrative(s, command, func(j job) error {
+		switch {
+		case f.again != "" && len(j.args) == 0:
+			return j.eraseAgain(f)
+		case f.again != "" || len(j.args) == 0:
+			return &usageError{errors.New("give either a person or --again FILE")}
+		}
+		id, err := j.elementID(j.args[0])
+		if err != nil {
+			return err
+		}
+		erased, err := j.erase(id, "", f)
+		if err != nil {
+			return err
+		}
+		if j.json {
+			return printJSON(j.s.out, map[string]any{"erasure": erased})
+		}
+		return j.erasure(erased)
+	})
+}
+
+// erase asks for an erasure, and waits until it is done; unless it is meant, it only asks what it would be.
+func (j job) erase(id int64, fingerprint string, f eraseFlags) (client.Record, error) {
+	asked := map[string]any{"element_id": id, "namesakes": f.namesakes, "dry_run": !f.really}
+	if fingerprint != "" {
+		asked["fingerprint"] = fingerprint
+	}
+	e, err := j.c.Create(j.ctx, erasuresPath, "erasure", asked)
+	for err == nil && f.really && e.Text("state") != "done" {
+		select {
+		case <-j.ctx.Done():
+			return nil, j.ctx.Err()
+		case <-time.After(erasurePause):
+		}
+		e, err = j.c.Get(j.ctx, erasuresPath+"/"+strconv.FormatInt(id, 10), "erasure")
+	}
+	return e, err
+}
+
+// erasure prints one that is done, or would be.
+func (j job) erasure(e client.Record) error {
+	id := e.Text("element_id")
+	if e.Text("state") == "done" {
+		_, err := fmt.Fprintf(j.s.out, "element %s is erased: it is %s since, and %s records were changed or deleted\n",
+			id, e.Text("name"), e.Text("records"))
+		return err
+	}
+	fmt.Fprintf(j.s.out, "element %s would be %s since\n", id, e.Text("name"))
+	names, _ := e["names"].([]any)
+	for _, name := range names {
+		fmt.Fprintf(j.s.out, "  looked for in all texts: %v\n", name)
+	}
+	if users := e.Text("user_ids"); users != "" {
+		fmt.Fprintf(j.s.out, "  users that can't log in again: %s\n", users)
+	}
+	if others := e.Text("namesakes"); others != "" {
+		const left = "  elements of the same name: %s; texts with that name stay, unless you give --namesakes\n"
+		fmt.Fprintf(j.s.out, left, others)
+	}
+	_, err := fmt.Fprintln(j.s.out, "nothing is changed; with --really it is done, for ever")
+	return err
+}
+
+// eraseAgain erases whom a list names. One whom a deployment does not have is left out.
+func (j job) eraseAgain(f eraseFlags) error {
+	text, err := os.ReadFile(f.again)
+	if err != nil {
+		return err
+	}
+	var list struct {
+		Erasures []struct {
+			ElementID   int64 `json:"element_id"`
+			Fingerprint string
+		}
+	}
+	if err := json.Unmarshal(text, &list); err != nil || list.Erasures == nil {
+		return &usageError{fmt.Errorf("%s is no list that belfryctl people erased --json wrote", f.again)}
+	}
+	var outcomes []client.Record
+	refused := false
+	for _, of := range list.Erasures {
+		o := client.Record{"element_id": of.ElementID}
+		e, err := j.erase(of.ElementID, of.Fingerprint, f)
+		failed := (*client.Error)(nil)
+		switch {
+		case err == nil && e.Text("state") == "done":
+			o["outcome"] = "erased"
+		case err == nil:
+			o["outcome"] = "would be erased"
+		case errors.As(err, &failed) && failed.Code == 404:
+			o["outcome"] = "is not there"
+		case errors.As(err, &failed) && failed.Code == 409:
+			o["outcome"], refused = failed.Message, true
+		default:
+			return err
+		}
+		outcomes = append(outcomes, o)
+	}
+	if err := j.list("erasures", outcomes, field("element_id"), field("outcome")); err != nil {
+		return err
+	}
+	if refused {
+		return errNotErased
+	}
+	return nil
+}
+
+func listErased(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "erased", Short: "List the persons who were erased, or are being",
+		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again": keep it beside your ` +
+			`backups,
+and not in them. It has ids and fingerprints of them, and no names.`,
+		Example: "  belfryctl people erased --json > erased.json", Args: cobra.NoArgs,
+	}
+	return administrative(s, command, func(j job) error {
+		all, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
+		if err != nil {
+			return err
+		}
+		return j.list("erasures", all, field("element_id"), field("name"), field("state"), field("asked_by"),
+			field("asked_at"), field("done_at"), field("records"))
+	})
+}
+
+// leaverFlags are the flags of leavers.
+type leaverFlags struct {
+	eraseFlags
+	before, entityType string
+}
+
+func listLeavers(s surroundings) *cobra.Command {
+	var f leaverFlags
+	command := &cobra.Command{
+		Use:   "leavers --before DATE",
+		Short: "List who left before a day, and erase them by the school's retention rules",
+		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group ended before ` +
+			`the day.
+Those who were never in a group with a last day are not in it: nothing says when they left. With --really each of
+them is erased, as by people erase, one after the other; the command may be interrupted and given again.`,
+		Example: "  belfryctl people leavers --before 2020-09-01 --type pupil\n" +
+			"  belfryctl people leavers --before 2020-09-01 --type pupil --really", Args: cobra.NoArgs,
+	}
+	flags := command.Flags()
+	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")
+	flags.StringVar(&f.entityType, "type", "", "only staff, or only pupil")
+	flags.BoolVar(&f.really, "really", false, "erase them; without it they are only listed")
+	flags.BoolVar(&f.namesakes, "namesakes", false, "as for people erase")
+	return administrative(s, command, func(j job) error { return j.leavers(f) })
+}
+
+func (j job) leavers(f leaverFlags) error {
+	if _, err := time.Parse(time.DateOnly, f.before); err != nil {
+		return &usageError{fmt.Errorf("--before: %q is not a day (YYYY-MM-DD)", f.before)}
+	}
+	types := []string{"Staff", "Pupil"}
+	switch strings.ToLower(f.entityType) {
+	case "":
+	case "staff":
+		types = types[:1]
+	case "pupil":
+		types = types[1:]
+	default:
+		return &usageError{fmt.Errorf("--type: %q is neither staff nor pupil", f.entityType)}
+	}
+	all, err := j.whoLeft(types, f.before)
+	if err != nil {
+		return err
+	}
+	refused := false
+	for _, e := range all {
+		e["outcome"] = "would be erased"
+		if !f.really {
+			continue
+		}
+		_, err := j.erase(e.ID("id"), "", f.eraseFlags)
+		failed := (*client.Error)(nil)
+		switch {
+		case err == nil:
+			e["outcome"] = "erased"
+		case errors.As(err, &failed) && failed.Code == 409:
+			e["outcome"], refused = failed.Message, true
+		default:
+			return err
+		}
+	}
+	if err := j.list("leavers", all, field("id"), field("entity_type"), field("name"), field("left"),
+		field("outcome")); err != nil {
+		return err
+	}
+	if refused {
+		return errNotErased
+	}
+	return nil
+}
+
+// whoLeft returns the persons of the types who are no longer current, are not erased, and left before the day.
+func (j job) whoLeft(types []string, before string) ([]client.Record, error) {
+	erased := map[int64]bool{}
+	for e, err := range j.c.List(j.ctx, erasuresPath, "erasures", nil) {
+		if err != nil {
+			return nil, err
+		}
+		erased[e.ID("element_id")] = e.Text("state") == "done"
+	}
+	left, err := j.lastDays()
+	if err != nil {
+		return nil, err
+	}
+	var all []client.Record
+	for _, entityType := range types {
+		query := map[string][]string{"entity_type": {entityType}, "current": {"false"}}
+		for e, err := range j.c.List(j.ctx, "/api/admin/elements", "elements", query) {
+			if err != nil {
+				return nil, err
+			}
+			last, known := left[e.ID("id")]
+			if !known || last >= before || erased[e.ID("id")] {
+				continue
+			}
+			e["left"] = last
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+// lastDays returns the last day on which each member was in a group, without those who are in one without an end.
+func (j job) lastDays() (map[int64]string, error) {
+	const never = "9999-12-31"
+	left := map[int64]string{}
+	for m, err := range j.c.List(j.ctx, "/api/admin/export/memberships", "memberships", nil) {
+		if err != nil {
+			return nil, err
+		}
+		member := m.ID("member_id")
+		for _, span := range m.Records("spans") {
+			last := span.Text("last_day")
+			if last == "" {
+				last = never
+			}
+			left[member] = max(left[member], last)
+		}
+	}
+	return left, nil
+}

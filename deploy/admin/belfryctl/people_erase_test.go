@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// stored returns where a text is in the stores of a system, in any letter case.
+func stored(t *testing.T, system *servicetest.System, text string) (places []string) {
+	t.Helper()
+	text = strings.ToLower(text)
+	ctx := context.WithoutCancel(t.Context())
+	names, err := system.DB.ListCollectionNames(ctx, bson.D{})
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		cursor, err := system.DB.Collection(name).Find(ctx, bson.D{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for cursor.Next(ctx) {
+			if strings.Contains(strings.ToLower(string(cursor.Current)), text) {
+				places = append(places, fmt.Sprintf("%s: %s", name, cursor.Current))
+			}
+		}
+		if err := cursor.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := system.Redis.Keys(ctx, system.Prefix+"*").Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatal(keys, err)
+	}
+	for _, key := range keys {
+		dump, err := system.Redis.Dump(ctx, key).Result()
+		if err == nil && strings.Contains(strings.ToLower(key+dump), text) {
+			places = append(places, key)
+		}
+	}
+	return places
+}
+
+// leaver is a pupil of whom each store has something.
+type leaver struct {
+	element, user, event int64
+	uuid                 string
+}
+
+// leaverOf makes the pupil Zoë O'Quill, and has others write of her wherever they can.
+func (o office) leaverOf(t *testing.T) leaver {
+	t.Helper()
+	admin := o.system.Admin(t)
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"pupils.csv": "key,forename,surname,known_as,tutor_group,email\n" +
+			"zoquill,Zoë,O'Quill,Zo,7B,zoquill@school.example\nmorr,Max,Orr,,7B,\n",
+		"groups.csv":      "key,name,description\n7b,Tutor group 7B,With Zo O'Quill\n",
+		"memberships.csv": "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
+		"users.csv": "key,name,email,kind,element,can_api,can_add_notes,can_add_events\n" +
+			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n",
+	}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	var l leaver
+	l.element = admin.Get(t, "/api/admin/elements?key=Pupil:zoquill").Must(t, 200).Int(t, "elements.0.id")
+	l.user = admin.Get(t, "/api/users?email=zoquill@school.example").Must(t, 200).Int(t, "users.0.id")
+	l.uuid = admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", l.user), nil).Must(t, 201).Text(t, "uuid")
+	category := admin.Post(t, "/api/admin/eventcategories",
+		object{"eventcategory": object{"name": "Support for Zoë O'Quill"}}).Must(t, 201).Int(t, "eventcategory.id")
+	hall := admin.Post(t, "/api/admin/elements", object{"element": object{
+		"entity_type": "Location", "name": "Zoë O'Quill Hall"}}).Must(t, 201).Int(t, "element.id")
+	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/1", hall), nil).Must(t, 200)
+	hook := object{"webhook": object{"url": "http://127.0.0.1:9/", "kinds": []string{"commitment.requested"}}}
+	admin.Post(t, "/api/admin/webhooks", hook)
+	self := o.system.Login(t, l.uuid)
+	booked := self.Post(t, "/api/events", object{"elements": []int64{l.element, hall}, "event": object{
+		"body": "Piano: zoë  o'quill (7B)", "eventcategory_id": category,
+		"starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).Must(t, 200)
+	l.event = booked.Int(t, "event.id")
+	waiting := admin.Get(t, "/api/commitments?status=requested").Must(t, 200).Int(t, "commitments.0.id")
+	admin.Patch(t, fmt.Sprintf("/api/commitments/%d", waiting),
+		object{"commitment": object{"status": "rejected", "reason": "O'Quill, Zo is away"}}).Must(t, 200)
+	admin.Post(t, "/api/events", object{"elements": []int64{l.element}, "event": object{
+		"body": "Club of Zo O'Quill", "eventcategory_id": category,
+		"starts_at": "2026-09-08 09:00", "ends_at": "2026-09-08 10:00"},
+		"repeat": object{"rule": "FREQ=WEEKLY;COUNT=3"}}).Must(t, 200)
+	note := func(c *servicetest.Client, text string) {
+		c.Post(t, fmt.Sprintf("/api/events/%d/notes", l.event), object{"note": object{"contents": text,
+			"visible_pupil": true}}).Must(t, 200)
+	}
+	note(admin, "ZO O'QUILL needs the **low** stool")
+	note(admin, "Bring the scores")
+	note(self, "I have my own stool")
+	self.Get(t, fmt.Sprintf("/api/elements/%d", hall)).Must(t, 200)
+	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments", l.element)).Must(t, 200)
+	admin.Do(t, "POST", "/api/admin/elements", object{"element": object{
+		"entity_type": "Group", "name": "Friends of Zoë O'Quill"}}, "Idempotency-Key", "kept").Must(t, 201)
+	return l
+}
+
+// TestPeopleErase_NoStoreHasTheNameAnyMore is what a person may ask for.
+func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := o.leaverOf(t)
+	admin := o.system.Admin(t)
+	if before := stored(t, o.system, "quill"); len(before) < 15 {
+		t.Fatalf("too little is stored for this test: %d", len(before))
+	}
+	out := o.does(t, "people", "erase", "Pupil:zoquill")
+	wantOut(t, out, "looked for in all texts: Zo O'Quill\n")
+	wantOut(t, out, fmt.Sprintf("users that can't log in again: %d\n", l.user))
+	wantOut(t, out, "nothing is changed")
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", l.element)).Must(t, 200); e.Text(t, "element.name") !=
+		"Zo O'Quill (7B)" {
+		t.Errorf("a dry run changed %s", e.Body)
+	}
+
+	name := fmt.Sprintf("Former pupil %d", l.element)
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
+	for _, places := range [][]string{stored(t, o.system, "quill"), stored(t, o.system, "Zoë")} {
+		for _, place := range places {
+			t.Errorf("it is still in %.300s", place)
+		}
+	}
+
+	// What others need is there.
+	if body := admin.Get(t, fmt.Sprintf("/api/events/%d", l.event)).Must(t, 200).Text(t, "event.body"); body !=
+		"Piano: "+name+" (7B)" {
+		t.Errorf("the event is called %s", body)
+	}
+	notes := admin.Get(t, fmt.Sprintf("/api/events/%d/notes", l.event)).Must(t, 200).Body
+	if !strings.Contains(notes, "Bring the scores") || strings.Contains(notes, "stool") {
+		t.Errorf("notes: %s", notes)
+	}
+	if hit := admin.Get(t, "/api/events?text=former+pupil&start_date=2026-09-01&end_date=2026-09-30").
+		Must(t, 200); !strings.Contains(hit.Body, "Piano") {
+		t.Errorf("a search by the new name finds %s", hit.Body)
+	}
+	if looks := admin.Get(t, fmt.Sprintf("/api/admin/access/elements?element=%d", l.element)).Must(t, 200); looks.Len(t,
+		"entries") != 0 {
+		t.Errorf("looks at the person: %s", looks.Body)
+	}
+	for _, path := range []string{"audit/notes", "audit/events", "audit/identity"} {
+		own := admin.Get(t, fmt.Sprintf("/api/admin/%s?user=%d", path, l.user)).Must(t, 200)
+		if own.Len(t, "entries") == 0 || strings.Contains(own.Body, "127.0.0.1") {
+			t.Errorf("%s of what the person did: %s", path, own.Body)
+		}
+	}
+	if a := o.system.Client(t).Post(t, "/api/login", object{"uuid": l.uuid}); a.Code != 401 {
+		t.Errorf("the user logs in: %d", a.Code)
+	}
+	entries := admin.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", l.element)).Must(t, 200)
+	if !strings.Contains(entries.Body, `"action":"erase"`) {
+		t.Errorf("the audit has %s", entries.Body)
+	}
+
+	// It stays so.
+	if a := admin.Patch(t, fmt.Sprintf("/api/admin/elements/%d", l.element),
+		object{"element": object{"surname": "Back"}}); a.Code != 409 {
+		t.Errorf("it is changed: %d %s", a.Code, a.Body)
+	}
+	code, out, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"pupils.csv": "key,forename,surname\nzoquill,Zoë,O'Quill\nmorr,Max,Orr\n",
+	}))
+	if code != exitRefused || !strings.Contains(out+errs, "has been erased; leave the row out") {
+		t.Errorf("an erased person is imported again: %d %s%s", code, out, errs)
+	}
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	if left := stored(t, o.system, "O'Quill"); len(left) > 0 { // the refused row's key is in the audit
+		t.Errorf("it is back: %.300s", left[0])
+	}
+}
+
+// TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and nobody who
+// has got the id since.
+func TestPeopleErase_AgainAfterARestore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	add := func(name string) int64 {
+		return admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil", "forename": name,
+			"surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
+	}
+	max, ada := add("Max"), add("Ada")
+	o.does(t, "people", "erase", fmt.Sprint(max), "--really")
+	file := filepath.Join(t.TempDir(), "erased.json")
+	list := o.does(t, "people", "erased", "--json")
+	if strings.Contains(list, "Orr") {
+		t.Errorf("the list has names: %s", list)
+	}
+	var read struct{ Erasures []map[string]any }
+	if err := json.Unmarshal([]byte(list), &read); err != nil || len(read.Erasures) != 1 {
+		t.Fatal(err, list)
+	}
+	another := map[string]any{"element_id": ada, "fingerprint": read.Erasures[0]["fingerprint"]}
+	gone := map[string]any{"element_id": 9999, "fingerprint": "x"}
+	read.Erasures = append(read.Erasures, another, gone)
+	text, err := json.Marshal(read)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The backup is from before: the element is as it was, and nothing knows of its erasure.
+	ctx := t.Context()
+	var was bson.M
+	elements := o.system.DB.Collection("elements")
+	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: max}}).Decode(&was); err != nil {
+		t.Fatal(err)
+	}
+	version := was["version"].(int64)
+	restored := bson.D{{Key: "name", Value: "Max Orr"}, {Key: "details", Value: bson.D{{Key: "forename", Value: "Max"},
+		{Key: "surname", Value: "Orr"}}}, {Key: "current", Value: true}, {Key: "version", Value: version + 1}}
+	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: max}}, bson.D{{Key: "$set", Value: restored},
+		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := belfryctl(t, o.env, "people", "erase", "--again", file, "--really")
+	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
+		t.Errorf("%d %s", code, errs)
+	}
+	wantOut(t, out, "erased\n")
+	wantOut(t, out, "is somebody else\n")
+	wantOut(t, out, "is not there\n")
+	if places := stored(t, o.system, "Max"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	if places := stored(t, o.system, "Ada"); len(places) == 0 {
+		t.Error("another person is erased")
+	}
+}
+
+// TestPeopleErase_GoesOnAfterAKill: elements dies right after it has begun, and notes is away when it starts again.
+func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	l := o.leaverOf(t)
+	admin := o.system.Admin(t)
+	admin.Post(t, "/api/admin/erasures", object{"erasure": object{"element_id": l.element}}).Must(t, 201)
+	o.system.Kill(t, "elements")
+	o.system.Kill(t, "notes")
+	o.system.Restart(t, "elements")
+	path := fmt.Sprintf("/api/admin/erasures/%d", l.element)
+	if state := admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"); state != "running" {
+		t.Errorf("without notes it is %s", state)
+	}
+	o.system.Restart(t, "notes")
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	for _, place := range stored(t, o.system, "quill") {
+		t.Errorf("it is still in %.300s", place)
+	}
+	once := object{"erasure": object{"element_id": l.element}}
+	if again := admin.Post(t, "/api/admin/erasures", once); again.Code != 200 {
+		t.Errorf("once more: %d", again.Code)
+	}
+}
+
+func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	add := func(group string) int64 {
+		return admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil", "forename": "Tom",
+			"surname": "Orr", "tutor_group": group}}).Must(t, 201).Int(t, "element.id")
+	}
+	first, second := add("7A"), add("8B")
+	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200)
+	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
+		Must(t, 201).Int(t, "eventcategory.id")
+	event := func(title string) int64 {
+		return admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
+			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	ambiguous, clear := event("Tom Orr"), event("Tom Orr (7A)")
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(first)), fmt.Sprintf("elements of the same name: %d;", second))
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really")
+	for id, want := range map[int64]string{ambiguous: "Tom Orr", clear: fmt.Sprintf("Former pupil %d", first)} {
+		if body := admin.Get(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200).Text(t, "event.body"); body != want {
+			t.Errorf("%s, not %s", body, want)
+		}
+	}
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
+		"Tom Orr (8B)" {
+		t.Errorf("the other is %s", e.Body)
+	}
+}
+
+func TestPeopleErase_WhatCantBeErased(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	hall := admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Location", "name": "Hall"}}).
+		Must(t, 201).Int(t, "element.id")
+	head := admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Staff", "initials": "HD",
+		"forename": "Hal", "surname": "Dean"}}).Must(t, 201).Int(t, "element.id")
+	admin.Post(t, "/api/admin/users", object{"user": object{"name": "Hal Dean", "email": "hd@school.example",
+		"element_id": head, "permissions": object{"admin": true}}}).Must(t, 201)
+	o.fails(t, exitFailure, "only staff and pupils are erased", "people", "erase", fmt.Sprint(hall))
+	o.fails(t, exitFailure, "is an administrator of all schools", "people", "erase", fmt.Sprint(head), "--really")
+	o.fails(t, exitFailure, "no element has the key", "people", "erase", "Pupil:none")
+	o.fails(t, exitUsage, "give either a person or --again FILE", "people", "erase")
+	file := filepath.Join(t.TempDir(), "x.json")
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.fails(t, exitUsage, "is no list that belfryctl people erased --json wrote", "people", "erase", "--again", file)
+	for body, code := range map[string]int{
+		`{"erasure":{}}`: 422, `{"erasure":{"element_id":"x"}}`: 422, `{}`: 400, `{"erasure":{"element_id":9999}}`: 404,
+	} {
+		var fields any
+		if err := json.Unmarshal([]byte(body), &fields); err != nil {
+			t.Fatal(err)
+		}
+		if a := admin.Post(t, "/api/admin/erasures", fields); a.Code != code {
+			t.Errorf("%s: %d, want %d: %s", body, a.Code, code, a.Body)
+		}
+	}
+	if a := admin.Get(t, fmt.Sprintf("/api/admin/erasures/%d", head)); a.Code != 404 {
+		t.Errorf("an erasure that is none: %d", a.Code)
+	}
+}
+
+func TestPeopleLeavers_ByTheDayTheyLeft(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
+		"pupils.csv": "key,forename,surname\n1,Ann,Old\n2,Ben,New\n3,Cat,Here\n4,Dan,Nowhere\n",
+		"groups.csv": "key,name\n7b,Tutor group 7B\n",
+		"memberships.csv": "group,member,first_day,last_day\n7b,Pupil:1,2015-09-01,2016-07-20\n" +
+			"7b,Pupil:1,2017-09-01,2018-07-20\n7b,Pupil:2,2017-09-01,2024-07-20\n7b,Pupil:3,2017-09-01,2018-07-20\n",
+	}))
+	if code != exitOK {
+		t.Fatal(errs)
+	}
+	admin := o.system.Admin(t)
+	for _, key := range []string{"1", "2", "4"} {
+		id := admin.Get(t, "/api/admin/elements?key=Pupil:"+key).Must(t, 200).Int(t, "elements.0.id")
+		admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", id)).Must(t, 200)
+	}
+	list := func(args ...string) [][]string {
+		return cells(o.does(t, append([]string{"people", "leavers", "--before", "2020-09-01"}, args...)...))
+	}
+	if got := list(); len(got) != 2 || got[1][3] != "Old" || got[1][4] != "2018-07-20" {
+		t.Errorf("%q", got)
+	}
+	if got := list("--type", "staff"); len(got) != 1 {
+		t.Errorf("staff: %q", got)
+	}
+	if got := list("--really"); len(got) != 2 || got[1][len(got[1])-1] != "erased" {
+		t.Errorf("%q", got)
+	}
+	if got := list(); len(got) != 1 {
+		t.Errorf("once more: %q", got)
+	}
+	if places := stored(t, o.system, "Ann Old"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	o.fails(t, exitUsage, "is not a day", "people", "leavers", "--before", "soon")
+	o.fails(t, exitUsage, "neither staff nor pupil", "people", "leavers", "--before", "2020-09-01", "--type", "room")
+}

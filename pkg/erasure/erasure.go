@@ -1,0 +1,107 @@
+// Package erasure is what services have in common when a person is erased: who it is, what texts name the person by,
+// and the steps in which each service goes through what it keeps. It is plain data.
+//
+// An erasure takes names, addresses and notes of a person, and notes about it, out of all that is kept. What others
+// need stays, with [Person.Instead] where the name was. elements leads it and asks the other services for one step
+// after the other; each step may be repeated.
+package erasure
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Person is who is erased.
+type Person struct {
+	ElementID int64   `json:"element_id" bson:"element_id"`
+	UserIDs   []int64 `json:"user_ids" bson:"user_ids"` // the users who are the person
+	// Names are what texts call the person: whole names and e-mail addresses.
+	Names []string `json:"names" bson:"names"`
+	// Keys are those of imports: of the element, with its type and without, and of the users. They are looked for where
+	// nothing but a key stands.
+	Keys    []string `json:"keys" bson:"keys"`
+	Instead string   `json:"instead" bson:"instead"` // Former pupil 151
+}
+
+// Is says whether a record of the audit, Element:151, is the person's own.
+func (p Person) Is(record string) bool {
+	kind, text, _ := strings.Cut(record, ":")
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return false
+	}
+	return kind == "Element" && id == p.ElementID || kind == "User" && slices.Contains(p.UserIDs, id)
+}
+
+// NamesOf returns the whole names that texts may call somebody by, without repetition.
+func NamesOf(forename, knownAs, surname string, others ...string) []string {
+	var all []string
+	add := func(name string) {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	for _, first := range []string{forename, knownAs} {
+		if first != "" && surname != "" {
+			add(first + " " + surname)
+			add(surname + ", " + first)
+		}
+	}
+	for _, other := range others {
+		add(other)
+	}
+	return all
+}
+
+// Key is what an erased record has in place of the key of its import: by it an import knows that the record has been
+// erased. The salt is the deployment's own. Whoever has both can find out whether a key that he knows was erased.
+func Key(salt, key string) string {
+	const shown = 20 // bytes: enough that no two are the same
+	mac := hmac.New(sha256.New, []byte(salt))
+	mac.Write([]byte(key))
+	return "erased-" + hex.EncodeToString(mac.Sum(nil)[:shown])
+}
+
+// Keys returns the keys by what an erased record has in place of each.
+func Keys(salt string, keys []string) map[string]string {
+	hidden := make(map[string]string, len(keys))
+	for _, key := range keys {
+		hidden[Key(salt, key)] = key
+	}
+	return hidden
+}
+
+// Refused is the fault of an imported row whose record has been erased.
+const Refused = "has been erased; leave the row out"
+
+// Part is one collection of a service: it does the next of its steps, after a place of its own, and returns the place
+// to go on after and how many records it changed. "" is before the first step, and after the last one.
+type Part func(ctx context.Context, after string) (next string, changed int, err error)
+
+// Step does the next step of a service's parts, which come one after another. The places are those of Part.
+func Step(ctx context.Context, parts []Part, after string) (next string, changed int, err error) {
+	part, place := 0, ""
+	if after != "" {
+		number, rest, _ := strings.Cut(after, ":")
+		if part, err = strconv.Atoi(number); err != nil || part < 0 || part >= len(parts) {
+			return "", 0, fmt.Errorf("%q is no place of an erasure", after)
+		}
+		place = rest
+	}
+	place, changed, err = parts[part](ctx, place)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case place == "" && part == len(parts)-1:
+		return "", changed, nil
+	case place == "":
+		part++
+	}
+	return strconv.Itoa(part) + ":" + place, changed, nil
+}

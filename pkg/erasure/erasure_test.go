@@ -1,0 +1,127 @@
+package erasure_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/erasure"
+)
+
+func TestTexts_NamesThatStandByThemselves(t *testing.T) {
+	t.Parallel()
+	texts := erasure.NewTexts(
+		erasure.NamesOf("Zoë", "Zo", "O'Neil", "Zoë O'Neil (7B)", "zoe.oneil@school.example"), "Former pupil 151")
+	for text, want := range map[string]string{
+		"Zoë O'Neil is ill":            "Former pupil 151 is ill",
+		"zoë  o'neil, ZO O'NEIL":       "Former pupil 151, Former pupil 151",
+		"O'Neil, Zo: piano":            "Former pupil 151: piano",
+		"Zoë O'Neil (7B) and Tom":      "Former pupil 151 and Tom",
+		"<p>Zoë O&#39;Neil</p>":        "<p>Former pupil 151</p>",
+		"to zoe.oneil@school.example.": "to Former pupil 151.",
+		"Zoë\n O'Neil's room":          "Former pupil 151's room",
+		"(Zo O'Neil)":                  "(Former pupil 151)",
+		"Zoë O'Neils":                  "",
+		"Zoë O'Neil-Jones":             "",
+		"AnneZo O'Neil":                "",
+		"x.zoe.oneil@school.example":   "",
+		"zoe.oneil@school.example.org": "",
+		"Zoë":                          "",
+		"O'Neil":                       "",
+		"":                             "",
+		"Zo O'Neil2 Zo O'Neil":         "Zo O'Neil2 Former pupil 151",
+		"Zo O'Neil" + strings.Repeat(" absent", 3): "Former pupil 151 absent absent absent",
+	} {
+		got, found := texts.Replace(text)
+		if want == "" {
+			want = text
+		}
+		if got != want || found != (want != text) || texts.In([]byte(text)) != found {
+			t.Errorf("%q: %q, %v", text, got, found)
+		}
+	}
+	if got, found := erasure.NewTexts([]string{"Đỗ Ý"}, "x").Replace("for đỗ ý"); got != "for x" || !found {
+		t.Errorf("without a letter of ASCII: %q, %v", got, found)
+	}
+	if got, found := erasure.NewTexts(nil, "x").Replace("anything"); got != "anything" || found {
+		t.Errorf("without a name: %q, %v", got, found)
+	}
+}
+
+func FuzzTexts(f *testing.F) {
+	for _, text := range []string{
+		"Zoe Abbott", "x Zoe\tAbbott.", "ZOE ABBOTT-", "\xffZoe Abbott\xff", "zoe abbottzoe abbott", "Zoe Abbo\u212a",
+	} {
+		f.Add(text)
+	}
+	texts := erasure.NewTexts([]string{"Zoe Abbott"}, "Former pupil 151")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, found := texts.Replace(text)
+		if found != texts.In([]byte(text)) || !found && got != text {
+			t.Fatalf("%q: %q, %v", text, got, found)
+		}
+		if texts.In([]byte(got)) {
+			t.Fatalf("%q: it is still in %q", text, got)
+		}
+	})
+}
+
+func TestPerson_Is(t *testing.T) {
+	t.Parallel()
+	p := erasure.Person{ElementID: 151, UserIDs: []int64{7, 9}}
+	for record, want := range map[string]bool{
+		"Element:151": true, "User:7": true, "User:9": true, "User:151": false, "Element:7": false, "Event:151": false,
+		"Element": false, "Import:pupils": false,
+	} {
+		if p.Is(record) != want {
+			t.Errorf("%s: %v", record, !want)
+		}
+	}
+}
+
+func TestKey_TellsKeysApartAndHidesThem(t *testing.T) {
+	t.Parallel()
+	key := erasure.Key("salt", "Pupil:17")
+	if key != erasure.Key("salt", "Pupil:17") || key == erasure.Key("salt", "Pupil:18") ||
+		key == erasure.Key("other", "Pupil:17") || strings.Contains(key, "17:") {
+		t.Error(key)
+	}
+}
+
+func TestStep_GoesThroughAllParts(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	part := func(name string, places ...string) erasure.Part {
+		return func(_ context.Context, after string) (string, int, error) {
+			seen = append(seen, name+after)
+			i := slices.Index(places, after) + 1
+			if i == len(places) {
+				return "", 1, nil
+			}
+			return places[i], 1, nil
+		}
+	}
+	parts := []erasure.Part{part("a", "1", "2:x"), part("b"), part("c", "1")}
+	after, changed := "", 0
+	for {
+		next, n, err := erasure.Step(t.Context(), parts, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after, changed = next, changed+n; after == "" {
+			break
+		}
+	}
+	if want := []string{"a", "a1", "a2:x", "b", "c", "c1"}; !slices.Equal(seen, want) || changed != len(want) {
+		t.Errorf("%v, %d changed", seen, changed)
+	}
+	failing := errors.New("away")
+	parts[1] = func(context.Context, string) (string, int, error) { return "", 0, failing }
+	for after, want := range map[string]bool{"1:": true, "7:": false, "x": false, "-1:": false} {
+		if _, _, err := erasure.Step(t.Context(), parts, after); err == nil || errors.Is(err, failing) != want {
+			t.Errorf("after %q: %v", after, err)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package erasure
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Texts finds a person in texts, and replaces what they call it. A name counts in any letter case and with any space
+// between its words, when it stands by itself: "Zoe Abbott" is in "Zoe  ABBOTT's lesson", and neither in "Zoe
+// Abbotts" nor in "Zoe Abbott-Jones". It is found as HTML and JSON write it, too. It is safe for concurrent use.
+type Texts struct {
+	any     *regexp.Regexp // nil: there is no name
+	parts   [][]byte       // in small letters: a text without any of them has no name; nil: any text may have one
+	instead string
+}
+
+// NewTexts returns what finds the names and puts another text in their place.
+func NewTexts(names []string, instead string) *Texts {
+	var patterns []string
+	// The longer first: of two that begin alike, the whole goes.
+	longest := func(a, b string) int { return len(b) - len(a) }
+	for _, name := range slices.SortedStableFunc(slices.Values(written(names)), longest) {
+		words := strings.Fields(name)
+		for i, w := range words {
+			words[i] = regexp.QuoteMeta(w)
+		}
+		if len(words) > 0 {
+			patterns = append(patterns, strings.Join(words, `[\s\x{a0}]+`))
+		}
+	}
+	t := &Texts{instead: instead}
+	t.parts = partsOf(names)
+	if len(patterns) > 0 {
+		t.any = regexp.MustCompile(`(?i)(?:` + strings.Join(patterns, "|") + `)`)
+	}
+	return t
+}
+
+// partsOf returns the longest run of ASCII letters of each name: what is quick to look for, and what HTML and JSON
+// write as it is. None when a name has no such run.
+func partsOf(names []string) (parts [][]byte) {
+	const least = 3
+	for _, name := range names {
+		longest := ""
+		for _, run := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
+			if len(run) > len(longest) {
+				longest = run
+			}
+		}
+		if len(longest) < least {
+			return nil
+		}
+		parts = append(parts, []byte(longest))
+	}
+	slices.SortFunc(parts, bytes.Compare)
+	return slices.CompactFunc(parts, bytes.Equal)
+}
+
+// may says whether a text may have a name.
+func (t *Texts) may(text []byte) bool {
+	if t.any == nil || len(t.parts) == 0 {
+		return t.any != nil
+	}
+	small := make([]byte, len(text))
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		small[i] = c
+	}
+	return slices.ContainsFunc(t.parts, func(part []byte) bool { return bytes.Contains(small, part) })
+}
+
+// written adds to names how HTML and JSON write them.
+func written(names []string) []string {
+	all := slices.Clone(names)
+	for _, name := range names {
+		asJSON, _ := json.Marshal(name) // texts always encode
+		for _, other := range []string{html.EscapeString(name), strings.Trim(string(asJSON), `"`)} {
+			if !slices.Contains(all, other) {
+				all = append(all, other)
+			}
+		}
+	}
+	return all
+}
+
+// In says whether a text, or the bytes of a document, name the person.
+func (t *Texts) In(text []byte) bool {
+	if !t.may(text) {
+		return false
+	}
+	_, found := t.replace(string(text), false)
+	return found
+}
+
+// Replace returns the text with all names replaced, and whether there was any.
+func (t *Texts) Replace(text string) (string, bool) {
+	if !t.may([]byte(text)) {
+		return text, false
+	}
+	return t.replace(text, true)
+}
+
+func (t *Texts) replace(text string, all bool) (string, bool) {
+	var b strings.Builder
+	written, found := 0, false
+	for at := 0; at < len(text); {
+		place := t.any.FindStringIndex(text[at:])
+		if place == nil {
+			break
+		}
+		from, to := at+place[0], at+place[1]
+		if !alone(text, from, to) {
+			_, width := utf8.DecodeRuneInString(text[from:])
+			at = from + width
+			continue
+		}
+		if !all {
+			return text, true
+		}
+		b.WriteString(text[written:from])
+		b.WriteString(t.instead)
+		written, at, found = to, to, true
+	}
+	if !found {
+		return text, false
+	}
+	b.WriteString(text[written:])
+	return b.String(), true
+}
+
+// alone says whether a part of a text is no part of a longer word, double name or address.
+func alone(text string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:from])
+	after, width := utf8.DecodeRuneInString(text[to:])
+	if joins(before) || joins(after) {
+		return false
+	}
+	if strings.Contains(text[from:to], "@") { // zoe@school.example is not x.zoe@school.example, nor ...example.org
+		next, _ := utf8.DecodeRuneInString(text[to+width:])
+		return before != '.' && before != '_' && before != '+' && (after != '.' || !joins(next))
+	}
+	return true
+}
+
+func joins(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' }

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// erasureForm is an erasure as administrators see it. It has the person's names only in a dry run.
+type erasureForm struct {
+	ElementID   int64    `json:"element_id"`
+	EntityType  string   `json:"entity_type"`
+	Name        string   `json:"name"` // since
+	State       string   `json:"state"`
+	AskedBy     *int64   `json:"asked_by"`
+	AskedAt     string   `json:"asked_at"`
+	DoneAt      *string  `json:"done_at"`
+	UserIDs     []int64  `json:"user_ids"`
+	Namesakes   []int64  `json:"namesakes"`
+	Records     int      `json:"records"`
+	Fingerprint string   `json:"fingerprint"`
+	Names       []string `json:"names,omitempty"`
+}
+
+func erasureFormOf(e element.Erasure) erasureForm {
+	f := erasureForm{
+		ElementID: e.ID, EntityType: e.EntityType, Name: e.Person.Instead, State: "running",
+		AskedAt: e.AskedAt.UTC().Format(time.RFC3339), Records: e.Records, Fingerprint: e.Fingerprint,
+		UserIDs: append([]int64{}, e.Person.UserIDs...), Namesakes: append([]int64{}, e.Namesakes...),
+	}
+	if e.Actor.User != 0 {
+		f.AskedBy = &e.Actor.User
+	}
+	if e.Done() {
+		at := e.DoneAt.UTC().Format(time.RFC3339)
+		f.State, f.DoneAt = "done", &at
+	}
+	return f
+}
+
+// erase answers POST /api/admin/erasures.
+func (h handlers) erase(c *fiber.Ctx) error {
+	fields, err := web.Wrapped(c, "erasure")
+	if err != nil {
+		return err
+	}
+	faults := problem.Fields{}
+	var r element.ErasureRequest
+	if id := fields.ID("element_id", faults); id != nil {
+		r.ElementID = *id
+	}
+	if is := fields.Bool("namesakes", faults); is != nil {
+		r.Namesakes = *is
+	}
+	if is := fields.Bool("dry_run", faults); is != nil {
+		r.DryRun = *is
+	}
+	if text := fields.Text("fingerprint", faults); text != nil {
+		r.Fingerprint = *text
+	}
+	if r.ElementID == 0 && len(faults["element_id"]) == 0 {
+		faults.Add("element_id", problem.Blank)
+	}
+	if len(faults) > 0 {
+		return problem.InvalidFields(faults)
+	}
+	e, begun, err := h.elements.Erase(c.UserContext(), r)
+	if err != nil {
+		return err
+	}
+	f := erasureFormOf(e)
+	if r.DryRun && !e.Done() {
+		f.Names = e.Person.Names
+	}
+	if begun {
+		return web.Answer(c, fiber.StatusCreated, "Created", web.Field{Name: "erasure", Value: f})
+	}
+	return web.OK(c, web.Field{Name: "erasure", Value: f})
+}
+
+// getErasure answers GET /api/admin/erasures/ID.
+func (h handlers) getErasure(c *fiber.Ctx) error {
+	id, err := web.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	e, err := h.elements.GetErasure(c.UserContext(), id)
+	if err != nil {
+		return err
+	}
+	return web.OK(c, web.Field{Name: "erasure", Value: erasureFormOf(e)})
+}
+
+// listErasures answers GET /api/admin/erasures.
+func (h handlers) listErasures(c *fiber.Ctx) error {
+	after, limit, err := web.Page(c)
+	if err != nil {
+		return err
+	}
+	found, next, err := h.elements.ListErasures(c.UserContext(), after, limit)
+	if err != nil {
+		return err
+	}
+	forms := make([]erasureForm, len(found))
+	for i, e := range found {
+		forms[i] = erasureFormOf(e)
+	}
+	return web.OKPage(c, "erasures", forms, web.Next(next), func(i int) web.Field { return web.Next(found[i].ID) })
+}

@@ -1,0 +1,237 @@
+package element
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+const (
+	// leastRounds is how often an erasure goes through all services at least: what was under way in the first round,
+	// such as a mail or an entry of the audit, is there in the second. It goes on until a round finds nothing.
+	leastRounds = 2
+	// mostRounds ends an erasure of whom somebody keeps writing.
+	mostRounds = 100
+	// roundPause is how long it waits between two rounds.
+	roundPause = 3 * time.Second
+	// stepTime bounds one step.
+	stepTime = time.Minute
+)
+
+// Eraser does the steps of one service.
+type Eraser interface {
+	Erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error)
+}
+
+// Erasers are the services in the order in which an erasure goes through them.
+type Erasers struct {
+	Own                     []func(erasure.Person) erasure.Part // of this service, besides the elements
+	Identity, Events, Notes Eraser
+}
+
+// eraserNames are the services in that order.
+var eraserNames = []string{"elements", "identity", "events", "notes"}
+
+func (s *Service) eraser(name string) func(context.Context, fact.ErasureQuestion) (fact.ErasureStep, error) {
+	switch name {
+	case "identity":
+		return s.erasers.Identity.Erase
+	case "events":
+		return s.erasers.Events.Erase
+	case "notes":
+		return s.erasers.Notes.Erase
+	}
+	return s.eraseHere
+}
+
+// eraseHere does the steps of this service. It comes first: from then on what others write has the new name.
+func (s *Service) eraseHere(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
+	parts := []erasure.Part{s.erasePerson(q.Person), s.eraseElementTexts(q.Person)}
+	for _, own := range s.erasers.Own {
+		parts = append(parts, own(q.Person))
+	}
+	next, changed, err := erasure.Step(audit.WithErasure(ctx), parts, q.After)
+	return fact.ErasureStep{After: next, Changed: changed}, err
+}
+
+// erasePerson is the part that erases the element itself.
+func (s *Service) erasePerson(p erasure.Person) erasure.Part {
+	return func(ctx context.Context, _ string) (next string, changed int, err error) {
+		salt, err := s.erasures.Salt(ctx)
+		if err != nil {
+			return "", 0, err
+		}
+		_, err = s.store.Change(ctx, p.ElementID, func(e *Element) error {
+			changed = 0
+			if e.Erased {
+				return record.ErrUnchanged
+			}
+			e.erase(p.Instead, salt)
+			changed = 1
+			return nil
+		})
+		return "", changed, err
+	}
+}
+
+// erase leaves of a person what others need: its type, its id and what it belongs to. The name is derived as ever.
+func (e *Element) erase(instead, salt string) {
+	t, _ := TypeOf(e.EntityType)
+	if e.Key != "" {
+		e.Key = t.Key(erasure.Key(salt, e.Key))
+	}
+	first, rest := "Former", instead[len("Former "):]
+	e.Details = Details{Forename: first, Surname: rest}
+	if t.has("initials") {
+		e.Details.Initials = fmt.Sprintf("F%d", e.ID)
+	}
+	e.Name, e.ImportHash, e.Current, e.Erased = t.name(e.Details), "", false, true
+}
+
+// eraseElementTexts is the part that takes the person out of the names and descriptions of other elements, and the keys
+// of its users out of the lists of imported administrators.
+func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		var last int64
+		if after != "" {
+			if last, err = strconv.ParseInt(after, 10, 64); err != nil {
+				return "", 0, err
+			}
+		}
+		page, err := s.store.List(ctx, Filter{After: last, Limit: formerAtOnce})
+		if err != nil {
+			return "", 0, err
+		}
+		for _, e := range page {
+			if e.ID == p.ElementID || !e.forget(p, texts) {
+				continue
+			}
+			_, err := s.store.Change(ctx, e.ID, func(e *Element) error {
+				if !e.forget(p, texts) {
+					return record.ErrUnchanged
+				}
+				return nil
+			})
+			if err != nil {
+				return "", changed, err
+			}
+			changed++
+		}
+		if len(page) < formerAtOnce {
+			return "", changed, nil
+		}
+		return strconv.FormatInt(page[len(page)-1].ID, 10), changed, nil
+	}
+}
+
+// forget takes an erased person out of another element, and says whether it was there.
+func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
+	replace := func(at *string) {
+		if text, is := texts.Replace(*at); is {
+			*at, found = text, true
+		}
+	}
+	if !e.isPerson() { // the names of others are their own
+		replace(&e.Name)
+		replace(&e.Details.ShortName)
+		replace(&e.Details.Description)
+	}
+	keys := slices.DeleteFunc(slices.Clone(e.ImportedAdministrators), func(key string) bool {
+		return slices.Contains(p.Keys, key)
+	})
+	if len(keys) < len(e.ImportedAdministrators) {
+		e.ImportedAdministrators, found = keys, true
+	}
+	return found
+}
+
+// EraseNext goes on with all erasures that are not done, one after another. It returns when none is left that can go
+// on, with the errors of the others; the next call goes on where this one ended.
+func (s *Service) EraseNext(ctx context.Context) error {
+	running, err := s.erasures.ListRunning(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, e := range running { // one that can't go on keeps none of the others from it
+		failed = errors.Join(failed, s.eraseWhole(ctx, e))
+	}
+	return failed
+}
+
+// eraseWhole goes on with one erasure until it is done.
+func (s *Service) eraseWhole(ctx context.Context, e Erasure) (err error) {
+	for !e.Done() {
+		if e, err = s.eraseStep(ctx, e); err != nil {
+			return fmt.Errorf("erase element %d: %w", e.ID, err)
+		}
+		if e.Service == "" && !e.Done() && !pause(ctx, roundPause) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// pause waits; it returns false when the context ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// eraseStep does one step, and stores how far the erasure is.
+func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
+	ctx, cancel := context.WithTimeout(audit.WithActor(ctx, e.Actor), stepTime)
+	defer cancel()
+	name := e.Service
+	if name == "" {
+		name = eraserNames[0]
+	}
+	step, err := s.eraser(name)(ctx, fact.ErasureQuestion{Person: e.Person, After: e.After})
+	if err != nil {
+		return e, err
+	}
+	stored, err := s.erasures.Change(ctx, e.ID, func(stored *Erasure) error {
+		if stored.Done() || stored.Round != e.Round || stored.Service != e.Service || stored.After != e.After {
+			return record.ErrUnchanged // another process has gone on with it
+		}
+		stored.Service, stored.After = name, step.After
+		stored.Found, stored.Records = stored.Found+step.Changed, stored.Records+step.Changed
+		if step.After == "" {
+			stored.endService(s.now())
+		}
+		return nil
+	})
+	if problem.Is(err, problem.NotFound) || errors.Is(err, record.ErrNotFound) {
+		return e, fmt.Errorf("it has gone: %w", err)
+	}
+	return stored, err
+}
+
+// endService goes on to the next service, the next round, or the end.
+func (e *Erasure) endService(now time.Time) {
+	if i := slices.Index(eraserNames, e.Service); i+1 < len(eraserNames) {
+		e.Service = eraserNames[i+1]
+		return
+	}
+	e.Round++
+	e.Service = ""
+	if e.Round >= leastRounds && e.Found == 0 || e.Round >= mostRounds {
+		e.DoneAt = now.UTC().Truncate(time.Millisecond)
+		e.Person.Names, e.Person.Keys = nil, nil
+	}
+	e.Found = 0
+}

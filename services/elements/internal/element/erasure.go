@@ -1,0 +1,248 @@
+package element
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Erasure is the erasure of a person, which is one element: what was asked for, and how far it is. Its names are kept
+// until it is done, since they are looked for in texts, and no longer.
+type Erasure struct {
+	ID          int64 // of the element
+	Version     int64
+	EntityType  string
+	Fingerprint string // of the element: by it a list of erasures is known to mean the same person after a restore
+	Person      erasure.Person
+	// Namesakes are the elements with one of the person's names. Texts with such a name stay, unless asked otherwise,
+	// for they may be about the other.
+	Namesakes []int64
+	Actor     audit.Actor // who asked for it
+	AskedAt   time.Time
+	DoneAt    time.Time // zero: it is not done
+
+	Round   int    // how often all services have been gone through
+	Service string // that is gone through in this round
+	After   string // the place in it
+	Found   int    // in this round
+	Records int    // that were changed or deleted in all rounds
+}
+
+// Done says whether nothing is left to do.
+func (e Erasure) Done() bool { return !e.DoneAt.IsZero() }
+
+// ErasureStore keeps erasures, one at most for an element.
+type ErasureStore interface {
+	// Get returns an erasure; record.ErrNotFound when there is none.
+	Get(ctx context.Context, id int64) (Erasure, error)
+	// List returns up to limit erasures of elements with an id above after, in order of id.
+	List(ctx context.Context, after int64, limit int) ([]Erasure, error)
+	// ListRunning returns some of those that are not done, in no order.
+	ListRunning(ctx context.Context) ([]Erasure, error)
+	// Insert stores a new one; ErrErasing when there is one of the element.
+	Insert(ctx context.Context, e Erasure) error
+	// Change is that of Store.
+	Change(ctx context.Context, id int64, decide func(*Erasure) error) (Erasure, error)
+	// Salt returns what keys of erased elements are hidden with: a random text that never changes.
+	Salt(ctx context.Context) (string, error)
+}
+
+// ErrErasing says that an element has an erasure already.
+var ErrErasing = errors.New("the element has an erasure")
+
+// ErasureRequest asks for the erasure of a person.
+type ErasureRequest struct {
+	ElementID   int64
+	Fingerprint string // that it must have; "": any
+	Namesakes   bool   // texts with a name that others have, too, are changed
+	DryRun      bool   // nothing is stored
+}
+
+// Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
+// it has begun before. A Missing problem when there is no such element; MethodNotAllowed for what is no person; Conflict
+// when its fingerprint is another, or one of its users is an administrator of all.
+func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun bool, err error) {
+	of, err := s.Get(ctx, r.ElementID)
+	if err != nil {
+		return Erasure{}, false, err
+	}
+	if r.Fingerprint != "" && r.Fingerprint != of.fingerprint() {
+		return Erasure{}, false, problem.New(problem.Conflict, "the element %d is somebody else", of.ID)
+	}
+	switch known, err := s.erasures.Get(ctx, of.ID); {
+	case err == nil:
+		return known, false, nil
+	case !errors.Is(err, record.ErrNotFound):
+		return Erasure{}, false, err
+	}
+	if !of.isPerson() {
+		return Erasure{}, false, problem.New(problem.MethodNotAllowed, "only staff and pupils are erased")
+	}
+	if e, err = s.planErasure(ctx, of, r.Namesakes); err != nil || r.DryRun {
+		return e, false, err
+	}
+	err = s.erasures.Insert(ctx, e)
+	if errors.Is(err, ErrErasing) { // another was first
+		e, err = s.erasures.Get(ctx, of.ID)
+		return e, false, err
+	}
+	return e, err == nil, err
+}
+
+// fingerprint is a hash of the element's uuid, which no other element ever has, whatever its id.
+func (e Element) fingerprint() string {
+	sum := sha256.Sum256([]byte(e.UUID))
+	return hex.EncodeToString(sum[:16])
+}
+
+// instead is what an erased person is called.
+func (e Element) instead() string {
+	return fmt.Sprintf("Former %s %d", strings.ToLower(e.EntityType), e.ID)
+}
+
+// names are the whole names by which texts call the person.
+func (e Element) names() []string {
+	d := e.Details
+	return erasure.NamesOf(d.Forename, d.KnownAs, d.Surname, e.Name, d.Email)
+}
+
+func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes bool) (Erasure, error) {
+	e := Erasure{
+		ID: of.ID, EntityType: of.EntityType, Fingerprint: of.fingerprint(), Actor: audit.ActorOf(ctx),
+		AskedAt: s.now().UTC().Truncate(time.Millisecond),
+		Person:  erasure.Person{ElementID: of.ID, Instead: of.instead(), Keys: keysToFind(of.Key)},
+	}
+	users, err := s.users.Users(ctx, fact.UsersQuestion{Elements: []int64{of.ID}})
+	if err != nil {
+		return e, err
+	}
+	names := of.names()
+	for _, u := range users {
+		if u.Admin && u.Active {
+			return e, problem.New(problem.Conflict,
+				"its user %d is an administrator of all schools: take the permission away first", u.ID)
+		}
+		e.Person.UserIDs = append(e.Person.UserIDs, u.ID)
+		e.Person.Keys = append(e.Person.Keys, keysToFind(u.Key)...)
+		names = append(names, u.Name, u.Email)
+	}
+	e.Person.Names = erasure.NamesOf("", "", "", names...)
+	shared, err := s.namesakes(ctx, of, &e)
+	if err == nil && !withNamesakes {
+		e.Person.Names = slices.DeleteFunc(e.Person.Names, func(n string) bool { return shared[folded(n)] })
+	}
+	return e, err
+}
+
+// keysToFind are how entries of the audit may write a key: as it is, and without its type when it is no mere number,
+// which keys of other records could be.
+func keysToFind(key string) []string {
+	if !strings.ContainsFunc(key, unicode.IsLetter) {
+		return nil
+	}
+	keys := []string{key}
+	if _, bare, typed := strings.Cut(key, ":"); typed && strings.ContainsFunc(bare, unicode.IsLetter) {
+		keys = append(keys, bare)
+	}
+	return keys
+}
+
+func folded(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+
+// namesakes sets the erasure's namesakes, current or not, and returns which names they share with the person.
+func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared map[string]bool, err error) {
+	names, shared := map[string]bool{}, map[string]bool{}
+	for _, n := range e.Person.Names {
+		names[folded(n)] = true
+	}
+	compare := func(others []Element) {
+		for _, other := range others {
+			if other.ID == of.ID || !other.isPerson() {
+				continue
+			}
+			for _, n := range other.names() {
+				if names[folded(n)] {
+					shared[folded(n)] = true
+					e.Namesakes = append(e.Namesakes, other.ID)
+				}
+			}
+		}
+	}
+	for _, first := range []string{of.Details.Forename, of.Details.KnownAs} {
+		part := needle.New(first + " " + of.Details.Surname)
+		if first == "" || of.Details.Surname == "" {
+			continue
+		}
+		hits, err := s.store.ListByNeedle(ctx, part, Among{}, mostNamesakes)
+		if err != nil {
+			return nil, err
+		}
+		others, err := s.store.Find(ctx, idsOf(hits))
+		if err != nil {
+			return nil, err
+		}
+		compare(others)
+	}
+	gone := false
+	for _, entityType := range []string{form.Staff, form.Pupil} { // no search finds those who have left
+		f := Filter{EntityType: entityType, Current: &gone, Limit: formerAtOnce}
+		for more := true; more; {
+			others, err := s.store.List(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			compare(others)
+			if more = len(others) == f.Limit; more {
+				f.After = others[len(others)-1].ID
+			}
+		}
+	}
+	e.Namesakes = distinctIDs(e.Namesakes)
+	return shared, nil
+}
+
+const (
+	// mostNamesakes bounds how many current elements with the same name are looked at.
+	mostNamesakes = 100
+	// formerAtOnce is how many elements that are no longer current are read at a time.
+	formerAtOnce = 1000
+)
+
+func idsOf(elements []Element) []int64 {
+	ids := make([]int64, len(elements))
+	for i, e := range elements {
+		ids[i] = e.ID
+	}
+	return ids
+}
+
+// GetErasure returns the erasure of an element; a Missing problem when there is none.
+func (s *Service) GetErasure(ctx context.Context, id int64) (Erasure, error) {
+	e, err := s.erasures.Get(ctx, id)
+	return e, record.Missing(err, "Erasure", id)
+}
+
+// ListErasures returns a page of erasures in order of the elements' ids, and the id after which the next page begins, 0
+// after the last page.
+func (s *Service) ListErasures(ctx context.Context, after int64, limit int) (page []Erasure, next int64, err error) {
+	page, err = s.erasures.List(ctx, after, limit+1)
+	if err == nil && len(page) > limit {
+		page = page[:limit]
+		next = page[limit-1].ID
+	}
+	return page, next, err
+}

@@ -1,0 +1,63 @@
+package event
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Erase is the part of an erasure that goes through all events: their titles, and the reasons of decisions. Nobody is
+// sent a mail or a webhook for it; those who follow changes are told.
+func (s *Service) Erase(p erasure.Person) erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		ids, next, err := s.store.FindTexts(ctx, texts, after)
+		if err != nil {
+			return "", 0, err
+		}
+		for _, id := range ids {
+			found := false
+			_, err := s.store.Change(ctx, id, func(e *Event) error {
+				if found = e.forget(texts); !found { // it is in what is pending alone, which goes by itself
+					return record.ErrUnchanged
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, record.ErrNotFound) {
+				return "", changed, err
+			}
+			changed++
+		}
+		return next, changed, nil
+	}
+}
+
+// forget replaces the texts in which an erased person is found, and says whether there was any.
+func (e *Event) forget(texts *erasure.Texts) (found bool) {
+	replace := func(at *string) (is bool) {
+		if *at, is = texts.Replace(*at); is {
+			found = true
+		}
+		return is
+	}
+	replace(&e.Body)
+	for i := range e.Commitments {
+		replace(&e.Commitments[i].Reason)
+	}
+	if replace(&e.Key) { // keys differ, whatever they were made of
+		e.Key += "-" + strconv.FormatInt(e.ID, 10)
+	}
+	for _, r := range e.IdempotencyRecords {
+		for _, f := range r.Failures {
+			for _, messages := range f.Errors {
+				for i := range messages {
+					replace(&messages[i])
+				}
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
+)
+
+// FindTexts implements event.Store. What follows from others has no texts, and is not read.
+func (s *Events) FindTexts(
+	ctx context.Context, texts *erasure.Texts, after string,
+) (ids []int64, next string, err error) {
+	found, next, err := mongostore.FindTexts(ctx, s.events.Reader(), texts, after,
+		"commitment_periods", "request_periods", "commitment_states", "outstanding_groups", "search_keys", "brief")
+	ids = make([]int64, len(found))
+	for i, id := range found {
+		ids[i] = id.AsInt64()
+	}
+	return ids, next, err
+}
+
+// Erase are the parts of an erasure that go through series, notices, mails and webhooks' deliveries, from which nothing
+// else follows.
+func Erase(db *mongo.Database, p erasure.Person) []erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	var parts []erasure.Part
+	for _, collection := range []*mongo.Collection{
+		seriesCollection(db), db.Collection("notices"), db.Collection("notice_mails"),
+		db.Collection("webhook_deliveries"),
+	} {
+		parts = append(parts, func(ctx context.Context, after string) (string, int, error) {
+			return mongostore.RewriteTexts(ctx, collection, texts, after)
+		})
+	}
+	return parts
+}

@@ -1,0 +1,128 @@
+package user
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// usersAtOnce is how many users a step of an erasure goes through.
+const usersAtOnce = 200
+
+// Answers keeps what users were answered, for a day.
+type Answers interface {
+	// Erase forgets those of a user's answers in whose body something is found, and returns how many.
+	Erase(ctx context.Context, userID int64, in func(body []byte) bool) (int, error)
+}
+
+// EraseUsers is the part of an erasure that ends the users who are the person, and takes their names and addresses
+// away. They may never log in again, and have no permission. Conflict for the last active administrator.
+func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
+	return func(ctx context.Context, _ string) (next string, changed int, err error) {
+		salt, err := s.store.ErasureSalt(ctx)
+		if err != nil {
+			return "", 0, err
+		}
+		users, err := s.store.List(ctx, Filter{Elements: []int64{p.ElementID}, Limit: usersAtOnce})
+		if err != nil {
+			return "", 0, err
+		}
+		for _, u := range users {
+			if u.Erased(p.Instead) {
+				continue
+			}
+			if _, err := s.change(ctx, u.ID, func(u *User) error {
+				if u.Erased(p.Instead) {
+					return record.ErrUnchanged
+				}
+				u.erase(p.Instead, salt)
+				return nil
+			}); err != nil {
+				return "", changed, err
+			}
+			changed++
+		}
+		return "", changed, nil
+	}
+}
+
+// erasedDomain is that of the addresses of erased users: no mail can be sent there (RFC 2606).
+const erasedDomain = "@erased.invalid"
+
+func erasedEmail(id int64) string { return fmt.Sprintf("user-%d%s", id, erasedDomain) }
+
+// Erased says whether the user is one whose person has been erased, and has that name since.
+func (u User) Erased(instead string) bool { return u.Name == instead && u.Email == erasedEmail(u.ID) }
+
+func (u *User) erase(instead, salt string) {
+	u.Name, u.Email = instead, erasedEmail(u.ID)
+	if u.Key != "" {
+		u.Key, u.ImportHash = erasure.Key(salt, u.Key), ""
+	}
+	kept := User{
+		ID: u.ID, Version: u.Version, Key: u.Key, Name: u.Name, Email: u.Email, Kind: u.Kind, ElementID: u.ElementID,
+		FeedsSince: u.FeedsSince, UUIDHash: HashUUID(newUUID()),
+	}
+	*u = kept
+	u.endSessions()
+}
+
+// EraseTexts is the part of an erasure that takes the person out of the names of users who are nobody's, such as "Carer
+// of Zoe Abbott". Whoever is called the same has that name as its own.
+func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	return s.eachUser(func(ctx context.Context, u User) (int, error) {
+		if !u.mentions(texts, p.Instead) {
+			return 0, nil
+		}
+		_, err := s.change(ctx, u.ID, func(u *User) error {
+			if !u.mentions(texts, p.Instead) {
+				return record.ErrUnchanged
+			}
+			u.Name, _ = texts.Replace(u.Name)
+			return nil
+		})
+		return 1, err
+	})
+}
+
+func (u User) mentions(texts *erasure.Texts, instead string) bool {
+	name, found := texts.Replace(u.Name)
+	return found && u.ElementID == 0 && name != instead
+}
+
+// EraseAnswers is the part of an erasure that forgets the answers kept for repeated requests that name the person.
+func (s *Service) EraseAnswers(p erasure.Person, answers Answers) erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	return s.eachUser(func(ctx context.Context, u User) (int, error) { return answers.Erase(ctx, u.ID, texts.In) })
+}
+
+// eachUser is a part that goes through all users in order of id.
+func (s *Service) eachUser(do func(ctx context.Context, u User) (changed int, err error)) erasure.Part {
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		var last int64
+		if after != "" {
+			if last, err = strconv.ParseInt(after, 10, 64); err != nil {
+				return "", 0, err
+			}
+		}
+		users, err := s.store.List(ctx, Filter{After: last, Limit: usersAtOnce})
+		if err != nil {
+			return "", 0, err
+		}
+		for _, u := range users {
+			n, err := do(ctx, u)
+			if err != nil {
+				return "", changed, err
+			}
+			changed += n
+		}
+		if len(users) < usersAtOnce {
+			return "", changed, nil
+		}
+		return strconv.FormatInt(users[len(users)-1].ID, 10), changed, nil
+	}
+}

@@ -1,0 +1,58 @@
+package note
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/record"
+)
+
+// Erase is the part of an erasure that goes through all notes: those of the person's users go, and so do those that
+// name the person. The system's notes stay without the name, for they name others, too.
+func (s *Service) Erase(p erasure.Person) erasure.Part {
+	texts := erasure.NewTexts(p.Names, p.Instead)
+	return func(ctx context.Context, after string) (next string, changed int, err error) {
+		ids, next, err := s.store.FindTexts(ctx, texts, p.UserIDs, after)
+		if err != nil {
+			return "", 0, err
+		}
+		for _, id := range ids {
+			if err := s.erase(ctx, id, p, texts); err != nil && !errors.Is(err, record.ErrNotFound) {
+				return "", changed, err
+			}
+			changed++
+		}
+		return next, changed, nil
+	}
+}
+
+// erase deletes a note, or takes the person out of one of the system's. record.ErrNotFound when there is nothing to do.
+func (s *Service) erase(ctx context.Context, id int64, p erasure.Person, texts *erasure.Texts) error {
+	n, err := s.store.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	without, found := texts.Replace(n.Contents)
+	if n.OwnerID != 0 || !found {
+		return s.store.Delete(ctx, id, func(n *Note) error {
+			if slices.Contains(p.UserIDs, n.OwnerID) || texts.In([]byte(n.Contents+"\n"+n.HTML+"\n"+n.Key)) {
+				return nil
+			}
+			return record.ErrNotFound // it is in what is pending alone, or no longer there
+		})
+	}
+	n.Contents = without
+	if err := s.render(&n); err != nil {
+		return err
+	}
+	_, err = s.store.Change(ctx, id, func(stored *Note) error {
+		if now, _ := texts.Replace(stored.Contents); now != without {
+			return record.ErrUnchanged // it has changed meanwhile: the next round finds it again
+		}
+		stored.Contents, stored.HTML, stored.Markup = n.Contents, n.HTML, n.Markup
+		return nil
+	})
+	return err
+}
