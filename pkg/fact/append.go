@@ -30,5 +30,5 @@ func appendCommitment(b []byte, c *Commitment) []byte {
 	if len(c.Involved) > 0 {
 		b = append(b, ']')
 	}
-	return append(b, '}')
+	return append(form.AppendDecision(b, c.Decision), '}')
 }

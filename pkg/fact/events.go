@@ -41,6 +41,8 @@ type Commitment struct {
 	ElementID int64      `json:"element_id"`
 	Event     form.Event `json:"event"`              // its summary
 	Involved  []int64    `json:"involved,omitempty"` // the directly committed elements, in order of commitment id
+	// Decision is there only where it is asked for, and for who looks.
+	Decision *form.Decision `json:"decision,omitempty"`
 }
 
 // CommitmentsQuestion asks for the commitments of the elements reached, to events that touch one of the days of the
@@ -50,8 +52,12 @@ type CommitmentsQuestion struct {
 	// Involved asks for Commitment.Involved as well.
 	Involved bool `json:"involved,omitempty"`
 	// Category asks for the category of each event as well.
-	Category bool   `json:"category,omitempty"`
-	Sight    *Sight `json:"sight,omitempty"` // who looks, with its surroundings; nil: a service for itself
+	Category bool `json:"category,omitempty"`
+	// Decisions asks who asked for each commitment, and who decided on it, when and why. Administers are those of the
+	// elements reached that who looks decides on.
+	Decisions   bool    `json:"decisions,omitempty"`
+	Administers []int64 `json:"administers,omitempty"`
+	Sight       *Sight  `json:"sight,omitempty"` // who looks, with its surroundings; nil: a service for itself
 }
 
 // RequestsQuestion asks for the requests for a resource group by events that touch the days.

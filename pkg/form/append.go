@@ -42,7 +42,7 @@ func appendCommitment(b []byte, c *Commitment) []byte {
 	}
 	b = appendID(append(b, `{"id":`...), c.ID)
 	b = AppendText(append(b, `,"status":`...), c.Status)
-	return append(appendDecision(appendRest(b, c.Element, c.Event, c.Valid, c.Errors), c.Decision), '}')
+	return append(AppendDecision(appendRest(b, c.Element, c.Event, c.Valid, c.Errors), c.Decision), '}')
 }
 
 func appendRequest(b []byte, r *Request) []byte {
@@ -52,7 +52,7 @@ func appendRequest(b []byte, r *Request) []byte {
 	b = appendID(append(b, `{"id":`...), r.ID)
 	b = strconv.AppendInt(append(b, `,"quantity":`...), int64(r.Quantity), 10)
 	b = strconv.AppendInt(append(b, `,"num_allocated":`...), int64(r.NumAllocated), 10)
-	return append(appendDecision(appendRest(b, r.Element, r.Event, r.Valid, r.Errors), r.Decision), '}')
+	return append(AppendDecision(appendRest(b, r.Element, r.Event, r.Valid, r.Errors), r.Decision), '}')
 }
 
 // appendRest appends what commitments and requests end with.
@@ -66,7 +66,8 @@ func appendRest(b []byte, element *Element, event *Event, valid bool, faults map
 	return appendValid(b, valid, faults)
 }
 
-func appendDecision(b []byte, d *Decision) []byte {
+// AppendDecision appends a decision as the last field of an object; of nil nothing.
+func AppendDecision(b []byte, d *Decision) []byte {
 	if d == nil {
 		return b
 	}

@@ -18,8 +18,7 @@ const (
 	otherUUID = "0b8c61aa-93f5-4d5b-a0c0-7f0f6a4f2d02"
 )
 
-// bundleBefore is a bundle with a record of each kind, and bundleAfter the same with changes in each of those that can
-// change.
+// bundleBefore is a bundle with records of most kinds, and bundleAfter has the files of it in which something changes.
 var (
 	bundleBefore = map[string]string{
 		"staff.csv":       "key,initials,forename,surname\n17,ABC,Ann,Cole\n18,DEF,Dan,Ford\n",

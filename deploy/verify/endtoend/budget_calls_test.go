@@ -146,6 +146,8 @@ func (c *budgeted) elementsCalls() []call {
 		first,
 		read(commitments, "a pupil's week with staff and locations: 9 lessons", c.owner,
 			at("/api/elements/%d/commitments?"+schoolWeek+"&include=staff,locations", c.pupil)),
+		read(commitments, "a pupil's week with category and decisions: 9 lessons", c.owner,
+			at("/api/elements/%d/commitments?"+schoolWeek+"&include=category,decisions", c.pupil)),
 		read(commitments, "a pupil's year: "+inYear, c.owner,
 			at("/api/elements/%d/commitments?"+schoolYear, c.pupil)),
 		read("GET /api/elements", "by a part of the name, asked by a pupil", c.itself, "/api/elements?namelike=room"),

@@ -55,6 +55,7 @@ func (w *world) compareConfidential(t *testing.T) {
 		if got := event.Has("event.category"); got != told {
 			t.Errorf("to %s the category is shown: %v, want %v", row[0], got, told)
 		}
+		w.compareDecisions(t, row[0], who, told, event)
 		notes := who.client.Get(t, fmt.Sprintf("/api/events/%d/notes", who.event.id)).Must(t, http.StatusOK)
 		if got := notes.Len(t, "notes") > 0; got != told {
 			t.Errorf("%s sees the notes: %v, want %v", row[0], got, told)
@@ -73,6 +74,51 @@ func (w *world) compareConfidential(t *testing.T) {
 		}
 	}
 	w.compareUntold(t)
+}
+
+// decidedAs are those of the table to whom a list tells of decisions about a confidential event.
+var decidedAs = map[string]bool{"an admin": true, "its owner": true, "its organiser": true}
+
+// compareDecisions looks whether the lists of commitments tell of the decisions about an event, and of its category, as
+// the event itself does.
+func (w *world) compareDecisions(t *testing.T, name string, who onlooker, told bool, event servicetest.Answer) {
+	t.Helper()
+	shown := map[int64]bool{} // whether the event has the decision, by commitment
+	for i := range event.Len(t, "event.commitments") {
+		at := fmt.Sprintf("event.commitments.%d.", i)
+		shown[event.Int(t, at+"id")] = event.Has(at + "decision")
+	}
+	listed, decisions := 0, 0
+	look := func(path string, a servicetest.Answer, at string) {
+		for i := range a.Len(t, at) {
+			entry := fmt.Sprintf("%s.%d.", at, i)
+			if a.Int(t, entry+"event.id") != who.event.id {
+				continue
+			}
+			listed++
+			has := a.Has(entry + "decision")
+			if has {
+				decisions++
+			}
+			if has != shown[a.Int(t, entry+"id")] || a.Has(entry+"event.category") != told {
+				t.Errorf("%s: %s is told %s", path, name, a.Body)
+			}
+		}
+	}
+	for _, element := range []string{"a location", "itself", "its group", "a public property", "another property"} {
+		id := w.elements[element].id
+		path := fmt.Sprintf("/api/elements/%d/commitments?%s&include=category,decisions", id, whole)
+		if a := who.client.Get(t, path); a.Code == http.StatusOK {
+			look(path, a, "commitments")
+		}
+		path = fmt.Sprintf("/api/timetables?elements=%d&%s&include=category,decisions", id, whole)
+		if a := who.client.Get(t, path); a.Code == http.StatusOK {
+			look(path, a, "timetables.0.commitments")
+		}
+	}
+	if listed == 0 || (decisions > 0) != decidedAs[name] {
+		t.Errorf("%s is told of %d decisions in %d entries", name, decisions, listed)
+	}
 }
 
 // compareStreamed looks whether the stream tells of a note that was made after a token. What is made later ends it.

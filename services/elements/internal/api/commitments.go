@@ -37,6 +37,8 @@ func readInclude(text string) (include element.Include) {
 			include.Locations = true
 		case "category":
 			include.Category = true
+		case "decisions":
+			include.Decisions = true
 		}
 	}
 	return include

@@ -204,7 +204,8 @@ func commitmentsOf(commitments []element.Commitment) []form.Commitment {
 		c := &commitments[i]
 		event := c.Event
 		event.Staff, event.Locations = c.Staff, c.Locations
-		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &event, Valid: true}
+		forms[i] = form.Commitment{ID: &c.ID, Status: c.Status, Event: &event, Valid: true,
+			Decision: c.Decision}
 		if c.Group == nil {
 			continue
 		}

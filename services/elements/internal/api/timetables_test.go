@@ -62,7 +62,8 @@ func TestTimetables_EachIsTheListOfTheElementAlone(t *testing.T) {
 
 	elements := path("elements=%d,%d,%d,%d,%d,%d", year, ann, room, bob, teacher, ann)
 	for _, days := range []string{may4to6, "start_date=2026-05-05", "start_date=2026-05-06", "start_date=2026-05-09",
-		may4to6 + "&include=staff", may4to6 + "&include=locations,%20staff,x"} {
+		may4to6 + "&include=staff", may4to6 + "&include=locations,%20staff,x",
+		may4to6 + "&include=decisions,category"} {
 		equalIDs(t, days, s.timetables(t, elements, days), year, ann, room, bob, teacher)
 	}
 	a := s.Get(t, "/api/timetables?"+path("elements=%d", teacher)+"&start_date=2026-05-09")

@@ -2,6 +2,7 @@ package element
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
@@ -12,8 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// Include says what a list of commitments shows of each event besides (contract 4.1 rule 9), and its category.
-type Include struct{ Staff, Locations, Category bool }
+// Include says what a list of commitments shows of each event besides (contract 4.1 rule 9), its category, and who
+// asked for each commitment and decided on it, when and why.
+type Include struct{ Staff, Locations, Category, Decisions bool }
 
 // Commitment is a commitment in the list of an element's.
 type Commitment struct {
@@ -39,13 +41,7 @@ func (s *Service) ListCommitments(
 	if err != nil {
 		return nil, err
 	}
-	q := fact.CommitmentsQuestion{
-		Reaches: v.within(e, reaches[0]), Involved: include.Staff || include.Locations, Category: include.Category,
-	}
-	if q.Sight, err = s.asked(ctx, v, e); err != nil {
-		return nil, err
-	}
-	facts, err := s.events.Commitments(ctx, q)
+	facts, err := s.commitmentsOf(ctx, v, v.within(e, reaches[0]), include, e)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +61,43 @@ func (s *Service) ListCommitments(
 		commitments[i] = newCommitment(f, id, elements, include, v)
 	}
 	return commitments, nil
+}
+
+// commitmentsOf asks for the commitments of the elements reached, as far as who looks at these elements sees them.
+func (s *Service) commitmentsOf(
+	ctx context.Context, v sight, reaches []fact.Reach, include Include, elements ...Element,
+) ([]fact.Commitment, error) {
+	q := fact.CommitmentsQuestion{
+		Reaches: reaches, Involved: include.Staff || include.Locations, Category: include.Category,
+		Decisions: include.Decisions,
+	}
+	var err error
+	if q.Sight, err = s.asked(ctx, v, elements...); err != nil {
+		return nil, err
+	}
+	if include.Decisions {
+		if q.Administers, err = s.administered(ctx, v, reaches); err != nil {
+			return nil, err
+		}
+	}
+	return s.events.Commitments(ctx, q)
+}
+
+// administered are those of the elements reached that the viewer administers, in order of id.
+func (s *Service) administered(ctx context.Context, v sight, reaches []fact.Reach) ([]int64, error) {
+	ids := make([]int64, len(reaches))
+	for i, r := range reaches {
+		ids[i] = r.ElementID
+	}
+	elements, err := s.find(ctx, ids)
+	var administered []int64
+	for id, e := range elements {
+		if slices.Contains(e.Administrators, v.UserID) {
+			administered = append(administered, id)
+		}
+	}
+	slices.Sort(administered)
+	return administered, err
 }
 
 // newCommitment makes a commitment of the element with that id of the fact; elements are those that the fact names.

@@ -45,13 +45,7 @@ func (s *Service) ListTimetables(
 		return nil, err
 	}
 	s.looked(ctx, v.ElementID, audit.LookTimetable, all.elements...)
-	q := fact.CommitmentsQuestion{
-		Reaches: union(all.reaches), Involved: include.Staff || include.Locations, Category: include.Category,
-	}
-	if q.Sight, err = s.asked(ctx, v, all.elements...); err != nil {
-		return nil, err
-	}
-	facts, err := s.events.Commitments(ctx, q)
+	facts, err := s.commitmentsOf(ctx, v, union(all.reaches), include, all.elements...)
 	if err != nil {
 		return nil, err
 	}

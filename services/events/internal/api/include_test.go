@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,7 @@ func TestClients_CategoryAndDecisionsAreToldWhereTheyAreAskedFor(t *testing.T) {
 		t.Error(a.Body)
 	}
 	s.decidableBesides(t, keeper, commitment)
+	s.listedBesides(t, keeper, commitment)
 	s.privilegedBesides(t)
 }
 
@@ -86,6 +88,90 @@ func (s school) decidableBesides(t *testing.T, keeper *servicetest.Client, commi
 		}
 	}
 	t.Error("the commitment is not listed")
+}
+
+// listedBesides looks at what the lists of an element's commitments tell of one, and that they tell nothing that was
+// not asked for.
+func (s school) listedBesides(t *testing.T, keeper *servicetest.Client, commitment int64) {
+	t.Helper()
+	days := "start_date=2026-09-07&end_date=2026-09-07"
+	list := path("/api/elements/%d/commitments?"+days, s.calendar)
+	many := path("/api/timetables?elements=%d&"+days, s.calendar)
+	type entry struct {
+		ID       int64
+		Event    struct{ Category struct{ Name string } }
+		Decision *struct {
+			Reason    string
+			AskedBy   *struct{ Name string } `json:"asked_by"`
+			DecidedBy *struct{ Name string } `json:"decided_by"`
+			DecidedAt string                 `json:"decided_at"`
+		}
+	}
+	of := func(as *servicetest.Client) entry {
+		t.Helper()
+		var alone struct{ Commitments []entry }
+		as.Get(t, list+"&include=category,%20decisions,x").Must(t, http.StatusOK).Decode(t, &alone)
+		i := slices.IndexFunc(alone.Commitments, func(e entry) bool { return e.ID == commitment })
+		if i < 0 {
+			t.Fatal("the commitment is not listed")
+		}
+		return alone.Commitments[i]
+	}
+	for _, plain := range []string{list, many} {
+		a := keeper.Get(t, plain).Must(t, http.StatusOK)
+		if b := keeper.Get(t, plain+"&include=x,Decisions"); b.Body != a.Body || strings.Contains(a.Body, "decision") {
+			t.Errorf("%s tells what was not asked for: %s", plain, a.Body)
+		}
+	}
+	for _, as := range []string{"keeper", "owner", "nobody", "admin"} {
+		e := of(s.as(t, as))
+		if e.Event.Category.Name != "Lesson" || e.Decision == nil || e.Decision.Reason != "Not on a <Monday>" ||
+			e.Decision.AskedBy.Name != "owner" || e.Decision.DecidedBy.Name != "keeper" || e.Decision.DecidedAt == "" {
+			t.Errorf("%s is told %+v, %+v", as, e, e.Decision)
+		}
+	}
+	one, all := keeper.Get(t, list+"&include=decisions"), keeper.Get(t, many+"&include=decisions")
+	if _, inner, _ := strings.Cut(one.Body, `"commitments":`); !strings.HasSuffix(all.Body, inner[:len(inner)-1]+"}]}") {
+		t.Errorf("the timetable is\n%s, the list\n%s", all.Body, one.Body)
+	}
+	s.listedToPupils(t)
+}
+
+// listedToPupils looks at what a pupil is told: of the element on which it decides, and of nobody but itself.
+func (s school) listedToPupils(t *testing.T) {
+	t.Helper()
+	admin := s.as(t, "admin")
+	pupil := func(name string) (*servicetest.Client, int64) {
+		made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
+			"name": name, "email": name + "@pupils.example", "kind": "pupil", "element_id": s.pupil,
+			"permissions": map[string]any{"can_api": true},
+		}}).Must(t, http.StatusCreated)
+		return system.Login(t, made.Text(t, "user.uuid")), made.Int(t, "user.id")
+	}
+	decides, id := pupil("decides")
+	other, _ := pupil("other")
+	court := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
+		"entity_type": "Location", "name": "Court",
+	}}).Must(t, http.StatusCreated).Int(t, "element.id")
+	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", court, id), nil).Must(t, http.StatusOK)
+	made := s.as(t, "owner").Post(t, "/api/events", map[string]any{
+		"event": s.fields("body", "On the court"), "elements": []any{court, s.pupil},
+	}).Must(t, http.StatusOK)
+	decides.Patch(t, path("/api/commitments/%d", made.Int(t, "event.commitments.0.id")), map[string]any{
+		"commitment": map[string]any{"status": "confirmed"},
+	}).Must(t, http.StatusOK)
+	list := "/api/elements/%d/commitments?start_date=2026-09-07&end_date=2026-09-07&include=decisions"
+	a := decides.Get(t, path(list, court)).Must(t, http.StatusOK)
+	if !strings.Contains(a.Body, `"decision":{"asked_by":null,"decided_by":{"id":`+path("%d", id)+`,"name":"decides"`) {
+		t.Errorf("who decides is told %s", a.Body)
+	}
+	for _, a := range []servicetest.Answer{
+		decides.Get(t, path(list, s.pupil)), other.Get(t, path(list, court)), other.Get(t, path(list, s.pupil)),
+	} {
+		if a.Must(t, http.StatusOK); !strings.Contains(a.Body, "On the court") || strings.Contains(a.Body, "decision") {
+			t.Errorf("who does not decide is told %s", a.Body)
+		}
+	}
 }
 
 // privilegedBesides looks who is told of a privileged category.

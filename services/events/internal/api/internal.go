@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/erasure"
@@ -12,22 +13,27 @@ import (
 
 // commitments answers neighbour.Commitments.
 func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) ([]fact.Commitment, error) {
-	found, err := h.events.CommitmentsIn(ctx, q.Reaches, q.Sight)
+	found, err := h.events.CommitmentsIn(ctx, q.Reaches, q.Sight, q.Decisions)
 	if err != nil {
 		return nil, err
 	}
-	besides, err := h.events.BesidesFor(ctx, q.Sight, event.Include{Category: q.Category},
+	besides, err := h.events.BesidesFor(ctx, q.Sight, event.Include{Category: q.Category, Decisions: q.Decisions},
 		event.EachOf(found, func(p *event.Placed[event.Commitment]) *event.Event { return p.Event }))
 	if err != nil {
 		return nil, err
 	}
 	facts := make([]fact.Commitment, len(found))
 	for i, f := range found {
+		var of fact.Element // no more of it is known here than whether who looks decides on it
+		if q.Sight != nil && slices.Contains(q.Administers, f.Item.ElementID) {
+			of.Administrators = []int64{q.Sight.UserID}
+		}
 		facts[i] = fact.Commitment{
 			ID:        f.Item.ID,
 			Status:    string(f.Item.Status),
 			ElementID: f.Item.ElementID,
 			Event:     h.shape.summary(*f.Event),
+			Decision:  h.shape.decision(besides.Decision(f.Event, f.Item, of)),
 		}
 		facts[i].Event.Category = listed(besides.Category(f.Event))
 		if q.Involved {

@@ -16,11 +16,16 @@ type Placed[T any] struct {
 }
 
 // CommitmentsIn returns the commitments to any of the reached elements of events that touch one of their days, as
-// CommitmentsTo does, as far as they are seen by who looks; nil sees everything.
+// CommitmentsTo does, as far as they are seen by who looks; nil sees everything. With decisions they say who asked and
+// what was decided. A Malformed problem when they are too many for one answer.
 func (s *Service) CommitmentsIn(
-	ctx context.Context, reaches []fact.Reach, who *fact.Sight,
+	ctx context.Context, reaches []fact.Reach, who *fact.Sight, decisions bool,
 ) ([]Placed[Commitment], error) {
-	events, err := s.store.FindTouching(ctx, reaches)
+	find := s.store.FindTouching
+	if decisions {
+		find = s.store.FindTouchingWhole
+	}
+	events, err := find(ctx, reaches)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,8 @@ type Store interface {
 	// all that do, each once, and few besides. They have no more than a listing shows: id, version, time of change,
 	// body, category and span, and of their commitments id, element and status.
 	FindTouching(ctx context.Context, reaches []fact.Reach) ([]Event, error)
+	// FindTouchingWhole returns them as a whole: of their commitments also who asked and what was decided.
+	FindTouchingWhole(ctx context.Context, reaches []fact.Reach) ([]Event, error)
 	// FindRequesting returns the events that may touch the days with a request for the element: all that do, and
 	// few besides.
 	FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]Event, error)

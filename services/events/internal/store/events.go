@@ -146,6 +146,15 @@ func (s *Events) FindTouching(ctx context.Context, reaches []fact.Reach) ([]even
 	return append(found, whole...), err
 }
 
+// FindTouchingWhole implements event.Store.
+func (s *Events) FindTouchingWhole(ctx context.Context, reaches []fact.Reach) ([]event.Event, error) {
+	keys := reachKeys(reaches)
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return s.findDays(ctx, touchingFilter(keys), unused)
+}
+
 // FindRequesting implements event.Store, as FindTouching does for commitments.
 func (s *Events) FindRequesting(ctx context.Context, elementID int64, days wiretime.Days) ([]event.Event, error) {
 	keys := keysOf([]int64{elementID}, covering(days))

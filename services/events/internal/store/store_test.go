@@ -157,7 +157,7 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 		}
 		service := event.New(event.Options{Store: s, Categories: schoolwide{}, Zone: z})
 		found, err := service.CommitmentsIn(t.Context(),
-			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}}, nil)
+			[]fact.Reach{{ElementID: element, Days: []wiretime.Days{asked}}}, nil, rapid.Bool().Draw(rt, "decisions"))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -348,7 +348,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 		Store: NewEvents(db, mongostore.NewIDs(db), tokyo, func() {}), Categories: schoolwide{}, Zone: tokyo,
 	})
 	found, err := service.CommitmentsIn(t.Context(),
-		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}}, nil)
+		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}}, nil, false)
 	if err != nil || len(found) != 2 {
 		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
 	}

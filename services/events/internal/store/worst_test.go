@@ -45,6 +45,8 @@ func readDay(t *testing.T, db *mongo.Database, s *Events) reading {
 	}
 	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
 		{Key: "projection", Value: inBrief}})
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter},
+		{Key: "projection", Value: unused}})
 	took := make([]time.Duration, 40)
 	for i := range took {
 		begin := time.Now()
