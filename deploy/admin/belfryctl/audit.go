@@ -68,6 +68,9 @@ func (f *logFlags) first(entries iter.Seq2[client.Record, error]) (found []clien
 	return found, nil
 }
 
+// ofSchools are the services whose audit an administrator of schools may read, as far as it is of its schools.
+var ofSchools = []string{"identity", "elements"}
+
 // auditFlags are the flags of audit.
 type auditFlags struct {
 	logFlags
@@ -87,7 +90,8 @@ Webhook. An entry is found by the records that it touches as well: a commitment'
 			`batch of an
 import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, ` +
 			`only that they
-changed is kept. The login is as for import.`,
+changed is kept. An administrator of schools is shown what is of its users, elements and memberships. The login is as
+for import.`,
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
   belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 --json`,
@@ -117,6 +121,15 @@ func runAudit(j job, f auditFlags) error {
 	}
 	if err := f.ask(j, query); err != nil {
 		return err
+	}
+	if !j.given("service") {
+		permissions, err := j.c.Get(j.ctx, "/api/me", "permissions")
+		if err != nil {
+			return err
+		}
+		if permissions["admin"] != true {
+			f.services = ofSchools
+		}
 	}
 	entries, err := f.first(j.c.Audit(j.ctx, f.services, query))
 	if err != nil {

@@ -157,6 +157,17 @@ func otherAdministrationCalls() map[string]call {
 		path := "/api/admin/audit/" + service
 		calls["GET "+path+" | any"] = send(http.MethodGet, at(path+"?limit=1"), nil)
 	}
+	about := func(service, recordType string, id func(x *scene) int64) call {
+		return send(http.MethodGet, func(x *scene) string {
+			return fmt.Sprintf("/api/admin/audit/%s?record=%s:%d", service, recordType, id(x))
+		}, nil)
+	}
+	calls["GET /api/admin/audit/elements | of the head's school"] = about("elements", "Element",
+		func(x *scene) int64 { return x.house.ID })
+	calls["GET /api/admin/audit/elements | another"] = about("elements", "Element",
+		func(x *scene) int64 { return x.school.Location(x.t).ID })
+	calls["GET /api/admin/audit/identity | another"] = about("identity", "User",
+		func(x *scene) int64 { return x.stranger.id })
 	calls["GET /api/admin/access/elements | any"] = send(http.MethodGet, at("/api/admin/access/elements?limit=1"), nil)
 	calls["GET /api/admin/erasures | any"] = send(http.MethodGet, at("/api/admin/erasures?limit=1"), nil)
 	calls["POST /api/admin/erasures | one that names nobody"] = send(http.MethodPost, at("/api/admin/erasures"),

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"context"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -10,7 +11,8 @@ import (
 
 // Query chooses entries. Zero fields choose all.
 type Query struct {
-	Record string // Event:12, or Event for those of the type
+	Record string   // Event:12, or Event for those of the type
+	Among  []string // only what is found by one of these records; nil: all
 	Choice
 }
 
@@ -31,6 +33,10 @@ func (q Query) filter() bson.D {
 	filter := bson.D{}
 	if q.Record != "" {
 		filter = append(filter, bson.E{Key: "about", Value: q.Record})
+	}
+	if q.Among != nil && !slices.Contains(q.Among, q.Record) {
+		among := bson.D{{Key: "about", Value: bson.D{{Key: "$in", Value: q.Among}}}}
+		filter = append(filter, bson.E{Key: "$and", Value: bson.A{among}})
 	}
 	return q.Narrow(filter)
 }

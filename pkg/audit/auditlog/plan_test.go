@@ -24,9 +24,11 @@ func TestNoReadScansACollection(t *testing.T) {
 		bson.D{{Key: "find", Value: "things"}, {Key: "filter", Value: mongostore.PendingAudit.Filter()}})
 	newest := bson.D{{Key: "_id", Value: -1}}
 	for name, q := range map[string]Query{
-		"all": {}, "record": {Record: "Event:1"}, "user": {Choice: Choice{User: 5}},
-		"since": {Choice: Choice{Since: time.Now()}},
-		"page":  {Choice: Choice{After: mongostore.FirstUUID(time.Now())}},
+		"all": {}, "record": {Record: "Event:1"}, "own": {Among: []string{"Event:1", "Event:3"}},
+		"of a type of its own": {Record: "Event", Among: []string{"Event:1", "Event:3"}},
+		"user":                 {Choice: Choice{User: 5}},
+		"since":                {Choice: Choice{Since: time.Now()}},
+		"page":                 {Choice: Choice{After: mongostore.FirstUUID(time.Now())}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things_audit"}, {Key: "filter", Value: q.filter()},

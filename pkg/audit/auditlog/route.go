@@ -1,13 +1,17 @@
 package auditlog
 
 import (
+	"context"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -33,18 +37,29 @@ type line struct {
 	Changes    []audit.Change `json:"changes"`
 }
 
+// Own returns the records of which an administrator of schools reads the audit: their type and their ids.
+type Own func(ctx context.Context, p principal.Principal) (recordType string, ids []int64, err error)
+
 // Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
-func (l *Log) Route(service string, zone wiretime.Zone) web.Route {
+// Administrators of schools read of it what is found by their own records; with own nil it is for admins alone.
+func (l *Log) Route(service string, zone wiretime.Zone, own Own) web.Route {
+	access := web.Admin
+	if own != nil {
+		access = web.SchoolAdmin
+	}
 	return web.Route{
-		Method: fiber.MethodGet, Path: "/api/admin/audit/" + service, Access: web.Admin,
+		Method: fiber.MethodGet, Path: "/api/admin/audit/" + service, Access: access,
 		Query:   "record user since limit after",
-		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone) },
+		Handler: func(c *fiber.Ctx) error { return l.serve(c, zone, own) },
 	}
 }
 
 // serve answers a page of the audit.
-func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
+func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own Own) error {
 	q, err := readQuery(c, zone)
+	if err == nil && !web.Principal(c).Permissions.Admin {
+		err = q.narrowTo(c.UserContext(), web.Principal(c), own)
+	}
 	if err != nil {
 		return err
 	}
@@ -57,6 +72,23 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 		lines[i] = lineOf(e)
 	}
 	return AnswerPage(c, lines, more, func(i int) string { return lines[i].ID })
+}
+
+// narrowTo narrows a question to what is found by the caller's own records. Forbidden when it asks for one of their
+// type that is not its own.
+func (q *Query) narrowTo(ctx context.Context, p principal.Principal, own Own) error {
+	recordType, ids, err := own(ctx, p)
+	if err != nil {
+		return err
+	}
+	q.Among = make([]string, len(ids))
+	for i, id := range ids {
+		q.Among[i] = audit.RecordOf(recordType, id).String()
+	}
+	if strings.HasPrefix(q.Record, recordType+":") && !slices.Contains(q.Among, q.Record) {
+		return problem.New(problem.Forbidden, "")
+	}
+	return nil
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {

@@ -114,7 +114,7 @@ func (h handlers) public() []web.Route {
 
 		importer.Route("memberships", h.audit, h.importMemberships),
 		importer.Route("administrators", h.audit, h.importAdministrators),
-		h.audit.Route("elements", h.zone),
+		h.audit.Route("elements", h.zone, h.elements.Administers),
 		h.accesses.Route("elements", h.zone),
 	}
 	for _, t := range element.Types() {

@@ -118,3 +118,12 @@ func (s *Service) enroll(ctx context.Context, school int64, e Element) error {
 	}})
 	return err
 }
+
+// Administers implements auditlog.Own: p reads the audit of the elements that belong to its schools today, and of their
+// memberships.
+func (s *Service) Administers(
+	ctx context.Context, p principal.Principal,
+) (recordType string, ids []int64, err error) {
+	ids, err = s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+	return "Element", ids, err
+}

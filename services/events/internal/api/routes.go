@@ -145,7 +145,7 @@ func (h handlers) public() []web.Route {
 		},
 		importer.Route("eventcategories", h.audit, h.importCategories),
 		importer.Route("events", h.audit, h.importEvents),
-		h.audit.Route("events", h.shape.zone),
+		h.audit.Route("events", h.shape.zone, nil),
 	}...)
 }
 

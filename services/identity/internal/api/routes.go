@@ -88,7 +88,7 @@ func (h handlers) public() []web.Route {
 			Access: web.SchoolAdmin, Handler: h.endSessions,
 		},
 		importer.Route("users", h.audit, h.importUsers),
-		h.audit.Route("identity", h.zone),
+		h.audit.Route("identity", h.zone, h.users.Administers),
 	})
 }
 

@@ -76,3 +76,28 @@ func (s *Service) changeAdministered(
 		return nil
 	})
 }
+
+// Administers implements auditlog.Own: p reads the audit of the users whose element belongs to one of its schools
+// today.
+func (s *Service) Administers(
+	ctx context.Context, p principal.Principal,
+) (recordType string, ids []int64, err error) {
+	f := Filter{Limit: usersAtOnce}
+	f.Elements, err = s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+	if err != nil || len(f.Elements) == 0 {
+		return TypeName, nil, err
+	}
+	for {
+		users, err := s.store.List(ctx, f)
+		if err != nil {
+			return "", nil, err
+		}
+		for _, u := range users {
+			ids = append(ids, u.ID)
+		}
+		if len(users) < f.Limit {
+			return TypeName, ids, nil
+		}
+		f.After = users[len(users)-1].ID
+	}
+}

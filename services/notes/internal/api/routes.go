@@ -31,7 +31,7 @@ func (h handlers) public() []web.Route {
 			Access: web.Admin, Handler: h.exportNotes,
 		},
 		importer.Route("notes", h.audit, h.importNotes),
-		h.audit.Route("notes", h.zone),
+		h.audit.Route("notes", h.zone, nil),
 	}
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {
 		routes = append(routes,

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAudit_OfASchool: an administrator of a school reads what became of its users, elements and memberships, and
+// nothing of another school's.
+func TestAudit_OfASchool(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	element := func(fields object) int64 {
+		return admin.Post(t, "/api/admin/elements", object{"element": fields}).Must(t, 201).Int(t, "element.id")
+	}
+	join := func(group, member int64) {
+		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group),
+			object{"members": []object{{"element_id": member}}}).Must(t, 201)
+	}
+	type school struct{ group, head, pupil, user int64 }
+	var schools []school
+	var uuids []string
+	for _, name := range []string{"North", "South"} {
+		s := school{
+			group: element(object{"entity_type": "Group", "name": name, "school": true}),
+			head:  element(object{"entity_type": "Staff", "initials": "HD", "forename": "Hal", "surname": name}),
+			pupil: element(object{"entity_type": "Pupil", "forename": "Ann", "surname": name}),
+		}
+		join(s.group, s.head)
+		join(s.group, s.pupil)
+		made := admin.Post(t, "/api/admin/users", object{"user": object{
+			"name": "Hal " + name, "email": "hd@school.example", "element_id": s.head,
+			"admin_of": []int64{s.group}, "permissions": object{"can_api": true},
+		}}).Must(t, 201)
+		s.user = made.Int(t, "user.id")
+		schools, uuids = append(schools, s), append(uuids, made.Text(t, "user.uuid"))
+	}
+	own, other := schools[0], schools[1]
+	head := office{o.system, maps.Clone(o.env)}
+	head.env["BELFRY_UUID"] = uuids[0]
+
+	out := head.does(t, "audit")
+	for _, want := range []string{"North", fmt.Sprintf("User:%d ", own.user), fmt.Sprintf("Element:%d ", own.pupil),
+		"Membership:"} {
+		wantOut(t, out, want)
+	}
+	if strings.Contains(out, "South") || strings.Contains(out, fmt.Sprintf("User:%d ", other.user)) {
+		t.Errorf("it is shown another school's:\n%s", out)
+	}
+	client := o.system.Login(t, uuids[0])
+	for path, code := range map[string]int{
+		fmt.Sprintf("elements?record=Element:%d", own.pupil):   200,
+		fmt.Sprintf("elements?record=Element:%d", other.pupil): 403,
+		fmt.Sprintf("identity?record=User:%d", own.user):       200,
+		fmt.Sprintf("identity?record=User:%d", other.user):     403,
+		"identity?record=User:1":                               403,
+		"elements?record=Import":                               200,
+		"events":                                               403,
+		"notes":                                                403,
+	} {
+		a := client.Get(t, "/api/admin/audit/"+path)
+		if a.Code != code || code == 200 && strings.Contains(a.Body, "South") {
+			t.Errorf("%s: %d, want %d: %s", path, a.Code, code, a.Body)
+		}
+	}
+	of := func(record string) (kinds []string) {
+		for _, line := range client.Audit(t, "elements", "record="+record) {
+			kinds = append(kinds, strings.Split(line.Record, ":")[0])
+		}
+		return slices.Compact(kinds)
+	}
+	if kinds := of("Membership"); !slices.Equal(kinds, []string{"Membership"}) {
+		t.Errorf("memberships: %q", kinds)
+	}
+
+	// Who moves takes its history along, from the next answer on.
+	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", own.group, own.pupil)).Must(t, 200)
+	join(other.group, own.pupil)
+	if a := client.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", own.pupil)); a.Code != 403 {
+		t.Errorf("who has left: %d", a.Code)
+	}
+	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", own.user),
+		object{"user": object{"admin_of": []int64{}}}).Must(t, 200)
+	if a := client.Get(t, "/api/admin/audit/elements"); a.Code != 403 {
+		t.Errorf("without a school: %d", a.Code)
+	}
+}
