@@ -73,8 +73,8 @@ type ErasureRequest struct {
 }
 
 // Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
-// it has begun before. A Missing problem when there is no such element; MethodNotAllowed for what is no person; Conflict
-// when its fingerprint is another, or one of its users is an administrator of all.
+// it has begun before. A Missing problem when there is no such element; MethodNotAllowed for what is no person;
+// Conflict when its fingerprint is another, or one of its users is an administrator of all.
 func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun bool, err error) {
 	of, err := s.Get(ctx, r.ElementID)
 	if err != nil {

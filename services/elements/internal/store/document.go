@@ -52,7 +52,8 @@ func (d *elementDocument) set(e element.Element) {
 	*d = elementDocument{
 		Head: mongostore.Head{ID: e.ID, Schema: elementSchema},
 		Key:  e.Key, ImportHash: e.ImportHash,
-		EntityType: e.EntityType, EntityID: e.EntityID, Name: e.Name, UUID: e.UUID, Current: e.Current, Erased: e.Erased,
+		EntityType: e.EntityType, EntityID: e.EntityID, Name: e.Name, UUID: e.UUID,
+		Current: e.Current, Erased: e.Erased,
 		Details:        detailsDocument(e.Details),
 		Administrators: e.Administrators, ImportedAdministrators: e.ImportedAdministrators,
 	}
@@ -64,7 +65,8 @@ func (d *elementDocument) set(e element.Element) {
 func (d *elementDocument) element() element.Element {
 	return element.Element{
 		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash,
-		EntityType: d.EntityType, EntityID: d.EntityID, Name: d.Name, UUID: d.UUID, Current: d.Current, Erased: d.Erased,
+		EntityType: d.EntityType, EntityID: d.EntityID, Name: d.Name, UUID: d.UUID,
+		Current: d.Current, Erased: d.Erased,
 		Details:                element.Details(d.Details),
 		Administrators:         slices.Clone(d.Administrators), // a change may work in place
 		ImportedAdministrators: slices.Clone(d.ImportedAdministrators),
