@@ -288,29 +288,29 @@ func (r *exampleReader) refused(at, noun string, id any, operation, answer map[s
 // TestDocument_AContradictionIsFound puts one into a document of a few operations.
 func TestDocument_AContradictionIsFound(t *testing.T) {
 	const sound = `{"info": {"version": "1.0.0"}, "paths": {
-		"/api/events/{id}": {"parameters": [{"name": "id", "in": "path", "example": 5}],
-			"get": {"parameters": [{"name": "If-None-Match", "example": "\"event-5-3-5b163e8109f861a5\""}], "responses": {
-				"200": {"content": {"application/json": {"example": {"event": {"id": 5, "body": "Cricket", "starts_at": "9:00"}}}}},
-				"404": {"content": {"application/json": {"example": {"message": "Couldn't find Event with 'id'=5"}}}}}},
-			"patch": {"requestBody": {"content": {"application/json": {"example": {"event": {"body": ""}}}}}, "responses": {
-				"400": {"content": {"application/json": {"example": {"message": "event is missing"}}}},
-				"422": {"content": {"application/json": {"example":
-					{"status": "Unprocessable entity", "event": {"id":  5, "body": "", "starts_at": "9:00", "valid": false}}}}}}}},
-		"/api/events": {"post": {"responses": {"422": {"content": {"application/json": {"example":
-			{"status": "Unprocessable entity", "event": {"id": null, "body": "", "starts_at": null, "valid": false}}}}}}}},
-		"/api/free": {"get": {"parameters": [{"name": "elements", "example": "68,90"}], "responses": {"200": {"content":
-			{"application/json": {"example": {"elements": [
-				{"element": {"id": 68, "entity_type": "Staff", "name": "SJP", "uuid": "u1"}},
-				{"element": {"id": 90, "entity_type": "Location", "name": "M5", "uuid": "u2"}}]}}}}}}},
-		"/api/elements": {"get": {"parameters": [{"name": "name", "example": "SJP"}], "responses": {"200": {"content":
-			{"application/json": {"example": {"elements": [{"id": 68, "entity_type": "Staff", "name": "SJP"}]}}}}}}},
-		"/api/admin/import/staff": {"post": {"requestBody": {"content": {"application/x-ndjson": {"example": {"key": "17"}}}},
-			"responses": {"200": {"content": {"application/json": {"example":
-				{"created": 1, "updated": 0, "failed": 0, "records": [{"key": "17", "result": "created"}]}}}}}}},
-		"/api/admin/audit/notes": {"get": {"responses": {"200": {"content": {"application/json": {"example":
-			{"entries": [{"record": "Note:9"}]}}}}}}},
-		"/api/version": {"get": {"responses": {"200": {"content": {"application/json": {"example":
-			{"version": "1.0.0"}}}}}}}}}`
+ "/api/events/{id}": {"parameters": [{"name": "id", "in": "path", "example": 5}],
+ "get": {"parameters": [{"name": "If-None-Match", "example": "\"event-5-3-5b163e8109f861a5\""}], "responses": {
+ "200": {"content": {"application/json": {"example": {"event": {"id": 5, "body": "Cricket", "starts_at": "9:00"}}}}},
+ "404": {"content": {"application/json": {"example": {"message": "Couldn't find Event with 'id'=5"}}}}}},
+ "patch": {"requestBody": {"content": {"application/json": {"example": {"event": {"body": ""}}}}}, "responses": {
+ "400": {"content": {"application/json": {"example": {"message": "event is missing"}}}},
+ "422": {"content": {"application/json": {"example":
+ {"status": "Unprocessable entity", "event": {"id":  5, "body": "", "starts_at": "9:00", "valid": false}}}}}}}},
+ "/api/events": {"post": {"responses": {"422": {"content": {"application/json": {"example":
+ {"status": "Unprocessable entity", "event": {"id": null, "body": "", "starts_at": null, "valid": false}}}}}}}},
+ "/api/free": {"get": {"parameters": [{"name": "elements", "example": "68,90"}], "responses": {"200": {"content":
+ {"application/json": {"example": {"elements": [
+ {"element": {"id": 68, "entity_type": "Staff", "name": "SJP", "uuid": "u1"}},
+ {"element": {"id": 90, "entity_type": "Location", "name": "M5", "uuid": "u2"}}]}}}}}}},
+ "/api/elements": {"get": {"parameters": [{"name": "name", "example": "SJP"}], "responses": {"200": {"content":
+ {"application/json": {"example": {"elements": [{"id": 68, "entity_type": "Staff", "name": "SJP"}]}}}}}}},
+ "/api/admin/import/staff": {"post": {"requestBody": {"content": {"application/x-ndjson": {"example": {"key": "17"}}}},
+ "responses": {"200": {"content": {"application/json": {"example":
+ {"created": 1, "updated": 0, "failed": 0, "records": [{"key": "17", "result": "created"}]}}}}}}},
+ "/api/admin/audit/notes": {"get": {"responses": {"200": {"content": {"application/json": {"example":
+ {"entries": [{"record": "Note:9"}]}}}}}}},
+ "/api/version": {"get": {"responses": {"200": {"content": {"application/json": {"example":
+ {"version": "1.0.0"}}}}}}}}}`
 	read := func(text string) []string {
 		t.Helper()
 		var d document
