@@ -7,7 +7,7 @@ MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images package release cluster-test fresh stores \
-	stores-down standalone fuzz bench endure rollout clean
+	stores-down standalone fuzz bench endure rollout roundtrip clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -78,6 +78,12 @@ endure: setup ## write for ENDURE (default 30m) while parts are killed, paused a
 
 rollout: setup ## exchange two releases for ROLLOUT (default 10m) while both write, then compare (ARGS)
 	@go run ./deploy/verify/endure -older previous -duration $(or $(ROLLOUT),10m) $(ARGS)
+
+roundtrip: setup-tests ## export a school of PUPILS and YEARS (1000, 5) and import it again; MEMORY is the bound in MiB
+	@stores=$$(go run ./deploy/dev/stores/cmd/stores up) && eval "$$stores" && \
+	trap 'go run ./deploy/dev/stores/cmd/stores down' EXIT && \
+	go test ./deploy/verify/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
+		-pupils $(or $(PUPILS),1000) -years $(or $(YEARS),5) -memory $(or $(MEMORY),100)
 
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin

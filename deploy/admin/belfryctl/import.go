@@ -179,6 +179,11 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
 		return err
 	}
+	twice, err := l.client.MadeHere(ctx, source)
+	if err != nil {
+		return err
+	}
+	l.warnings = append(l.warnings, twice...)
 	stops := slices.ContainsFunc(l.warnings, func(w client.Warning) bool { return w.Stops })
 	if stops && !l.dryRun && !l.really {
 		return errLooksWrong

@@ -116,6 +116,9 @@ func Open(path string, zone wiretime.Zone) (*Bundle, error) {
 	return b, nil
 }
 
+// Exported says whether belfryctl export wrote the bundle.
+func (b *Bundle) Exported() bool { return b.index.exported }
+
 // check reads a table, if it is there, for the first time.
 func (b *Bundle) check(s *kindSheet, faults *csvfile.FaultsError) error {
 	t, there := b.tables[s.kind]

@@ -24,21 +24,33 @@ type values struct {
 	events                      map[int64]string // those of the batch's notes
 }
 
-// paths are the lists that show all of a record's values, by kind.
-var paths = map[bundle.Kind]struct{ path, part string }{
-	bundle.Memberships:     {"/api/admin/export/memberships", "memberships"},
-	bundle.Users:           {"/api/admin/users", "users"},
-	bundle.EventCategories: {"/api/admin/eventcategories", "eventcategories"},
-	bundle.Events:          {"/api/admin/export/events", "events"},
-	bundle.Notes:           {"/api/admin/export/notes", "notes"},
+// list is where records are listed in the order of their ids, with all of their values.
+type list struct{ path, part string }
+
+// listOf is the list of a kind; administrators have none.
+func listOf(kind bundle.Kind) (list, bool) {
+	switch kind {
+	case bundle.Memberships:
+		return list{"/api/admin/export/memberships", "memberships"}, true
+	case bundle.Users:
+		return list{"/api/admin/users", "users"}, true
+	case bundle.EventCategories:
+		return list{"/api/admin/eventcategories", "eventcategories"}, true
+	case bundle.Events:
+		return list{"/api/admin/export/events", "events"}, true
+	case bundle.Notes:
+		return list{"/api/admin/export/notes", "notes"}, true
+	}
+	return list{"/api/admin/elements", "elements"}, kind.EntityType() != ""
 }
 
 // maxWindow is the most records that a page of a list has.
 const maxWindow = 1000
 
-// find reads the records with these ids from a list that is in the order of ids. One that has gone is left out.
+// find reads the records of a kind with these ids. One that has gone is left out.
 func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[int64]Record, error) {
-	found, list := make(map[int64]Record, len(ids)), paths[kind]
+	found := make(map[int64]Record, len(ids))
+	from, _ := listOf(kind)
 	slices.Sort(ids)
 	for len(ids) > 0 {
 		first := ids[0]
@@ -48,7 +60,7 @@ func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[i
 			after = strconv.FormatInt(first-1, 10)
 		}
 		window := strconv.FormatInt(ids[n-1]-first+1, 10)
-		page, next, err := v.client.Page(ctx, list.path, list.part, url.Values{"limit": {window}}, after)
+		page, next, err := v.client.Page(ctx, from.path, from.part, url.Values{"limit": {window}}, after)
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +88,7 @@ func (v *values) of(ctx context.Context, kind bundle.Kind, answer Imported) (map
 			ids = append(ids, r.ID)
 		}
 	}
-	if _, listed := paths[kind]; !listed || len(ids) == 0 {
+	if kind.EntityType() != "" || len(ids) == 0 {
 		return nil, nil
 	}
 	stored, err := v.find(ctx, kind, ids)
