@@ -2,7 +2,8 @@
 // while a service is away, and loads bundles.
 //
 // It is the client of belfryctl, and open to every program. Within a major version its names, types and what they do
-// stay, and it may get more of them (docs/releases.md). It works with services of the release before and after it.
+// stay, and it may get more of them (docs/releases.md). It works with services of the release before and after it. Its
+// README has a whole program.
 package client
 
 import (

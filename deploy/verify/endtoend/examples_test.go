@@ -142,3 +142,33 @@ func runExamples(t *testing.T, run *localRun) {
 		t.Errorf("the bot prints %q", decided)
 	}
 }
+
+// runClient runs the program of the Go client's README, which shows what it prints.
+func runClient(t *testing.T, run *localRun) {
+	t.Helper()
+	page := checkout.Read(t, "deploy/admin/client/README.md")
+	blocks := regexp.MustCompile("(?ms)^```(go)?\n(.*?)^```$").FindAllStringSubmatch(page, -1)
+	if len(blocks) != 2 || blocks[0][1] != "go" {
+		t.Fatalf("the page has %d blocks, not a program and what it prints", len(blocks))
+	}
+	root, err := checkout.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, program := filepath.Join(t.TempDir(), "main.go"), filepath.Join(t.TempDir(), "book")
+	if err := os.WriteFile(source, []byte(blocks[0][2]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, source)
+	build.Dir = filepath.Join(root, "deploy")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
+	command := exec.CommandContext(t.Context(), program)
+	command.Env = append(os.Environ(), "BELFRY_URL="+run.URL, "BELFRY_UUID="+teacher)
+	printed, err := command.CombinedOutput()
+	if err != nil || string(printed) != blocks[1][2] {
+		t.Errorf("it prints\n%s%v; the page shows\n%s", printed, err, blocks[1][2])
+	}
+}

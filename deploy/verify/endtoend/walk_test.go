@@ -87,6 +87,7 @@ func TestTheREADMEsWalkGivesTheShownAnswers(t *testing.T) {
 
 	t.Run("by a generated client", func(t *testing.T) { walkGenerated(t, run) })
 	t.Run("by the examples", func(t *testing.T) { runExamples(t, run) })
+	t.Run("by the Go client", func(t *testing.T) { runClient(t, run) })
 }
 
 // plain removes the ids and the space around a text.
