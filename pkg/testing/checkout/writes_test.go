@@ -16,6 +16,7 @@ import (
 var unaudited = map[string]string{
 	"elements s.settings": "made once, by the deployment itself",
 	"elements s.feeds":    "their ids are texts; the entry is pushed in the same update",
+	"elements s.erasures": "how far each is; what an erasure changes is audited",
 	"events n.settings":   "the night that was checked last",
 	"events settings":     "the zone that the periods are made for",
 	"events s.collection": "reservations, which end with the booking; series, each of whose events is audited",
