@@ -100,7 +100,8 @@ type importBatch struct {
 // read reads the users of the rows, the elements that they name, and who has their uuids.
 func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
 	b := importBatch{
-		stored: map[string]User{}, erased: map[string]bool{}, elements: map[string]int64{}, holders: map[string]string{},
+		stored: map[string]User{}, erased: map[string]bool{},
+		elements: map[string]int64{}, holders: map[string]string{},
 	}
 	keys := make([]string, len(rows))
 	for i, row := range rows {
