@@ -312,7 +312,7 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 		"forename": "Hal", "surname": "Dean"}}).Must(t, 201).Int(t, "element.id")
 	admin.Post(t, "/api/admin/users", object{"user": object{"name": "Hal Dean", "email": "hd@school.example",
 		"element_id": head, "permissions": object{"admin": true}}}).Must(t, 201)
-	o.fails(t, exitFailure, "only staff and pupils are erased", "people", "erase", fmt.Sprint(hall))
+	o.fails(t, exitFailure, "must be a member of staff or a pupil", "people", "erase", fmt.Sprint(hall))
 	o.fails(t, exitFailure, "is an administrator of all schools", "people", "erase", fmt.Sprint(head), "--really")
 	o.fails(t, exitFailure, "no element has the key", "people", "erase", "Pupil:none")
 	o.fails(t, exitUsage, "give either a person or --again FILE", "people", "erase")

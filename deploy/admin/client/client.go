@@ -286,14 +286,18 @@ func (c *Client) failure(r request, res *http.Response, text []byte, e envelope)
 	return failed
 }
 
-// fieldErrors returns the errors in the answer to an invalid record: those of the record, or of each of several.
+// fieldErrors returns the errors in the answer to an invalid record: those of the record, of each of several, or those
+// that stand by themselves.
 func fieldErrors(text []byte) map[string][]string {
 	type invalid struct{ Errors map[string][]string }
 	var parts map[string]json.RawMessage
 	if json.Unmarshal(text, &parts) != nil {
 		return nil
 	}
-	found := map[string][]string{}
+	var found map[string][]string
+	if json.Unmarshal(parts["errors"], &found) != nil || found == nil { // they are a record's
+		found = map[string][]string{}
+	}
 	for _, part := range parts {
 		var one invalid
 		var several []invalid

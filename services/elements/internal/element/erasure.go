@@ -73,7 +73,7 @@ type ErasureRequest struct {
 }
 
 // Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
-// it has begun before. A Missing problem when there is no such element; MethodNotAllowed for what is no person;
+// it has begun before. A Missing problem when there is no such element; Invalid for what is no person;
 // Conflict when its fingerprint is another, or one of its users is an administrator of all.
 func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun bool, err error) {
 	of, err := s.Get(ctx, r.ElementID)
@@ -90,7 +90,8 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 		return Erasure{}, false, err
 	}
 	if !of.isPerson() {
-		return Erasure{}, false, problem.New(problem.MethodNotAllowed, "only staff and pupils are erased")
+		faults := problem.Fields{"element_id": {"must be a member of staff or a pupil"}}
+		return Erasure{}, false, problem.InvalidFields(faults)
 	}
 	if e, err = s.planErasure(ctx, of, r.Namesakes); err != nil || r.DryRun {
 		return e, false, err
