@@ -21,6 +21,7 @@ type Memberships struct {
 	memberships *journal.Collection[membershipDocument, element.Membership]
 	ids         *mongostore.IDs
 	above       *directory.Shelf[[]element.Membership] // all memberships of a member
+	below       *directory.Shelf[[]element.Membership] // all memberships in a group
 }
 
 func newMemberships(o Options) *Memberships {
@@ -36,6 +37,7 @@ func newMemberships(o Options) *Memberships {
 		}),
 		ids:   o.IDs,
 		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfMemberships),
+		below: directory.NewShelf(o.Memory, "members", directory.Element, bytesOfMemberships),
 	}
 }
 
@@ -79,15 +81,31 @@ func byPairs(groups, members []int64) bson.D {
 func (s *Memberships) FindByMembers(
 	ctx context.Context, members []int64, days wiretime.Days,
 ) ([]element.Membership, error) {
-	if !s.above.Uses(ctx) {
-		return s.memberships.Find(ctx, touching(days, in("member", members)))
+	return s.findBy(ctx, s.above, "member", members, days)
+}
+
+// FindByGroups implements element.MembershipStore.
+func (s *Memberships) FindByGroups(
+	ctx context.Context, groups []int64, days wiretime.Days,
+) ([]element.Membership, error) {
+	return s.findBy(ctx, s.below, "group", groups, days)
+}
+
+// findBy returns the memberships of those ends, the shelf's, that hold on any of the days.
+func (s *Memberships) findBy(
+	ctx context.Context, shelf *directory.Shelf[[]element.Membership], end string, ids []int64, days wiretime.Days,
+) ([]element.Membership, error) {
+	if !shelf.Uses(ctx) {
+		return s.memberships.Find(ctx, touching(days, in(end, ids)))
 	}
-	byMember, err := s.above.Find(ctx, members, s.loadAbove)
+	byEnd, err := shelf.Find(ctx, ids, func(ctx context.Context, ids []int64) (map[int64][]element.Membership, error) {
+		return s.loadBy(ctx, end, ids)
+	})
 	if err != nil {
 		return nil, err
 	}
 	var found []element.Membership
-	for _, memberships := range byMember {
+	for _, memberships := range byEnd {
 		for _, m := range memberships {
 			if slices.ContainsFunc(m.Days, func(d wiretime.Days) bool {
 				return d.First <= days.Last && d.Last >= days.First
@@ -99,25 +117,24 @@ func (s *Memberships) FindByMembers(
 	return found, nil
 }
 
-// loadAbove reads all memberships of members, by member.
-func (s *Memberships) loadAbove(ctx context.Context, members []int64) (map[int64][]element.Membership, error) {
-	found, err := s.memberships.Find(ctx, bson.D{in("member", members)})
-	byMember := make(map[int64][]element.Membership, len(members))
-	for _, member := range members {
-		byMember[member] = nil // those of no group are known, too
+// loadBy reads all memberships of those ends, by end.
+func (s *Memberships) loadBy(
+	ctx context.Context, end string, ids []int64,
+) (map[int64][]element.Membership, error) {
+	found, err := s.memberships.Find(ctx, bson.D{in(end, ids)})
+	byEnd := make(map[int64][]element.Membership, len(ids))
+	for _, id := range ids {
+		byEnd[id] = nil // those that have none are known, too
 	}
 	for _, m := range found {
 		m.Sources, m.ImportHash = nil, "" // are for imports alone
-		byMember[m.Member] = append(byMember[m.Member], m)
+		id := m.Member
+		if end == "group" {
+			id = m.Group
+		}
+		byEnd[id] = append(byEnd[id], m)
 	}
-	return byMember, err
-}
-
-// FindByGroups implements element.MembershipStore.
-func (s *Memberships) FindByGroups(
-	ctx context.Context, groups []int64, days wiretime.Days,
-) ([]element.Membership, error) {
-	return s.memberships.Find(ctx, touching(days, in("group", groups)))
+	return byEnd, err
 }
 
 // touching adds the condition that some day of a membership is not after the days, and some not before.

@@ -372,38 +372,43 @@ func want(err error, found int) error {
 	return err
 }
 
-// TestDirectory_MembershipsAreAboutBothGroupAndMember: a new one is seen by all who had the member's groups in memory.
+// TestDirectory_MembershipsAreAboutBothGroupAndMember: a new one is seen by all who had the member's groups in memory,
+// or the group's members.
 func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
-	n := newNear(t)
+	const group = 77
 	days := wiretime.Days{First: 100, Last: 200}
-	groups := func() int {
-		most := 0
-		for range 2 {
-			for _, s := range n.replicas {
-				found, err := s.Memberships.FindByMembers(directory.Begin(t.Context()), []int64{n.id}, days)
-				if err != nil {
-					t.Fatal(err)
+	for end, find := range map[string]func(context.Context, *Memberships, int64) ([]element.Membership, error){
+		"groups of the member": func(ctx context.Context, s *Memberships, member int64) ([]element.Membership, error) {
+			return s.FindByMembers(ctx, []int64{member}, days)
+		},
+		"members of the group": func(ctx context.Context, s *Memberships, _ int64) ([]element.Membership, error) {
+			return s.FindByGroups(ctx, []int64{group}, days)
+		},
+	} {
+		t.Run(end, func(t *testing.T) {
+			n := newNear(t)
+			expect := func(want int, when string) {
+				t.Helper()
+				for range 2 { // from the store, then from memory
+					for i, s := range n.replicas {
+						found, err := find(directory.Begin(t.Context()), s.Memberships, n.id)
+						if err != nil || len(found) != want {
+							t.Fatalf("replica %d, %s: %v, %v, not %d", i, when, found, err, want)
+						}
+					}
 				}
-				most = max(most, len(found))
 			}
-		}
-		return most
-	}
-	if got := groups(); got != 0 {
-		t.Fatalf("%d groups", got)
-	}
-	added := []element.Membership{{Group: 77, Member: n.id, Days: []wiretime.Days{{First: 150, Last: 300}}}}
-	if refused, err := n.replicas[1].Memberships.Insert(t.Context(), added); err != nil || len(refused) > 0 {
-		t.Fatal(refused, err)
-	}
-	if got := groups(); got != 1 {
-		t.Errorf("%d groups after the membership was acknowledged", got)
-	}
-	added[0].Version, added[0].Days = 1, nil
-	if all, err := n.replicas[0].Memberships.Replace(t.Context(), added); err != nil || !all {
-		t.Fatal(all, err)
-	}
-	if got := groups(); got != 0 {
-		t.Errorf("%d groups after the membership ended", got)
+			expect(0, "at first")
+			added := []element.Membership{{Group: group, Member: n.id, Days: []wiretime.Days{{First: 150, Last: 300}}}}
+			if refused, err := n.replicas[1].Memberships.Insert(t.Context(), added); err != nil || len(refused) > 0 {
+				t.Fatal(refused, err)
+			}
+			expect(1, "after it was acknowledged")
+			added[0].Version, added[0].Days = 1, nil
+			if all, err := n.replicas[0].Memberships.Replace(t.Context(), added); err != nil || !all {
+				t.Fatal(all, err)
+			}
+			expect(0, "after it was taken back")
+		})
 	}
 }
