@@ -22,6 +22,8 @@ const (
 	Fixed            = "can't be changed"
 	NotCurrent       = "is no longer current"
 	NotStaff         = "must be a staff element"
+	NotAdministered  = "is not of a school that you administer"
+	ForAdmins        = "takes the permission admin"
 )
 
 // TooLong says that a text has more than that many characters.

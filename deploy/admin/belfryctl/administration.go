@@ -81,14 +81,16 @@ func (j job) userID(text string) (int64, error) {
 }
 
 // elementID returns the element that an argument names: by id, or by its import key (Staff:17).
-func (j job) elementID(text string) (int64, error) {
+func (j job) elementID(text string) (int64, error) { return elementID(j.ctx, j.c, text) }
+
+func elementID(ctx context.Context, c *client.Client, text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
 	}
 	if !strings.Contains(text, ":") {
 		return 0, &usageError{fmt.Errorf("%q is no id and no key of an element, such as Staff:17", text)}
 	}
-	for element, err := range j.c.List(j.ctx, "/api/admin/elements", "elements", url.Values{"key": {text}}) {
+	for element, err := range c.List(ctx, "/api/admin/elements", "elements", url.Values{"key": {text}}) {
 		return element.ID("id"), err
 	}
 	return 0, fmt.Errorf("no element has the key %s", text)

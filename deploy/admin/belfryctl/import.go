@@ -33,6 +33,7 @@ const (
 type importFlags struct {
 	connection
 	zone, format        string
+	school              string
 	dryRun, prune, json bool
 	all, really         bool
 	parallel            int
@@ -60,8 +61,13 @@ orgs and classes groups, enrollments memberships. Of files in bulk --prune takes
 			`what it names and needs no
 other file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
 
-The login is the uuid of a user with the admin permission. It is read from the file given by --uuid-file or else
-from the environment variable BELFRY_UUID, never from the command line, where other users of the machine could see it.`,
+An administrator of a school imports what belongs to that school alone: its people, rooms, groups, users, and events
+that have no elements of others. New elements become members of the school. All rows are first asked about in a dry
+run, so nothing is written when a row is not the school's.
+
+The login is the uuid of a user with the admin permission, or who administers a school. It is read from the file given
+by --uuid-file or else from the environment variable BELFRY_UUID, never from the command line, where other users of the
+machine could see it.`,
 		Example: `  BELFRY_UUID=… belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
   belfryctl import school.xlsx --prune --json
@@ -76,6 +82,9 @@ from the environment variable BELFRY_UUID, never from the command line, where ot
 	flags.StringVar(&f.format, "format", formatBundle, "what DIR holds: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", orDefault(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
+	flags.StringVar(&f.school, "school", "",
+		"school that new elements become members of, an id or a key such as Group:north; by default the one that you "+
+			"administer, and none for an admin")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "list what would happen to each record, write nothing")
 	flags.BoolVar(&f.all, "all", false, "with --dry-run: list unchanged records too, and more than 100 of a kind")
 	flags.BoolVar(&f.really, "really", false, "import although a tenth of the records of a kind look wrong")
@@ -179,11 +188,18 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
 		return err
 	}
-	twice, err := l.client.MadeHere(ctx, source)
+	permissions, err := l.client.Get(ctx, "/api/me", "permissions")
 	if err != nil {
 		return err
 	}
-	l.warnings = append(l.warnings, twice...)
+	admin := permissions["admin"] == true
+	if admin { // others can't list all of it
+		twice, err := l.client.MadeHere(ctx, source)
+		if err != nil {
+			return err
+		}
+		l.warnings = append(l.warnings, twice...)
+	}
 	stops := slices.ContainsFunc(l.warnings, func(w client.Warning) bool { return w.Stops })
 	if stops && !l.dryRun && !l.really {
 		return errLooksWrong
@@ -194,11 +210,38 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	}
 	l.show.start(total)
 	options := client.LoadOptions{DryRun: l.dryRun, Prune: l.prune, Parallel: l.parallel, Progress: l.show.add}
+	if l.school != "" {
+		if options.School, err = elementID(ctx, l.client, l.school); err != nil {
+			return err
+		}
+	}
 	if l.dryRun {
 		options.List, options.Stored, options.Zone = l.listing.add, stored, zone
+	} else if !admin {
+		if err := l.askFirst(ctx, source, options); err != nil {
+			return err
+		}
 	}
 	l.report, err = l.client.Load(ctx, source, options)
 	return err
+}
+
+// errNoneWritten stops the import of an administrator of a school before anything is written.
+var errNoneWritten = errors.New("nothing was written, for some records were refused")
+
+// askFirst asks about all records before the first is written. An administrator of a school may have rows of others in
+// its files, and would learn it in the middle.
+func (l *loading) askFirst(ctx context.Context, source client.Source, options client.LoadOptions) error {
+	options.DryRun, options.Prune, options.Progress = true, false, nil
+	asked, err := l.client.Load(ctx, source, options)
+	switch {
+	case err != nil:
+		return fmt.Errorf("nothing was written: %w", err)
+	case asked.Refused > 0:
+		l.report.Refused, l.report.First = asked.Refused, asked.First
+		return errNoneWritten
+	}
+	return nil
 }
 
 // listing is what a dry run says of records: all, or those that would change, of each kind and result the first 100.

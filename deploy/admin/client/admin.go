@@ -36,11 +36,23 @@ const (
 
 // Import sends one batch of records of a kind: newline-delimited JSON, at most 1,000 records and 4 MiB. With dryRun
 // the service only reports what it would do. An invalid record does not affect the others. Requires the admin
-// permission.
+// permission, or the administration of a school, whose records alone are taken then.
 func (c *Client) Import(ctx context.Context, kind bundle.Kind, batch []byte, dryRun bool) (Imported, error) {
-	r := request{method: http.MethodPost, path: "/api/admin/import/" + string(kind), body: batch}
+	return c.importInto(ctx, kind, batch, 0, dryRun)
+}
+
+// importInto is Import with the school that new elements become members of; 0: the service chooses.
+func (c *Client) importInto(
+	ctx context.Context, kind bundle.Kind, batch []byte, school int64, dryRun bool,
+) (Imported, error) {
+	r := request{
+		method: http.MethodPost, path: "/api/admin/import/" + string(kind), body: batch, query: url.Values{},
+	}
 	if dryRun {
-		r.query = url.Values{"dry_run": {"true"}}
+		r.query.Set("dry_run", "true")
+	}
+	if school != 0 && kind.EntityType() != "" {
+		r.query.Set("school", strconv.FormatInt(school, 10))
 	}
 	var answer Imported
 	err := c.call(ctx, r, &answer)

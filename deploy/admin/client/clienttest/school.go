@@ -59,6 +59,7 @@ func NewSchool(t testing.TB) *School {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/login", s.login)
 	mux.HandleFunc("GET /api/login", s.login) // as older releases know it alone
+	mux.HandleFunc("GET /api/me", s.signedIn(s.me))
 	mux.HandleFunc("POST /api/admin/import/{kind}", s.signedIn(s.importBatch))
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
 	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
@@ -150,6 +151,13 @@ func (s *School) signedIn(next http.HandlerFunc) http.HandlerFunc {
 		}
 		next(w, r)
 	}
+}
+
+// me is who logged in: the one user, who is an admin.
+func (s *School) me(w http.ResponseWriter, _ *http.Request) {
+	Answer(w, http.StatusOK, map[string]any{
+		"status": "OK", "permissions": map[string]any{"can_api": true, "admin": true},
+	})
 }
 
 func (s *School) importBatch(w http.ResponseWriter, r *http.Request) {

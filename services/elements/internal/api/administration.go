@@ -24,12 +24,8 @@ func (h handlers) list(c *fiber.Ctx) error {
 	if f.Current, err = queryBool(c, "current"); err != nil {
 		return err
 	}
-	if text := c.Query("school"); text != "" {
-		id, isID := web.ParseID(text)
-		if !isID {
-			return problem.New(problem.Malformed, "school is not an id")
-		}
-		f.SchoolID = id
+	if f.SchoolID, err = querySchool(c); err != nil {
+		return err
 	}
 	unattended, err := queryBool(c, "unattended")
 	if err != nil {
@@ -42,6 +38,19 @@ func (h handlers) list(c *fiber.Ctx) error {
 	}
 	return web.OKPage(c, "elements", adminFormsOf(found), web.Next(next),
 		func(i int) web.Field { return web.Next(found[i].ID) })
+}
+
+// querySchool reads the id of a school from the query; 0 when it is empty.
+func querySchool(c *fiber.Ctx) (int64, error) {
+	text := c.Query("school")
+	if text == "" {
+		return 0, nil
+	}
+	id, isID := web.ParseID(text)
+	if !isID {
+		return 0, problem.New(problem.Malformed, "school is not an id")
+	}
+	return id, nil
 }
 
 // queryBool reads true or false from the query; nil when it is empty.

@@ -25,7 +25,7 @@ func (h handlers) exportMemberships(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, next, err := h.elements.ListMemberships(c.UserContext(), after, limit)
+	found, next, err := h.elements.ListMemberships(c.UserContext(), web.Principal(c), after, limit)
 	if err != nil {
 		return err
 	}

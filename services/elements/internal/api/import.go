@@ -19,7 +19,13 @@ import (
 // importElements imports one type of element.
 func (h handlers) importElements(t element.Type) importer.Handler {
 	return func(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-		return h.elements.ImportElements(c.UserContext(), t, importer.Rows(batch, readRow), batch.DryRun)
+		school, err := querySchool(c)
+		if err != nil {
+			return nil, err
+		}
+		return h.elements.ImportElements(c.UserContext(), web.Principal(c), element.Import{
+			Type: t, Rows: importer.Rows(batch, readRow), School: school, Dry: batch.DryRun,
+		})
 	}
 }
 
@@ -29,7 +35,9 @@ func readRow(r importer.Record) element.Row {
 
 // importMemberships imports memberships.
 func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	return h.elements.ImportMemberships(c.UserContext(), importer.Rows(batch, readMembershipRow), batch.DryRun)
+	return h.elements.ImportMemberships(
+		c.UserContext(), web.Principal(c), importer.Rows(batch, readMembershipRow), batch.DryRun,
+	)
 }
 
 func readMembershipRow(r importer.Record) element.MembershipRow {
@@ -47,7 +55,9 @@ func readMembershipRow(r importer.Record) element.MembershipRow {
 
 // importAdministrators imports administrators.
 func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	return h.elements.ImportAdministrators(c.UserContext(), importer.Rows(batch, readAdministratorRow), batch.DryRun)
+	return h.elements.ImportAdministrators(
+		c.UserContext(), web.Principal(c), importer.Rows(batch, readAdministratorRow), batch.DryRun,
+	)
 }
 
 func readAdministratorRow(r importer.Record) element.AdministratorRow {

@@ -98,7 +98,7 @@ func (h handlers) public() []web.Route {
 		},
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/export/memberships", Query: "limit after",
-			Access: web.Admin, Handler: h.exportMemberships,
+			Access: web.SchoolAdmin, Handler: h.exportMemberships,
 		},
 
 		{
@@ -112,13 +112,15 @@ func (h handlers) public() []web.Route {
 		},
 		{Method: fiber.MethodGet, Path: "/api/admin/erasures/:id", Access: web.Admin, Handler: h.getErasure},
 
-		importer.Route("memberships", h.audit, h.importMemberships),
-		importer.Route("administrators", h.audit, h.importAdministrators),
+		importer.Route("memberships", web.SchoolAdmin, h.audit, h.importMemberships),
+		importer.Route("administrators", web.SchoolAdmin, h.audit, h.importAdministrators),
 		h.audit.Route("elements", h.zone, h.elements.Administers),
 		h.accesses.Route("elements", h.zone),
 	}
 	for _, t := range element.Types() {
-		routes = append(routes, importer.Route(t.ImportKind, h.audit, h.importElements(t)))
+		route := importer.Route(t.ImportKind, web.SchoolAdmin, h.audit, h.importElements(t))
+		route.Query += " school"
+		routes = append(routes, route)
 	}
 	return routes
 }

@@ -110,12 +110,16 @@ func (s *Service) schoolOfNew(
 	return named, err
 }
 
-// enroll makes a new element a member of its school from today on.
-func (s *Service) enroll(ctx context.Context, school int64, e Element) error {
+// enroll makes new elements members of their school from today on. One that has a membership of it keeps that.
+func (s *Service) enroll(ctx context.Context, school int64, elements ...Element) error {
 	days := wiretime.Days{First: s.today(), Last: wiretime.LastDay}
-	_, err := s.memberships.Insert(ctx, []Membership{{
-		Group: school, Member: e.ID, Nested: e.IsGroup(), Days: []wiretime.Days{days},
-	}})
+	memberships := make([]Membership, len(elements))
+	for i, e := range elements {
+		memberships[i] = Membership{
+			Group: school, Member: e.ID, Nested: e.IsGroup(), Days: []wiretime.Days{days},
+		}
+	}
+	_, err := s.memberships.Insert(ctx, memberships)
 	return err
 }
 

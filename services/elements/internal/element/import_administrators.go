@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -27,9 +28,10 @@ func (r AdministratorRow) check() problem.Fields {
 }
 
 // ImportAdministrators is ImportElements for administrators; the id of an outcome is the element's. An administrator
-// who was removed by hand after an import stays removed.
+// who was removed by hand after an import stays removed. A row fails whose element, or the element that its user is, is
+// not p's.
 func (s *Service) ImportAdministrators(
-	ctx context.Context, rows []AdministratorRow, dry bool,
+	ctx context.Context, p principal.Principal, rows []AdministratorRow, dry bool,
 ) ([]record.Outcome, error) {
 	outcomes := checked(rows)
 	var keys []string
@@ -40,18 +42,19 @@ func (s *Service) ImportAdministrators(
 	if err != nil {
 		return nil, err
 	}
-	userIDs := make(map[string]int64, len(found))
+	users := make(map[string]fact.User, len(found))
 	for _, u := range found {
-		userIDs[u.Key] = u.ID
+		users[u.Key] = u
 	}
 	err = retry(ctx, func(ctx context.Context) (bool, error) {
-		return s.importAdministrators(ctx, rows, userIDs, outcomes, dry)
+		return s.importAdministrators(ctx, p, rows, users, outcomes, dry)
 	})
 	return outcomes, err
 }
 
 func (s *Service) importAdministrators(
-	ctx context.Context, rows []AdministratorRow, userIDs map[string]int64, outcomes []record.Outcome, dry bool,
+	ctx context.Context, p principal.Principal, rows []AdministratorRow, users map[string]fact.User,
+	outcomes []record.Outcome, dry bool,
 ) (done bool, err error) {
 	var keys []string
 	for _, r := range open(rows, outcomes) {
@@ -61,11 +64,19 @@ func (s *Service) importAdministrators(
 	if err != nil {
 		return false, err
 	}
+	foreign, err := s.foreignOfAdministrators(ctx, p, elements, users)
+	if err != nil {
+		return false, err
+	}
 	changed := map[string]Element{}
 	decideAll(rows, outcomes, func(_ int, r AdministratorRow) record.Outcome {
 		e, elementExists := elements[r.Element]
-		userID, userExists := userIDs[r.User]
+		user, userExists := users[r.User]
 		switch {
+		case elementExists && (foreign[e.ID] || e.Details.School && !p.Permissions.Admin):
+			return record.Fail(problem.Fields{"element": {problem.NotAdministered}})
+		case userExists && foreign[user.ElementID]:
+			return record.Fail(problem.Fields{"user": {problem.NotAdministered}})
 		case elementExists && slices.Contains(e.ImportedAdministrators, r.User):
 			return record.Outcome{Result: record.Unchanged, ID: e.ID}
 		case dry:
@@ -74,12 +85,24 @@ func (s *Service) importAdministrators(
 		if faults := missingFields(map[string]bool{"element": elementExists, "user": userExists}); len(faults) > 0 {
 			return record.Fail(faults)
 		}
-		e.addAdministrator(userID)
+		e.addAdministrator(user.ID)
 		e.ImportedAdministrators = append(e.ImportedAdministrators, r.User)
 		elements[r.Element], changed[r.Element] = e, e
 		return record.Outcome{Result: record.Created, ID: e.ID}
 	})
 	return s.store.Replace(ctx, slices.Collect(maps.Values(changed)))
+}
+
+// foreignOfAdministrators is foreign for the elements and those that the users are; 0, of a user who is none, is
+// foreign to all but an admin.
+func (s *Service) foreignOfAdministrators(
+	ctx context.Context, p principal.Principal, elements map[string]Element, users map[string]fact.User,
+) (map[int64]bool, error) {
+	all := maps.Clone(elements)
+	for key, u := range users {
+		all["of the user "+key] = Element{ID: u.ElementID}
+	}
+	return s.foreign(ctx, p, all)
 }
 
 // missingFields returns a fault for each field whose record does not exist.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -82,8 +83,11 @@ func (r MembershipRow) apply(m *Membership) bool {
 }
 
 // ImportMemberships is ImportElements for memberships. In a dry run, a key of no element is no fault: the element may
-// be in the same bundle.
-func (s *Service) ImportMemberships(ctx context.Context, rows []MembershipRow, dry bool) ([]record.Outcome, error) {
+// be in the same bundle. A row fails whose group or member is not p's: who could add a member would administer it by
+// that.
+func (s *Service) ImportMemberships(
+	ctx context.Context, p principal.Principal, rows []MembershipRow, dry bool,
+) ([]record.Outcome, error) {
 	outcomes := checked(rows)
 	var keys []string
 	for _, r := range open(rows, outcomes) {
@@ -93,11 +97,22 @@ func (s *Service) ImportMemberships(ctx context.Context, rows []MembershipRow, d
 	if err != nil {
 		return nil, err
 	}
+	foreign, err := s.foreign(ctx, p, elements)
+	if err != nil {
+		return nil, err
+	}
 	for i, r := range open(rows, outcomes) {
-		_, groupExists := elements[r.groupKey()]
-		_, memberExists := elements[r.Member]
-		faults := missingFields(map[string]bool{"group": groupExists, "member": memberExists})
-		if len(faults) > 0 && !dry {
+		faults := problem.Fields{}
+		for field, key := range map[string]string{"group": r.groupKey(), "member": r.Member} {
+			e, exists := elements[key]
+			switch {
+			case foreign[e.ID]:
+				faults.Add(field, problem.NotAdministered)
+			case !exists && !dry:
+				faults.Add(field, problem.MustExist)
+			}
+		}
+		if len(faults) > 0 {
 			outcomes[i] = record.Fail(faults)
 		}
 	}

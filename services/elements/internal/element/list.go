@@ -79,17 +79,29 @@ func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
 	return page, nil
 }
 
-// ListMemberships returns a page of all memberships in order of id, those that were taken back among them, and the id
-// after which the next page begins, 0 after the last page.
+// ListMemberships returns a page of memberships in order of id, those that were taken back among them, and the id after
+// which the next page begins, 0 after the last page. Those are left out whose group or member is not p's: a page before
+// the last one may be short, or empty.
 func (s *Service) ListMemberships(
-	ctx context.Context, after int64, limit int,
+	ctx context.Context, p principal.Principal, after int64, limit int,
 ) (page []Membership, next int64, err error) {
 	page, err = s.memberships.ListAll(ctx, after, limit+1)
-	if err == nil && len(page) > limit {
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(page) > limit {
 		page = page[:limit]
 		next = page[limit-1].ID
 	}
-	return page, next, err
+	if p.Permissions.Admin {
+		return page, next, nil
+	}
+	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+	return slices.DeleteFunc(page, func(m Membership) bool {
+		_, group := slices.BinarySearch(own, m.Group)
+		_, member := slices.BinarySearch(own, m.Member)
+		return !group || !member
+	}), next, err
 }
 
 // unattendedBatch is how many controlled elements are looked at with one question to identity.

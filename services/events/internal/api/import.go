@@ -17,7 +17,7 @@ import (
 
 // importCategories is POST /api/admin/import/eventcategories.
 func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	return h.categories.Import(c.UserContext(), importer.Rows(batch, readCategoryRow), batch.DryRun)
+	return h.categories.Import(c.UserContext(), web.Principal(c), importer.Rows(batch, readCategoryRow), batch.DryRun)
 }
 
 func readCategoryRow(r importer.Record) category.Row {

@@ -143,8 +143,8 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/admin/export/events", Query: "limit after",
 			Access: web.Admin, Handler: h.exportEvents,
 		},
-		importer.Route("eventcategories", h.audit, h.importCategories),
-		importer.Route("events", h.audit, h.importEvents),
+		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),
+		importer.Route("events", web.SchoolAdmin, h.audit, h.importEvents),
 		h.audit.Route("events", h.shape.zone, nil),
 	}...)
 }

@@ -103,7 +103,7 @@ func (f Fields) apply(c *Category) problem.Fields {
 	return faults
 }
 
-// usableBy says whether p may see and use the category (decisions, parts 4 and 7).
-func (c Category) usableBy(p principal.Principal) bool {
+// UsableBy says whether p may see and use the category (decisions, parts 4 and 7).
+func (c Category) UsableBy(p principal.Principal) bool {
 	return !c.Privileged || p.Permissions.Privileged
 }

@@ -15,7 +15,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Cat
 	if err != nil {
 		return Category{}, record.Missing(err, Record, id)
 	}
-	if !c.usableBy(p) {
+	if !c.UsableBy(p) {
 		return Category{}, problem.New(problem.Forbidden, "")
 	}
 	return c, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -17,8 +18,11 @@ type Row struct {
 
 // Import makes the categories what the rows say; optional fields that a row lacks take their defaults. Each outcome
 // stands at its row's index. A row that is not right, or whose name another category has, fails alone. A dry run writes
-// nothing.
-func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record.Outcome, error) {
+// nothing. For an administrator of a school, a row that would change anything fails: a bundle has rows of all that it
+// refers to.
+func (s *Service) Import(
+	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
+) ([]record.Outcome, error) {
 	byKey, owners, err := s.find(ctx, rows)
 	if err != nil {
 		return nil, err
@@ -34,6 +38,15 @@ func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record
 		faults := row.Fields.apply(&wanted)
 		if owner, named := owners[wanted.Name]; named && owner != row.Key {
 			faults.Add("name", problem.Taken)
+		}
+		if !p.Permissions.Admin {
+			alike := wanted
+			alike.ImportHash = stored.ImportHash
+			if len(faults) == 0 && exists && alike == stored {
+				outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
+				continue
+			}
+			faults.Add("key", problem.ForAdmins)
 		}
 		if len(faults) > 0 {
 			outcomes[i] = record.Fail(faults)

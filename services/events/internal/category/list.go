@@ -10,7 +10,7 @@ import (
 // List returns the categories that p may use, by id (contract 4.4, decisions part 7).
 func (s *Service) List(ctx context.Context, p principal.Principal) ([]Category, error) {
 	all, err := s.store.List(ctx, 0, 0)
-	return slices.DeleteFunc(all, func(c Category) bool { return !c.usableBy(p) }), err
+	return slices.DeleteFunc(all, func(c Category) bool { return !c.UsableBy(p) }), err
 }
 
 // Schoolwide returns the ids of the school-wide categories, in order: everybody sees their events (decisions, part 9).

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // importWriters is how many changed events of a batch are written at a time.
@@ -49,8 +50,9 @@ type batch struct {
 	stored     map[string]Event // by key
 	lookup     *lookup
 	elements   map[string]fact.Element // by key
-	users      map[string]int64        // by key
-	categories map[string]int64        // by key
+	users      map[string]fact.User    // by key
+	categories map[string]category.Category
+	own        map[int64]bool // elements that p administers; nil: all
 	outcomes   []record.Outcome
 }
 
@@ -58,7 +60,7 @@ type batch struct {
 // elements that it does not name are taken off. Commitments whose elements stay keep their ids and statuses; a re-timed
 // event follows the re-approval rule. A row that did not change since its last import is left alone. Each outcome
 // stands at its row's index; a row that is not right fails alone. A dry run writes nothing, and a reference that is not
-// found is then no fault.
+// found is then no fault. An administrator of a school imports events of its school alone, see import_school.go.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
@@ -75,6 +77,9 @@ func (s *Service) Import(
 		return b.outcomes, err
 	}
 	if err := b.resolve(ctx, changed); err != nil {
+		return nil, err
+	}
+	if err := b.readOwn(ctx); err != nil {
 		return nil, err
 	}
 	if err := b.write(ctx, changed); err != nil {
@@ -207,6 +212,7 @@ func (b *batch) update(ctx context.Context, i int, new ids) error {
 // apply makes the event what the row says, but for what was decided of it, and returns all that is wrong with the row.
 func (b *batch) apply(e *Event, row Row, new ids) problem.Fields {
 	faults := maps.Clone(row.Fields.Faults)
+	b.checkOwn(e, row, faults)
 	e.Key, e.ImportHash = row.Key, row.Hash
 	row.Fields.applyBody(e, faults, true)
 	span, wrong := b.service.zone.NewSpan(row.Fields.Span)

@@ -102,13 +102,13 @@ func (b *batch) decide(e *Event, row Row) {
 		}
 		c := &e.Commitments[i]
 		told := d.DecidedAt.UTC().Truncate(time.Millisecond) // as it is stored
-		if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == b.users[d.DecidedBy] &&
+		if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == b.users[d.DecidedBy].ID &&
 			(d.DecidedAt.IsZero() || told.Equal(c.DecidedAt)) {
 			continue
 		}
 		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = d.Status, d.Reason, 0, time.Time{}
 		if d.Status != Requested && d.Status != Uncontrolled {
-			c.DecidedBy, c.DecidedAt = b.users[d.DecidedBy], now
+			c.DecidedBy, c.DecidedAt = b.users[d.DecidedBy].ID, now
 			if !d.DecidedAt.IsZero() {
 				c.DecidedAt = told
 			}

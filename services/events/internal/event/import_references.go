@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // resolve asks for all that the rows refer to.
@@ -39,7 +40,8 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		}
 		categories[row.Category] = true
 	}
-	b.elements, b.users, b.categories = map[string]fact.Element{}, map[string]int64{}, map[string]int64{}
+	b.elements, b.users = map[string]fact.Element{}, map[string]fact.User{}
+	b.categories = map[string]category.Category{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		question := fact.ElementsQuestion{
@@ -59,14 +61,14 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 	g.Go(func() error {
 		facts, err := b.service.users.Users(ctx, fact.UsersQuestion{Keys: slices.Collect(maps.Keys(users))})
 		for _, u := range facts {
-			b.users[u.Key] = u.ID
+			b.users[u.Key] = u
 		}
 		return err
 	})
 	g.Go(func() error {
 		found, err := b.service.categories.Find(ctx, nil, slices.Collect(maps.Keys(categories)))
 		for _, c := range found {
-			b.categories[c.Key] = c.ID
+			b.categories[c.Key] = c
 		}
 		return err
 	})
@@ -93,6 +95,8 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 		faults.Add("category", problem.Blank)
 	case !exists && !b.dryRun:
 		faults.Add("category", problem.MustExist)
+	case exists && !category.UsableBy(b.p):
+		faults.Add("category", problem.NotAdministered)
 	}
 	organiser, exists := b.elements[staffKey(row.Organiser)]
 	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
@@ -102,7 +106,7 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 	if row.Owner != "" && !exists && !b.dryRun {
 		faults.Add("owner", problem.MustExist)
 	}
-	e.CategoryID, e.OrganiserID, e.OwnerID = category, organiser.ID, owner
+	e.CategoryID, e.OrganiserID, e.OwnerID = category.ID, organiser.ID, owner.ID
 }
 
 // submitted returns the elements of the row that exist.

@@ -115,6 +115,7 @@ type Elements interface {
 	Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error)
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 	Surroundings(ctx context.Context, q fact.SurroundingsQuestion) (fact.Surroundings, error)
+	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
 }
 
 // Users is what events asks of the identity service.

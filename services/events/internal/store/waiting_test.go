@@ -56,6 +56,10 @@ func (administrators) Surroundings(context.Context, fact.SurroundingsQuestion) (
 	return fact.Surroundings{}, nil
 }
 
+func (administrators) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) {
+	return nil, nil
+}
+
 func (a administrators) Administered(context.Context, fact.AdministeredQuestion) ([]fact.Element, error) {
 	facts := make([]fact.Element, len(a))
 	for i, id := range a {

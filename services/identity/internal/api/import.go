@@ -6,12 +6,13 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
 // importUsers answers the import of a batch of users.csv.
 func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outcome, error) {
-	return h.users.Import(c.UserContext(), importer.Rows(batch, readRow), batch.DryRun)
+	return h.users.Import(c.UserContext(), web.Principal(c), importer.Rows(batch, readRow), batch.DryRun)
 }
 
 // readRow reads a record of users.csv: the fields of a user, with the permissions beside them and the element by its

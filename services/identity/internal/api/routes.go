@@ -87,7 +87,7 @@ func (h handlers) public() []web.Route {
 			Method: http.MethodDelete, Path: "/api/admin/users/:id/sessions",
 			Access: web.SchoolAdmin, Handler: h.endSessions,
 		},
-		importer.Route("users", h.audit, h.importUsers),
+		importer.Route("users", web.SchoolAdmin, h.audit, h.importUsers),
 		h.audit.Route("identity", h.zone, h.users.Administers),
 	})
 }

@@ -35,6 +35,47 @@ func hasNoMore(u User, p principal.Principal) bool {
 	return len(u.AdminOf) == 0 && p.Permissions.Covers(u.Permissions.Implied())
 }
 
+// noMore adds a fault for each right that a user has and p, who is no admin, lacks.
+func noMore(u User, p principal.Principal, faults problem.Fields) {
+	if p.Permissions.Admin || hasNoMore(u, p) {
+		return
+	}
+	has := u.Permissions.Implied()
+	for _, name := range PermissionNames() {
+		if Grants(has, name) && !Grants(p.Permissions, name) && len(faults[name]) == 0 {
+			faults.Add(name, "is a right that you lack")
+		}
+	}
+	if len(u.AdminOf) > 0 && len(faults["admin_of"]) == 0 {
+		faults.Add("admin_of", problem.ForAdmins)
+	}
+}
+
+// ownAmong returns those elements that p administers: of the users' and of the others; nil when p administers all.
+func (s *Service) ownAmong(
+	ctx context.Context, p principal.Principal, users []User, others []int64,
+) (map[int64]bool, error) {
+	if p.Permissions.Admin {
+		return nil, nil
+	}
+	ids := slices.Clone(others)
+	for _, u := range users {
+		if u.ElementID != 0 {
+			ids = append(ids, u.ElementID)
+		}
+	}
+	own := map[int64]bool{}
+	if len(ids) == 0 {
+		return own, nil
+	}
+	slices.Sort(ids)
+	found, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: slices.Compact(ids)})
+	for _, id := range found {
+		own[id] = true
+	}
+	return own, err
+}
+
 // mayAsk returns Forbidden when an edit makes a user somebody who is not p's, or an administrator.
 func (s *Service) mayAsk(ctx context.Context, p principal.Principal, e Edit) error {
 	switch {

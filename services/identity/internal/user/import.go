@@ -30,9 +30,12 @@ type Row struct {
 // like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
 // is the whole truth about its user: what it leaves out gets its default. Only uuid and active stay when it leaves
 // them out, so that a change of name does not unlock a user who was locked out. A row at fault fails alone. A dry run
-// writes nothing, and takes references that do not exist for ones that will.
-func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record.Outcome, error) {
-	batch, err := s.read(ctx, rows)
+// writes nothing, and takes references that do not exist for ones that will. A row fails whose user, before it or after
+// it, is not p's to administer.
+func (s *Service) Import(
+	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
+) ([]record.Outcome, error) {
+	batch, err := s.read(ctx, p, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -40,6 +43,10 @@ func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record
 	plan := importPlan{outcomes: outcomes, inserts: map[int]*User{}}
 	for i, row := range rows {
 		stored, exists := batch.stored[row.Key]
+		if exists && batch.foreign(stored.ElementID) {
+			outcomes[i] = record.Fail(problem.Fields{"key": {problem.NotAdministered}})
+			continue
+		}
 		if exists && stored.ImportHash == row.Hash {
 			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
 			continue
@@ -51,6 +58,10 @@ func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record
 		}
 		faults := row.apply(&attempt, batch.elements[row.Element])
 		batch.check(row, faults, dryRun)
+		if exists {
+			noMore(stored, p, faults)
+		}
+		noMore(attempt, p, faults)
 		switch {
 		case len(faults) > 0:
 			outcomes[i] = record.Fail(faults)
@@ -68,7 +79,7 @@ func (s *Service) Import(ctx context.Context, rows []Row, dryRun bool) ([]record
 	if err := s.insertRows(ctx, plan); err != nil {
 		return nil, err
 	}
-	return outcomes, s.changeRows(ctx, plan, rows, batch)
+	return outcomes, s.changeRows(ctx, p, plan, rows, batch)
 }
 
 // importPlan is what has to be written, by the index of the row.
@@ -95,10 +106,14 @@ type importBatch struct {
 	erased   map[string]bool   // the keys of users who have been erased
 	elements map[string]int64  // by "Type:key"
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
+	own      map[int64]bool    // elements that the caller administers; nil: all, and users who are none
 }
 
+// foreign says whether the user who is that element, 0: none, is not the caller's to administer.
+func (b importBatch) foreign(elementID int64) bool { return b.own != nil && !b.own[elementID] }
+
 // read reads the users of the rows, the elements that they name, and who has their uuids.
-func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
+func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (importBatch, error) {
 	b := importBatch{
 		stored: map[string]User{}, erased: map[string]bool{},
 		elements: map[string]int64{}, holders: map[string]string{},
@@ -142,6 +157,9 @@ func (s *Service) read(ctx context.Context, rows []Row) (importBatch, error) {
 	for _, e := range facts {
 		b.elements[e.Key] = e.ID
 	}
+	if b.own, err = s.ownAmong(ctx, p, users, slices.Collect(maps.Values(b.elements))); err != nil {
+		return b, err
+	}
 	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
 	if err != nil {
 		return b, err
@@ -157,8 +175,14 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	if b.erased[row.Key] {
 		faults.Add("key", erasure.Refused)
 	}
-	if _, exists := b.elements[row.Element]; row.Element != "" && !exists && !dryRun {
+	switch id, exists := b.elements[row.Element]; {
+	case row.Element == "" && b.foreign(0):
+		faults.Add("element", problem.Blank)
+	case row.Element == "" || !exists && dryRun:
+	case !exists:
 		faults.Add("element", problem.MustExist)
+	case b.foreign(id):
+		faults.Add("element", problem.NotAdministered)
 	}
 	if row.UUID == nil {
 		return
@@ -196,13 +220,21 @@ func (s *Service) insertRows(ctx context.Context, plan importPlan) error {
 }
 
 // changeRows changes the stored users, importWriters at a time.
-func (s *Service) changeRows(ctx context.Context, plan importPlan, rows []Row, b importBatch) error {
+func (s *Service) changeRows(
+	ctx context.Context, p principal.Principal, plan importPlan, rows []Row, b importBatch,
+) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(importWriters)
 	for _, i := range plan.updates {
 		group.Go(func() error {
 			_, err := s.change(ctx, plan.outcomes[i].ID, func(u *User) error {
-				faults := rows[i].apply(u, b.elements[rows[i].Element])
+				faults := problem.Fields{}
+				if b.foreign(u.ElementID) {
+					faults.Add("key", problem.NotAdministered)
+				}
+				noMore(*u, p, faults)
+				maps.Copy(faults, rows[i].apply(u, b.elements[rows[i].Element]))
+				noMore(*u, p, faults)
 				return record.Invalid(*u, faults)
 			})
 			invalid, isInvalid := errors.AsType[*record.InvalidError[User]](err)

@@ -30,7 +30,7 @@ func (h handlers) public() []web.Route {
 			Method: fiber.MethodGet, Path: "/api/admin/export/notes", Query: "limit after",
 			Access: web.Admin, Handler: h.exportNotes,
 		},
-		importer.Route("notes", h.audit, h.importNotes),
+		importer.Route("notes", web.Admin, h.audit, h.importNotes),
 		h.audit.Route("notes", h.zone, nil),
 	}
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {

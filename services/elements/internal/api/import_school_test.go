@@ -1,0 +1,148 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+// head returns a session of somebody who administers schools.
+func (s *school) head(t *testing.T, schools ...int64) *servicetest.Client {
+	t.Helper()
+	made := s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Head", "email": "head@school.example",
+		"admin_of": schools, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
+	return system.Login(t, made.Text(t, "user.uuid"))
+}
+
+// importInto imports one pupil into a school, "" for none that is named, and returns the answer.
+func importInto(t *testing.T, c *servicetest.Client, school, key string) servicetest.Answer {
+	t.Helper()
+	return c.ImportBatch(t, "/api/admin/import/pupils?school="+school,
+		fields{"key": key, "forename": "Ann", "surname": key})
+}
+
+// What an import makes begins in the school that it names, or the only one that its user administers.
+func TestAdministration_AnImportBeginsInItsSchool(t *testing.T) {
+	s := newTwoSchools(t)
+	admin := s.Client
+	all := func(of int64) []int64 {
+		s.Client = admin
+		return s.found(t, path("/api/admin/elements?school=%d&entity_type=Pupil", of))
+	}
+	one, both := s.head(t, s.first), s.head(t, s.first, s.second)
+	for i, c := range []struct {
+		by     *servicetest.Client
+		school string
+		code   int
+		in     int64 // 0: none
+	}{
+		{one, "", 200, s.first},
+		{one, path("%d", s.second), 403, 0},
+		{one, path("%d", s.year), 400, 0},
+		{one, path("%d", int64(1e15)), 400, 0},
+		{one, "mine", 400, 0},
+		{both, "", 400, 0},
+		{both, path("%d", s.second), 200, s.second},
+		{admin, "", 200, 0},
+		{admin, path("%d", s.second), 200, s.second},
+		{admin, path("%d", s.year), 400, 0},
+	} {
+		before := map[int64]int{s.first: len(all(s.first)), s.second: len(all(s.second))}
+		a := importInto(t, c.by, c.school, s.mark+path("new%d", int64(i)))
+		if a.Code != c.code {
+			t.Errorf("into %q: %d %s", c.school, a.Code, a.Body)
+		}
+		for _, of := range []int64{s.first, s.second} {
+			more := 0
+			if of == c.in {
+				more = 1
+			}
+			if got := len(all(of)) - before[of]; got != more {
+				t.Errorf("into %q: %d more in the school %d, not %d", c.school, got, of, more)
+			}
+		}
+	}
+}
+
+// An import that was cut off between the two is finished by the next one, of whatever process; one whose element has
+// left since is not.
+func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testing.T) {
+	s := newTwoSchools(t)
+	head := s.head(t, s.first)
+	key := s.mark + "cut"
+	row := fields{"key": key, "forename": "Cy", "surname": s.mark}
+	importRow := func(at int) string {
+		t.Helper()
+		var b batch
+		head.At(system.Replica("elements", at)).ImportBatch(t, "/api/admin/import/pupils", row).Decode(t, &b)
+		return b.results()
+	}
+	if got := importRow(0); got != "created" {
+		t.Fatal(got)
+	}
+	found := s.found(t, "/api/admin/elements?key=Pupil:"+key)
+	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: found[0]}}
+	memberships := system.DB.Collection("memberships")
+	if d, err := memberships.DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
+		t.Fatal(d, err) // as if it had never come
+	}
+	system.Forget(t)
+	head = s.head(t, s.first)
+	if got := importRow(1); got != "unchanged" {
+		t.Errorf("the next import: %s", got)
+	}
+	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
+	if !slices.Contains(of(), found[0]) {
+		t.Error("it is still of no school")
+	}
+	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, found[0])).Must(t, http.StatusOK)
+	if got := importRow(0); got != "failed" || slices.Contains(of(), found[0]) {
+		t.Errorf("once it has left: %s, of the school: %v", got, of())
+	}
+}
+
+// The export of memberships shows an administrator of a school those of its groups with its members.
+func TestAdministration_AnExportOfMembershipsIsOfTheSchool(t *testing.T) {
+	s := newTwoSchools(t)
+	head := s.head(t, s.first)
+	s.member(t, s.year, s.other, "2020-01-01", "2020-12-31")
+	var got [][2]int64
+	after := path("%d", s.lastMembership(t))
+	for after != "" {
+		var reply struct {
+			Memberships []struct {
+				GroupID  int64 `json:"group_id"`
+				MemberID int64 `json:"member_id"`
+			}
+			Next int64
+		}
+		head.Get(t, "/api/admin/export/memberships?limit=2&after="+after).Must(t, 200).Decode(t, &reply)
+		for _, m := range reply.Memberships {
+			got = append(got, [2]int64{m.GroupID, m.MemberID})
+		}
+		if after = ""; reply.Next != 0 {
+			after = path("%d", reply.Next)
+		}
+	}
+	if want := [][2]int64{{s.first, s.year}, {s.year, s.ann}}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}
+
+// lastMembership is the id before that of the school's first membership.
+func (s twoSchools) lastMembership(t *testing.T) int64 {
+	t.Helper()
+	var m struct {
+		ID int64 `bson:"_id"`
+	}
+	err := system.DB.Collection("memberships").FindOne(t.Context(),
+		bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: s.year}}).Decode(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.ID - 1
+}

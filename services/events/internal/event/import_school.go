@@ -1,0 +1,74 @@
+package event
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Which events an administrator of a school may import is decided here. They are those that have elements, all of which
+// belong to its schools today; owner, organiser and who decided are of its schools as well, or nobody. An event that is
+// there must be such before the row and after it.
+
+// readOwn asks which of all that the rows and their events refer to is p's to administer.
+func (b *batch) readOwn(ctx context.Context) error {
+	if b.p.Permissions.Admin {
+		return nil
+	}
+	ids := slices.Collect(maps.Keys(b.lookup.asked))
+	for _, u := range b.users {
+		if u.ElementID != 0 {
+			ids = append(ids, u.ElementID)
+		}
+	}
+	b.own = map[int64]bool{}
+	slices.Sort(ids)
+	own, err := b.service.elements.Belonging(ctx, fact.BelongingQuestion{
+		Schools: b.p.AdminOf, IDs: slices.Compact(ids),
+	})
+	for _, id := range own {
+		b.own[id] = true
+	}
+	return err
+}
+
+// checkOwn adds what is not p's in the event as it is, and in its row. What does not exist is another's fault to tell.
+func (b *batch) checkOwn(e *Event, row Row, faults problem.Fields) {
+	if b.own == nil {
+		return
+	}
+	foreign := func(id int64) bool { return id != 0 && !b.own[id] }
+	if e.Key != "" && (len(e.Commitments)+len(e.Requests) == 0 || slices.ContainsFunc(e.elementIDs(), foreign)) {
+		faults.Add("key", problem.NotAdministered)
+		return // what it refers to is nobody else's business
+	}
+	if len(row.Elements) == 0 && faults["elements"] == nil {
+		faults.Add("elements", problem.Blank)
+	}
+	for _, key := range row.Elements {
+		if foreign(b.elements[key].ID) {
+			faults.Add("elements", key+" "+problem.NotAdministered)
+		}
+	}
+	if foreign(b.elements[staffKey(row.Organiser)].ID) {
+		faults.Add("organiser", problem.NotAdministered)
+	}
+	foreignUser := func(key string) bool {
+		u, exists := b.users[key]
+		return exists && !b.own[u.ElementID]
+	}
+	if foreignUser(row.Owner) {
+		faults.Add("owner", problem.NotAdministered)
+	}
+	for _, d := range row.Decisions {
+		if foreign(b.elements[d.Element].ID) {
+			faults.Add("decisions", d.Element+" "+problem.NotAdministered)
+		}
+		if foreignUser(d.DecidedBy) {
+			faults.Add("decisions", "decided_by "+problem.NotAdministered)
+		}
+	}
+}
