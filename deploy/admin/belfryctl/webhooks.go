@@ -42,7 +42,8 @@ func listWebhooks(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return j.list("webhooks", webhooks, field("id"), field("active"), field("url"), field("kinds"))
+		return j.list("webhooks", webhooks, field("id"), field("active"), field("url"), field("kinds"),
+			field("school_id"))
 	})
 }
 
@@ -54,16 +55,25 @@ func addWebhook(s surroundings) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 	}
 	kinds := kindFlag(command, "; all when not given")
+	school := command.Flags().String("school", "",
+		"tell it of the entries of what belongs to this school, and of no others: an id or a key such as Group:north")
 	return administrative(s, command, func(j job) error {
 		fields := map[string]any{"url": j.args[0]}
 		if j.given("kind") {
 			fields["kinds"] = *kinds
 		}
+		if *school != "" {
+			id, err := j.elementID(*school)
+			if err != nil {
+				return err
+			}
+			fields["school_id"] = id
+		}
 		webhook, err := j.c.Create(j.ctx, webhookPath, "webhook", fields)
 		if err != nil {
 			return err
 		}
-		return j.show("webhook", webhook, "id", "url", "kinds", "secret")
+		return j.show("webhook", webhook, "id", "url", "kinds", "school_id", "secret")
 	})
 }
 

@@ -34,8 +34,8 @@ func TestWebhooks(t *testing.T) {
 		t.Fatalf("add printed %q", out)
 	}
 	id := added[1]
-	want := fmt.Sprintf("id  active  %-*s  kinds\n%s   true    %s  commitment.decided event.deleted\n",
-		len(endpoint.URL), "url", id, endpoint.URL)
+	want := fmt.Sprintf("id  active  %-*s  kinds                             school_id\n"+
+		"%s   true    %s  commitment.decided event.deleted  -\n", len(endpoint.URL), "url", id, endpoint.URL)
 	if out, _ := webhooks(exitOK, "list"); out != want {
 		t.Errorf("list printed\n%s\nwant\n%s", out, want)
 	}

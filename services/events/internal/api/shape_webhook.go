@@ -16,6 +16,7 @@ type shownWebhook struct {
 	URL       string             `json:"url"`
 	Kinds     []event.NoticeKind `json:"kinds"`
 	Active    bool               `json:"active"`
+	SchoolID  int64              `json:"school_id,omitempty"` // 0: of no school
 	CreatedAt string             `json:"created_at"`
 	Secret    string             `json:"secret,omitempty"` // only in the answer that made or renewed it
 	Valid     bool               `json:"valid"`
@@ -27,6 +28,7 @@ func (h webhookHandlers) shape(w notice.Webhook) shownWebhook {
 		URL:       w.URL,
 		Kinds:     w.Kinds,
 		Active:    w.Active,
+		SchoolID:  w.SchoolID,
 		CreatedAt: h.zone.Format(w.CreatedAt),
 		Valid:     true,
 	}
@@ -86,11 +88,12 @@ func (h webhookHandlers) moment(t time.Time) *string {
 }
 
 // webhookFields are what readWebhook reads.
-const webhookFields = "webhook.url webhook.kinds webhook.active"
+const webhookFields = "webhook.url webhook.kinds webhook.active webhook.school_id"
 
 func readWebhook(o web.Object) notice.WebhookFields {
 	faults := problem.Fields{}
 	f := notice.WebhookFields{URL: o.Text("url", faults), Active: o.Bool("active", faults), Faults: faults}
+	f.SchoolID = o.ID("school_id", faults)
 	if o.Has("kinds") {
 		var kinds []string
 		if json.Unmarshal(o["kinds"], &kinds) != nil {

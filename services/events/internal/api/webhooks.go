@@ -18,29 +18,29 @@ type webhookHandlers struct {
 func (h webhookHandlers) routes() []web.Route {
 	const one = "/api/admin/webhooks/:id"
 	return []web.Route{
-		{Method: fiber.MethodGet, Path: "/api/admin/webhooks", Access: web.Admin, Handler: h.list},
+		{Method: fiber.MethodGet, Path: "/api/admin/webhooks", Access: web.SchoolAdmin, Handler: h.list},
 		{
-			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.Admin, Repeatable: true, Secret: true,
-			Fields: webhookFields, Handler: h.create,
+			Method: fiber.MethodPost, Path: "/api/admin/webhooks", Access: web.SchoolAdmin,
+			Repeatable: true, Secret: true, Fields: webhookFields, Handler: h.create,
 		},
-		{Method: fiber.MethodGet, Path: one, Access: web.Admin, Handler: h.read},
-		{Method: fiber.MethodPatch, Path: one, Fields: webhookFields, Access: web.Admin, Handler: h.change},
-		{Method: fiber.MethodDelete, Path: one, Access: web.Admin, Handler: h.remove},
+		{Method: fiber.MethodGet, Path: one, Access: web.SchoolAdmin, Handler: h.read},
+		{Method: fiber.MethodPatch, Path: one, Fields: webhookFields, Access: web.SchoolAdmin, Handler: h.change},
+		{Method: fiber.MethodDelete, Path: one, Access: web.SchoolAdmin, Handler: h.remove},
 		{
 			Method: fiber.MethodGet, Path: one + "/deliveries", Query: "limit after",
-			Access: web.Admin, Handler: h.deliveries,
+			Access: web.SchoolAdmin, Handler: h.deliveries,
 		},
 		{
-			Method: fiber.MethodPost, Path: one + "/secret", Access: web.Admin, Repeatable: true, Secret: true,
+			Method: fiber.MethodPost, Path: one + "/secret", Access: web.SchoolAdmin, Repeatable: true, Secret: true,
 			Handler: h.renewSecret,
 		},
-		{Method: fiber.MethodPost, Path: one + "/test", Access: web.Admin, Handler: h.test},
+		{Method: fiber.MethodPost, Path: one + "/test", Access: web.SchoolAdmin, Handler: h.test},
 	}
 }
 
-// list is GET /api/admin/webhooks: all of them, at most 100.
+// list is GET /api/admin/webhooks: all that the caller administers, at most 100.
 func (h webhookHandlers) list(c *fiber.Ctx) error {
-	all, err := h.notices.ListWebhooks(c.UserContext())
+	all, err := h.notices.ListWebhooks(c.UserContext(), web.Principal(c))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (h webhookHandlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	w, err := h.notices.CreateWebhook(c.UserContext(), readWebhook(o))
+	w, err := h.notices.CreateWebhook(c.UserContext(), web.Principal(c), readWebhook(o))
 	if err != nil {
 		return h.refuse(c, err)
 	}
@@ -77,7 +77,7 @@ func (h webhookHandlers) renewSecret(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	w, err := h.notices.RenewSecret(c.UserContext(), id)
+	w, err := h.notices.RenewSecret(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (h webhookHandlers) read(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	w, err := h.notices.GetWebhook(c.UserContext(), id)
+	w, err := h.notices.GetWebhook(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (h webhookHandlers) change(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	w, err := h.notices.ChangeWebhook(c.UserContext(), id, readWebhook(o))
+	w, err := h.notices.ChangeWebhook(c.UserContext(), web.Principal(c), id, readWebhook(o))
 	if err != nil {
 		return h.refuse(c, err)
 	}
@@ -116,7 +116,7 @@ func (h webhookHandlers) remove(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if err := h.notices.DeleteWebhook(c.UserContext(), id); err != nil {
+	if err := h.notices.DeleteWebhook(c.UserContext(), web.Principal(c), id); err != nil {
 		return err
 	}
 	return web.OK(c)
@@ -128,7 +128,7 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, more, err := h.notices.ListDeliveries(c.UserContext(), id, before, limit)
+	found, more, err := h.notices.ListDeliveries(c.UserContext(), web.Principal(c), id, before, limit)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (h webhookHandlers) test(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	d, err := h.notices.TestWebhook(c.UserContext(), id)
+	d, err := h.notices.TestWebhook(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // create tries to register an endpoint and returns what is wrong with its address.
 func create(ctx context.Context, t *testing.T, o *office, url string) []string {
 	t.Helper()
-	_, err := o.CreateWebhook(ctx, notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
+	_, err := o.CreateWebhook(ctx, admin, notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
 	var invalid *record.InvalidError[notice.Webhook]
 	if errors.As(err, &invalid) {
 		return invalid.Faults["url"]

@@ -29,7 +29,7 @@ func TestHardToBreak_HostileInput_WebhooksHaveABoundWhoeverMakesThemAtOnce(t *te
 	for i := range tried {
 		wg.Go(func() {
 			url := "http://127.0.0.1:9/"
-			_, err := replicas[i%len(replicas)].CreateWebhook(t.Context(),
+			_, err := replicas[i%len(replicas)].CreateWebhook(t.Context(), admin,
 				notice.WebhookFields{URL: &url, Faults: problem.Fields{}})
 			switch {
 			case err == nil:
@@ -42,7 +42,7 @@ func TestHardToBreak_HostileInput_WebhooksHaveABoundWhoeverMakesThemAtOnce(t *te
 		})
 	}
 	wg.Wait()
-	all, err := replicas[0].ListWebhooks(t.Context())
+	all, err := replicas[0].ListWebhooks(t.Context(), admin)
 	if err != nil || len(all) != most || made.Load() != most-before || refused.Load() != tried-(most-before) {
 		t.Errorf("%d made, %d refused, %d there, %v", made.Load(), refused.Load(), len(all), err)
 	}

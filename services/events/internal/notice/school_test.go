@@ -18,6 +18,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
@@ -58,6 +59,9 @@ const (
 	soon                                  = 15 * time.Second
 )
 
+// admin may administer every webhook.
+var admin = principal.Principal{Permissions: principal.All()}
+
 type elements struct{}
 
 func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
@@ -69,6 +73,17 @@ func (elements) Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, e
 		{Element: form.Element{ID: minibus, Name: "Minibus 1", EntityType: form.Service, EntityID: 201, Valid: true}},
 	}, nil
 }
+
+// Reaches of these elements are they alone: none is of a school.
+func (elements) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error) {
+	var all []fact.ElementReaches
+	for _, id := range q.IDs {
+		all = append(all, fact.ElementReaches{ElementID: id, Reaches: []fact.Reach{{ElementID: id}}})
+	}
+	return all, nil
+}
+
+func (elements) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) { return nil, nil }
 
 type users struct{}
 
@@ -170,7 +185,7 @@ func running(t *testing.T, change ...func(*notice.Settings)) *office {
 // webhook registers an endpoint.
 func (o *office) webhook(t *testing.T, url string) notice.Webhook {
 	t.Helper()
-	w, err := o.CreateWebhook(t.Context(), notice.WebhookFields{URL: &url, Faults: map[string][]string{}})
+	w, err := o.CreateWebhook(t.Context(), admin, notice.WebhookFields{URL: &url, Faults: map[string][]string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,10 +48,19 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
+	hooks = slices.DeleteFunc(hooks, func(w Webhook) bool { return !w.Active || !w.wants(n.Kind) })
+	told, err := s.schoolsTold(ctx, n, hooks)
+	if err != nil {
+		return err
+	}
 	var deliveries []Delivery
 	for _, hook := range hooks {
-		if hook.Active && hook.wants(n.Kind) {
-			deliveries = append(deliveries, s.delivery(hook, hushed, elements))
+		of := hushed
+		if hook.SchoolID != 0 {
+			of.Entries = told[hook.SchoolID]
+		}
+		if len(of.Entries) > 0 {
+			deliveries = append(deliveries, s.delivery(hook, of, elements))
 		}
 	}
 	if _, err := s.Store.AddDeliveries(ctx, deliveries); err != nil {
@@ -81,8 +90,8 @@ func (s *Service) hushed(ctx context.Context, n Notice) (Notice, error) {
 	return n, err
 }
 
-// elementsOf returns the facts of the elements and groups that a notice names, as they are now.
-func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]fact.Element, error) {
+// elementIDs returns the elements and groups that a notice names, each once.
+func (n Notice) elementIDs() []int64 {
 	var ids []int64
 	for _, e := range n.Entries {
 		for _, id := range []int64{e.ElementID, e.GroupID} {
@@ -91,7 +100,12 @@ func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]fact.Elem
 			}
 		}
 	}
-	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
+	return ids
+}
+
+// elementsOf returns the facts of the elements and groups that a notice names, as they are now.
+func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]fact.Element, error) {
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: n.elementIDs()})
 	if err != nil {
 		return nil, err
 	}

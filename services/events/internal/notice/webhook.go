@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/settings"
@@ -14,8 +15,10 @@ import (
 )
 
 const (
-	// maxWebhooks bounds the webhooks of a deployment, and so what is sent at the same time.
+	// maxWebhooks bounds the webhooks of a deployment, and so what is sent at the same time; maxOfSchool those of one
+	// school, so that no school takes what is there for all.
 	maxWebhooks = 100
+	maxOfSchool = 10
 	// maxURL bounds an endpoint's address, in bytes.
 	maxURL = 2048
 	// secretOverlap is how long a secret that was renewed signs along, and maxOldSecrets how many may.
@@ -28,6 +31,7 @@ type Webhook struct {
 	ID        int64
 	URL       string
 	Kinds     []event.NoticeKind // those that it wants; never empty
+	SchoolID  int64              // gets entries of what belongs to this school alone; 0: all entries
 	Active    bool               // an inactive one gets nothing new, and what waits for it goes on waiting
 	Secret    settings.Secret    // signs what it is sent
 	Before    []OldSecret        // sign along; the newest first
@@ -62,37 +66,49 @@ type WebhookStore interface {
 
 // WebhookFields are the fields of a webhook in a request; nil is a field not given.
 type WebhookFields struct {
-	URL    *string
-	Kinds  *[]string
-	Active *bool
-	Faults problem.Fields // what could not be read; never nil
+	URL      *string
+	Kinds    *[]string
+	Active   *bool
+	SchoolID *int64         // 0: none
+	Faults   problem.Fields // what could not be read; never nil
 }
 
 // WebhookRecord is the type's name in exception bodies.
 const WebhookRecord = "Webhook"
 
-// ListWebhooks returns all webhooks, by id.
-func (s *Service) ListWebhooks(ctx context.Context) ([]Webhook, error) {
-	return s.Store.ListWebhooks(ctx)
+// ListWebhooks returns the webhooks that p administers, by id.
+func (s *Service) ListWebhooks(ctx context.Context, p principal.Principal) ([]Webhook, error) {
+	all, err := s.Store.ListWebhooks(ctx)
+	if err != nil || p.Permissions.Admin {
+		return all, err
+	}
+	own, err := s.ownSchools(ctx, p)
+	return slices.DeleteFunc(all, func(w Webhook) bool { return !slices.Contains(own, w.SchoolID) }), err
 }
 
-// GetWebhook returns a webhook. Missing.
-func (s *Service) GetWebhook(ctx context.Context, id int64) (Webhook, error) {
+// GetWebhook returns a webhook. Missing; Forbidden when it is not p's.
+func (s *Service) GetWebhook(ctx context.Context, p principal.Principal, id int64) (Webhook, error) {
 	w, err := s.Store.GetWebhook(ctx, id)
-	return w, record.Missing(err, WebhookRecord, id)
+	if err != nil {
+		return Webhook{}, record.Missing(err, WebhookRecord, id)
+	}
+	return w, s.mustHold(ctx, p, w)
 }
 
-// DeleteWebhook removes a webhook with its deliveries. Missing.
-func (s *Service) DeleteWebhook(ctx context.Context, id int64) error {
+// DeleteWebhook removes a webhook with its deliveries. Missing; Forbidden when it is not p's.
+func (s *Service) DeleteWebhook(ctx context.Context, p principal.Principal, id int64) error {
+	if err := s.mustHoldID(ctx, p, id); err != nil {
+		return err
+	}
 	return record.Missing(s.Store.DeleteWebhook(ctx, id), WebhookRecord, id)
 }
 
 // ListDeliveries returns a page of the deliveries to a webhook, newest first: at most limit, those with an id below
-// before if that is not 0, and whether there are more. Missing.
+// before if that is not 0, and whether there are more. Missing; Forbidden when it is not p's.
 func (s *Service) ListDeliveries(
-	ctx context.Context, id, before int64, limit int,
+	ctx context.Context, p principal.Principal, id, before int64, limit int,
 ) (page []Delivery, more bool, err error) {
-	if _, err := s.GetWebhook(ctx, id); err != nil {
+	if _, err := s.GetWebhook(ctx, p, id); err != nil {
 		return nil, false, err
 	}
 	page, err = s.Store.ListDeliveries(ctx, id, before, limit+1)
@@ -102,13 +118,18 @@ func (s *Service) ListDeliveries(
 	return page, false, err
 }
 
-// CreateWebhook makes a webhook with a new secret. Invalid when the fields are not right, Conflict when there are too
-// many.
-func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, error) {
+// CreateWebhook makes a webhook with a new secret, of the school that p administers unless p is an admin or names one.
+// Invalid when the fields are not right, Forbidden when the school is not p's, Conflict when there are too many.
+func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f WebhookFields) (Webhook, error) {
 	w := Webhook{Kinds: event.NoticeKinds(), Active: true, CreatedAt: time.Now().UTC().Truncate(time.Second)}
 	if f.URL == nil && f.Faults["url"] == nil {
 		f.Faults.Add("url", problem.Blank)
 	}
+	school, err := s.schoolOfNew(ctx, p, f)
+	if err != nil {
+		return Webhook{}, err
+	}
+	w.SchoolID = school
 	if faults := s.applyFields(ctx, &w, f); len(faults) > 0 {
 		return Webhook{}, record.Invalid(w, faults)
 	}
@@ -118,7 +139,7 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 		return Webhook{}, err
 	}
 	// Far from the bound nobody waits for others: it would take as many creations at once as there is room.
-	if len(all) < maxWebhooks/2 {
+	if len(all) < maxWebhooks/2 && w.SchoolID == 0 {
 		w.ID, err = s.Store.InsertWebhook(ctx, w)
 		return w, err
 	}
@@ -130,6 +151,10 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 		if len(all) >= maxWebhooks {
 			return problem.New(problem.Conflict, "there are %d webhooks already", maxWebhooks)
 		}
+		others := slices.DeleteFunc(all, func(other Webhook) bool { return other.SchoolID != w.SchoolID })
+		if w.SchoolID != 0 && len(others) >= maxOfSchool {
+			return problem.New(problem.Conflict, "the school has %d webhooks already", maxOfSchool)
+		}
 		w.ID, err = s.Store.InsertWebhook(ctx, w)
 		return err
 	})
@@ -138,7 +163,11 @@ func (s *Service) CreateWebhook(ctx context.Context, f WebhookFields) (Webhook, 
 
 // RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the
 // receiver has the new one; of several renewals in a day, the last four before do.
-func (s *Service) RenewSecret(ctx context.Context, id int64) (Webhook, error) {
+// Missing; Forbidden when it is not p's.
+func (s *Service) RenewSecret(ctx context.Context, p principal.Principal, id int64) (Webhook, error) {
+	if err := s.mustHoldID(ctx, p, id); err != nil {
+		return Webhook{}, err
+	}
 	secret := newSecret()
 	w, err := s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
 		now := time.Now().UTC()
@@ -150,11 +179,20 @@ func (s *Service) RenewSecret(ctx context.Context, id int64) (Webhook, error) {
 	return w, record.Missing(err, WebhookRecord, id)
 }
 
-// ChangeWebhook changes the fields given. Missing; Invalid as for CreateWebhook.
-func (s *Service) ChangeWebhook(ctx context.Context, id int64, f WebhookFields) (Webhook, error) {
+// ChangeWebhook changes the fields given; the school stays. Missing; Forbidden when it is not p's; Invalid as for
+// CreateWebhook.
+func (s *Service) ChangeWebhook(
+	ctx context.Context, p principal.Principal, id int64, f WebhookFields,
+) (Webhook, error) {
+	if err := s.mustHoldID(ctx, p, id); err != nil {
+		return Webhook{}, err
+	}
 	var checked Webhook // outside the change, which must not ask where the endpoint is
 	faults := s.applyFields(ctx, &checked, f)
 	w, err := s.Store.ChangeWebhook(ctx, id, func(w *Webhook) error {
+		if f.SchoolID != nil && *f.SchoolID != w.SchoolID && faults["school_id"] == nil {
+			faults.Add("school_id", problem.Fixed)
+		}
 		if len(faults) > 0 {
 			return record.Invalid(*w, faults)
 		}
@@ -218,9 +256,10 @@ func readKinds(texts []string, faults problem.Fields) []event.NoticeKind {
 	return kinds
 }
 
-// TestWebhook adds a test to the deliveries of a webhook, active or not; it is tried once. Missing.
-func (s *Service) TestWebhook(ctx context.Context, id int64) (Delivery, error) {
-	if _, err := s.GetWebhook(ctx, id); err != nil {
+// TestWebhook adds a test to the deliveries of a webhook, active or not; it is tried once. Missing; Forbidden when it
+// is not p's.
+func (s *Service) TestWebhook(ctx context.Context, p principal.Principal, id int64) (Delivery, error) {
+	if _, err := s.GetWebhook(ctx, p, id); err != nil {
 		return Delivery{}, err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)

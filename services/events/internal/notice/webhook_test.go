@@ -251,7 +251,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	secrets := []string{w.Secret.Reveal()} // the oldest first
 	renew := func() {
 		t.Helper()
-		renewed, err := o.RenewSecret(t.Context(), w.ID)
+		renewed, err := o.RenewSecret(t.Context(), admin, w.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +292,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	active := true
-	if _, err := o.ChangeWebhook(t.Context(), w.ID,
+	if _, err := o.ChangeWebhook(t.Context(), admin, w.ID,
 		notice.WebhookFields{Active: &active, Faults: problem.Fields{}}); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +337,7 @@ func TestWebhook_AnOlderSecretSignsInBothWays(t *testing.T) {
 		t.Error(err)
 	}
 	change("no key") // nothing is sent without a signature
-	delivery, err := o.TestWebhook(t.Context(), w.ID)
+	delivery, err := o.TestWebhook(t.Context(), admin, w.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestWebhook_InactiveOnesAndOtherKindsAreLeftOut(t *testing.T) {
 	kinds, inactive := []string{"commitment.decided"}, false
 	for _, f := range []notice.WebhookFields{{URL: &decisions.URL, Kinds: &kinds}, {URL: &off.URL, Active: &inactive}} {
 		f.Faults = map[string][]string{}
-		if _, err := o.CreateWebhook(t.Context(), f); err != nil {
+		if _, err := o.CreateWebhook(t.Context(), admin, f); err != nil {
 			t.Fatal(err)
 		}
 	}

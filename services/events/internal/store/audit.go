@@ -225,10 +225,14 @@ func webhookValues(w notice.Webhook) []audit.Value {
 	for i, k := range w.Kinds {
 		kinds[i] = string(k)
 	}
-	return []audit.Value{
+	values := []audit.Value{
 		audit.Secret("url", w.URL),
 		audit.Text("kinds", strings.Join(kinds, ",")),
 		audit.Bool("active", w.Active),
 		audit.Secret("secret", w.Secret.Reveal()),
 	}
+	if w.SchoolID != 0 {
+		values = append(values, audit.Int("school_id", w.SchoolID))
+	}
+	return values
 }

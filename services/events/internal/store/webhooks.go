@@ -32,6 +32,7 @@ type webhookDocument struct {
 	URL       string             `bson:"url"`
 	Kinds     []event.NoticeKind `bson:"kinds"`
 	Active    bool               `bson:"active"`
+	SchoolID  int64              `bson:"school_id,omitempty"`
 	Secret    string             `bson:"secret,omitempty"`
 	Before    []secretDocument   `bson:"before,omitempty"`
 	CreatedAt time.Time          `bson:"created_at"`
@@ -55,6 +56,7 @@ func (d *webhookDocument) webhook() notice.Webhook {
 		URL:       d.URL,
 		Kinds:     d.Kinds,
 		Active:    d.Active,
+		SchoolID:  d.SchoolID,
 		Secret:    settings.NewSecret(d.Secret),
 		CreatedAt: d.CreatedAt,
 	}
@@ -67,7 +69,7 @@ func (d *webhookDocument) webhook() notice.Webhook {
 func (d *webhookDocument) set(w notice.Webhook) {
 	d.ID, d.Schema = w.ID, schema
 	d.URL, d.Kinds, d.Active, d.Secret, d.CreatedAt = w.URL, w.Kinds, w.Active, w.Secret.Reveal(), w.CreatedAt
-	d.Before = nil
+	d.SchoolID, d.Before = w.SchoolID, nil
 	for _, old := range w.Before {
 		d.Before = append(d.Before, secretDocument{old.Secret.Reveal(), old.Until})
 	}

@@ -1,0 +1,132 @@
+package notice
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/event"
+)
+
+// Which webhooks an administrator may administer is decided here, whatever the call: an admin all, who administers
+// schools those of these schools. So is which entries a webhook of a school is told of: those of elements that belong
+// to the school on the day on which the notice is spread.
+
+// ownSchools returns the schools that p administers and that are schools today.
+func (s *Service) ownSchools(ctx context.Context, p principal.Principal) ([]int64, error) {
+	return s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: p.AdminOf})
+}
+
+// mustHold returns Forbidden unless p administers the webhook.
+func (s *Service) mustHold(ctx context.Context, p principal.Principal, w Webhook) error {
+	if p.Permissions.Admin {
+		return nil
+	}
+	own, err := s.ownSchools(ctx, p)
+	if err == nil && !slices.Contains(own, w.SchoolID) {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return err
+}
+
+// mustHoldID is mustHold for the webhook of that id; Missing when there is none. An admin is not told that yet.
+func (s *Service) mustHoldID(ctx context.Context, p principal.Principal, id int64) error {
+	if p.Permissions.Admin {
+		return nil
+	}
+	_, err := s.GetWebhook(ctx, p, id)
+	return err
+}
+
+// schoolOfNew returns the school of a webhook that p makes; 0: none, which an admin may. Faults of the fields say that
+// it has to be named, or is none; Forbidden that it is not p's.
+func (s *Service) schoolOfNew(ctx context.Context, p principal.Principal, f WebhookFields) (int64, error) {
+	named := int64(0)
+	if f.SchoolID != nil {
+		named = *f.SchoolID
+	}
+	if p.Permissions.Admin {
+		return named, s.checkSchool(ctx, named, f.Faults)
+	}
+	own, err := s.ownSchools(ctx, p)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(own) == 0, named != 0 && !slices.Contains(own, named):
+		return 0, problem.New(problem.Forbidden, "")
+	case named != 0:
+		return named, nil
+	case len(own) > 1:
+		f.Faults.Add("school_id", problem.Blank)
+		return 0, nil
+	}
+	return own[0], nil
+}
+
+// checkSchool adds a fault when the element, 0: none, is no school.
+func (s *Service) checkSchool(ctx context.Context, id int64, faults problem.Fields) error {
+	if id == 0 {
+		return nil
+	}
+	found, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
+	switch {
+	case err != nil:
+	case len(found) == 0:
+		faults.Add("school_id", problem.MustExist)
+	case !found[0].School:
+		faults.Add("school_id", "is not a school")
+	}
+	return err
+}
+
+// schoolsTold returns for each school that has one of the webhooks those entries of a notice that it is told of. One
+// question serves all schools. What is no school any more is told of nothing.
+func (s *Service) schoolsTold(
+	ctx context.Context, n Notice, hooks []Webhook,
+) (map[int64][]event.Entry, error) {
+	told := map[int64][]event.Entry{}
+	for _, hook := range hooks {
+		if hook.SchoolID != 0 {
+			told[hook.SchoolID] = nil
+		}
+	}
+	if len(told) == 0 {
+		return nil, nil
+	}
+	schools := make([]int64, 0, len(told))
+	for id := range told {
+		schools = append(schools, id)
+	}
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: schools})
+	if err != nil {
+		return nil, err
+	}
+	today := s.Zone.DayOf(time.Now())
+	reaches, err := s.Elements.Reaches(ctx, fact.ReachesQuestion{
+		IDs: n.elementIDs(), Days: wiretime.Days{First: today, Last: today},
+	})
+	if err != nil {
+		return nil, err
+	}
+	belongs := map[[2]int64]bool{} // of an element to a school
+	for _, of := range reaches {
+		for _, r := range of.Reaches {
+			belongs[[2]int64{of.ElementID, r.ElementID}] = true
+		}
+	}
+	for _, school := range facts {
+		if !school.School {
+			continue
+		}
+		for _, e := range n.Entries {
+			if belongs[[2]int64{e.ElementID, school.ID}] || belongs[[2]int64{e.GroupID, school.ID}] {
+				told[school.ID] = append(told[school.ID], e)
+			}
+		}
+	}
+	return told, nil
+}
