@@ -96,6 +96,50 @@ notes.csv:2: changed 1: event: 1 → 2; contents: Bring boots → Bring hats; ow
 	}
 }
 
+// A dry run names which schools a user would administer, by the keys of their groups, those that the same import makes
+// schools among them. Without the column nothing of it changes.
+func TestADryRunNamesTheSchoolsOfAnAdministrator(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	district := func(name, schools, east string) string {
+		users := "key,name,email,admin_of\n1," + name + ",a@b.example," + schools + "\n"
+		if schools == "no column" {
+			users = "key,name,email\n1," + name + ",a@b.example\n"
+		}
+		return clienttest.Folder(t, map[string]string{"users.csv": users,
+			"groups.csv": "key,name,school\nnorth,North,true\nsouth,South,true\neast,East," + east + "\n"})
+	}
+	names := func(dir, want string) {
+		t.Helper()
+		_, out, _ := belfryctl(t, o.env, "import", dir, "--dry-run")
+		_, got, _ := strings.Cut(listOf(out), "users.csv:2: changed 1 ")
+		if got != want {
+			t.Errorf("%q, want %q: %s", got, want, out)
+		}
+	}
+	o.does(t, "import", district("Ann", "south;north", ""))
+	names(district("Ann", "south;north", ""), "")
+	names(district("Ann", "south", ""), "Ann: admin_of: north;south → south\n")
+	names(district("Ann", "", ""), "Ann: admin_of: north;south → (empty)\n")
+	names(district("Ann", "east", "true"), "Ann: admin_of: north;south → east\n")
+	names(district("Anna", "north;south", ""), "Anna: name: Ann → Anna\n")
+	names(district("Anna", "no column", ""), "Anna: name: Ann → Anna\n")
+
+	// One that was given by hand, of a school made by hand, is what would go.
+	admin := o.system.Admin(t)
+	west := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
+		"entity_type": "Group", "name": "West", "school": true}}).Must(t, 201).Int(t, "element.id")
+	users := admin.Get(t, "/api/admin/users?limit=1000").Must(t, 200)
+	last := users.Int(t, fmt.Sprintf("users.%d.id", users.Len(t, "users")-1))
+	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", last),
+		map[string]any{"user": map[string]any{"admin_of": []int64{west}}}).Must(t, 200)
+	names(district("Ann", "north", ""), fmt.Sprintf("Ann: admin_of: West (%d) → north\n", west))
+	o.does(t, "import", district("Anna", "no column", ""))
+	names(district("Anna", "north", ""), fmt.Sprintf("Anna: admin_of: West (%d) → north\n", west))
+	o.does(t, "import", district("Anna", "", ""))
+	names(district("Anna", "north", ""), "Anna: admin_of: (empty) → north\n")
+}
+
 // results counts the results of a dry run of all records. Those that would change say how, and no uuid is printed, here
 // or in other output.
 func (o office) results(t *testing.T, other, dir string) string {

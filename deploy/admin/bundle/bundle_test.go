@@ -171,6 +171,43 @@ func TestOpenTakesWhatSpreadsheetsWrite(t *testing.T) {
 	}
 }
 
+// administering is a district with these schools in a user's admin_of.
+func administering(schools string) map[string]string {
+	return map[string]string{
+		"groups.csv": "key,name,resource,school,current\n9A,Class 9A,,,\nschool,School,,,\nbuses,Minibuses,true,,\n" +
+			"north,North,,true,\nsouth,South,,yes,true\nold,Old,,true,false\n",
+		"users.csv": "key,name,email,admin_of\n1,Ann,a@b.example," + schools + "\n",
+	}
+}
+
+// The schools that a user administers are sent as a list, an empty one where the cell is empty, and not at all without
+// the column.
+func TestTheSchoolsOfAnAdministratorAreSentAsAList(t *testing.T) {
+	for users, want := range map[string]string{
+		administering("north ; south")["users.csv"]: `"admin_of":["north","south"]}`,
+		administering(" ")["users.csv"]:             `"admin_of":[]}`,
+		"key,name,email\n1,Ann,a@b.example\n":       `"email":"a@b.example"}`,
+	} {
+		files := with(administering(""))
+		files["users.csv"] = users
+		for _, path := range []string{clienttest.Folder(t, files), book(t, files)} {
+			b, err := bundle.Open(path, timetest.London(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row, err := range b.Rows(bundle.Users) {
+				sent, jsonErr := json.Marshal(row.Record)
+				if err := errors.Join(err, jsonErr); err != nil {
+					t.Fatal(err)
+				}
+				if !strings.HasSuffix(string(sent), want) {
+					t.Errorf("%q is sent as %s", users, sent)
+				}
+			}
+		}
+	}
+}
+
 func TestDecisionsAreSentWithTheirEvents(t *testing.T) {
 	b, err := bundle.Open(clienttest.Folder(t, with(map[string]string{"Commitments.csv": "event,element,status," +
 		"reason,decided_by\ne1,Location:G7,rejected,Being painted,1\ne1,Group:9A,confirmed,,\n"})), timetest.London(t))
@@ -384,6 +421,25 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 				"1,Ann,a@b.example,6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01\n" +
 				"2,Bob,b@b.example,6E0F5F44-5A53-4C8F-9D4E-2F6D2A1B7C01\n"},
 			[]string{"users.csv:3: uuid: this uuid is already in line 2"}},
+		{"administrator of no group", administering("9B"),
+			[]string{`users.csv:2: admin_of: no row of groups.csv has the key "9B"`}},
+		{"administrator of no school", administering("north;9A"),
+			[]string{`users.csv:2: admin_of: "9A" is no current school in groups.csv`}},
+		{"administrator of a school that is retired", administering("old"),
+			[]string{`users.csv:2: admin_of: "old" is no current school in groups.csv`}},
+		{"administrator of a school twice", administering("north; south;north"),
+			[]string{`users.csv:2: admin_of: "north" is there twice`}},
+		{"administrator of a school with a type", administering("Group:north"),
+			[]string{`users.csv:2: admin_of: "Group:north" must be a key of groups.csv alone, without a type`}},
+		{"empty place among schools", administering("north;"),
+			[]string{"users.csv:2: admin_of: has an empty place between semicolons"}},
+		{"administrator of too many schools", administering(strings.Repeat("north;", 100) + "north"),
+			[]string{"users.csv:2: admin_of: has 101 schools, at most 100 are allowed"}},
+		{"school that is said in no way to be one", map[string]string{
+			"groups.csv":      "key,name,school\n9A,Class 9A,maybe\n",
+			"memberships.csv": "group,member\n9A,Pupil:1\n", "events.csv": "key,body,category,starts_at,ends_at\n",
+			"notes.csv": "key,event,contents\n", "users.csv": "key,name,email,admin_of\n1,Ann,a@b.example,9A\n"},
+			[]string{"groups.csv:2: school: must be true or false"}},
 		{"administrator", map[string]string{"administrators.csv": "element,user\nGroup:9A,7\n"},
 			[]string{`administrators.csv:2: user: no row of users.csv has the key "7"`}},
 		{"administrator twice", map[string]string{"administrators.csv": "element,user\nGroup:9A,1\nGroup:9A,1\n"},

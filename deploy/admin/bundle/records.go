@@ -79,6 +79,8 @@ type (
 		EditAllEvents *bool  `json:"edit_all_events,omitempty"`
 		Privileged    *bool  `json:"privileged,omitempty"`
 		Admin         *bool  `json:"admin,omitempty"`
+		// AdminOf are keys of schools; nil: the file has no such column, and the user keeps what it has.
+		AdminOf *[]string `json:"admin_of,omitempty"`
 	}
 	// AdministratorRecord is a row of administrators.csv.
 	AdministratorRecord struct {
@@ -150,7 +152,7 @@ var sheets = []*kindSheet{
 	newSheet(Subjects, "key name [current]", readNamed),
 	newSheet(Memberships, "group member [first_day last_day]", readMembership),
 	newSheet(Users, "key name email [kind element uuid active can_api can_su can_add_events can_add_notes "+
-		"edit_all_events privileged admin]", readUser),
+		"edit_all_events privileged admin admin_of]", readUser),
 	newSheet(Administrators, "element user", readAdministrator),
 	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
 		"compactable privileged clash_check busy timetable confidential]", readEventCategory),
@@ -217,6 +219,9 @@ func readGroup(r *row) (string, any) {
 	if g.Resource != nil && *g.Resource {
 		r.pass.resources[strings.Clone(g.Key)] = true
 	}
+	if school := g.School != nil && *g.School || r.Bad("school"); school && (g.Current == nil || *g.Current) {
+		r.pass.schools[strings.Clone(g.Key)] = true
+	}
 	return g.Key, g
 }
 
@@ -236,7 +241,8 @@ func readUser(r *row) (string, any) {
 		Kind: r.OneOf("kind", "staff", "pupil", "guest"), Element: r.element("element"), UUID: r.password("uuid"),
 		Active: r.Boolean("active"), CanAPI: r.Boolean("can_api"), CanSu: r.Boolean("can_su"),
 		CanAddEvents: r.Boolean("can_add_events"), CanAddNotes: r.Boolean("can_add_notes"),
-		EditAllEvents: r.Boolean("edit_all_events"), Privileged: r.Boolean("privileged"), Admin: r.Boolean("admin")}
+		EditAllEvents: r.Boolean("edit_all_events"), Privileged: r.Boolean("privileged"), Admin: r.Boolean("admin"),
+		AdminOf: r.schools("admin_of")}
 	if u.Email == "" && r.Has("email") {
 		r.Fault("email", problem.Blank)
 	}

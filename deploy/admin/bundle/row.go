@@ -16,6 +16,7 @@ import (
 const (
 	maxContents = 65536
 	maxElements = 1000
+	maxSchools  = 100
 )
 
 // Reserved is the prefix of the keys of elements that come from a OneRoster folder. A bundle has no such keys, so
@@ -53,15 +54,22 @@ func (r *row) password(column string) string {
 // reference is a cell that holds the key of a row of another file.
 func (r *row) reference(column string, kind Kind) string {
 	key := r.Optional(column, csvfile.MaxKey)
+	if key != "" {
+		r.checkKey(column, kind, key)
+	}
+	return key
+}
+
+// checkKey checks that a row of the kind has the key, which has no type.
+func (r *row) checkKey(column string, kind Kind, key string) {
 	entity, _, typed := strings.Cut(key, ":")
 	switch {
-	case key == "" || r.pass.index.has(kind, key):
+	case r.pass.index.has(kind, key):
 	case typed && kindOf(entity) != "":
 		r.Fault(column, "%q must be a key of %s alone, without a type", csvfile.Brief(key), r.pass.index.file(kind))
 	default:
 		r.resolve(column, kind, key)
 	}
-	return key
 }
 
 // contents is the Markdown of a note, as it is; it may be empty.
@@ -116,24 +124,52 @@ func (r *row) resolve(column string, kind Kind, key string) {
 	r.Fault(column, "no row of %s has the key %q", r.pass.index.file(kind), csvfile.Brief(key))
 }
 
-// elements is the list of an event's elements, separated by semicolons. Only a resource group may occur more than
-// once: each occurrence requests one more of its items.
-func (r *row) elements(column string) []string {
+// list is a cell of references separated by semicolons, at most that many of what they are; nil where it is empty or
+// has a fault.
+func (r *row) list(column, what string, most int) []string {
 	text := strings.TrimSpace(r.Raw(column))
 	if text == "" {
 		return nil
 	}
 	list := strings.Split(text, ";")
-	if len(list) > maxElements {
-		r.Fault(column, "has %d elements, at most %d are allowed", len(list), maxElements)
+	if len(list) > most {
+		r.Fault(column, "has %d %s, at most %d are allowed", len(list), what, most)
 		return nil
 	}
-	for i, element := range list {
-		list[i] = strings.TrimSpace(element)
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
 		if list[i] == "" {
 			r.Fault(column, "has an empty place between semicolons")
 			return nil
 		}
+	}
+	return list
+}
+
+// schools is a list of groups that are schools, by their keys. It is nil where the file does not have the column, and
+// empty where the cell is.
+func (r *row) schools(column string) *[]string {
+	if !r.Has(column) {
+		return nil
+	}
+	list := append([]string{}, r.list(column, "schools", maxSchools)...)
+	for i, key := range list {
+		r.checkKey(column, Groups, key)
+		switch known := r.pass.index.has(Groups, key); {
+		case known && !r.pass.index.schools[key]:
+			r.Fault(column, "%q is no current school in %s", csvfile.Brief(key), r.pass.index.file(Groups))
+		case slices.Contains(list[:i], key):
+			r.Fault(column, "%q is there twice", csvfile.Brief(key))
+		}
+	}
+	return &list
+}
+
+// elements is the list of an event's elements. Only a resource group may occur more than once: each occurrence requests
+// one more of its items.
+func (r *row) elements(column string) []string {
+	list := r.list(column, "elements", maxElements)
+	for i := range list {
 		r.checkElement(column, list[i])
 		group, isGroup := strings.CutPrefix(list[i], "Group:")
 		if slices.Contains(list[:i], list[i]) && !(isGroup && r.pass.index.resources[group]) {

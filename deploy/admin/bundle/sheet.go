@@ -24,6 +24,7 @@ type index struct {
 	files     map[Kind]string         // the names of those that are there
 	keys      map[Kind]map[string]int // key to line
 	resources map[string]bool         // keys of the groups that are resource groups
+	schools   map[string]bool         // keys of the groups that are schools, and current
 	decided   decided                 // of commitments.csv
 	exported  bool                    // an export wrote the files: their keys may be those of a OneRoster folder
 	unsure    map[Kind]bool           // some rows of the file can't be read, so a missing key proves nothing
@@ -31,7 +32,7 @@ type index struct {
 
 func newIndex() index {
 	return index{files: map[Kind]string{}, keys: map[Kind]map[string]int{}, resources: map[string]bool{},
-		decided: decided{}, unsure: map[Kind]bool{}}
+		schools: map[string]bool{}, decided: decided{}, unsure: map[Kind]bool{}}
 }
 
 func (x *index) has(kind Kind, key string) bool {
@@ -46,6 +47,7 @@ func (x *index) add(p *pass) {
 	x.keys[p.sheet.kind] = p.Unique["key"]
 	x.unsure[p.sheet.kind] = p.Unsure
 	maps.Copy(x.resources, p.resources)
+	maps.Copy(x.schools, p.schools)
 }
 
 // pass is one reading of one file.
@@ -56,6 +58,7 @@ type pass struct {
 	index     *index // of the files before
 	zone      wiretime.Zone
 	resources map[string]bool
+	schools   map[string]bool
 	pairs     *pairs // of memberships.csv
 }
 
@@ -63,7 +66,7 @@ func newPass(s *kindSheet, x *index, zone wiretime.Zone, faults *csvfile.FaultsE
 	sheet := s.Sheet
 	sheet.File = x.file(s.kind)
 	return &pass{Pass: csvfile.NewPass(&sheet, faults), sheet: s, file: sheet.File, index: x, zone: zone,
-		resources: map[string]bool{}, pairs: newPairs()}
+		resources: map[string]bool{}, schools: map[string]bool{}, pairs: newPairs()}
 }
 
 // run reads the table by a reader of its cells and passes its records to each until that returns false. Faults are

@@ -46,6 +46,17 @@ func (r Record) ID(field string) int64 {
 	return id
 }
 
+// IDs are the ids in a field, none when it has none.
+func (r Record) IDs(field string) (ids []int64) {
+	list, _ := r[field].([]any)
+	for _, entry := range list {
+		if id := (Record{"id": entry}).ID("id"); id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // Inner is a record in a field, empty when there is none.
 func (r Record) Inner(field string) Record {
 	inner, _ := r[field].(map[string]any)

@@ -157,7 +157,7 @@ func nameOf(r Record) string {
 func (v *values) changes(kind bundle.Kind, row any, fields, stored Record) []FieldChange {
 	switch row := row.(type) {
 	case bundle.UserRecord:
-		return v.user(fields, stored)
+		return v.user(row, fields, stored)
 	case bundle.EventCategoryRecord:
 		return compare(kind.Columns(), stored.Text, fields.Text, map[string]string{"pecking_order": "0"})
 	case bundle.MembershipRecord:
@@ -245,7 +245,7 @@ func compare(columns []string, was, is func(column string) string, defaults map[
 }
 
 // user compares a user, but for its uuid, of which Belfry has no more than a hash and which is a password.
-func (v *values) user(fields, stored Record) []FieldChange {
+func (v *values) user(row bundle.UserRecord, fields, stored Record) []FieldChange {
 	permissions := stored.Inner("permissions")
 	was := func(column string) string {
 		if _, is := permissions[column]; is {
@@ -256,10 +256,23 @@ func (v *values) user(fields, stored Record) []FieldChange {
 		}
 		return stored.Text(column)
 	}
-	columns := slices.DeleteFunc(bundle.Users.Columns(), func(column string) bool { return column == "uuid" })
+	columns := slices.DeleteFunc(bundle.Users.Columns(), func(column string) bool {
+		return column == "uuid" || column == "admin_of"
+	})
 	// Who was locked out stays so where the row does not say whether it is active.
-	return compare(columns, was, fields.Text, map[string]string{"kind": "staff", "active": stored.Text("active")})
+	all := compare(columns, was, fields.Text, map[string]string{"kind": "staff", "active": stored.Text("active")})
+	if row.AdminOf == nil {
+		return all
+	}
+	var administered []string
+	for _, id := range stored.IDs("admin_of") {
+		administered = append(administered, strings.TrimPrefix(v.elements[id], bundle.Groups.EntityType()+":"))
+	}
+	return changed(all, "admin_of", sorted(administered), sorted(*row.AdminOf))
 }
+
+// sorted lists keys in their order.
+func sorted(keys []string) string { return strings.Join(slices.Sorted(slices.Values(keys)), ";") }
 
 // spansOf are the days of a membership as text, those that overlap or adjoin as one.
 func spansOf(spans []Record) string {

@@ -98,7 +98,7 @@ func Generate(dir string, o Options) (Summary, error) {
 }
 
 func write(dir string, o Options) (Summary, error) {
-	out, err := createFiles(dir)
+	out, err := createFiles(dir, o.columns)
 	if err != nil {
 		return Summary{}, err
 	}

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
@@ -34,12 +35,20 @@ var schoolNames = []string{"Ashdown Park", "Bishop Grosseteste", "Canal Street",
 	"Greenbank", "Hawthorn Road", "Ivybridge", "Jubilee", "Kingsway", "Langdale", "Moorside", "Northgate", "Oakwood",
 	"Priory Lane", "Queen's Cross", "Riverside", "St Aidan's", "Thornfield"}
 
+// adminOf is the column of the school that a user administers, which the only school does not have.
+const adminOf = "admin_of"
+
+// columns are those of a kind's file.
+func (o Options) columns(kind bundle.Kind) []string {
+	return slices.DeleteFunc(kind.Columns(), func(column string) bool { return column == adminOf && o.Schools < 2 })
+}
+
 // writeDistrict writes the schools one after another, so no more than one is in memory, and a user who administers
 // all of them.
 func writeDistrict(o Options, out *files) Summary {
 	admin := user{districtUser, "District Administrator", "administrator@district.example", "staff", "",
-		"can_api admin"}
-	out.write(bundle.Users, admin.cells(o.uuid(admin.key))...)
+		"can_api admin", ""}
+	out.write(bundle.Users, admin.cells(out.columns(bundle.Users), o.uuid(admin.key))...)
 	sum := Summary{Logins: []Login{admin.login(o.uuid(admin.key))}}
 	for n := range o.Schools {
 		one := o.school(n, out).build()

@@ -159,7 +159,21 @@ func TestDistrict_LoginsAreOfEachSchool(t *testing.T) {
 		if (u["admin"] == "true") != (i == 0) || (login.School == "") != (i == 0) {
 			t.Errorf("%d: %+v, %v", i, login, u)
 		}
+		if heads := strings.HasSuffix(login.May, ", administer the school"); heads != (u["admin_of"] != "") {
+			t.Errorf("%+v administers %q", login, u["admin_of"])
+		}
 		schools[login.School]++
+	}
+	administers := map[string]string{}
+	for _, u := range users {
+		if of := u["admin_of"]; of != "" {
+			administers[u["key"]] = "Group:" + of
+		}
+	}
+	for n := range 3 {
+		if keys := demo.KeysOf(n + 1); administers[keys.Head] != keys.Group || len(administers) != 3 {
+			t.Errorf("%s does not administer %s alone: %v", keys.Head, keys.Group, administers)
+		}
 	}
 	if len(schools) != 4 || schools["Ashdown Park School"] != 7 {
 		t.Errorf("logins by school: %v", schools)

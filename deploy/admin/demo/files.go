@@ -18,15 +18,16 @@ type files struct {
 }
 
 type table struct {
-	file   *os.File
-	buffer *bufio.Writer
-	rows   *csv.Writer
-	width  int
-	count  int
-	err    error
+	file    *os.File
+	buffer  *bufio.Writer
+	rows    *csv.Writer
+	columns []string
+	count   int
+	err     error
 }
 
-func createFiles(dir string) (*files, error) {
+// createFiles begins each kind's file with its columns.
+func createFiles(dir string, columns func(bundle.Kind) []string) (*files, error) {
 	f := &files{tables: map[bundle.Kind]*table{}}
 	for _, kind := range bundle.Kinds() {
 		file, err := os.Create(filepath.Join(dir, kind.File()))
@@ -34,9 +35,9 @@ func createFiles(dir string) (*files, error) {
 			return nil, errors.Join(err, f.close())
 		}
 		buffer := bufio.NewWriterSize(file, 1<<18)
-		t := &table{file: file, buffer: buffer, rows: csv.NewWriter(buffer), width: len(kind.Columns())}
+		t := &table{file: file, buffer: buffer, rows: csv.NewWriter(buffer), columns: columns(kind)}
 		t.rows.UseCRLF = true
-		t.err = t.rows.Write(kind.Columns())
+		t.err = t.rows.Write(t.columns)
 		f.tables[kind] = t
 	}
 	return f, nil
@@ -48,8 +49,8 @@ func (f *files) write(kind bundle.Kind, cells ...string) {
 	if t.err != nil {
 		return
 	}
-	if len(cells) != t.width {
-		t.err = fmt.Errorf("%s: a row of %d cells for %d columns", kind.File(), len(cells), t.width)
+	if len(cells) != len(t.columns) {
+		t.err = fmt.Errorf("%s: a row of %d cells for %d columns", kind.File(), len(cells), len(t.columns))
 		return
 	}
 	t.err = t.rows.Write(cells)
@@ -66,9 +67,9 @@ type rows struct {
 // write adds a row of the school.
 func (r rows) write(kind bundle.Kind, cells ...string) {
 	if r.prefix != "" {
-		for i, column := range kind.Columns()[:len(cells)] {
+		for i, column := range r.columns(kind)[:len(cells)] {
 			switch column {
-			case "key", "group", "user", "event", "organiser", "owner":
+			case "key", "group", "user", "event", "organiser", "owner", adminOf:
 				cells[i] = r.key(cells[i])
 			case "element", "member":
 				cells[i] = r.reference(cells[i])
@@ -105,6 +106,8 @@ func (r rows) references(list string) string {
 	}
 	return strings.Join(all, ";")
 }
+
+func (f *files) columns(kind bundle.Kind) []string { return f.tables[kind].columns }
 
 func (f *files) count(kind bundle.Kind) int { return f.tables[kind].count }
 

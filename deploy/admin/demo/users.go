@@ -25,13 +25,18 @@ const (
 type user struct {
 	key, name, email, kind, element string
 	may                             string // the names of the permissions
+	adminOf                         string // the key of the school that it administers; empty: none
 }
 
-// cells are those of its row.
-func (u user) cells(uuid string) []string {
+// cells are those of its row. After the columns that are named, each but admin_of is a permission.
+func (u user) cells(columns []string, uuid string) []string {
 	cells := []string{u.key, u.name, u.email, u.kind, u.element, uuid, "true"}
-	for _, permission := range bundle.Users.Columns()[len(cells):] {
-		cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(u.may), permission)))
+	for _, column := range columns[len(cells):] {
+		cell := u.adminOf
+		if column != adminOf {
+			cell = strconv.FormatBool(slices.Contains(strings.Fields(u.may), column))
+		}
+		cells = append(cells, cell)
 	}
 	return cells
 }
@@ -58,25 +63,21 @@ const teacherMay = "can_api can_add_events can_add_notes"
 // chosenUsers are the users with a role of their own.
 func (s *school) chosenUsers() []user {
 	staff := func(key string, m int, may string) user { return s.staffUser(key, s.staff[m], may) }
+	head := staff(adminUser, s.leaders[0], "can_api admin")
+	if s.name != "" { // the only school's head administers Belfry, one of several its school
+		head.may, head.adminOf = teacherMay, ownGroup
+	}
 	return []user{
-		staff(adminUser, s.leaders[0], s.headMay()),
+		head,
 		staff(officeUser, s.office[0], "can_api can_add_events can_add_notes edit_all_events privileged"),
 		staff(transportUser, s.transport[0], teacherMay),
-		{scriptUser, "Timetable Script", "script@" + s.domain, "staff", "", "can_api can_su"},
-		{guestUser, "Guest", "guest@" + s.domain, "guest", "", "can_api"},
+		{scriptUser, "Timetable Script", "script@" + s.domain, "staff", "", "can_api can_su", ""},
+		{guestUser, "Guest", "guest@" + s.domain, "guest", "", "can_api", ""},
 	}
-}
-
-// headMay are the permissions of the head: the only school's administers Belfry.
-func (s *school) headMay() string {
-	if s.name == "" {
-		return "can_api admin"
-	}
-	return teacherMay
 }
 
 func (s *school) staffUser(key string, m *member, may string) user {
-	return user{key, m.forename + " " + m.surname, m.email, "staff", m.ref(), may}
+	return user{key, m.forename + " " + m.surname, m.email, "staff", m.ref(), may, ""}
 }
 
 // writeUsers adds a user for every teacher and for one pupil of each tutor group, and the administrators of elements.
@@ -96,10 +97,10 @@ func (s *school) writeUsers() {
 		}
 		seen[group] = true
 		users = append(users,
-			user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api"})
+			user{"pupil-" + p.key, p.forename + " " + p.surname, p.email, "pupil", p.ref(), "can_api", ""})
 	}
 	for _, u := range users {
-		s.out.write(bundle.Users, u.cells(s.options.uuid(u.key))...)
+		s.out.write(bundle.Users, u.cells(s.out.columns(bundle.Users), s.options.uuid(u.key))...)
 	}
 	s.out.write(bundle.Administrators, publicCalendar, officeUser)
 	s.out.write(bundle.Administrators, s.rooms[theatre].ref(), officeUser)
@@ -125,6 +126,9 @@ func (s *school) showLogins(users []user) {
 	for _, key := range show {
 		u := users[slices.IndexFunc(users, func(u user) bool { return u.key == key })]
 		login := u.login(s.options.uuid(key))
+		if u.adminOf != "" {
+			login.May += ", administer the school"
+		}
 		login.May += administers[key]
 		login.Element = s.out.reference(login.Element)
 		login.School = s.name

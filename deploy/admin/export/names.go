@@ -18,12 +18,13 @@ type names struct {
 	users      map[int64]string
 	categories map[int64]string
 	decided    map[int64]bool // the elements that are controlled
+	schools    map[int64]bool // those that are schools, and current
 }
 
 // read reads the names of all.
 func (n *names) read() error {
 	n.elements, n.users, n.categories = map[int64]string{}, map[int64]string{}, map[int64]string{}
-	n.decided = map[int64]bool{}
+	n.decided, n.schools = map[int64]bool{}, map[int64]bool{}
 	for record, err := range n.c.List(n.ctx, "/api/admin/elements", "elements", nil) {
 		if err != nil {
 			return err
@@ -31,6 +32,9 @@ func (n *names) read() error {
 		n.elements[record.ID("id")] = record.Text("entity_type") + ":" + n.keyOf(record)
 		if record.Text("controlled") == "true" {
 			n.decided[record.ID("id")] = true
+		}
+		if record.Text("school") == "true" && record.Text("current") == "true" {
+			n.schools[record.ID("id")] = true
 		}
 	}
 	for record, err := range n.c.List(n.ctx, "/api/admin/users", "users", nil) {

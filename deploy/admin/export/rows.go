@@ -286,12 +286,40 @@ func (x *export) exportUsers() error {
 			if err != nil {
 				return err
 			}
-			given := map[string]string{"key": x.names.keyOf(r), "element": element}
+			schools, err := x.schools(r)
+			if err != nil {
+				return err
+			}
+			given := map[string]string{"key": x.names.keyOf(r), "element": element, "admin_of": schools}
 			for name := range r.Inner("permissions") {
 				given[name] = r.Inner("permissions").Text(name)
 			}
 			return files[0].add(cells(bundle.Users, r, given)...)
 		})
+}
+
+// schools are the keys of the schools that a user administers. What is no current school is left out: it gives no
+// right, and an import refuses it.
+func (x *export) schools(user client.Record) (string, error) {
+	var keys []string
+	for _, id := range user.IDs("admin_of") {
+		name, err := x.names.element(id)
+		if err != nil {
+			return "", err
+		}
+		if !x.names.schools[id] {
+			x.leftOut = append(x.leftOut,
+				fmt.Sprintf("user %d: administers the group %d, which is no current school", user.ID("id"), id))
+			continue
+		}
+		if x.only != nil {
+			x.only.elements[id] = true
+		}
+		_, key, _ := strings.Cut(name, ":")
+		keys = append(keys, key)
+	}
+	slices.Sort(keys) // by id they would come in another order from another Belfry
+	return strings.Join(keys, ";"), nil
 }
 
 func (x *export) exportCategories() error {

@@ -59,6 +59,11 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	t.Logf("exported: %v", report.Rows)
+	if !slices.ContainsFunc(report.LeftOut, func(left string) bool {
+		return strings.HasSuffix(left, "which is no current school")
+	}) {
+		t.Errorf("left out: %q", report.LeftOut)
+	}
 	for _, kind := range append(bundle.Kinds(), bundle.Commitments) {
 		if diff := cmp.Diff(lines(t, straight, kind), lines(t, first, kind)); diff != "" {
 			t.Errorf("%s (-in one go +interrupted):\n%.3000s", kind.File(), diff)
@@ -69,6 +74,12 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	}
 	if rows := lines(t, first, bundle.Commitments); !slices.ContainsFunc(rows, allocated) {
 		t.Errorf("what was allocated is not in %q", rows)
+	}
+	heads := func(row string) bool {
+		return strings.Contains(row, ",a.example:") && strings.HasSuffix(row, ";house-curie")
+	}
+	if rows := lines(t, first, bundle.Users); !slices.ContainsFunc(rows, heads) {
+		t.Errorf("who administers schools is not in %q", rows)
 	}
 	program.fails(t, a, []string{
 		"events.csv: of the 2 rows", "2 were made by hand in this Belfry", "nothing was written",
@@ -143,7 +154,8 @@ func loadAll(t *testing.T, c *client.Client, dir string) {
 	}
 }
 
-// byHand makes what no bundle brought: an event with an allocation and one that waits, its note, a user.
+// byHand makes what no bundle brought: an event with an allocation and one that waits, its note, a user, who
+// administers three schools, of which one is retired.
 func byHand(t *testing.T, admin *servicetest.Client) (event, buses int64) {
 	t.Helper()
 	element := func(fields record) int64 {
@@ -157,6 +169,13 @@ func byHand(t *testing.T, admin *servicetest.Client) (event, buses int64) {
 	admin.Put(t, at("/api/admin/elements/%d/administrators/%d", buses, self), nil).Must(t, 200)
 	user := admin.Post(t, "/api/admin/users", record{"user": record{"name": "Büşra \"B\" O'Neil",
 		"email": "b@school.example", "permissions": record{"can_add_events": true}}}).Must(t, 201).Int(t, "user.id")
+	own := element(record{"entity_type": "Group", "name": "Own school", "school": true})
+	retired := element(record{"entity_type": "Group", "name": "Retired school", "school": true})
+	house := admin.Get(t, "/api/admin/elements?key=Group:house-curie").Int(t, "elements.0.id")
+	admin.Patch(t, at("/api/admin/elements/%d", house), record{"element": record{"school": true}}).Must(t, 200)
+	admin.Patch(t, at("/api/admin/users/%d", user),
+		record{"user": record{"admin_of": []int64{own, retired, house}}}).Must(t, 200)
+	admin.Patch(t, at("/api/admin/elements/%d", retired), record{"element": record{"current": false}}).Must(t, 200)
 	hall := element(record{"entity_type": "Location", "name": "Hall, the old one"})
 	admin.Put(t, at("/api/admin/elements/%d/administrators/%d", hall, user), nil).Must(t, 200)
 	category := admin.Get(t, "/api/eventcategories").Int(t, "eventcategories.0.id")

@@ -59,7 +59,7 @@ func FuzzReadRow(f *testing.F) {
 	for _, text := range []string{
 		`{"name":"A","email":"a@b.example","kind":"staff","active":"false","can_api":true,"admin":"false","element":"Staff:17"}`,
 		`{"uuid":null,"element":5,"can_su":"maybe"}`, `{"uuid":"\ud800","permissions":{"admin":true}}`,
-		`{"element":""}`,
+		`{"element":""}`, `{"admin_of":["north","south"]}`, `{"admin_of":null}`, `{"admin_of":[1,null]}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"encoding/json"
+
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -15,8 +18,8 @@ func (h handlers) importUsers(c *fiber.Ctx, batch importer.Batch) ([]record.Outc
 	return h.users.Import(c.UserContext(), web.Principal(c), importer.Rows(batch, readRow), batch.DryRun)
 }
 
-// readRow reads a record of users.csv: the fields of a user, with the permissions beside them and the element by its
-// key.
+// readRow reads a record of users.csv: the fields of a user, with the permissions beside them, and the element and the
+// schools by their keys.
 func readRow(r importer.Record) user.Row {
 	e := user.Edit{Faults: problem.Fields{}}
 	e.Name = r.Fields.Text("name", e.Faults)
@@ -28,5 +31,23 @@ func readRow(r importer.Record) user.Row {
 	if element := r.Fields.Text("element", e.Faults); element != nil {
 		row.Element = *element
 	}
+	row.AdminOf = readSchools(r.Fields, e.Faults)
 	return row
+}
+
+// readSchools reads the schools that a user administers, by the keys of their groups: null is none.
+func readSchools(fields web.Object, faults problem.Fields) *[]string {
+	const name = "admin_of"
+	if len(fields[name]) == 0 {
+		return nil
+	}
+	var keys []string
+	if json.Unmarshal(fields[name], &keys) != nil || len(keys) > user.MaxSchools {
+		faults.Add(name, notAListOfSchools)
+		return nil
+	}
+	for i, key := range keys {
+		keys[i] = form.Group + ":" + key
+	}
+	return &keys
 }

@@ -2,13 +2,160 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
+
+// TestAdministration_AnImportSaysWhoAdministersSchools runs the elements service beside: who administers which schools
+// comes with an import, and ends with one in the sessions that are there.
+func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
+	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
+	admin := both.Admin(t)
+	schools := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true},
+		map[string]any{"key": "south", "name": "South", "school": true},
+		map[string]any{"key": "old", "name": "Old", "school": true, "current": false},
+		map[string]any{"key": "9A", "name": "9A"})
+	north, south := schools["north"], schools["south"]
+	head := map[string]any{"key": "head", "name": "Head", "email": "head@school.example", "uuid": uuid.NewString(),
+		"can_api": true}
+	id := admin.Import(t, "users", head)["head"]
+	administers := func(what string, want ...int64) {
+		t.Helper()
+		var reply struct {
+			User struct {
+				AdminOf []int64 `json:"admin_of"`
+			}
+		}
+		admin.Get(t, fmt.Sprintf("/api/admin/users/%d", id)).Must(t, 200).Decode(t, &reply)
+		if !slices.Equal(reply.User.AdminOf, want) {
+			t.Errorf("%s: %v, not %v", what, reply.User.AdminOf, want)
+		}
+	}
+	imported := func(want string, record map[string]any, query ...string) {
+		t.Helper()
+		a := admin.ImportBatch(t, importPath+strings.Join(query, ""), record).Must(t, 200)
+		if got := a.Text(t, "records.0.result"); got != want {
+			t.Errorf("%v: %s, not %s", record, a.Body, want)
+		}
+	}
+	fails := func(want string, schools any) {
+		t.Helper()
+		a := admin.ImportBatch(t, importPath, with(with(head, "name", "Renamed"), "admin_of", schools)).Must(t, 200)
+		if !strings.HasSuffix(a.Body, `"result":"failed","errors":{"admin_of":["`+want+`"]}}]}`) {
+			t.Errorf("%v: %s", schools, a.Body)
+		}
+	}
+	var client *servicetest.Client
+	sees := func(what string, code int) {
+		t.Helper()
+		if a := client.Get(t, fmt.Sprintf("/api/admin/elements/%d", north)); a.Code != code {
+			t.Errorf("%s: %d %s", what, a.Code, a.Body)
+		}
+	}
+	client = both.Login(t, head["uuid"].(string))
+	sees("nobody", 403)
+
+	of := func(schools ...string) map[string]any { return with(head, "admin_of", append([]string{}, schools...)) }
+	imported("updated", of("north", "south", "north"), "?dry_run=true")
+	administers("a dry run")
+	imported("updated", of("south", "north", "south"))
+	administers("both, one of them twice", north, south)
+	sees("a session from before", 200)
+	imported("unchanged", of("south", "north", "south"))
+	administers("the same again", north, south)
+
+	const none, noList = "must be schools", "is not a list of at most 100 schools"
+	fails(none, []string{"north", "nowhere"})
+	fails(none, []string{"9A"})
+	fails(none, []string{"old"})
+	fails(none, []string{"Group:north"})
+	fails(none, []string{""})
+	fails(noList, "north")
+	fails(noList, []any{1})
+	fails(noList, slices.Repeat([]string{"north"}, 101))
+	administers("after what was at fault", north, south)
+	if a := admin.Get(t, fmt.Sprintf("/api/admin/users/%d", id)); a.Text(t, "user.name") != "Head" {
+		t.Errorf("a row at fault was written: %s", a.Body)
+	}
+	imported("updated", of("nowhere", "north"), "?dry_run=true") // the groups of the same import come first
+
+	imported("updated", with(head, "name", "Renamed"))
+	administers("a row that says nothing of it", north, south)
+	sees("still", 200)
+	imported("updated", of("south"))
+	administers("another school", south)
+	sees("the other school's", 403)
+	imported("updated", of("north"))
+	sees("again", 200)
+	imported("updated", of())
+	administers("an empty list")
+	sees("a session that had the right", 403)
+	client.Get(t, "/sessions/1/whoami").Must(t, 200)
+	imported("updated", of("north"))
+	imported("updated", map[string]any{"key": "head", "name": "Head", "email": "head@school.example", "can_api": true,
+		"admin_of": nil})
+	administers("null")
+
+	// A school that is retired stays in the rows that were there before, and in no other.
+	imported("updated", of("south", "north"))
+	admin.Import(t, "groups", map[string]any{"key": "south", "name": "South", "school": true, "current": false})
+	imported("unchanged", of("south", "north"))
+	fails(none, []string{"south", "north"})
+	administers("of which one is retired", north, south)
+
+	// The same row twice in a batch is refused with all of the batch.
+	admin.ImportBatch(t, importPath, of("north"), of("north")).Must(t, 400)
+	administers("after a row that came twice", north, south)
+
+	record := fmt.Sprintf("User:%d", id)
+	ids := func(ids ...int64) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]") }
+	want := []string{
+		"update " + record + ": admin_of → " + ids(north, south),
+		"update " + record + ": admin_of " + ids(north) + " →",
+		"update " + record + ": admin_of → " + ids(north),
+		"update " + record + ": admin_of " + ids(north) + " →",
+		"update " + record + ": admin_of " + ids(south) + " → " + ids(north),
+		"update " + record + ": admin_of " + ids(north, south) + " → " + ids(south),
+		"update " + record + ": admin_of → " + ids(north, south),
+		"login " + record,
+		"create " + record + ": kind → staff, active → true, permissions → can_api, uuid →",
+	}
+	if diff := cmp.Diff(want, admin.AuditTexts(t, "identity", "record="+record)); diff != "" {
+		t.Error(diff)
+	}
+
+	// An administrator of a school gives and takes no such right, in a dry run neither.
+	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "B"})
+	admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", north),
+		map[string]any{"members": []any{map[string]any{"element_id": staff["17"]}}}).Must(t, 201)
+	client = both.Login(t, head["uuid"].(string))
+	colleague := map[string]any{"key": "ann", "name": "Ann", "email": "ann@school.example", "element": "Staff:17",
+		"can_api": true}
+	for _, query := range []string{"?dry_run=true", ""} {
+		for _, schools := range []string{"north", "nowhere"} {
+			a := client.ImportBatch(t, importPath+query, with(colleague, "admin_of", []string{schools})).Must(t, 200)
+			if !strings.HasSuffix(a.Body, `"errors":{"admin_of":["takes the permission admin"]}}]}`) {
+				t.Errorf("%s%s: %s", schools, query, a.Body)
+			}
+		}
+	}
+	client.ImportBatch(t, importPath, with(colleague, "admin_of", []string{})).Must(t, 200)
+	admin.Import(t, "users", with(colleague, "admin_of", []string{"north"}))
+	a := client.ImportBatch(t, importPath, with(colleague, "admin_of", []string{})).Must(t, 200)
+	if !strings.HasSuffix(a.Body, `"errors":{"admin_of":["takes the permission admin"]}}]}`) {
+		t.Errorf("taken by an administrator of the school: %s", a.Body)
+	}
+
+	both.Stop(t, "elements")
+	admin.ImportBatch(t, importPath, of("north")).Want(t, 503,
+		`{"status":"Service unavailable","message":"elements is away"}`)
+}
 
 // TestElements_AUserCanBeAnElement runs the elements service beside.
 func TestElements_AUserCanBeAnElement(t *testing.T) {

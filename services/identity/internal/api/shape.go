@@ -116,6 +116,9 @@ func readEdit(fields web.Object) user.Edit {
 	return e
 }
 
+// notAListOfSchools is the fault of admin_of when it is no list, or too long a one.
+var notAListOfSchools = "is not a list of at most " + strconv.Itoa(user.MaxSchools) + " schools"
+
 // readAdminOf reads the schools that a user administers: null is none.
 func readAdminOf(fields web.Object, faults problem.Fields) *[]int64 {
 	const name = "admin_of"
@@ -124,7 +127,7 @@ func readAdminOf(fields web.Object, faults problem.Fields) *[]int64 {
 		return nil
 	}
 	if json.Unmarshal(fields[name], &raw) != nil || len(raw) > user.MaxSchools {
-		faults.Add(name, "is not a list of at most "+strconv.Itoa(user.MaxSchools)+" schools")
+		faults.Add(name, notAListOfSchools)
 		return nil
 	}
 	ids := []int64{}

@@ -24,14 +24,17 @@ type Row struct {
 	Edit      Edit    // without an element
 	Element   string  // key, "Staff:17"; "": none
 	UUID      *string // nil: the user keeps its uuid; a new user gets a random one
+	// AdminOf are the schools that the user administers, by their keys, "Group:9"; nil: the user keeps those it has.
+	AdminOf *[]string
 }
 
 // Import makes the users agree with the rows, matched by key, and returns an outcome for each. An unchanged row, one
 // like the row that was imported last, leaves the user alone with all that was changed by hand since. Any other row
-// is the whole truth about its user: what it leaves out gets its default. Only uuid and active stay when it leaves
-// them out, so that a change of name does not unlock a user who was locked out. A row at fault fails alone. A dry run
-// writes nothing, and takes references that do not exist for ones that will. A row fails whose user, before it or after
-// it, is not p's to administer.
+// is the whole truth about its user: what it leaves out gets its default. Only uuid, active and the schools that the
+// user administers stay when it leaves them out, so that a change of name does not unlock a user who was locked out. A
+// row at fault fails alone. A dry run writes nothing, and takes references that do not exist for ones that will, and
+// groups that are no schools for ones that will be. A row fails whose user, before it or after it, is not p's to
+// administer.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
@@ -56,7 +59,7 @@ func (s *Service) Import(
 			attempt = newUser()
 			attempt.UUIDHash = HashUUID(newUUID())
 		}
-		faults := row.apply(&attempt, batch.elements[row.Element])
+		faults := row.apply(&attempt, batch)
 		batch.check(row, faults, dryRun)
 		if exists {
 			noMore(stored, p, faults)
@@ -90,14 +93,24 @@ type importPlan struct {
 }
 
 // apply makes u what the row says and returns what is wrong with it then.
-func (row Row) apply(u *User, elementID int64) problem.Fields {
+func (row Row) apply(u *User, b importBatch) problem.Fields {
 	u.Key, u.ImportHash = row.Key, row.Hash
-	u.Kind, u.ElementID, u.Permissions = principal.Staff, elementID, principal.Permissions{}
+	u.Kind, u.ElementID, u.Permissions = principal.Staff, b.elements[row.Element], principal.Permissions{}
 	if row.UUID != nil && u.UUIDHash != HashUUID(*row.UUID) {
 		u.UUIDHash = HashUUID(*row.UUID)
 		u.endSessions()
 	}
-	return row.Edit.apply(u)
+	e := row.Edit
+	if row.AdminOf != nil {
+		var schools []int64
+		for _, key := range *row.AdminOf {
+			if id, is := b.schools[key]; is {
+				schools = append(schools, id)
+			}
+		}
+		e.AdminOf = &schools
+	}
+	return e.apply(u)
 }
 
 // importBatch is the stored state that the rows of a batch are compared with.
@@ -105,6 +118,7 @@ type importBatch struct {
 	stored   map[string]User   // by key
 	erased   map[string]bool   // the keys of users who have been erased
 	elements map[string]int64  // by "Type:key"
+	schools  map[string]int64  // those of the elements that are schools
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
 	own      map[int64]bool    // elements that the caller administers; nil: all, and users who are none
 }
@@ -116,7 +130,7 @@ func (b importBatch) foreign(elementID int64) bool { return b.own != nil && !b.o
 func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (importBatch, error) {
 	b := importBatch{
 		stored: map[string]User{}, erased: map[string]bool{},
-		elements: map[string]int64{}, holders: map[string]string{},
+		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
 	}
 	keys := make([]string, len(rows))
 	for i, row := range rows {
@@ -146,6 +160,11 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		if row.Element != "" {
 			wanted[row.Element] = true
 		}
+		if row.AdminOf != nil {
+			for _, key := range *row.AdminOf {
+				wanted[key] = true
+			}
+		}
 		if row.UUID != nil {
 			hashes = append(hashes, HashUUID(*row.UUID))
 		}
@@ -156,6 +175,9 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	}
 	for _, e := range facts {
 		b.elements[e.Key] = e.ID
+		if e.School {
+			b.schools[e.Key] = e.ID
+		}
 	}
 	if b.own, err = s.ownAmong(ctx, p, users, slices.Collect(maps.Values(b.elements))); err != nil {
 		return b, err
@@ -183,6 +205,15 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 		faults.Add("element", problem.MustExist)
 	case b.foreign(id):
 		faults.Add("element", problem.NotAdministered)
+	}
+	if row.AdminOf != nil && len(*row.AdminOf) > 0 {
+		isNone := func(key string) bool { return b.schools[key] == 0 }
+		switch {
+		case b.own != nil:
+			faults.Add("admin_of", problem.ForAdmins)
+		case !dryRun && slices.ContainsFunc(*row.AdminOf, isNone):
+			faults.Add("admin_of", NotSchools)
+		}
 	}
 	if row.UUID == nil {
 		return
@@ -233,7 +264,7 @@ func (s *Service) changeRows(
 					faults.Add("key", problem.NotAdministered)
 				}
 				noMore(*u, p, faults)
-				maps.Copy(faults, rows[i].apply(u, b.elements[rows[i].Element]))
+				maps.Copy(faults, rows[i].apply(u, b))
 				noMore(*u, p, faults)
 				return record.Invalid(*u, faults)
 			})

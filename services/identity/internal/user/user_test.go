@@ -152,25 +152,25 @@ func TestSessionsAreToldOfWhatTheyKnow(t *testing.T) {
 	}
 }
 
-func TestImport_WhatARowLeavesOutIsAtItsDefaultButForUUIDAndActive(t *testing.T) {
+func TestImport_WhatARowLeavesOutIsAtItsDefaultButForUUIDActiveAndSchools(t *testing.T) {
 	before := User{
 		ID: 4, Version: 2, Key: "1", ImportHash: "old", Name: "Ann", Email: "ann@school.example", Kind: principal.Guest,
 		ElementID: 9, Active: false,
-		Permissions: principal.Permissions{Admin: true}, UUIDHash: "hash",
+		Permissions: principal.Permissions{Admin: true}, AdminOf: []int64{7}, UUIDHash: "hash",
 	}
 	after := before
 	row := Row{Key: "1", Hash: "new", Edit: Edit{Name: text("Bea"), Email: text("bea@school.example")}}
-	if faults := row.apply(&after, 0); len(faults) > 0 {
+	if faults := row.apply(&after, importBatch{}); len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	want := User{ID: 4, Version: 2, Key: "1", ImportHash: "new", Name: "Bea", Email: "bea@school.example",
-		Kind: principal.Staff, UUIDHash: "hash"}
+		Kind: principal.Staff, AdminOf: []int64{7}, UUIDHash: "hash"}
 	if !after.equals(want) {
 		t.Errorf("got %+v, want %+v", after, want)
 	}
 	const given = "6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01"
 	row.UUID = text(given)
-	row.apply(&after, 0)
+	row.apply(&after, importBatch{})
 	if after.UUIDHash != HashUUID(given) || after.SessionsSince != before.Version+1 {
 		t.Errorf("a new uuid leaves %q and sessions since %d", after.UUIDHash, after.SessionsSince)
 	}
