@@ -2,6 +2,8 @@ package directory_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +21,7 @@ import (
 type replica struct {
 	versions *directory.Versions
 	shelf    *directory.Shelf[string]
+	derived  *directory.Derived[string]
 	loads    int
 }
 
@@ -34,6 +37,7 @@ func newReplica(t *testing.T, client redis.UniversalClient, prefix string, bytes
 		t.Fatal(err)
 	}
 	r.shelf = directory.NewShelf(memory, "texts", directory.Element, func(text string) int { return len(text) })
+	r.derived = directory.NewDerived(memory, "lengths", directory.Element, func(text string) int { return len(text) })
 	return r
 }
 
@@ -74,6 +78,61 @@ func TestShelf_AnswersFromMemoryUntilTheVersionMoves(t *testing.T) {
 	}
 	if got := a.get(t, 2, "never read"); got != "other" {
 		t.Errorf("%q: the change of another element has emptied this one's shard", got)
+	}
+}
+
+// TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged: a value comes from the elements 1 and 2, and only as long as it
+// fits.
+func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
+	client, prefix := storetest.Redis(t)
+	a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+	works := 0
+	get := func(ctx context.Context, fits string, value string) string {
+		t.Helper()
+		got, err := a.derived.Get(ctx, 7, func(kept string) bool { return kept != fits },
+			func(context.Context) (string, []int64, error) {
+				works++
+				return value, []int64{1, 2}, nil
+			})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	change := func(id int64) {
+		t.Helper()
+		stamp, err := b.versions.Open(t.Context(), element(id))
+		if err == nil {
+			err = b.versions.Close(t.Context(), stamp, element(id))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, c := range []struct {
+		changed int64 // 0: nothing
+		unfit   string
+		want    string
+		works   int
+	}{
+		{0, "", "v0", 1}, {0, "", "v0", 1}, {2, "", "v2", 2}, {0, "", "v2", 2}, {1, "", "v4", 3}, {3, "", "v4", 3},
+		{0, "v4", "v6", 4}, {0, "v4", "v6", 4},
+	} {
+		if c.changed != 0 {
+			change(c.changed)
+		}
+		if got := get(directory.Begin(t.Context()), c.unfit, fmt.Sprintf("v%d", i)); got != c.want || works != c.works {
+			t.Errorf("step %d: %q after %d times of work, want %q after %d", i, got, works, c.want, c.works)
+		}
+	}
+	if got := get(t.Context(), "", "alone"); got != "alone" { // no request, nothing from memory
+		t.Errorf("without a request: %q", got)
+	}
+	fault := errors.New("away")
+	_, err := a.derived.Get(directory.Begin(t.Context()), 8, func(string) bool { return true },
+		func(context.Context) (string, []int64, error) { return "", nil, fault })
+	if !errors.Is(err, fault) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package directory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -159,4 +160,56 @@ func (s *Shelf[V]) count(ctx context.Context, hits, misses, refused int64) {
 			s.memory.lookups.Add(ctx, c.n, c.outcome)
 		}
 	}
+}
+
+// Derived is a part of a memory as well: values that were worked out from records of one kind, each current while none
+// of the records that it came from has changed.
+type Derived[V any] struct {
+	shelf *Shelf[derived[V]]
+}
+
+// derived is a value with the ids of the records that it came from.
+type derived[V any] struct {
+	value V
+	from  []int64
+}
+
+// NewDerived returns the part of that name, which is the only one with it and no shelf's, of values that came from
+// records of the kind. Bytes says about what a value takes. A nil memory keeps nothing.
+func NewDerived[V any](m *Memory, name string, kind Kind, bytes func(V) int) *Derived[V] {
+	const perID = 8
+	return &Derived[V]{NewShelf(m, name, kind, func(d derived[V]) int { return bytes(d.value) + perID*len(d.from) })}
+}
+
+// Get returns the value of an id: from memory if it is current and fits, and else what work returns, which is kept.
+// Work says which records the value came from, and reads them in its context alone, from shelves or the store. The value
+// is shared: nobody changes it. It takes a step for each of these records.
+func (d *Derived[V]) Get(
+	ctx context.Context, id int64, fits func(V) bool, work func(ctx context.Context) (value V, from []int64, err error),
+) (V, error) {
+	s := d.shelf
+	now := s.moment(ctx)
+	if now == nil {
+		value, _, err := work(ctx)
+		return value, err
+	}
+	e, kept := s.memory.cache.GetIfPresent(place{s.name, id})
+	if kept {
+		known, _ := e.value.(derived[V]) // a part has values of one type
+		current := !slices.ContainsFunc(known.from, func(id int64) bool { return !now.holds(e.read, Key{s.kind, id}) })
+		if current && fits(known.value) {
+			s.count(ctx, 1, 0, 0)
+			return known.value, nil
+		}
+		s.count(ctx, 0, 0, 1)
+	} else {
+		s.count(ctx, 0, 1, 0)
+	}
+	value, from, err := work(ctx)
+	if err != nil {
+		return value, err
+	}
+	made := derived[V]{value, from}
+	s.memory.cache.Set(place{s.name, id}, entry{now, made, uint32(overhead + s.bytes(made))})
+	return value, nil
 }

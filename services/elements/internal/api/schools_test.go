@@ -149,3 +149,86 @@ func TestAdministration_ASchoolIsAGroup(t *testing.T) {
 		t.Errorf("a pupil: %d %s", a.Code, a.Body)
 	}
 }
+
+// What a search by school finds, page by page, is what the search of all finds, as far as it is the school's, in the
+// same order: the first is looked through in memory, the second by the store.
+func TestAdministration_ASearchBySchoolIsThatOfAllWithinIt(t *testing.T) {
+	s := newTwoSchools(t)
+	names := []string{
+		"Zoë", "zoe", "ZOE", "Łoë", "Ann", "ann-zoe", "Ångström Zoe", "zz zoe", "Z", "100% Zoe", "Zoe", "Zoe",
+	}
+	for i, name := range names {
+		group := s.first
+		if i%4 == 3 {
+			group = s.second
+		}
+		kind := []string{"subjects", "locations"}[i%2]
+		s.member(t, group, s.add(t, kind, path("n%d", i), fields{"name": name}), "", "")
+	}
+	gone := s.add(t, "subjects", "gone", fields{"name": "Zoe gone"})
+	s.member(t, s.first, gone, "", "")
+	s.Delete(t, path("/api/admin/elements/%d", gone)).Must(t, http.StatusOK)
+	of := s.found(t, path("/api/admin/elements?school=%d&limit=1000", s.first))
+	for _, query := range []string{
+		"namelike=" + s.mark, "namelike=" + s.mark + "%20zoe", "namelike=" + s.mark + "%20z",
+		"namelike=" + s.mark + "%20zoe&entity_type=Location", "namelike=" + s.mark + "&entity_type=Subject",
+		"namelike=" + s.mark + "%20%25",
+	} {
+		var want []int64
+		for _, id := range s.found(t, "/api/elements?"+query) {
+			if slices.Contains(of, id) {
+				want = append(want, id)
+			}
+		}
+		var got []int64
+		for after := ""; ; {
+			url := path("/api/elements?%s&school=%d&limit=3", query, s.first) + after
+			page := s.found(t, url)
+			got = append(got, page...)
+			if len(page) < 3 {
+				break
+			}
+			after = path("&after=%d", page[2])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, not %v", query, got, want)
+		}
+	}
+}
+
+// Each replica answers from the change on, however deep in the school it is.
+func TestAdministration_ASchoolIsTheSameAtEveryReplica(t *testing.T) {
+	s := newTwoSchools(t)
+	form := s.group(t, "Form")
+	s.member(t, s.year, form, "", "")
+	bob := s.pupil(t, "Bob")
+	admin := s.Client
+	want := func(when string, in bool) {
+		t.Helper()
+		for range 2 { // made, then from memory
+			for i := range 2 {
+				s.Client = admin.At(system.Replica("elements", i))
+				for _, url := range []string{
+					path("/api/admin/elements?school=%d&entity_type=Pupil", s.first),
+					path("/api/elements?namelike=bob&school=%d", s.first),
+				} {
+					if got := slices.Contains(s.found(t, url), bob); got != in {
+						t.Errorf("%s, replica %d, %s: %v", when, i, url, got)
+					}
+				}
+			}
+		}
+		s.Client = admin
+	}
+	want("before", false)
+	s.member(t, form, bob, "", "")
+	want("a member of a form", true)
+	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.year, form)).Must(t, http.StatusOK)
+	want("the form taken out of the year", false)
+	s.member(t, s.first, form, "", "")
+	want("the form put into the school", true)
+	s.Patch(t, path("/api/admin/elements/%d", bob), fields{"element": fields{"surname": "Other"}}).Must(t, 200)
+	want("under another name", true)
+	s.Delete(t, path("/api/admin/elements/%d/members/%d", form, bob)).Must(t, http.StatusOK)
+	want("who has left", false)
+}

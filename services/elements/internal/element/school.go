@@ -1,7 +1,9 @@
 package element
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -91,22 +93,43 @@ func (s *Service) onlySchools(ctx context.Context, ids []int64) ([]int64, error)
 
 // belonging returns the ids of all that belongs to the schools today, in order.
 func (s *Service) belonging(ctx context.Context, schools []int64) ([]int64, error) {
-	if len(schools) == 0 {
-		return nil, nil
+	today := s.today()
+	var all []int64
+	for _, school := range schools {
+		ids, err := s.memberships.Belonging(ctx, school, today,
+			func(ctx context.Context) (ids, groups []int64, err error) { return s.walkDown(ctx, school, today) })
+		if err != nil || len(schools) == 1 {
+			return ids, err
+		}
+		all = append(all, ids...)
 	}
-	today := s.onToday()
-	down := s.downward(today)
-	all := slices.Clone(schools)
-	_, err := peopleAndThings(ctx, func(ctx context.Context, groups []int64) ([]Membership, error) {
-		found, err := down(ctx, groups)
-		for _, m := range found {
-			if slices.ContainsFunc(m.Days, func(d wiretime.Days) bool { return d.Has(today.First) }) {
-				all = append(all, m.Member)
+	return distinctIDs(all), nil
+}
+
+// walkDown returns what is in a group on a day, directly or through other groups, with the group itself, in order, and
+// the groups whose members it has looked up: once for each level of nesting.
+func (s *Service) walkDown(ctx context.Context, group int64, on wiretime.Day) (ids, groups []int64, err error) {
+	down := s.downward(wiretime.Days{First: on, Last: on})
+	seen := map[int64]bool{group: true}
+	for level := []int64{group}; len(level) > 0; {
+		groups = append(groups, level...)
+		found, err := down(ctx, level)
+		if err != nil {
+			return nil, nil, err
+		}
+		level = nil
+		for i := range found {
+			m := &found[i]
+			if seen[m.Member] || !slices.ContainsFunc(m.Days, func(d wiretime.Days) bool { return d.Has(on) }) {
+				continue
+			}
+			seen[m.Member] = true
+			if m.Nested {
+				level = append(level, m.Member)
 			}
 		}
-		return found, err
-	}, schools, today)
-	return distinctIDs(all), err
+	}
+	return slices.Sorted(maps.Keys(seen)), groups, nil
 }
 
 // search lists, by list, what is among the elements and the filter chooses, up to a limit; 0: no limit.
@@ -147,6 +170,29 @@ func (s *Service) search(
 		all = all[:limit]
 	}
 	return all, err
+}
+
+// maxPicked is of how many elements a school may consist whose names are looked through in memory.
+const maxPicked = 10_000
+
+// pick returns the first of the elements that are current, that the search is among and that has chooses, in the order
+// of name, then id, up to limit; 0: no limit. It looks at all elements of among.IDs, which are in memory as a rule: a
+// store would find all names of the district first, or look up each of the ids.
+func (s *Service) pick(ctx context.Context, among Among, limit int, has func(Element) bool) ([]Element, error) {
+	all, err := s.store.Find(ctx, among.IDs)
+	if err != nil {
+		return nil, err
+	}
+	inOrder := func(a, b Element) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
+	all = slices.DeleteFunc(all, func(e Element) bool {
+		return !e.Current || among.EntityType != "" && e.EntityType != among.EntityType || !among.Seen.has(e) ||
+			among.After != nil && inOrder(e, Element{Name: among.After.Name, ID: among.After.ID}) <= 0 || !has(e)
+	})
+	slices.SortFunc(all, inOrder)
+	if limit > 0 && len(all) > limit {
+		all = all[:limit]
+	}
+	return all, nil
 }
 
 // belong returns those of the ids that belong to one of the schools today, in order.

@@ -53,6 +53,12 @@ type MembershipStore interface {
 	FindByGroups(ctx context.Context, groups []int64, days wiretime.Days) ([]Membership, error)
 	// List returns a page of the memberships in a group, in order of member.
 	List(ctx context.Context, filter MembershipFilter) ([]Membership, error)
+	// Belonging returns what work says belongs to a school on a day, and from which groups' members it knows it. While
+	// none of these has changed, it may return what it has returned before, which nobody changes.
+	Belonging(
+		ctx context.Context, school int64, on wiretime.Day,
+		work func(context.Context) (ids, groups []int64, err error),
+	) ([]int64, error)
 	// ListAll returns up to limit memberships with an id above after, in order of id.
 	ListAll(ctx context.Context, after int64, limit int) ([]Membership, error)
 	// Insert and Replace are as those of Store; a duplicate is one whose group has the member already.

@@ -130,11 +130,20 @@ func (e Element) isPublic() bool {
 	return e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic
 }
 
-// Seen are the elements that a viewer sees: those with one of the ids, those of one of the types, and the public ones.
-// Nil are all elements.
+// Seen are the elements that a viewer sees: those with one of the ids, which are in order, those of one of the types,
+// and the public ones. Nil are all elements.
 type Seen struct {
 	IDs   []int64
 	Types []string
+}
+
+// has says whether an element is among them.
+func (s *Seen) has(e Element) bool {
+	if s == nil || slices.Contains(s.Types, e.EntityType) {
+		return true
+	}
+	_, found := slices.BinarySearch(s.IDs, e.ID)
+	return found || e.isPublic()
 }
 
 // seen are the elements that are seen on one of the days.

@@ -22,6 +22,7 @@ type Memberships struct {
 	ids         *mongostore.IDs
 	above       *directory.Shelf[[]element.Membership] // all memberships of a member
 	below       *directory.Shelf[[]element.Membership] // all memberships in a group
+	schools     *directory.Derived[belonging]
 }
 
 func newMemberships(o Options) *Memberships {
@@ -38,7 +39,28 @@ func newMemberships(o Options) *Memberships {
 		ids:   o.IDs,
 		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfMemberships),
 		below: directory.NewShelf(o.Memory, "members", directory.Element, bytesOfMemberships),
+		schools: directory.NewDerived(o.Memory, "schools", directory.Element,
+			func(b belonging) int { return 8 * len(b.ids) }),
 	}
+}
+
+// belonging is what belongs to a school on a day, in order.
+type belonging struct {
+	on  wiretime.Day
+	ids []int64
+}
+
+// Belonging implements element.MembershipStore.
+func (s *Memberships) Belonging(
+	ctx context.Context, school int64, on wiretime.Day,
+	work func(context.Context) (ids, groups []int64, err error),
+) ([]int64, error) {
+	b, err := s.schools.Get(ctx, school, func(b belonging) bool { return b.on == on },
+		func(ctx context.Context) (belonging, []int64, error) {
+			ids, groups, err := work(ctx)
+			return belonging{on, ids}, groups, err
+		})
+	return b.ids, err
 }
 
 func keysOfMembership(_ int64, m element.Membership) []directory.Key {
