@@ -23,6 +23,33 @@ func TestDocument_ItsExamplesAreOfOneSchool(t *testing.T) {
 	}
 }
 
+// TestDocument_EachAnswerHasAnExample asks every operation for an example of what it answers when it succeeds; the
+// document and its page would be their own.
+func TestDocument_EachAnswerHasAnExample(t *testing.T) {
+	d, answers := parsed(t), 0
+	for path, item := range d.resolve(d["paths"]) {
+		for method, operation := range d.resolve(item) {
+			if _, ok := operation.(map[string]any); !ok || path == "/api/openapi.json" || path == "/api/docs" {
+				continue
+			}
+			for code, answer := range d.resolve(d.resolve(operation)["responses"]) {
+				for media, content := range d.resolve(d.resolve(answer)["content"]) {
+					if !strings.HasPrefix(code, "2") {
+						continue
+					}
+					answers++
+					if _, ok := d.resolve(content)["example"]; !ok {
+						t.Errorf("%s %s: %s %s has no example", strings.ToUpper(method), path, code, media)
+					}
+				}
+			}
+		}
+	}
+	if answers < 90 {
+		t.Errorf("only %d answers were found", answers)
+	}
+}
+
 // exampleReader compares the examples of one document.
 type exampleReader struct {
 	document
