@@ -47,6 +47,8 @@ type Options struct {
 	Env      map[string]string // variables in addition to those that the system sets, or instead of them
 	// NoRace runs the services without the race detector, for tests that measure them, or test something else.
 	NoRace bool
+	// Programs is a folder with the services' programs, such as those of a release; empty: they are built here.
+	Programs string
 }
 
 // System is a running Belfry.
@@ -115,9 +117,11 @@ func start(ctx context.Context, o Options) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, err := build(ctx, root, o)
-	if err != nil {
-		return nil, err
+	binaries := o.Programs
+	if binaries == "" {
+		if binaries, err = build(ctx, root, o); err != nil {
+			return nil, err
+		}
 	}
 	s := &System{AdminUUID: uuid.NewString(), Token: uuid.NewString() + uuid.NewString(),
 		replicas: map[string][]*replica{}}
