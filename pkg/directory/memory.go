@@ -182,8 +182,8 @@ func NewDerived[V any](m *Memory, name string, kind Kind, bytes func(V) int) *De
 }
 
 // Get returns the value of an id: from memory if it is current and fits, and else what work returns, which is kept.
-// Work says which records the value came from, and reads them in its context alone, from shelves or the store. The value
-// is shared: nobody changes it. It takes a step for each of these records.
+// Work says which records the value came from, and reads them in its context alone, from shelves or the store. The
+// value is shared: nobody changes it. It takes a step for each of these records.
 func (d *Derived[V]) Get(
 	ctx context.Context, id int64, fits func(V) bool, work func(ctx context.Context) (value V, from []int64, err error),
 ) (V, error) {

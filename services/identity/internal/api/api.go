@@ -52,7 +52,7 @@ func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
 	if !own.Bootstrap.Set() {
 		return nil
 	}
-	created, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs, r.Versions), own.Bootstrap.Reveal())
+	created, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs, r.Versions, r.Memory), own.Bootstrap.Reveal())
 	if err != nil {
 		return fmt.Errorf("make the first administrator: %w", err)
 	}
@@ -72,7 +72,7 @@ const (
 
 func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	users := user.New(user.Options{
-		Store:       store.New(r.DB, r.IDs, r.Versions),
+		Store:       store.New(r.DB, r.IDs, r.Versions, r.Memory),
 		Sessions:    sessions{r.Sessions},
 		Elements:    r.Elements,
 		Attempts:    attempts.New(r.Redis, r.RedisPrefix),

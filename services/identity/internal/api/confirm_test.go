@@ -40,7 +40,7 @@ func newOffice(t *testing.T, through func(user.Sessions) user.Sessions) *office 
 	}
 	client, prefix := storetest.Redis(t)
 	o := &office{
-		store: store.New(db, mongostore.NewIDs(db), nil), redis: client, prefix: prefix,
+		store: store.New(db, mongostore.NewIDs(db), nil, nil), redis: client, prefix: prefix,
 		sessions: session.NewStore(client, session.Options{Prefix: prefix, Idle: time.Hour, Absolute: time.Hour}),
 	}
 	known := api.Sessions(o.sessions)

@@ -91,7 +91,7 @@ func TestDecisionsPart2_ASwitchThatIsNoLongerAllowedEnds(t *testing.T) {
 // TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond writes what identity writes, and then does not
 // refresh the sessions, as a process does that dies in between.
 func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing.T) {
-	users := store.New(system.DB, mongostore.NewIDs(system.DB), nil)
+	users := store.New(system.DB, mongostore.NewIDs(system.DB), nil, nil)
 	for name, change := range map[string]func(*user.User){
 		"deactivated": func(u *user.User) { u.Active = false },
 		"can_api":     func(u *user.User) { u.Permissions.CanAPI = false },

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,25 +31,35 @@ type Store struct {
 	ended  *mongo.Collection // of sessions; not audited, as they end by what is
 	leases *mongo.Collection
 	ids    *mongostore.IDs
-	salt   *mongostore.Constant // of erased keys
+	salt   *mongostore.Constant      // of erased keys
+	of     *directory.Shelf[[]int64] // ids of the users who are an element
 }
 
 var _ user.Store = (*Store)(nil)
 
-// New returns the users in db, with the marks of the directory.
-func New(db *mongo.Database, ids *mongostore.IDs, marks journal.Marks) *Store {
+// New returns the users in db, with the marks of the directory. A nil memory keeps nothing.
+func New(db *mongo.Database, ids *mongostore.IDs, marks journal.Marks, memory *directory.Memory) *Store {
 	users := journal.New(journal.Options[document, user.User]{
 		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry,
 		Marks: marks,
-		Keys: func(id int64, _ user.User) []directory.Key {
-			return []directory.Key{{Kind: directory.User, ID: id}}
-		},
+		Keys:  keysOf,
 	})
 	leases := db.Collection("user_leases")
 	return &Store{
 		users: users, ended: endedCollection(db), leases: leases, ids: ids,
 		salt: mongostore.NewConstant(leases, "erasure_salt"),
+		of:   directory.NewShelf(memory, "users_of", directory.Element, func(ids []int64) int { return 8 * len(ids) }),
 	}
+}
+
+// keysOf is what a user is about: itself, and who is the element that it is now. Who is the one that it was before may
+// be told of it all the same, so that listOf looks at the user.
+func keysOf(id int64, u user.User) []directory.Key {
+	keys := []directory.Key{{Kind: directory.User, ID: id}}
+	if u.ElementID != 0 {
+		keys = append(keys, directory.Key{Kind: directory.Element, ID: u.ElementID})
+	}
+	return keys
 }
 
 // Collection is where the users are.
@@ -104,11 +115,18 @@ func withUUIDHashes(hashes []string) bson.D {
 
 func withEmail(folded string) bson.D { return bson.D{{Key: "email_fold", Value: folded}} }
 
+func ofElements(ids []int64) bson.D {
+	return bson.D{{Key: "element_id", Value: bson.D{{Key: "$in", Value: ids}}}}
+}
+
+// whose are the fields that say which element a user is, and those by which a document is settled.
+var whose = bson.D{{Key: "element_id", Value: 1}, {Key: "version", Value: 1}, {Key: "stamp", Value: 1}}
+
 // byFilter chooses users for a list.
 func byFilter(f user.Filter) bson.D {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: f.After}}}}
 	if f.Elements != nil {
-		filter = append(filter, bson.E{Key: "element_id", Value: bson.D{{Key: "$in", Value: f.Elements}}})
+		filter = append(filter, ofElements(f.Elements)...)
 	}
 	return filter
 }
@@ -159,7 +177,56 @@ func (s *Store) FindAdministrators(ctx context.Context) ([]int64, error) {
 
 // List implements user.Store.
 func (s *Store) List(ctx context.Context, f user.Filter) ([]user.User, error) {
+	if f.Elements != nil && f.Limit > 0 && s.of.Uses(ctx) {
+		return s.listOf(ctx, f)
+	}
 	return s.users.Find(ctx, byFilter(f), options.Find().SetSort(byID()).SetLimit(int64(f.Limit)))
+}
+
+// listOf is List for users who are elements. Who they are is in memory, as a rule: a store would look up each of the
+// elements, and a school has thousands.
+func (s *Store) listOf(ctx context.Context, f user.Filter) ([]user.User, error) {
+	byElement, err := s.of.Find(ctx, f.Elements, s.loadOf)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, users := range byElement {
+		for _, id := range users {
+			if id > f.After {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	var page []user.User
+	for ids = slices.Compact(ids); len(ids) > 0 && len(page) < f.Limit; {
+		some := ids[:min(len(ids), f.Limit-len(page))]
+		ids = ids[len(some):]
+		found, err := s.users.Find(ctx, withIDs(some), options.Find().SetSort(byID()))
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range found {
+			if _, wanted := byElement[u.ElementID]; wanted {
+				page = append(page, u)
+			}
+		}
+	}
+	return page, nil
+}
+
+// loadOf reads the ids of the users who are elements, by element.
+func (s *Store) loadOf(ctx context.Context, elements []int64) (map[int64][]int64, error) {
+	users, err := s.users.Find(ctx, ofElements(elements), options.Find().SetProjection(whose))
+	byElement := make(map[int64][]int64, len(elements))
+	for _, id := range elements {
+		byElement[id] = nil // that nobody is it is known, too
+	}
+	for _, u := range users {
+		byElement[u.ElementID] = append(byElement[u.ElementID], u.ID)
+	}
+	return byElement, err
 }
 
 // ListByEmail implements user.Store.

@@ -27,7 +27,7 @@ func open(t *testing.T) (*Store, *mongo.Database) {
 	if err := EnsureIndexes(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return New(db, mongostore.NewIDs(db), nil), db
+	return New(db, mongostore.NewIDs(db), nil, nil), db
 }
 
 // person is a user whose values are all set, different for each n.
@@ -280,7 +280,7 @@ func TestAdministration_TheFirstAdministratorIsMadeOnce(t *testing.T) {
 	for range 10 {
 		wg.Go(func() {
 			// Each as a process of its own, with ids of its own.
-			first, err := user.EnsureFirst(context.WithoutCancel(t.Context()), New(db, mongostore.NewIDs(db), nil),
+			first, err := user.EnsureFirst(context.WithoutCancel(t.Context()), New(db, mongostore.NewIDs(db), nil, nil),
 				uuid)
 			if err != nil {
 				t.Error(err)
