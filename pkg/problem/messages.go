@@ -22,6 +22,7 @@ const (
 	Fixed            = "can't be changed"
 	NotCurrent       = "is no longer current"
 	NotStaff         = "must be a staff element"
+	NotASchool       = "is not a school"
 	NotAdministered  = "is not of a school that you administer"
 	ForAdmins        = "takes the permission admin"
 )

@@ -205,6 +205,19 @@ func (o office) categories(t *testing.T) {
 	if len(list) != 2 || !slices.Equal(list[1], []string{"1", "Fixture", "30", "privileged,clash_check"}) {
 		t.Errorf("%q", list)
 	}
+	school := fmt.Sprint(o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{
+		"entity_type": "Group", "name": "House", "school": true}}).Must(t, 201).Int(t, "element.id"))
+	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--school", school), school+"\n")
+	list = cells(o.does(t, "categories", "list"))
+	if len(list) != 3 || list[0][4] != "school_id" || list[1][4] != "-" || list[2][1] != "Fixture" ||
+		list[2][4] != school {
+		t.Errorf("%q", list)
+	}
+	o.fails(t, exitFailure, "several categories have the name \"Fixture\": give one of the ids 1, 2", "categories",
+		"change", "Fixture", "--busy")
+	o.does(t, "categories", "change", "2", "--name", "House match", "--school", "")
+	o.fails(t, exitFailure, "no element has the key Group:nowhere", "categories", "add", "--name", "Trip", "--school",
+		"Group:nowhere")
 }
 
 func (o office) audit(t *testing.T) {

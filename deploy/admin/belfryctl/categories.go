@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,20 +45,24 @@ func listCategories(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return j.list("eventcategories", categories, field("id"), field("name"), field("pecking_order"),
-			column{"is", categoryIs})
+		columns := []column{field("id"), field("name"), field("pecking_order"), {"is", categoryIs}}
+		if slices.ContainsFunc(categories, func(r client.Record) bool { return r.ID("school_id") != 0 }) {
+			columns = append(columns, field("school_id"))
+		}
+		return j.list("eventcategories", categories, columns...)
 	})
 }
 
 // categoryFields adds the flags of a category, and returns a function that reads those that were given.
-func categoryFields(flags *pflag.FlagSet) func(j job) map[string]any {
-	name := flags.String("name", "", "the name, which no other category has")
+func categoryFields(flags *pflag.FlagSet) func(j job) (map[string]any, error) {
+	name := flags.String("name", "", "the name, which no other category of its school has, or of none")
 	order := flags.Int("pecking-order", 0, "where it stands among categories")
+	school := flags.String("school", "", "the group of the school whose own it is; empty: of none, which takes admin")
 	is := map[string]*bool{}
 	for _, flag := range categoryFlags {
 		is[flag] = flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
 	}
-	return func(j job) map[string]any {
+	return func(j job) (map[string]any, error) {
 		fields := map[string]any{}
 		if j.given("name") {
 			fields["name"] = *name
@@ -65,17 +70,27 @@ func categoryFields(flags *pflag.FlagSet) func(j job) map[string]any {
 		if j.given("pecking-order") {
 			fields["pecking_order"] = *order
 		}
+		if j.given("school") {
+			fields["school_id"] = nil
+			if *school != "" {
+				id, err := j.elementID(*school)
+				if err != nil {
+					return nil, err
+				}
+				fields["school_id"] = id
+			}
+		}
 		for flag, value := range is {
 			if j.given(strings.ReplaceAll(flag, "_", "-")) {
 				fields[flag] = *value
 			}
 		}
-		return fields
+		return fields, nil
 	}
 }
 
 // shownCategory are the lines of a printed category.
-var shownCategory = append([]string{"id", "name", "pecking_order"}, categoryFlags...)
+var shownCategory = append([]string{"id", "name", "pecking_order", "school_id"}, categoryFlags...)
 
 func addCategory(s surroundings) *cobra.Command {
 	command := &cobra.Command{
@@ -85,7 +100,11 @@ func addCategory(s surroundings) *cobra.Command {
 	}
 	fields := categoryFields(command.Flags())
 	return administrative(s, command, func(j job) error {
-		category, err := j.c.Create(j.ctx, categoryPath, "eventcategory", fields(j))
+		given, err := fields(j)
+		if err != nil {
+			return err
+		}
+		category, err := j.c.Create(j.ctx, categoryPath, "eventcategory", given)
 		if err != nil {
 			return err
 		}
@@ -105,7 +124,11 @@ func changeCategory(s surroundings) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		category, err := j.c.Change(j.ctx, onePath(categoryPath, id), "eventcategory", fields(j))
+		given, err := fields(j)
+		if err != nil {
+			return err
+		}
+		category, err := j.c.Change(j.ctx, onePath(categoryPath, id), "eventcategory", given)
 		if err != nil {
 			return err
 		}
@@ -125,15 +148,25 @@ func (j job) categoryID(text string) (int64, error) {
 	return found, err
 }
 
-// categoryCalled returns the first category of a list whose name is meant, 0 when there is none.
+// categoryCalled returns the first category of a list whose name is meant, 0 when there is none. Of schools' categories
+// several may have that name: then an id has to be given.
 func (j job) categoryCalled(path string, meant func(name string) bool) (int64, error) {
+	var first client.Record
+	var ids []string
 	for category, err := range j.c.List(j.ctx, path, "eventcategories", nil) {
 		if err != nil {
 			return 0, err
 		}
-		if meant(category.Text("name")) {
-			return category.ID("id"), nil
+		if first == nil && meant(category.Text("name")) {
+			first = category
+		}
+		if first != nil && category.Text("name") == first.Text("name") {
+			ids = append(ids, category.Text("id"))
 		}
 	}
-	return 0, nil
+	if len(ids) > 1 {
+		return 0, fmt.Errorf("several categories have the name %q: give one of the ids %s", first.Text("name"),
+			strings.Join(ids, ", "))
+	}
+	return first.ID("id"), nil
 }

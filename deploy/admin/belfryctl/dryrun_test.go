@@ -24,7 +24,7 @@ var (
 		"staff.csv":       "key,initials,forename,surname\n17,ABC,Ann,Cole\n18,DEF,Dan,Ford\n",
 		"locations.csv":   "key,name,short_name\nG71,Great Hall,\n",
 		"properties.csv":  "key,name\n1,Bus 1\n2,Bus 2\n",
-		"groups.csv":      "key,name,resource\n9A,9A,\nbuses,Buses,true\n",
+		"groups.csv":      "key,name,resource,school\n9A,9A,,\nbuses,Buses,true,\nnorth,North,,true\n",
 		"memberships.csv": "group,member,first_day,last_day\n9A,Staff:17,2026-09-01,2027-07-20\n9A,Staff:18,,\n",
 		"users.csv": "key,name,email,element,uuid,can_add_events\n" +
 			"1,Ann,a@b.example,Staff:17," + firstUUID + ",yes\n",
@@ -43,8 +43,8 @@ var (
 		"memberships.csv": "group,member,first_day,last_day\n9A,Staff:17,2026-09-01,2026-12-18\n9A,Staff:18,,\n",
 		"users.csv": "key,name,email,element,uuid,can_add_events,admin\n" +
 			"1,Ann Cole,ann@b.example,Staff:18," + otherUUID + ",,yes\n",
-		"eventcategories.csv": "key,name,pecking_order,busy,visible\nlesson,Lesson,10,true,\n" +
-			"club,Clubs,5,true,true\n",
+		"eventcategories.csv": "key,name,pecking_order,busy,visible,school\nlesson,Lesson,10,true,,\n" +
+			"club,Clubs,5,true,true,north\n",
 		"events.csv": "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n" +
 			"1,Chess club,lesson,2026-09-07 16:30,2026-09-07T16:00:00Z,,18,," +
 			"Staff:18;Location:G71;Group:buses;Group:buses\n" +
@@ -71,7 +71,8 @@ memberships.csv:2: changed Group:9A/Staff:17: spans: 2026-09-01 to 2027-07-20 �
 users.csv:2: changed 1 Ann Cole: name: Ann → Ann Cole; email: a@b.example → ann@b.example; ` +
 		`element: Staff:17 → Staff:18; can_add_events: true → false; admin: false → true
 eventcategories.csv:2: changed lesson Lesson: visible: true → false
-eventcategories.csv:3: changed club Clubs: name: Club → Clubs; pecking_order: 20 → 5; busy: false → true
+eventcategories.csv:3: changed club Clubs: name: Club → Clubs; pecking_order: 20 → 5; busy: false → true; ` +
+		`school: (empty) → north
 events.csv:2: changed 1 Chess club: body: Chess → Chess club; category: club → lesson; ` +
 		`starts_at: 2026-09-07T16:00:00+01:00 → 2026-09-07T16:30:00+01:00; organiser: 17 → 18; owner: 1 → (empty); ` +
 		`elements: Staff:17 → Group:buses;Staff:18; status of Location:G71: confirmed → rejected; ` +
@@ -86,12 +87,12 @@ notes.csv:2: changed 1: event: 1 → 2; contents: Bring boots → Bring hats; ow
 	if diff := cmp.Diff(want, list); diff != "" || code != exitOK || errs != "" {
 		t.Errorf("%d %q %s", code, errs, diff)
 	}
-	want = "updated 8, created 1, unchanged 10"
+	want = "updated 8, created 1, unchanged 11"
 	if got := o.results(t, out, dir); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	o.does(t, "import", dir)
-	if got := o.results(t, "", dir); got != "updated 0, created 0, unchanged 19" {
+	if got := o.results(t, "", dir); got != "updated 0, created 0, unchanged 20" {
 		t.Errorf("after the import: %s", got)
 	}
 }

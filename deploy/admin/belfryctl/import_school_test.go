@@ -108,6 +108,9 @@ func TestImport_OfASchool(t *testing.T) {
 		"key,name,visible\nlesson,Lesson,true\nnew,New,\n"))
 	refused("eventcategories.csv:2: key: takes the permission admin", with(ofNorth, "eventcategories.csv",
 		"key,name,visible\nlesson,Lesson,\n"))
+	const groups = "key,name,school\nn9A,9A,\nnorth,North,true\nsouth,South,true\n"
+	refused("eventcategories.csv:3: school: "+not, with(ofNorth, "groups.csv", groups, "eventcategories.csv",
+		"key,name,visible,school\nlesson,Lesson,true,\nclub,Club,,south\n"))
 	refused("events.csv:2: elements: Pupil:s1 "+not, with(ofNorth,
 		"pupils.csv", "key,forename,surname\nn1,Kai,North\ns1,Ida,South\n",
 		"events.csv", "key,body,category,starts_at,ends_at,elements\n"+
@@ -146,6 +149,14 @@ func TestImport_OfASchool(t *testing.T) {
 		t.Errorf("a dry run of changes:\n%s", out)
 	}
 	head.does(t, "import", dir)
+
+	// A category of its school's comes in too, with the name of another's.
+	o.does(t, "categories", "add", "--name", "Club", "--school", "Group:south")
+	own := clienttest.Folder(t, map[string]string{"groups.csv": "key,name,school\nnorth,North,true\n",
+		"eventcategories.csv": "key,name,visible,school\nlesson,Lesson,true,\nclub,Club,,north\n"})
+	wantOut(t, head.does(t, "import", own, "--dry-run"), "eventcategories.csv:3: created club Club\n")
+	head.does(t, "import", own)
+	wantOut(t, o.does(t, "categories", "list"), fmt.Sprint("  ", north, "\n"))
 
 	// Who has left is another school's from then on, and a retired one stays that of its school.
 	join := fmt.Sprintf("/api/admin/elements/%d/members", south)

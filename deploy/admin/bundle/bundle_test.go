@@ -380,6 +380,12 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"eventcategories.csv:2: pecking_order: is not a whole number"}},
 		{"category name twice", map[string]string{"eventcategories.csv": "key,name\nlesson,Lesson\nb,Lesson\n"},
 			[]string{"eventcategories.csv:3: name: the name is already in line 2"}},
+		{"category name twice in a school",
+			map[string]string{"eventcategories.csv": "key,name,school\nlesson,Lesson,\na,Club,school\nb,Club,9A\n" +
+				"c,Club,school\n"},
+			[]string{"eventcategories.csv:5: name: the name is already in line 3"}},
+		{"school of a category", map[string]string{"eventcategories.csv": "key,name,school\nlesson,Lesson,9B\n"},
+			[]string{`eventcategories.csv:2: school: no row of groups.csv has the key "9B"`}},
 
 		{"group without group", map[string]string{"memberships.csv": "group,member\n9Z,Pupil:1\n"},
 			[]string{`memberships.csv:2: group: no row of groups.csv has the key "9Z"`}},

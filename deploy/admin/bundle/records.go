@@ -105,6 +105,7 @@ type (
 		Busy         *bool  `json:"busy,omitempty"`
 		Timetable    *bool  `json:"timetable,omitempty"`
 		Confidential *bool  `json:"confidential,omitempty"`
+		School       string `json:"school,omitempty"` // key of the group whose own it is
 	}
 	// EventRecord is a row of events.csv.
 	EventRecord struct {
@@ -155,7 +156,7 @@ var sheets = []*kindSheet{
 		"edit_all_events privileged admin admin_of]", readUser),
 	newSheet(Administrators, "element user", readAdministrator),
 	newSheet(EventCategories, "key name [pecking_order schoolwide publish visible unimportant can_merge can_borrow "+
-		"compactable privileged clash_check busy timetable confidential]", readEventCategory),
+		"compactable privileged clash_check busy timetable confidential school]", readEventCategory),
 	newSheet(Events, "key body category starts_at ends_at [all_day organiser owner elements]", readEvent),
 	newSheet(Notes, "key event contents [owner visible_guest visible_staff visible_pupil]", readNote),
 }
@@ -264,8 +265,10 @@ func readEventCategory(r *row) (string, any) {
 		Unimportant: r.Boolean("unimportant"), CanMerge: r.Boolean("can_merge"), CanBorrow: r.Boolean("can_borrow"),
 		Compactable: r.Boolean("compactable"), Privileged: r.Boolean("privileged"),
 		ClashCheck: r.Boolean("clash_check"), Busy: r.Boolean("busy"), Timetable: r.Boolean("timetable"),
-		Confidential: r.Boolean("confidential")}
-	r.Unique("name", c.Name, "the name")
+		Confidential: r.Boolean("confidential"), School: r.reference("school", Groups)}
+	if c.Name != "" {
+		r.Unique("name", c.School+"\x00"+c.Name, "the name")
+	}
 	return c.Key, c
 }
 

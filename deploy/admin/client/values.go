@@ -118,7 +118,7 @@ func (v *values) readNames(ctx context.Context, kind bundle.Kind) (err error) {
 			(*names)[r.ID("id")] = nameOf(r)
 		}
 	}
-	if kind == bundle.Events || kind == bundle.Memberships || kind == bundle.Users {
+	if slices.Contains([]bundle.Kind{bundle.Events, bundle.EventCategories, bundle.Memberships, bundle.Users}, kind) {
 		read(&v.elements, "/api/admin/elements", "elements")
 	}
 	if kind == bundle.Events || kind == bundle.Notes {
@@ -159,7 +159,13 @@ func (v *values) changes(kind bundle.Kind, row any, fields, stored Record) []Fie
 	case bundle.UserRecord:
 		return v.user(row, fields, stored)
 	case bundle.EventCategoryRecord:
-		return compare(kind.Columns(), stored.Text, fields.Text, map[string]string{"pecking_order": "0"})
+		was := func(column string) string {
+			if column == "school" {
+				return strings.TrimPrefix(v.elements[stored.ID("school_id")], bundle.Groups.EntityType()+":")
+			}
+			return stored.Text(column)
+		}
+		return compare(kind.Columns(), was, fields.Text, map[string]string{"pecking_order": "0"})
 	case bundle.MembershipRecord:
 		return changed(nil, "spans", spansOf(stored.Records("spans")), spansOf(fields.Records("spans")))
 	case bundle.MembershipChanges:

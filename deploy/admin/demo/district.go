@@ -38,9 +38,11 @@ var schoolNames = []string{"Ashdown Park", "Bishop Grosseteste", "Canal Street",
 // adminOf is the column of the school that a user administers, which the only school does not have.
 const adminOf = "admin_of"
 
-// columns are those of a kind's file.
+// columns are those of a kind's file. The categories have none of schools: all have them together.
 func (o Options) columns(kind bundle.Kind) []string {
-	return slices.DeleteFunc(kind.Columns(), func(column string) bool { return column == adminOf && o.Schools < 2 })
+	return slices.DeleteFunc(kind.Columns(), func(column string) bool {
+		return column == adminOf && o.Schools < 2 || kind == bundle.EventCategories && column == "school"
+	})
 }
 
 // writeDistrict writes the schools one after another, so no more than one is in memory, and a user who administers

@@ -123,7 +123,7 @@ var categories = []category{
 func writeCategories(out *files) {
 	for _, c := range categories {
 		cells := []string{c.key, c.name, strconv.Itoa(c.order)}
-		for _, flag := range bundle.EventCategories.Columns()[len(cells):] {
+		for _, flag := range out.columns(bundle.EventCategories)[len(cells):] {
 			cells = append(cells, strconv.FormatBool(slices.Contains(strings.Fields(c.flags), flag)))
 		}
 		out.write(bundle.EventCategories, cells...)

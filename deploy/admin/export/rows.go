@@ -328,7 +328,17 @@ func (x *export) exportCategories() error {
 			if x.only != nil && !x.only.categories[r.ID("id")] {
 				return nil
 			}
-			return files[0].add(cells(bundle.EventCategories, r, map[string]string{"key": x.names.keyOf(r)})...)
+			school := r.ID("school_id")
+			if x.only != nil {
+				x.only.elements[school] = true
+			}
+			name, err := x.names.element(school)
+			if err != nil {
+				return err
+			}
+			_, of, _ := strings.Cut(name, ":")
+			given := map[string]string{"key": x.names.keyOf(r), "school": of}
+			return files[0].add(cells(bundle.EventCategories, r, given)...)
 		})
 }
 

@@ -126,6 +126,11 @@ func otherAdministrationCalls() map[string]call {
 		"PATCH /api/admin/eventcategories/{id} | with nothing to change": send(http.MethodPatch, func(x *scene) string {
 			return fmt.Sprintf("/api/admin/eventcategories/%d", x.school.Privileged.ID)
 		}, with(wrapped("eventcategory"))),
+		"POST /api/admin/eventcategories | a privileged one without a name": send(http.MethodPost,
+			at("/api/admin/eventcategories"), with(wrapped("eventcategory", "privileged", true))),
+		"PATCH /api/admin/eventcategories/{id} | of the head's school": send(http.MethodPatch, func(x *scene) string {
+			return fmt.Sprintf("/api/admin/eventcategories/%d", x.lesson)
+		}, with(wrapped("eventcategory"))),
 		"POST /api/admin/clashes | a dry run": send(http.MethodPost, at("/api/admin/clashes"),
 			with(map[string]any{"start_date": "2019-04-10", "end_date": "2019-04-10", "dry_run": true})),
 		"GET /api/admin/webhooks | any": send(http.MethodGet, at("/api/admin/webhooks"), nil),

@@ -197,8 +197,9 @@ func eventCalls() map[string]call {
 	ordinary := func(x *scene) int64 { return x.school.Category.ID }
 	privileged := func(x *scene) int64 { return x.school.Privileged.ID }
 	calls := map[string]call{
-		"POST /api/events | in an ordinary category":  create(ordinary),
-		"POST /api/events | in a privileged category": create(privileged),
+		"POST /api/events | in an ordinary category":            create(ordinary),
+		"POST /api/events | in a privileged category":           create(privileged),
+		"POST /api/events | in a category of the head's school": create(func(x *scene) int64 { return x.lesson }),
 	}
 	calls["POST /api/events | a series"] = send(http.MethodPost, at("/api/events"), newSeries)
 	calls["PATCH /api/events/{id} | all of another's series"] = send(http.MethodPatch, func(x *scene) string {
@@ -325,14 +326,15 @@ func notesOfEventCalls() map[string]call {
 
 func categoryCalls() map[string]call {
 	calls := map[string]call{}
-	for name, of := range map[string]func(s *School) int64{
-		"an ordinary one":  func(s *School) int64 { return s.Category.ID },
-		"a privileged one": func(s *School) int64 { return s.Privileged.ID },
+	for name, of := range map[string]func(x *scene) int64{
+		"an ordinary one":      func(x *scene) int64 { return x.school.Category.ID },
+		"a privileged one":     func(x *scene) int64 { return x.school.Privileged.ID },
+		"of the head's school": func(x *scene) int64 { return x.lesson },
 	} {
 		calls["GET /api/eventcategories | "+name] = send(http.MethodGet, at("/api/eventcategories"), nil).
-			listing("eventcategories", func(x *scene) int64 { return of(x.school) })
+			listing("eventcategories", of)
 		calls["GET /api/eventcategories/{id} | "+name] = send(http.MethodGet, func(x *scene) string {
-			return fmt.Sprintf("/api/eventcategories/%d", of(x.school))
+			return fmt.Sprintf("/api/eventcategories/%d", of(x))
 		}, nil)
 	}
 	return calls

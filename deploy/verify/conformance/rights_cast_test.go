@@ -26,6 +26,7 @@ type cast struct {
 	buried   *actor            // a user who was deactivated, with a feed from before
 	house    Element           // the school of the head
 	teacher  Element           // in it; no user is that
+	lesson   int64             // a category of it
 }
 
 // actor is a user of one kind.
@@ -148,6 +149,7 @@ func (c *cast) furnish(t *testing.T) {
 	c.school.Member(t, c.house, c.teacher, "", "")
 	c.school.Member(t, c.house, head.element, "", "")
 	c.school.change(t, User{ID: head.id}, map[string]any{"admin_of": []int64{c.house.ID}})
+	c.lesson = c.school.category(t, map[string]any{"name": c.school.Unique("Lesson"), "school_id": c.house.ID})
 }
 
 // ofHouse is a new element that belongs to the head's school.

@@ -72,6 +72,11 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	allocated := func(row string) bool {
 		return strings.HasSuffix(row, at(",uncontrolled,,,,Group:a.example:%d", buses))
 	}
+	ofSchool := func(row string) bool { return strings.Contains(row, ",House match,") && !strings.HasSuffix(row, ",") }
+	if rows := lines(t, first, bundle.EventCategories); len(slices.DeleteFunc(slices.Clone(rows),
+		func(row string) bool { return !ofSchool(row) })) != 2 {
+		t.Errorf("two categories of schools are not in %q", rows)
+	}
 	if rows := lines(t, first, bundle.Commitments); !slices.ContainsFunc(rows, allocated) {
 		t.Errorf("what was allocated is not in %q", rows)
 	}
@@ -176,6 +181,7 @@ func byHand(t *testing.T, admin *servicetest.Client) (event, buses int64) {
 	admin.Patch(t, at("/api/admin/users/%d", user),
 		record{"user": record{"admin_of": []int64{own, retired, house}}}).Must(t, 200)
 	admin.Patch(t, at("/api/admin/elements/%d", retired), record{"element": record{"current": false}}).Must(t, 200)
+	ofSchools(t, admin, element)
 	hall := element(record{"entity_type": "Location", "name": "Hall, the old one"})
 	admin.Put(t, at("/api/admin/elements/%d/administrators/%d", hall, user), nil).Must(t, 200)
 	category := admin.Get(t, "/api/eventcategories").Int(t, "eventcategories.0.id")
@@ -249,5 +255,17 @@ func sameDays(t *testing.T, one, other *servicetest.Client) {
 	}
 	if compared == 0 {
 		t.Error("nothing was compared")
+	}
+}
+
+// ofSchools makes categories of two schools, with the same name, one of which is a school no longer.
+func ofSchools(t *testing.T, admin *servicetest.Client, element func(record) int64) {
+	t.Helper()
+	for _, name := range []string{"North", "South"} {
+		school := element(record{"entity_type": "Group", "name": name, "school": true})
+		admin.Post(t, "/api/admin/eventcategories",
+			record{"eventcategory": record{"name": "House match", "school_id": school}}).Must(t, 201)
+		admin.Patch(t, at("/api/admin/elements/%d", school),
+			record{"element": record{"current": name == "North"}}).Must(t, 200)
 	}
 }

@@ -105,7 +105,7 @@ func (s *Service) schoolOfNew(
 		faults.Add("school_id", problem.MustExist)
 		return 0, nil
 	case err == nil && !school.IsSchool():
-		faults.Add("school_id", "is not a school")
+		faults.Add("school_id", problem.NotASchool)
 	}
 	return named, err
 }

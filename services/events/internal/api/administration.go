@@ -19,7 +19,7 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	categories, more, err := h.categories.Page(c.UserContext(), after, limit)
+	categories, more, err := h.categories.Page(c.UserContext(), web.Principal(c), after, limit)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (h handlers) createCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	category, err := h.categories.Create(c.UserContext(), readCategoryFields(o))
+	category, err := h.categories.Create(c.UserContext(), web.Principal(c), readGivenCategory(o))
 	if err != nil {
 		return refuseCategory(c, err)
 	}
@@ -55,7 +55,7 @@ func (h handlers) changeCategory(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	category, err := h.categories.Change(c.UserContext(), id, readCategoryFields(o))
+	category, err := h.categories.Change(c.UserContext(), web.Principal(c), id, readGivenCategory(o))
 	if err != nil {
 		return refuseCategory(c, err)
 	}

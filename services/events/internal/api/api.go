@@ -67,7 +67,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	categoryStore := store.NewCategories(store.CategoriesOptions{
 		DB: r.DB, IDs: r.IDs, Marks: r.Versions, Memory: r.Memory,
 	})
-	categories := category.New(category.Options{Store: categoryStore})
+	categories := category.New(category.Options{Store: categoryStore, Elements: r.Elements, Zone: r.Zone})
 	notices, err := notice.New(notice.Options{
 		Settings:   &own.Settings,
 		Store:      store.NewNotices(r.DB, r.IDs),

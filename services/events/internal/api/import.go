@@ -21,7 +21,9 @@ func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record
 }
 
 func readCategoryRow(r importer.Record) category.Row {
-	return category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
+	row := category.Row{Key: r.Key, Hash: r.Hash, Fields: readCategoryFields(r.Fields)}
+	row.School = textOr(r.Fields.Text("school", row.Fields.Faults))
+	return row
 }
 
 // importEvents is POST /api/admin/import/events.

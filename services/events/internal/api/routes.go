@@ -120,19 +120,19 @@ func (h handlers) public() []web.Route {
 
 		{
 			Method: fiber.MethodGet, Path: "/api/admin/eventcategories", Query: "limit after",
-			Access: web.Admin, Handler: h.pageOfCategories,
+			Access: web.SchoolAdmin, Handler: h.pageOfCategories,
 		},
 		{
 			Method: fiber.MethodPost,
 			Path:   "/api/admin/eventcategories", Fields: categoryFields,
-			Access:     web.Admin,
+			Access:     web.SchoolAdmin,
 			Repeatable: true,
 			Handler:    h.createCategory,
 		},
 		{
 			Method: fiber.MethodPatch,
 			Path:   "/api/admin/eventcategories/:id", Fields: categoryFields,
-			Access:  web.Admin,
+			Access:  web.SchoolAdmin,
 			Handler: h.changeCategory,
 		},
 		{

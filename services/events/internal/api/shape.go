@@ -184,6 +184,8 @@ type detailedCategory struct {
 	PeckingOrder int    `json:"pecking_order"`
 	categoryFlags
 	Confidential bool `json:"confidential,omitempty"` // for administrators alone, and where it is true
+	// School is the group of the school whose own it is, for administrators alone; left out of one that is no school's.
+	School int64 `json:"school_id,omitempty"`
 	// Key is that of the import, for administrators alone; left out of one made by hand.
 	Key string `json:"key,omitempty"`
 
@@ -220,6 +222,6 @@ func detail(c category.Category) detailedCategory {
 // administered is the detail form with what administrators see beside it.
 func administered(c category.Category) detailedCategory {
 	shown := detail(c)
-	shown.Confidential, shown.Key = c.Confidential, c.Key
+	shown.Confidential, shown.School, shown.Key = c.Confidential, c.School, c.Key
 	return shown
 }

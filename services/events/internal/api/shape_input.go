@@ -211,12 +211,22 @@ func readElements(o web.Object, faults problem.Fields) ([]event.Submitted, error
 	return submitted, nil
 }
 
-// categoryFields are what readCategoryFields reads.
+// categoryFields are what readGivenCategory reads.
 const categoryFields = "eventcategory.name eventcategory.pecking_order eventcategory.schoolwide " +
 	"eventcategory.publish eventcategory.visible eventcategory.unimportant eventcategory.can_merge " +
 	"eventcategory.can_borrow eventcategory.compactable eventcategory.privileged eventcategory.clash_check " +
-	"eventcategory.busy eventcategory.timetable eventcategory.confidential"
+	"eventcategory.busy eventcategory.timetable eventcategory.confidential eventcategory.school_id"
 
+// readGivenCategory reads the fields of a category of which the school is an id; null and "" are none.
+func readGivenCategory(o web.Object) category.Fields {
+	f := readCategoryFields(o)
+	if f.School = o.ID("school_id", f.Faults); f.School == nil && len(o["school_id"]) > 0 {
+		f.School = new(int64)
+	}
+	return f
+}
+
+// readCategoryFields reads the fields of a category but for its school.
 func readCategoryFields(o web.Object) category.Fields {
 	faults := problem.Fields{}
 	f := category.Fields{

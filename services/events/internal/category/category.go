@@ -14,6 +14,9 @@ import (
 // Record is the type's name in exception bodies.
 const Record = "EventCategory"
 
+// schoolField is the field that names the school of a category; a row of an import has the key in school.
+const schoolField = "school_id"
+
 // maxName bounds a category's name, in characters after trimming.
 const maxName = 255
 
@@ -24,6 +27,7 @@ type Category struct {
 	ImportHash   string // of the row that was last imported
 	Name         string
 	PeckingOrder int
+	School       int64 // the group of the school whose own it is; 0: it is the deployment's
 	Flags
 }
 
@@ -75,6 +79,7 @@ func FlagNames() []string {
 type Fields struct {
 	Name         *string
 	PeckingOrder *int
+	School       *int64 // 0: none; which it may be is for mayOwn to say
 	Flags        map[string]bool
 	Faults       problem.Fields // what could not be read, by the field's name; never nil
 }
@@ -103,7 +108,8 @@ func (f Fields) apply(c *Category) problem.Fields {
 	return faults
 }
 
-// UsableBy says whether p may see and use the category (decisions, parts 4 and 7).
+// UsableBy says whether p may see and use the category (decisions, parts 4 and 7), unless it is a school's: then
+// ofViewer says more.
 func (c Category) UsableBy(p principal.Principal) bool {
 	return !c.Privileged || p.Permissions.Privileged
 }

@@ -4,16 +4,30 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Change changes the fields given. Missing; Invalid as for Create.
-func (s *Service) Change(ctx context.Context, id int64, f Fields) (Category, error) {
+// Change changes the fields given. Missing; Forbidden when the category is not p's to administer, or would not be then;
+// Invalid as for Create.
+func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, f Fields) (Category, error) {
 	var attempted Category
 	c, err := s.store.Change(ctx, id, func(c *Category) error {
+		if err := s.mustAdminister(ctx, p, *c); err != nil {
+			return err
+		}
 		before := *c
 		faults := f.apply(c)
+		if f.School != nil && *f.School != c.School {
+			c.School = *f.School
+			if err := s.mayOwn(ctx, *c, faults); err != nil {
+				return err
+			}
+		}
 		attempted = *c
+		if err := s.mayBecome(ctx, p, before, *c, faults); err != nil {
+			return err
+		}
 		if len(faults) > 0 {
 			return record.Invalid(*c, faults)
 		}

@@ -4,14 +4,23 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Create makes a category. Invalid when the fields are not right or the name is taken.
-func (s *Service) Create(ctx context.Context, f Fields) (Category, error) {
+// Create makes a category, of a school if p is an administrator of schools. Forbidden when it would not be p's to
+// administer; Invalid when the fields are not right or another category of the school has the name.
+func (s *Service) Create(ctx context.Context, p principal.Principal, f Fields) (Category, error) {
 	var c Category
-	if faults := f.apply(&c); len(faults) > 0 {
+	faults := f.apply(&c)
+	if err := s.begin(ctx, p, &c, f.School, faults); err != nil {
+		return Category{}, err
+	}
+	if err := s.mayBecome(ctx, p, Category{}, c, faults); err != nil {
+		return Category{}, err
+	}
+	if len(faults) > 0 {
 		return Category{}, record.Invalid(c, faults)
 	}
 	id, err := s.store.Insert(ctx, c)
@@ -22,5 +31,5 @@ func (s *Service) Create(ctx context.Context, f Fields) (Category, error) {
 	return c, err
 }
 
-// nameTaken are the faults of a category whose name another one has.
+// nameTaken are the faults of a category whose name another one of the same school has, or of none like it.
 func nameTaken() problem.Fields { return problem.Fields{"name": {problem.Taken}} }

@@ -9,8 +9,21 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Get returns a category. Missing; Forbidden when it is privileged and p is not.
+// Get returns a category. Missing; Forbidden when it is privileged and p is not, or of a school that is not p's.
 func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Category, error) {
+	c, err := s.GetKept(ctx, p, id)
+	if err != nil || c.School == 0 || p.Permissions.Admin {
+		return c, err
+	}
+	seen, err := s.ofViewer(ctx, p, []Category{c})
+	if err == nil && len(seen) == 0 {
+		err = problem.New(problem.Forbidden, "")
+	}
+	return c, err
+}
+
+// GetKept is Get for an event that is in the category already: whose school it is does not matter.
+func (s *Service) GetKept(ctx context.Context, p principal.Principal, id int64) (Category, error) {
 	c, err := s.store.Get(ctx, id)
 	if err != nil {
 		return Category{}, record.Missing(err, Record, id)
@@ -19,6 +32,20 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Cat
 		return Category{}, problem.New(problem.Forbidden, "")
 	}
 	return c, nil
+}
+
+// GetToUse is Get for an event that is to be in the category from now on. To an admin, who sees it, one of a school
+// that is a school no longer is missing.
+func (s *Service) GetToUse(ctx context.Context, p principal.Principal, id int64) (Category, error) {
+	c, err := s.Get(ctx, p, id)
+	if err != nil || c.School == 0 || !p.Permissions.Admin {
+		return c, err
+	}
+	schools, err := s.schoolsAmong(ctx, []int64{c.School})
+	if err == nil && len(schools) == 0 {
+		err = problem.Missing(Record, id)
+	}
+	return c, err
 }
 
 // Find returns those of the categories that exist, by id and by import key, in no order.

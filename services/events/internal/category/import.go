@@ -3,7 +3,10 @@ package category
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -13,30 +16,49 @@ import (
 type Row struct {
 	Key    string
 	Hash   string
+	School string // key of the group of a school, without its type; "": it is the deployment's
 	Fields Fields
 }
 
+// name is what no two categories have in common: a name in a school, or in none.
+type name struct {
+	school int64
+	name   string
+}
+
+func nameOf(c Category) name { return name{c.School, c.Name} }
+
+// batch is what the rows of an import are compared with.
+type batch struct {
+	stored  map[string]Category     // by key
+	owners  map[name]string         // keys of those that have a name, "" of one made by hand
+	schools map[string]fact.Element // groups by key
+	own     []int64                 // schools that are p's to administer; for an admin nil
+}
+
 // Import makes the categories what the rows say; optional fields that a row lacks take their defaults. Each outcome
-// stands at its row's index. A row that is not right, or whose name another category has, fails alone. A dry run writes
-// nothing. For an administrator of a school, a row that would change anything fails: a bundle has rows of all that it
+// stands at its row's index. A row that is not right, or whose name another category of the same school has, fails
+// alone. A dry run writes nothing, and a school that is not found is then no fault. An administrator of a school
+// imports what it may change; of other rows it may have those that change nothing, for a bundle has rows of all that it
 // refers to.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
-	byKey, owners, err := s.find(ctx, rows)
+	b, err := s.read(ctx, p, rows)
 	if err != nil {
 		return nil, err
 	}
 	outcomes := make([]record.Outcome, len(rows))
 	for i, row := range rows {
-		stored, exists := byKey[row.Key]
+		stored, exists := b.stored[row.Key]
 		if exists && stored.ImportHash == row.Hash {
 			outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
 			continue
 		}
 		wanted := Category{ID: stored.ID, Key: row.Key, ImportHash: row.Hash}
 		faults := row.Fields.apply(&wanted)
-		if owner, named := owners[wanted.Name]; named && owner != row.Key {
+		known := b.applySchool(&wanted, row.School, faults, dryRun)
+		if owner, named := b.owners[nameOf(wanted)]; known && named && owner != row.Key {
 			faults.Add("name", problem.Taken)
 		}
 		if !p.Permissions.Admin {
@@ -46,13 +68,15 @@ func (s *Service) Import(
 				outcomes[i] = record.Outcome{Result: record.Unchanged, ID: stored.ID}
 				continue
 			}
-			faults.Add("key", problem.ForAdmins)
+			b.checkOwn(stored, wanted, faults)
 		}
 		if len(faults) > 0 {
 			outcomes[i] = record.Fail(faults)
 			continue
 		}
-		owners[wanted.Name] = row.Key
+		if known {
+			b.owners[nameOf(wanted)] = row.Key
+		}
 		if outcomes[i], err = s.save(ctx, wanted, dryRun); err != nil {
 			return nil, err
 		}
@@ -60,31 +84,78 @@ func (s *Service) Import(
 	return outcomes, nil
 }
 
-// find returns the stored categories of the rows by key, and the keys of those that have a name, by name: of the
-// rows' categories and of all that have one of the rows' names.
-func (s *Service) find(
-	ctx context.Context, rows []Row,
-) (byKey map[string]Category, owners map[string]string, err error) {
-	var keys, names []string
+// applySchool sets the school of a row's category, and says whether it is known. A group that is no longer current may
+// have been a school: what was exported with it has to come back.
+func (b batch) applySchool(c *Category, key string, faults problem.Fields, dryRun bool) (known bool) {
+	school, exists := b.schools[schoolKey(key)]
+	switch {
+	case key == "":
+		return true
+	case !exists && dryRun:
+	case !exists:
+		faults.Add("school", problem.MustExist)
+	case school.Current && !school.School:
+		faults.Add("school", problem.NotASchool)
+	default:
+		c.School = school.ID
+		return true
+	}
+	return false
+}
+
+// checkOwn adds what is not p's to administer in a category as it is, and as it is to be.
+func (b batch) checkOwn(stored, wanted Category, faults problem.Fields) {
+	foreign := func(c Category) bool { return c.School != 0 && !slices.Contains(b.own, c.School) }
+	switch {
+	case foreign(stored) || foreign(wanted):
+		faults.Add("school", problem.NotAdministered)
+	case wanted.School == 0, wanted.reserved(), stored.ID != 0 && (stored.School == 0 || stored.reserved()):
+		faults.Add("key", problem.ForAdmins)
+	}
+}
+
+func schoolKey(key string) string { return form.Group + ":" + key }
+
+// read finds what the rows name: the stored categories of their keys and names, and their schools.
+func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (batch, error) {
+	b := batch{map[string]Category{}, map[name]string{}, map[string]fact.Element{}, nil}
+	var keys, names, schools []string
 	for _, row := range rows {
 		keys = append(keys, row.Key)
 		var c Category
 		row.Fields.apply(&c)
 		names = append(names, c.Name)
+		if row.School != "" {
+			schools = append(schools, schoolKey(row.School))
+		}
 	}
 	stored, err := s.store.Find(ctx, nil, keys)
 	if err != nil {
-		return nil, nil, err
+		return b, err
 	}
 	named, err := s.store.FindNamed(ctx, names)
-	byKey, owners = map[string]Category{}, map[string]string{}
+	if err != nil {
+		return b, err
+	}
 	for _, c := range append(stored, named...) {
-		owners[c.Name] = c.Key
+		b.owners[nameOf(c)] = c.Key
 		if c.Key != "" {
-			byKey[c.Key] = c
+			b.stored[c.Key] = c
 		}
 	}
-	return byKey, owners, err
+	slices.Sort(schools)
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Compact(schools)})
+	ids := schoolsOf(stored...)
+	for _, e := range found {
+		b.schools[e.Key] = e
+		ids = append(ids, e.ID)
+	}
+	if err != nil || p.Permissions.Admin {
+		return b, err
+	}
+	slices.Sort(ids)
+	b.own, err = s.administered(ctx, p, slices.Compact(ids))
+	return b, err
 }
 
 // save stores an imported category. When another import of the same key came first, the later one wins.

@@ -3,12 +3,15 @@ package category
 import (
 	"context"
 	"errors"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // What a store says of a category that a unique index kept out.
 var (
 	ErrKeyTaken  = errors.New("another category has the import key")
-	ErrNameTaken = errors.New("another category has the name")
+	ErrNameTaken = errors.New("another category of the school has the name")
 )
 
 // Store keeps categories. Get and Change return record.ErrNotFound when there is no category with the id.
@@ -26,13 +29,27 @@ type Store interface {
 	Change(ctx context.Context, id int64, change func(*Category) error) (Category, error)
 }
 
-// Options of a Service; all are needed.
-type Options struct {
-	Store Store
+// Elements is what is asked of the elements service.
+type Elements interface {
+	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
+	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
+	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
 }
 
-// Service is the use cases of categories. It is safe for concurrent use.
-type Service struct{ store Store }
+// Options of a Service; all are needed.
+type Options struct {
+	Store    Store
+	Elements Elements
+	Zone     wiretime.Zone
+}
+
+// Service is the use cases of categories. It is safe for concurrent use. Elements is asked about categories of schools
+// alone.
+type Service struct {
+	store    Store
+	elements Elements
+	zone     wiretime.Zone
+}
 
 // New returns the use cases.
-func New(o Options) *Service { return &Service{o.Store} }
+func New(o Options) *Service { return &Service{o.Store, o.Elements, o.Zone} }

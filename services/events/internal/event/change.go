@@ -18,7 +18,7 @@ func (s *Service) Change(
 		if err := s.mustEdit(ctx, p, e); err != nil {
 			return err
 		}
-		refs, err := s.resolve(ctx, p, l, f, e.elementIDs(), nil, e.OwnerID)
+		refs, err := s.resolve(ctx, p, l, f, e.CategoryID, e.elementIDs(), nil, e.OwnerID)
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (s *Service) checkNew(
 	ctx context.Context, p principal.Principal, f Fields, submission Submission,
 ) (Event, *category.Category, *lookup, error) {
 	l := newLookup()
-	refs, err := s.resolve(ctx, p, l, f, nil, elementsOf(submission.Elements))
+	refs, err := s.resolve(ctx, p, l, f, 0, nil, elementsOf(submission.Elements))
 	if err != nil {
 		return Event{}, nil, nil, err
 	}
@@ -126,10 +126,11 @@ func (s *Service) newIDs(ctx context.Context, l *lookup, submitted []Submitted) 
 }
 
 // resolve finds the records that the fields name, and fetches besides, all at the same time, the elements that the
-// event names, those that are submitted, and users. Forbidden when p may not use the category. What p submits and does
-// not see is not found.
+// event, of that category until now, names, those that are submitted, and users. Forbidden when p may not use the
+// category. What p submits and does not see is not found.
 func (s *Service) resolve(
-	ctx context.Context, p principal.Principal, l *lookup, f Fields, named, submitted []int64, users ...int64,
+	ctx context.Context, p principal.Principal, l *lookup, f Fields, of int64, named, submitted []int64,
+	users ...int64,
 ) (references, error) {
 	var refs references
 	if f.OrganiserID != nil && *f.OrganiserID != 0 {
@@ -138,7 +139,11 @@ func (s *Service) resolve(
 	g, gctx := errgroup.WithContext(ctx)
 	if f.CategoryID != nil {
 		g.Go(func() error {
-			c, err := s.categories.Get(gctx, p, *f.CategoryID)
+			get := s.categories.GetToUse
+			if *f.CategoryID == of {
+				get = s.categories.GetKept
+			}
+			c, err := get(gctx, p, *f.CategoryID)
 			if problem.Is(err, problem.NotFound) {
 				return nil
 			}

@@ -95,7 +95,7 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 		faults.Add("category", problem.Blank)
 	case !exists && !b.dryRun:
 		faults.Add("category", problem.MustExist)
-	case exists && !category.UsableBy(b.p):
+	case exists && (!category.UsableBy(b.p) || !b.mayEnter(category, e)):
 		faults.Add("category", problem.NotAdministered)
 	}
 	organiser, exists := b.elements[staffKey(row.Organiser)]

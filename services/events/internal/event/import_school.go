@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
 
 // Which events an administrator of a school may import is decided here. They are those that have elements, all of which
@@ -24,6 +25,11 @@ func (b *batch) readOwn(ctx context.Context) error {
 			ids = append(ids, u.ElementID)
 		}
 	}
+	for _, c := range b.categories {
+		if c.School != 0 {
+			ids = append(ids, c.School)
+		}
+	}
 	b.own = map[int64]bool{}
 	slices.Sort(ids)
 	own, err := b.service.elements.Belonging(ctx, fact.BelongingQuestion{
@@ -33,6 +39,11 @@ func (b *batch) readOwn(ctx context.Context) error {
 		b.own[id] = true
 	}
 	return err
+}
+
+// mayEnter says whether an event may be of a category: one of a school that p administers, of no school, or its own.
+func (b *batch) mayEnter(c category.Category, e *Event) bool {
+	return b.own == nil || c.School == 0 || b.own[c.School] || c.ID == e.CategoryID
 }
 
 // checkOwn adds what is not p's in the event as it is, and in its row. What does not exist is another's fault to tell.

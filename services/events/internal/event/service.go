@@ -99,12 +99,14 @@ type Clashes interface {
 
 // Categories is what events asks of the use cases of categories.
 type Categories interface {
-	// Get returns the category for p to use. Missing; Forbidden when p may not.
-	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+	// GetToUse returns the category for an event of p's. Missing; Forbidden when p may not use it.
+	GetToUse(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+	// GetKept is GetToUse for an event that has it already.
+	GetKept(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
 	// Find returns those of the categories that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
-	// Schoolwide returns the ids of the school-wide categories.
-	Schoolwide(ctx context.Context) ([]int64, error)
+	// Schoolwide returns the school-wide categories.
+	Schoolwide(ctx context.Context) ([]category.Category, error)
 	// Busy says which of the categories are busy.
 	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }

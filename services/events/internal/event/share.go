@@ -97,7 +97,7 @@ func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) boo
 // Redraft returns the event as Change would make it, and what the fields are to other events of its series. Nothing is
 // written. Errors are those of Change about the fields.
 func (s *Service) Redraft(ctx context.Context, p principal.Principal, e Event, f Fields) (Event, Common, error) {
-	refs, err := s.resolve(ctx, p, newLookup(), f, nil, nil)
+	refs, err := s.resolve(ctx, p, newLookup(), f, e.CategoryID, nil, nil)
 	if err != nil {
 		return Event{}, Common{}, err
 	}

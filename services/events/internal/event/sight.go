@@ -53,10 +53,13 @@ func (s *Service) surrounded(who fact.Sight) Sight {
 // Sees says whether an event of that category is seen.
 func (v Sight) Sees(e *Event, of category.Category) bool {
 	switch {
-	case v.All(), v.owns(e), of.Schoolwide:
+	case v.All(), v.owns(e), of.Schoolwide && of.School == 0:
 		return true
 	}
 	touched := e.Days(v.zone)
+	if of.Schoolwide && v.reaches(of.School, touched) { // as if it committed the school's group
+		return true
+	}
 	return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
 		return c.Status.firm() && v.public[c.ElementID] || v.reaches(c.ElementID, touched)
 	})
@@ -252,8 +255,13 @@ func (s *Service) seenBy(ctx context.Context, v Sight) (*Seen, error) {
 	if v.All() {
 		return nil, nil
 	}
-	categories, err := s.categories.Schoolwide(ctx)
-	seen := &Seen{Reaches: slices.Clone(v.Reaches), OwnerID: v.UserID, Categories: categories}
+	schoolwide, err := s.categories.Schoolwide(ctx)
+	seen := &Seen{Reaches: slices.Clone(v.Reaches), OwnerID: v.UserID}
+	for _, of := range schoolwide {
+		if of.School == 0 || v.days[of.School] != nil {
+			seen.Categories = append(seen.Categories, of.ID)
+		}
+	}
 	for _, id := range v.Public {
 		seen.Reaches = append(seen.Reaches, fact.Reach{ElementID: id, Days: []wiretime.Days{AnyDays}})
 	}

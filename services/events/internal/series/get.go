@@ -89,7 +89,7 @@ func (s *Service) findCreated(
 
 // report says with what the events of a series clash by now.
 func (s *Service) report(ctx context.Context, p principal.Principal, v *View) error {
-	of, err := s.o.Categories.Get(ctx, p, v.Pattern.CategoryID)
+	of, err := s.o.Categories.GetKept(ctx, p, v.Pattern.CategoryID)
 	if err != nil {
 		return err
 	}

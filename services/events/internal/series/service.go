@@ -106,6 +106,8 @@ type Clasher interface {
 // Categories is what is asked of the use cases of categories.
 type Categories interface {
 	Get(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
+	// GetKept is Get for a series that has it already.
+	GetKept(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
 	// Busy says which of the categories are busy.
 	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }

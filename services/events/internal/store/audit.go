@@ -200,6 +200,9 @@ func categoryValues(c category.Category) []audit.Value {
 		audit.Text("name", c.Name),
 		audit.Int("pecking_order", int64(c.PeckingOrder)),
 	}
+	if c.School != 0 {
+		values = append(values, audit.ID("school_id", c.School))
+	}
 	for _, flag := range category.FlagNames() {
 		values = append(values, audit.Bool(flag, c.Flag(flag)))
 	}

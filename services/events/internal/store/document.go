@@ -200,6 +200,7 @@ type categoryDocument struct {
 	ImportHash   string        `bson:"import_hash,omitempty"`
 	Name         string        `bson:"name"`
 	PeckingOrder int           `bson:"pecking_order"`
+	School       int64         `bson:"school_id,omitempty"`
 	Flags        flagsDocument `bson:",inline"`
 
 	journal.Tail `bson:",inline"`
@@ -229,6 +230,7 @@ func (d *categoryDocument) category() category.Category {
 		ImportHash:   d.ImportHash,
 		Name:         d.Name,
 		PeckingOrder: d.PeckingOrder,
+		School:       d.School,
 		Flags:        category.Flags(d.Flags),
 	}
 }
@@ -241,6 +243,7 @@ func (d *categoryDocument) set(c category.Category) {
 		ImportHash:   c.ImportHash,
 		Name:         c.Name,
 		PeckingOrder: c.PeckingOrder,
+		School:       c.School,
 		Flags:        flagsDocument(c.Flags),
 	}
 }

@@ -55,7 +55,7 @@ func eventIndexes() []mongostore.Index {
 func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		{Name: importKey, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
-		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true},
+		{Name: "name_school", Keys: bson.D{{Key: "name", Value: 1}, {Key: "school_id", Value: 1}}, Unique: true},
 		auditlog.Index(),
 	}
 }
@@ -67,6 +67,10 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
+		return err
+	}
+	// Of the release before, which makes it again where it starts: names repeat between schools. name_school answers it.
+	if err := mongostore.DropIndexes(ctx, categoriesCollection(db), "name"); err != nil {
 		return err
 	}
 	if err := mongostore.EnsureIndexes(ctx, seriesCollection(db), seriesIndexes()); err != nil {

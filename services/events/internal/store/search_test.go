@@ -52,7 +52,9 @@ var (
 // schoolwide are the categories of a school of which the third is school-wide.
 type schoolwide struct{ event.Categories }
 
-func (schoolwide) Schoolwide(context.Context) ([]int64, error) { return []int64{3}, nil }
+func (schoolwide) Schoolwide(context.Context) ([]category.Category, error) {
+	return []category.Category{{ID: 3}}, nil
+}
 
 func (schoolwide) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
 	found := make([]category.Category, len(ids))

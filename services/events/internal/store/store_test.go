@@ -361,3 +361,25 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 		t.Errorf("the timed event moved to %+v", got)
 	}
 }
+
+// Names repeat between schools. What a process of the release before makes again goes at the next start.
+func TestNamesOfCategoriesAreUniqueInASchool(t *testing.T) {
+	db, s := open(t)
+	categories := NewCategories(CategoriesOptions{DB: db, IDs: s.ids})
+	before := []mongostore.Index{{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}, Unique: true}}
+	if err := mongostore.EnsureIndexes(t.Context(), categoriesCollection(db), before); err != nil {
+		t.Fatal(err)
+	}
+	if err := Prepare(t.Context(), db, timetest.London(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		school int64
+		taken  bool
+	}{{0, false}, {7, false}, {8, false}, {0, true}, {8, true}} {
+		_, err := categories.Insert(t.Context(), category.Category{Name: "Club", School: c.school})
+		if errors.Is(err, category.ErrNameTaken) != c.taken || err != nil && !c.taken {
+			t.Errorf("in %d: %v, taken %v", c.school, err, c.taken)
+		}
+	}
+}

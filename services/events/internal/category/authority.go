@@ -1,0 +1,188 @@
+package category
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+)
+
+// Which categories of schools a user sees, and which an administrator may administer, is decided here, whatever the
+// route. An admin may all. Others see those of the schools that they belong to today or administer; administrators of
+// schools administer those of their schools that are neither privileged nor confidential. A group that is a school no
+// longer has no members and no administrators in this.
+
+func forbidden() error { return problem.New(problem.Forbidden, "") }
+
+// schoolsOf returns the ids of the schools whose own the categories are, each once, in order.
+func schoolsOf(categories ...Category) []int64 {
+	var ids []int64
+	for _, c := range categories {
+		if c.School != 0 {
+			ids = append(ids, c.School)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// ofViewer returns those of the categories that are no school's, or of one of p's. Elements is asked only when one of
+// them is a school's: whose group p is in today, and what is a school.
+func (s *Service) ofViewer(ctx context.Context, p principal.Principal, categories []Category) ([]Category, error) {
+	schools := schoolsOf(categories...)
+	if p.Permissions.Admin || len(schools) == 0 {
+		return categories, nil
+	}
+	own, err := s.administered(ctx, p, schools)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.joined(ctx, p, schools)
+	if err != nil {
+		return nil, err
+	}
+	own = append(own, in...)
+	return slices.DeleteFunc(categories, func(c Category) bool {
+		return c.School != 0 && !slices.Contains(own, c.School)
+	}), nil
+}
+
+// joined returns those of the groups that are schools and that p belongs to today, in no order.
+func (s *Service) joined(ctx context.Context, p principal.Principal, groups []int64) ([]int64, error) {
+	if p.ElementID == 0 {
+		return nil, nil
+	}
+	today := s.zone.DayOf(time.Now())
+	found, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+		IDs: []int64{p.ElementID}, Days: wiretime.Days{First: today, Last: today},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var in []int64
+	for _, e := range found {
+		for _, r := range e.Reaches {
+			if slices.Contains(groups, r.ElementID) {
+				in = append(in, r.ElementID)
+			}
+		}
+	}
+	return s.schoolsAmong(ctx, in)
+}
+
+// schoolsAmong returns those of the elements that are schools, in no order.
+func (s *Service) schoolsAmong(ctx context.Context, ids []int64) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
+	var schools []int64
+	for _, e := range found {
+		if e.School {
+			schools = append(schools, e.ID)
+		}
+	}
+	return schools, err
+}
+
+// administered returns those of the schools that p administers, in order.
+func (s *Service) administered(ctx context.Context, p principal.Principal, schools []int64) ([]int64, error) {
+	if len(p.AdminOf) == 0 || len(schools) == 0 {
+		return nil, nil
+	}
+	own, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: schools})
+	if err != nil {
+		return nil, err
+	}
+	return s.schoolsAmong(ctx, own) // in a school there may be one that is none today
+}
+
+// mustAdminister returns Forbidden unless the category is p's to administer.
+func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, c Category) error {
+	if p.Permissions.Admin {
+		return nil
+	}
+	if c.School == 0 || c.reserved() {
+		return forbidden()
+	}
+	own, err := s.administered(ctx, p, []int64{c.School})
+	if err == nil && len(own) == 0 {
+		err = forbidden()
+	}
+	return err
+}
+
+// reserved says whether only an admin makes and changes such a category, whatever its school.
+func (c Category) reserved() bool { return c.Privileged || c.Confidential }
+
+// mayBecome returns Forbidden unless the category is p's to administer as it is to be, when before was. A school that
+// is at fault is not asked about.
+func (s *Service) mayBecome(
+	ctx context.Context, p principal.Principal, before, c Category, faults problem.Fields,
+) error {
+	switch {
+	case p.Permissions.Admin:
+		return nil
+	case c.reserved():
+		return forbidden()
+	case len(faults[schoolField]) > 0 || c.School == before.School && before.ID != 0:
+		return nil
+	}
+	return s.mustAdminister(ctx, p, c)
+}
+
+// begin sets the school of a new category: the one that is named, or where p administers schools, the only one of them.
+// Faults say that it has to be named, or is none. Forbidden when p administers none.
+func (s *Service) begin(
+	ctx context.Context, p principal.Principal, c *Category, named *int64, faults problem.Fields,
+) error {
+	switch {
+	case len(faults[schoolField]) > 0:
+		return nil
+	case named != nil && *named != 0:
+		c.School = *named
+		return s.mayOwn(ctx, *c, faults)
+	case p.Permissions.Admin:
+		return nil
+	}
+	schools, err := s.schoolsAmong(ctx, p.AdminOf)
+	switch {
+	case err != nil:
+		return err
+	case len(schools) == 0:
+		return forbidden()
+	case len(schools) > 1:
+		faults.Add(schoolField, problem.Blank)
+	default:
+		c.School = schools[0]
+	}
+	return nil
+}
+
+// mayOwn adds to the faults that the category's school is none. 0 is no school's, which is none.
+func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields) error {
+	if c.School == 0 {
+		return nil
+	}
+	schools, err := s.schoolsAmong(ctx, []int64{c.School})
+	if err == nil && len(schools) == 0 {
+		faults.Add(schoolField, problem.NotASchool)
+	}
+	return err
+}
+
+// listAdministered returns the categories with an id above after that Page shows to an administrator of schools.
+func (s *Service) listAdministered(ctx context.Context, p principal.Principal, after int64) ([]Category, error) {
+	all, err := s.store.List(ctx, after, 0)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.administered(ctx, p, schoolsOf(all...))
+	return slices.DeleteFunc(all, func(c Category) bool {
+		return !c.UsableBy(p) || c.School != 0 && !slices.Contains(own, c.School)
+	}), err
+}
