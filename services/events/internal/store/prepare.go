@@ -69,8 +69,8 @@ func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error 
 	if err := mongostore.EnsureIndexes(ctx, categoriesCollection(db), categoryIndexes()); err != nil {
 		return err
 	}
-	// Of the release before, which makes it again where it starts: names repeat between schools, and name_school answers
-	// what it did.
+	// Of the release before, which makes it again where it starts: names repeat between schools. name_school does for
+	// both.
 	if err := mongostore.DropIndexes(ctx, categoriesCollection(db), "name"); err != nil {
 		return err
 	}
