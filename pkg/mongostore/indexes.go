@@ -55,7 +55,7 @@ func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared [
 }
 
 // DropIndexes drops the indexes with these names, those that there are. It is for migrations: servers without them
-// must be able to answer the release before by other indexes.
+// must be able to answer the release before by other indexes. Any number of pods may call it at once.
 func DropIndexes(ctx context.Context, collection *mongo.Collection, names ...string) error {
 	existing, err := listIndexes(ctx, collection)
 	if err != nil {
@@ -65,8 +65,13 @@ func DropIndexes(ctx context.Context, collection *mongo.Collection, names ...str
 		if _, exists := existing[name]; !exists {
 			continue
 		}
-		if err := collection.Indexes().DropOne(ctx, name); err != nil {
-			return fmt.Errorf("drop index %s of %s: %w", name, collection.Name(), err)
+		dropErr := collection.Indexes().DropOne(ctx, name)
+		if dropErr == nil {
+			continue
+		}
+		left, err := listIndexes(ctx, collection)
+		if _, still := left[name]; err != nil || still { // else another pod was first
+			return fmt.Errorf("drop index %s of %s: %w", name, collection.Name(), errors.Join(dropErr, err))
 		}
 	}
 	return nil
