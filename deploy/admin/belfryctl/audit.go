@@ -69,7 +69,7 @@ func (f *logFlags) first(entries iter.Seq2[client.Record, error]) (found []clien
 }
 
 // ofSchools are the services whose audit an administrator of schools may read, as far as it is of its schools.
-var ofSchools = []string{"identity", "elements"}
+var ofSchools = []string{"identity", "elements", "events"}
 
 // auditFlags are the flags of audit.
 type auditFlags struct {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAudit_OfASchool: an administrator of a school reads what became of its users, elements and memberships, and
-// nothing of another school's.
+// TestAudit_OfASchool: an administrator of a school reads what became of its users, elements, memberships, categories
+// and webhooks, and nothing of another school's.
 func TestAudit_OfASchool(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -21,7 +21,7 @@ func TestAudit_OfASchool(t *testing.T) {
 		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group),
 			object{"members": []object{{"element_id": member}}}).Must(t, 201)
 	}
-	type school struct{ group, head, pupil, user int64 }
+	type school struct{ group, head, pupil, user, category, webhook int64 }
 	var schools []school
 	var uuids []string
 	for _, name := range []string{"North", "South"} {
@@ -37,6 +37,10 @@ func TestAudit_OfASchool(t *testing.T) {
 			"admin_of": []int64{s.group}, "permissions": object{"can_api": true},
 		}}).Must(t, 201)
 		s.user = made.Int(t, "user.id")
+		s.category = admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{
+			"name": name + " lesson", "school_id": s.group}}).Must(t, 201).Int(t, "eventcategory.id")
+		s.webhook = admin.Post(t, "/api/admin/webhooks", object{"webhook": object{
+			"url": "https://receiver.invalid/", "school_id": s.group}}).Must(t, 201).Int(t, "webhook.id")
 		schools, uuids = append(schools, s), append(uuids, made.Text(t, "user.uuid"))
 	}
 	own, other := schools[0], schools[1]
@@ -45,7 +49,7 @@ func TestAudit_OfASchool(t *testing.T) {
 
 	out := head.does(t, "audit")
 	for _, want := range []string{"North", fmt.Sprintf("User:%d ", own.user), fmt.Sprintf("Element:%d ", own.pupil),
-		"Membership:"} {
+		"Membership:", fmt.Sprintf("EventCategory:%d ", own.category), fmt.Sprintf("Webhook:%d ", own.webhook)} {
 		wantOut(t, out, want)
 	}
 	if strings.Contains(out, "South") || strings.Contains(out, fmt.Sprintf("User:%d ", other.user)) {
@@ -53,14 +57,18 @@ func TestAudit_OfASchool(t *testing.T) {
 	}
 	client := o.system.Login(t, uuids[0])
 	for path, code := range map[string]int{
-		fmt.Sprintf("elements?record=Element:%d", own.pupil):   200,
-		fmt.Sprintf("elements?record=Element:%d", other.pupil): 403,
-		fmt.Sprintf("identity?record=User:%d", own.user):       200,
-		fmt.Sprintf("identity?record=User:%d", other.user):     403,
-		"identity?record=User:1":                               403,
-		"elements?record=Import":                               200,
-		"events":                                               403,
-		"notes":                                                403,
+		fmt.Sprintf("elements?record=Element:%d", own.pupil):          200,
+		fmt.Sprintf("elements?record=Element:%d", other.pupil):        403,
+		fmt.Sprintf("identity?record=User:%d", own.user):              200,
+		fmt.Sprintf("identity?record=User:%d", other.user):            403,
+		"identity?record=User:1":                                      403,
+		"elements?record=Import":                                      200,
+		"events":                                                      200,
+		fmt.Sprintf("events?record=EventCategory:%d", own.category):   200,
+		fmt.Sprintf("events?record=EventCategory:%d", other.category): 403,
+		fmt.Sprintf("events?record=Webhook:%d", own.webhook):          200,
+		fmt.Sprintf("events?record=Webhook:%d", other.webhook):        403,
+		"notes": 403,
 	} {
 		a := client.Get(t, "/api/admin/audit/"+path)
 		if a.Code != code || code == 200 && strings.Contains(a.Body, "South") {
@@ -72,6 +80,16 @@ func TestAudit_OfASchool(t *testing.T) {
 			kinds = append(kinds, strings.Split(line.Record, ":")[0])
 		}
 		return slices.Compact(kinds)
+	}
+	events := client.Audit(t, "events", "")
+	for _, line := range events {
+		if line.Record != fmt.Sprintf("EventCategory:%d", own.category) &&
+			line.Record != fmt.Sprintf("Webhook:%d", own.webhook) {
+			t.Errorf("of events it is shown %s", line.Record)
+		}
+	}
+	if len(events) != 2 {
+		t.Errorf("%d entries of its category and webhook", len(events))
 	}
 	if kinds := of("Membership"); !slices.Equal(kinds, []string{"Membership"}) {
 		t.Errorf("memberships: %q", kinds)

@@ -37,8 +37,9 @@ type line struct {
 	Changes    []audit.Change `json:"changes"`
 }
 
-// Own returns the records of which an administrator of schools reads the audit: their type and their ids.
-type Own func(ctx context.Context, p principal.Principal) (recordType string, ids []int64, err error)
+// Own returns the records of which an administrator of schools reads the audit: their ids, by type. A type of which it
+// has none is there all the same.
+type Own func(ctx context.Context, p principal.Principal) (map[string][]int64, error)
 
 // Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
 // Administrators of schools read of it what is found by their own records; with own nil it is for admins alone.
@@ -75,17 +76,20 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own Own) error {
 }
 
 // narrowTo narrows a question to what is found by the caller's own records. Forbidden when it asks for one of their
-// type that is not its own.
+// types that is not its own.
 func (q *Query) narrowTo(ctx context.Context, p principal.Principal, own Own) error {
-	recordType, ids, err := own(ctx, p)
+	records, err := own(ctx, p)
 	if err != nil {
 		return err
 	}
-	q.Among = make([]string, len(ids))
-	for i, id := range ids {
-		q.Among[i] = audit.RecordOf(recordType, id).String()
+	q.Among = []string{}
+	for recordType, ids := range records {
+		for _, id := range ids {
+			q.Among = append(q.Among, audit.RecordOf(recordType, id).String())
+		}
 	}
-	if strings.HasPrefix(q.Record, recordType+":") && !slices.Contains(q.Among, q.Record) {
+	recordType, _, one := strings.Cut(q.Record, ":")
+	if _, is := records[recordType]; one && is && !slices.Contains(q.Among, q.Record) {
 		return problem.New(problem.Forbidden, "")
 	}
 	return nil

@@ -127,7 +127,7 @@ func (s *Service) enroll(ctx context.Context, school int64, elements ...Element)
 // memberships.
 func (s *Service) Administers(
 	ctx context.Context, p principal.Principal,
-) (recordType string, ids []int64, err error) {
-	ids, err = s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
-	return "Element", ids, err
+) (map[string][]int64, error) {
+	ids, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+	return map[string][]int64{"Element": ids}, err
 }

@@ -1,18 +1,22 @@
 package api
 
 import (
+	"context"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/follow"
+	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/series"
 )
 
@@ -145,7 +149,7 @@ func (h handlers) public() []web.Route {
 		},
 		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),
 		importer.Route("events", web.SchoolAdmin, h.audit, h.importEvents),
-		h.audit.Route("events", h.shape.zone, nil),
+		h.audit.Route("events", h.shape.zone, h.administers),
 	}...)
 }
 
@@ -160,4 +164,19 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Calendar, h.calendar),
 		web.Serve(neighbour.EraseEvents, h.erase),
 	}
+}
+
+// administers implements auditlog.Own: p reads the audit of the categories and the webhooks of its schools. What was
+// done to events is of no school alone.
+func (h handlers) administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
+	categories, err := h.categories.Administers(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, err := h.webhooks.notices.ListWebhooks(ctx, p)
+	ids := make([]int64, len(webhooks))
+	for i, w := range webhooks {
+		ids[i] = w.ID
+	}
+	return map[string][]int64{category.Record: categories, notice.WebhookRecord: ids}, err
 }

@@ -175,6 +175,22 @@ func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields)
 	return err
 }
 
+// Administers returns the ids of the categories of p's schools, those that only an admin changes too.
+func (s *Service) Administers(ctx context.Context, p principal.Principal) ([]int64, error) {
+	all, err := s.store.List(ctx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.administered(ctx, p, schoolsOf(all...))
+	var ids []int64
+	for _, c := range all {
+		if slices.Contains(own, c.School) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids, err
+}
+
 // listAdministered returns the categories with an id above after that Page shows to an administrator of schools.
 func (s *Service) listAdministered(ctx context.Context, p principal.Principal, after int64) ([]Category, error) {
 	all, err := s.store.List(ctx, after, 0)

@@ -122,22 +122,23 @@ func (s *Service) changeAdministered(
 // today.
 func (s *Service) Administers(
 	ctx context.Context, p principal.Principal,
-) (recordType string, ids []int64, err error) {
-	f := Filter{Limit: usersAtOnce}
-	f.Elements, err = s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
-	if err != nil || len(f.Elements) == 0 {
-		return TypeName, nil, err
+) (map[string][]int64, error) {
+	own := map[string][]int64{TypeName: nil}
+	elements, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+	f := Filter{Elements: elements, Limit: usersAtOnce}
+	if err != nil || len(elements) == 0 {
+		return own, err
 	}
 	for {
 		users, err := s.store.List(ctx, f)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		for _, u := range users {
-			ids = append(ids, u.ID)
+			own[TypeName] = append(own[TypeName], u.ID)
 		}
 		if len(users) < f.Limit {
-			return TypeName, ids, nil
+			return own, nil
 		}
 		f.After = users[len(users)-1].ID
 	}
