@@ -151,7 +151,7 @@ func TestAdministration_ASchoolIsAGroup(t *testing.T) {
 }
 
 // What a search by school finds, page by page, is what the search of all finds, as far as it is the school's, in the
-// same order: the first is looked through in memory, the second by the store.
+// same order.
 func TestAdministration_ASearchBySchoolIsThatOfAllWithinIt(t *testing.T) {
 	s := newTwoSchools(t)
 	names := []string{

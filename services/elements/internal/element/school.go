@@ -1,7 +1,6 @@
 package element
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -170,29 +169,6 @@ func (s *Service) search(
 		all = all[:limit]
 	}
 	return all, err
-}
-
-// maxPicked is of how many elements a school may consist whose names are looked through in memory.
-const maxPicked = 10_000
-
-// pick returns the first of the elements that are current, that the search is among and that has chooses, in the order
-// of name, then id, up to limit; 0: no limit. It looks at all elements of among.IDs, which are in memory as a rule: a
-// store would find all names of the district first, or look up each of the ids.
-func (s *Service) pick(ctx context.Context, among Among, limit int, has func(Element) bool) ([]Element, error) {
-	all, err := s.store.Find(ctx, among.IDs)
-	if err != nil {
-		return nil, err
-	}
-	inOrder := func(a, b Element) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
-	all = slices.DeleteFunc(all, func(e Element) bool {
-		return !e.Current || among.EntityType != "" && e.EntityType != among.EntityType || !among.Seen.has(e) ||
-			among.After != nil && inOrder(e, Element{Name: among.After.Name, ID: among.After.ID}) <= 0 || !has(e)
-	})
-	slices.SortFunc(all, inOrder)
-	if limit > 0 && len(all) > limit {
-		all = all[:limit]
-	}
-	return all, nil
 }
 
 // belong returns those of the ids that belong to one of the schools today, in order.

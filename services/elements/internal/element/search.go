@@ -57,12 +57,9 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 		ask++
 	}
 	found, err = s.search(ctx, p, q.School, among, ask, func(among Among, limit int) ([]Element, error) {
-		known := among.IDs != nil && len(among.IDs) <= maxPicked
 		switch {
 		case q.Name != "":
 			return s.store.ListByName(ctx, q.Name, among, limit)
-		case known:
-			return s.pick(ctx, among, limit, func(e Element) bool { return q.Part == "" || n.In(e.Name) })
 		case q.Part != "":
 			return s.store.ListByNeedle(ctx, n, among, limit)
 		}

@@ -137,15 +137,6 @@ type Seen struct {
 	Types []string
 }
 
-// has says whether an element is among them.
-func (s *Seen) has(e Element) bool {
-	if s == nil || slices.Contains(s.Types, e.EntityType) {
-		return true
-	}
-	_, found := slices.BinarySearch(s.IDs, e.ID)
-	return found || e.isPublic()
-}
-
 // seen are the elements that are seen on one of the days.
 func (v sight) seen() *Seen {
 	if v.All() {
