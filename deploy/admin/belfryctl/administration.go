@@ -83,6 +83,12 @@ func (j job) userID(text string) (int64, error) {
 // elementID returns the element that an argument names: by id, or by its import key (Staff:17).
 func (j job) elementID(text string) (int64, error) { return elementID(j.ctx, j.c, text) }
 
+// isAdmin says whether the user has the permission admin; others may administer schools.
+func isAdmin(ctx context.Context, c *client.Client) (bool, error) {
+	permissions, err := c.Get(ctx, "/api/me", "permissions")
+	return permissions["admin"] == true, err
+}
+
 func elementID(ctx context.Context, c *client.Client, text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil

@@ -123,11 +123,11 @@ func runAudit(j job, f auditFlags) error {
 		return err
 	}
 	if !j.given("service") {
-		permissions, err := j.c.Get(j.ctx, "/api/me", "permissions")
+		admin, err := isAdmin(j.ctx, j.c)
 		if err != nil {
 			return err
 		}
-		if permissions["admin"] != true {
+		if !admin {
 			f.services = ofSchools
 		}
 	}

@@ -188,11 +188,10 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
 		return err
 	}
-	permissions, err := l.client.Get(ctx, "/api/me", "permissions")
+	admin, err := isAdmin(ctx, l.client)
 	if err != nil {
 		return err
 	}
-	admin := permissions["admin"] == true
 	if admin { // others can't list all of it
 		twice, err := l.client.MadeHere(ctx, source)
 		if err != nil {

@@ -22,8 +22,8 @@ var adapters = map[string]string{
 }
 
 // shared are the packages that domain packages may import.
-var shared = []string{"audit", "change", "fact", "form", "idempotency", "needle", "principal", "problem", "record",
-	"wiretime"}
+var shared = []string{"audit", "authority", "change", "fact", "form", "idempotency", "needle", "principal",
+	"problem", "record", "wiretime"}
 
 // forbidden are import paths; each stands for all packages below it, too.
 var forbidden = []string{"net/http", "github.com/gofiber/fiber", "go.mongodb.org", "github.com/redis/go-redis",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -15,12 +16,8 @@ import (
 
 // mustAdminister returns Forbidden unless p administers each of the elements, which exist.
 func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, ids ...int64) error {
-	if p.Permissions.Admin || len(ids) == 0 {
-		return nil
-	}
-	ids = distinctIDs(ids)
-	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
-	if err == nil && !slices.Equal(own, ids) {
+	own, err := authority.AskOwn(ctx, p, ids, s.Belonging)
+	if err == nil && slices.ContainsFunc(ids, func(id int64) bool { return !own.Has(id) }) {
 		err = problem.New(problem.Forbidden, "")
 	}
 	return err
@@ -88,16 +85,10 @@ func (s *Service) schoolOfNew(
 			return 0, nil
 		}
 		schools, err := s.onlySchools(ctx, p.AdminOf)
-		switch {
-		case err != nil:
+		if err != nil {
 			return 0, err
-		case len(schools) == 1:
-			return schools[0], nil
-		case len(schools) == 0:
-			return 0, problem.New(problem.Forbidden, "")
 		}
-		faults.Add("school_id", problem.Blank)
-		return 0, nil
+		return authority.Only(schools, "school_id", faults)
 	}
 	school, err := s.GetAdministered(ctx, p, named)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -64,7 +65,11 @@ func (s *Service) importAdministrators(
 	if err != nil {
 		return false, err
 	}
-	foreign, err := s.foreignOfAdministrators(ctx, p, elements, users)
+	ids := idsOf(slices.Collect(maps.Values(elements)))
+	for _, u := range users {
+		ids = append(ids, u.ElementID)
+	}
+	own, err := authority.AskOwn(ctx, p, ids, s.Belonging)
 	if err != nil {
 		return false, err
 	}
@@ -73,9 +78,9 @@ func (s *Service) importAdministrators(
 		e, elementExists := elements[r.Element]
 		user, userExists := users[r.User]
 		switch {
-		case elementExists && (foreign[e.ID] || e.Details.School && !p.Permissions.Admin):
+		case elementExists && (!own.Has(e.ID) || e.Details.School && !p.Permissions.Admin):
 			return record.Fail(problem.Fields{"element": {problem.NotAdministered}})
-		case userExists && foreign[user.ElementID]:
+		case userExists && !own.Has(user.ElementID):
 			return record.Fail(problem.Fields{"user": {problem.NotAdministered}})
 		case elementExists && slices.Contains(e.ImportedAdministrators, r.User):
 			return record.Outcome{Result: record.Unchanged, ID: e.ID}
@@ -91,18 +96,6 @@ func (s *Service) importAdministrators(
 		return record.Outcome{Result: record.Created, ID: e.ID}
 	})
 	return s.store.Replace(ctx, slices.Collect(maps.Values(changed)))
-}
-
-// foreignOfAdministrators is foreign for the elements and those that the users are; 0, of a user who is none, is
-// foreign to all but an admin.
-func (s *Service) foreignOfAdministrators(
-	ctx context.Context, p principal.Principal, elements map[string]Element, users map[string]fact.User,
-) (map[int64]bool, error) {
-	all := maps.Clone(elements)
-	for key, u := range users {
-		all["of the user "+key] = Element{ID: u.ElementID}
-	}
-	return s.foreign(ctx, p, all)
 }
 
 // missingFields returns a fault for each field whose record does not exist.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/erasure"
-	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -64,7 +64,7 @@ func (s *Service) importElements(
 	if err != nil {
 		return false, err
 	}
-	foreign, err := s.foreign(ctx, p, existing)
+	own, err := authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(existing))), s.Belonging)
 	if err != nil {
 		return false, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) importElements(
 		if _, erased := existing[t.hiddenKey(salt, r.Key)]; erased {
 			return record.Fail(problem.Fields{"key": {erasure.Refused}})
 		}
-		if foreign[e.ID] && waiting[e.ID].ID == 0 {
+		if _, waits := waiting[e.ID]; exists && !own.Has(e.ID) && !waits {
 			return record.Fail(problem.Fields{"key": {problem.NotAdministered}})
 		}
 		if exists && (e.ImportHash == r.Hash || e.Erased) {
@@ -132,25 +132,6 @@ func (s *Service) waiting(
 		delete(waiting, m.Member)
 	}
 	return waiting, err
-}
-
-// foreign returns the ids of those elements that are not p's to administer.
-func (s *Service) foreign(
-	ctx context.Context, p principal.Principal, elements map[string]Element,
-) (map[int64]bool, error) {
-	foreign := map[int64]bool{}
-	if p.Permissions.Admin || len(elements) == 0 {
-		return foreign, nil
-	}
-	var ids []int64
-	for _, e := range elements {
-		ids, foreign[e.ID] = append(ids, e.ID), true
-	}
-	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
-	for _, id := range own {
-		delete(foreign, id)
-	}
-	return foreign, err
 }
 
 // hiddenKey is what an erased element has in place of an import's key.

@@ -2,8 +2,10 @@ package element
 
 import (
 	"context"
+	"maps"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -97,7 +99,7 @@ func (s *Service) ImportMemberships(
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := s.foreign(ctx, p, elements)
+	own, err := authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(elements))), s.Belonging)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +108,7 @@ func (s *Service) ImportMemberships(
 		for field, key := range map[string]string{"group": r.groupKey(), "member": r.Member} {
 			e, exists := elements[key]
 			switch {
-			case foreign[e.ID]:
+			case exists && !own.Has(e.ID):
 				faults.Add(field, problem.NotAdministered)
 			case !exists && !dry:
 				faults.Add(field, problem.MustExist)

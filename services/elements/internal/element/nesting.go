@@ -88,32 +88,47 @@ func prefetch(ctx context.Context, up lookup, ids []int64) (lookup, error) {
 
 // peopleAndThings returns the ids of the people and things that are in the groups on any of the days, directly or
 // through other groups, each once, in order. On one day the result is exact. On several, a member of a nested group
-// counts also when the two memberships share no day. It calls down once for each level of nesting, and asks for no
-// group twice.
+// counts also when the two memberships share no day. It calls down as descend does.
 func peopleAndThings(ctx context.Context, down lookup, groups []int64, on wiretime.Days) ([]int64, error) {
+	var all []int64
+	_, err := descend(ctx, down, groups, on, func(m *Membership) {
+		if !m.Nested {
+			all = append(all, m.Member)
+		}
+	})
+	return distinctIDs(all), err
+}
+
+// descend calls each for every membership in the groups that holds on any of the days, directly or through other
+// groups, and returns the groups whose members it has looked up. It calls down once for each level of nesting, and asks
+// for no group twice.
+func descend(
+	ctx context.Context, down lookup, groups []int64, on wiretime.Days, each func(*Membership),
+) (asked []int64, err error) {
 	seen := map[int64]bool{}
 	for _, group := range groups {
 		seen[group] = true
 	}
-	var all []int64
 	for len(groups) > 0 {
+		asked = append(asked, groups...)
 		found, err := down(ctx, groups)
 		if err != nil {
 			return nil, err
 		}
 		groups = nil
-		for _, m := range found {
-			switch {
-			case len(wiretime.IntersectDays(m.Days, []wiretime.Days{on})) == 0:
-			case !m.Nested:
-				all = append(all, m.Member)
-			case !seen[m.Member]:
+		for i := range found {
+			m := &found[i]
+			if !slices.ContainsFunc(m.Days, on.Overlaps) {
+				continue
+			}
+			each(m)
+			if m.Nested && !seen[m.Member] {
 				seen[m.Member] = true
 				groups = append(groups, m.Member)
 			}
 		}
 	}
-	return distinctIDs(all), nil
+	return asked, nil
 }
 
 // distinctIDs returns the ids in order, each once.

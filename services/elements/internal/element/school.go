@@ -2,13 +2,11 @@ package element
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Who and what belongs to which school is decided here, whatever the route: a school is a group, and what is in it
@@ -92,43 +90,22 @@ func (s *Service) onlySchools(ctx context.Context, ids []int64) ([]int64, error)
 
 // belonging returns the ids of all that belongs to the schools today, in order.
 func (s *Service) belonging(ctx context.Context, schools []int64) ([]int64, error) {
-	today := s.today()
+	today := s.onToday()
 	var all []int64
 	for _, school := range schools {
-		ids, err := s.memberships.Belonging(ctx, school, today,
-			func(ctx context.Context) (ids, groups []int64, err error) { return s.walkDown(ctx, school, today) })
+		ids, err := s.memberships.Belonging(ctx, school, today.First,
+			func(ctx context.Context) (ids, groups []int64, err error) {
+				ids = append(ids, school)
+				groups, err = descend(ctx, s.downward(today), []int64{school}, today,
+					func(m *Membership) { ids = append(ids, m.Member) })
+				return distinctIDs(ids), groups, err
+			})
 		if err != nil || len(schools) == 1 {
 			return ids, err
 		}
 		all = append(all, ids...)
 	}
 	return distinctIDs(all), nil
-}
-
-// walkDown returns what is in a group on a day, directly or through other groups, with the group itself, in order, and
-// the groups whose members it has looked up: once for each level of nesting.
-func (s *Service) walkDown(ctx context.Context, group int64, on wiretime.Day) (ids, groups []int64, err error) {
-	down := s.downward(wiretime.Days{First: on, Last: on})
-	seen := map[int64]bool{group: true}
-	for level := []int64{group}; len(level) > 0; {
-		groups = append(groups, level...)
-		found, err := down(ctx, level)
-		if err != nil {
-			return nil, nil, err
-		}
-		level = nil
-		for i := range found {
-			m := &found[i]
-			if seen[m.Member] || !slices.ContainsFunc(m.Days, func(d wiretime.Days) bool { return d.Has(on) }) {
-				continue
-			}
-			seen[m.Member] = true
-			if m.Nested {
-				level = append(level, m.Member)
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(seen)), groups, nil
 }
 
 // search lists, by list, what is among the elements and the filter chooses, up to a limit; 0: no limit.

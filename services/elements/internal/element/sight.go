@@ -130,8 +130,8 @@ func (e Element) isPublic() bool {
 	return e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic
 }
 
-// Seen are the elements that a viewer sees: those with one of the ids, which are in order, those of one of the types,
-// and the public ones. Nil are all elements.
+// Seen are the elements that a viewer sees: those with one of the ids, those of one of the types, and the public ones.
+// Nil are all elements.
 type Seen struct {
 	IDs   []int64
 	Types []string

@@ -129,9 +129,7 @@ func (s *Memberships) findBy(
 	var found []element.Membership
 	for _, memberships := range byEnd {
 		for _, m := range memberships {
-			if slices.ContainsFunc(m.Days, func(d wiretime.Days) bool {
-				return d.First <= days.Last && d.Last >= days.First
-			}) {
+			if slices.ContainsFunc(m.Days, days.Overlaps) {
 				found = append(found, m)
 			}
 		}

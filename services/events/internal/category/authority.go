@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -71,22 +72,7 @@ func (s *Service) joined(ctx context.Context, p principal.Principal, groups []in
 			}
 		}
 	}
-	return s.schoolsAmong(ctx, in)
-}
-
-// schoolsAmong returns those of the elements that are schools, in no order.
-func (s *Service) schoolsAmong(ctx context.Context, ids []int64) ([]int64, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
-	var schools []int64
-	for _, e := range found {
-		if e.School {
-			schools = append(schools, e.ID)
-		}
-	}
-	return schools, err
+	return authority.Schools(ctx, in, s.elements.Facts)
 }
 
 // administered returns those of the schools that p administers, in order.
@@ -98,7 +84,7 @@ func (s *Service) administered(ctx context.Context, p principal.Principal, schoo
 	if err != nil {
 		return nil, err
 	}
-	return s.schoolsAmong(ctx, own) // in a school there may be one that is none today
+	return authority.Schools(ctx, own, s.elements.Facts) // in a school there may be one that is none today
 }
 
 // mustAdminister returns Forbidden unless the category is p's to administer.
@@ -149,18 +135,11 @@ func (s *Service) begin(
 	case p.Permissions.Admin:
 		return nil
 	}
-	schools, err := s.schoolsAmong(ctx, p.AdminOf)
-	switch {
-	case err != nil:
-		return err
-	case len(schools) == 0:
-		return forbidden()
-	case len(schools) > 1:
-		faults.Add(schoolField, problem.Blank)
-	default:
-		c.School = schools[0]
+	schools, err := authority.Schools(ctx, p.AdminOf, s.elements.Facts)
+	if err == nil {
+		c.School, err = authority.Only(schools, schoolField, faults)
 	}
-	return nil
+	return err
 }
 
 // mayOwn adds to the faults that the category's school is none. 0 is no school's, which is none.
@@ -168,7 +147,7 @@ func (s *Service) mayOwn(ctx context.Context, c Category, faults problem.Fields)
 	if c.School == 0 {
 		return nil
 	}
-	schools, err := s.schoolsAmong(ctx, []int64{c.School})
+	schools, err := authority.Schools(ctx, []int64{c.School}, s.elements.Facts)
 	if err == nil && len(schools) == 0 {
 		faults.Add(schoolField, problem.NotASchool)
 	}

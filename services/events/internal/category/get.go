@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -41,7 +42,7 @@ func (s *Service) GetToUse(ctx context.Context, p principal.Principal, id int64)
 	if err != nil || c.School == 0 || !p.Permissions.Admin {
 		return c, err
 	}
-	schools, err := s.schoolsAmong(ctx, []int64{c.School})
+	schools, err := authority.Schools(ctx, []int64{c.School}, s.elements.Facts)
 	if err == nil && len(schools) == 0 {
 		err = problem.Missing(Record, id)
 	}

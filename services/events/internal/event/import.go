@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -52,7 +53,7 @@ type batch struct {
 	elements   map[string]fact.Element // by key
 	users      map[string]fact.User    // by key
 	categories map[string]category.Category
-	own        map[int64]bool // elements that p administers; nil: all
+	own        authority.Own // of all that the rows and their events refer to
 	outcomes   []record.Outcome
 }
 

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
 )
@@ -15,43 +15,29 @@ import (
 // there must be such before the row and after it.
 
 // readOwn asks which of all that the rows and their events refer to is p's to administer.
-func (b *batch) readOwn(ctx context.Context) error {
-	if b.p.Permissions.Admin {
-		return nil
-	}
+func (b *batch) readOwn(ctx context.Context) (err error) {
 	ids := slices.Collect(maps.Keys(b.lookup.asked))
 	for _, u := range b.users {
-		if u.ElementID != 0 {
-			ids = append(ids, u.ElementID)
-		}
+		ids = append(ids, u.ElementID)
 	}
 	for _, c := range b.categories {
-		if c.School != 0 {
-			ids = append(ids, c.School)
-		}
+		ids = append(ids, c.School)
 	}
-	b.own = map[int64]bool{}
-	slices.Sort(ids)
-	own, err := b.service.elements.Belonging(ctx, fact.BelongingQuestion{
-		Schools: b.p.AdminOf, IDs: slices.Compact(ids),
-	})
-	for _, id := range own {
-		b.own[id] = true
-	}
+	b.own, err = authority.AskOwn(ctx, b.p, ids, b.service.elements.Belonging)
 	return err
 }
 
 // mayEnter says whether an event may be of a category: one of a school that p administers, of no school, or its own.
 func (b *batch) mayEnter(c category.Category, e *Event) bool {
-	return b.own == nil || c.School == 0 || b.own[c.School] || c.ID == e.CategoryID
+	return c.School == 0 || b.own.Has(c.School) || c.ID == e.CategoryID
 }
 
 // checkOwn adds what is not p's in the event as it is, and in its row. What does not exist is another's fault to tell.
 func (b *batch) checkOwn(e *Event, row Row, faults problem.Fields) {
-	if b.own == nil {
+	if b.own.All() {
 		return
 	}
-	foreign := func(id int64) bool { return id != 0 && !b.own[id] }
+	foreign := func(id int64) bool { return id != 0 && !b.own.Has(id) }
 	if e.Key != "" && (len(e.Commitments)+len(e.Requests) == 0 || slices.ContainsFunc(e.elementIDs(), foreign)) {
 		faults.Add("key", problem.NotAdministered)
 		return // what it refers to is nobody else's business
@@ -69,7 +55,7 @@ func (b *batch) checkOwn(e *Event, row Row, faults problem.Fields) {
 	}
 	foreignUser := func(key string) bool {
 		u, exists := b.users[key]
-		return exists && !b.own[u.ElementID]
+		return exists && !b.own.Has(u.ElementID)
 	}
 	if foreignUser(row.Owner) {
 		faults.Add("owner", problem.NotAdministered)

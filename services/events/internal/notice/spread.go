@@ -36,7 +36,13 @@ func (s *Service) spread(ctx context.Context) error {
 // spreadOne adds what is to be sent of a notice, and only then says that it is spread. Identity is asked only when
 // there is mail.
 func (s *Service) spreadOne(ctx context.Context, n Notice) error {
-	elements, err := s.elementsOf(ctx, n)
+	hooks, err := s.Store.ListWebhooks(ctx)
+	if err != nil {
+		return err
+	}
+	hooks = slices.DeleteFunc(hooks, func(w Webhook) bool { return !w.Active || !w.wants(n.Kind) })
+	schools := schoolsOf(hooks)
+	elements, err := s.elementsOf(ctx, n, schools)
 	if err != nil {
 		return err
 	}
@@ -44,12 +50,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
-	hooks, err := s.Store.ListWebhooks(ctx)
-	if err != nil {
-		return err
-	}
-	hooks = slices.DeleteFunc(hooks, func(w Webhook) bool { return !w.Active || !w.wants(n.Kind) })
-	told, err := s.schoolsTold(ctx, n, hooks)
+	told, err := s.schoolsTold(ctx, n, schools, elements)
 	if err != nil {
 		return err
 	}
@@ -57,11 +58,11 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	for _, hook := range hooks {
 		of := hushed
 		if hook.SchoolID != 0 {
-			of.Entries = told[hook.SchoolID]
+			if of.Entries = told[hook.SchoolID]; len(of.Entries) == 0 {
+				continue
+			}
 		}
-		if len(of.Entries) > 0 {
-			deliveries = append(deliveries, s.delivery(hook, of, elements))
-		}
+		deliveries = append(deliveries, s.delivery(hook, of, elements))
 	}
 	if _, err := s.Store.AddDeliveries(ctx, deliveries); err != nil {
 		return err
@@ -103,9 +104,9 @@ func (n Notice) elementIDs() []int64 {
 	return ids
 }
 
-// elementsOf returns the facts of the elements and groups that a notice names, as they are now.
-func (s *Service) elementsOf(ctx context.Context, n Notice) (map[int64]fact.Element, error) {
-	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: n.elementIDs()})
+// elementsOf returns the facts of the elements and groups that a notice names, and of the others, as they are now.
+func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map[int64]fact.Element, error) {
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: append(n.elementIDs(), others...)})
 	if err != nil {
 		return nil, err
 	}

@@ -162,8 +162,8 @@ func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f We
 }
 
 // RenewSecret gives a webhook a new secret. For a day the one before signs along, so that nothing is refused until the
-// receiver has the new one; of several renewals in a day, the last four before do.
-// Missing; Forbidden when it is not p's.
+// receiver has the new one; of several renewals in a day, the last four before do. Missing; Forbidden when it is not
+// p's.
 func (s *Service) RenewSecret(ctx context.Context, p principal.Principal, id int64) (Webhook, error) {
 	if err := s.mustHoldID(ctx, p, id); err != nil {
 		return Webhook{}, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -18,7 +19,7 @@ import (
 
 // ownSchools returns the schools that p administers and that are schools today.
 func (s *Service) ownSchools(ctx context.Context, p principal.Principal) ([]int64, error) {
-	return s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: p.AdminOf})
+	return authority.Schools(ctx, p.AdminOf, s.Elements.Facts)
 }
 
 // mustHold returns Forbidden unless p administers the webhook.
@@ -56,15 +57,12 @@ func (s *Service) schoolOfNew(ctx context.Context, p principal.Principal, f Webh
 	switch {
 	case err != nil:
 		return 0, err
-	case len(own) == 0, named != 0 && !slices.Contains(own, named):
+	case named == 0:
+		return authority.Only(own, "school_id", f.Faults)
+	case !slices.Contains(own, named):
 		return 0, problem.New(problem.Forbidden, "")
-	case named != 0:
-		return named, nil
-	case len(own) > 1:
-		f.Faults.Add("school_id", problem.Blank)
-		return 0, nil
 	}
-	return own[0], nil
+	return named, nil
 }
 
 // checkSchool adds a fault when the element, 0: none, is no school.
@@ -78,32 +76,30 @@ func (s *Service) checkSchool(ctx context.Context, id int64, faults problem.Fiel
 	case len(found) == 0:
 		faults.Add("school_id", problem.MustExist)
 	case !found[0].School:
-		faults.Add("school_id", "is not a school")
+		faults.Add("school_id", problem.NotASchool)
 	}
 	return err
 }
 
-// schoolsTold returns for each school that has one of the webhooks those entries of a notice that it is told of. One
-// question serves all schools. What is no school any more is told of nothing.
-func (s *Service) schoolsTold(
-	ctx context.Context, n Notice, hooks []Webhook,
-) (map[int64][]event.Entry, error) {
-	told := map[int64][]event.Entry{}
+// schoolsOf returns the schools that have one of the webhooks.
+func schoolsOf(hooks []Webhook) []int64 {
+	var schools []int64
 	for _, hook := range hooks {
 		if hook.SchoolID != 0 {
-			told[hook.SchoolID] = nil
+			schools = append(schools, hook.SchoolID)
 		}
 	}
-	if len(told) == 0 {
-		return nil, nil
-	}
-	schools := make([]int64, 0, len(told))
-	for id := range told {
-		schools = append(schools, id)
-	}
-	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: schools})
-	if err != nil {
-		return nil, err
+	return schools
+}
+
+// schoolsTold returns for each of the schools those entries of a notice that it is told of. One question serves all
+// schools. What is no school any more, as the facts say, is told of nothing.
+func (s *Service) schoolsTold(
+	ctx context.Context, n Notice, schools []int64, facts map[int64]fact.Element,
+) (map[int64][]event.Entry, error) {
+	told := map[int64][]event.Entry{}
+	if len(schools) == 0 {
+		return told, nil
 	}
 	today := s.Zone.DayOf(time.Now())
 	reaches, err := s.Elements.Reaches(ctx, fact.ReachesQuestion{
@@ -118,13 +114,11 @@ func (s *Service) schoolsTold(
 			belongs[[2]int64{of.ElementID, r.ElementID}] = true
 		}
 	}
-	for _, school := range facts {
-		if !school.School {
-			continue
-		}
+	for _, school := range slices.Compact(slices.Sorted(slices.Values(schools))) {
 		for _, e := range n.Entries {
-			if belongs[[2]int64{e.ElementID, school.ID}] || belongs[[2]int64{e.GroupID, school.ID}] {
-				told[school.ID] = append(told[school.ID], e)
+			belong := belongs[[2]int64{e.ElementID, school}] || belongs[[2]int64{e.GroupID, school}]
+			if facts[school].School && belong {
+				told[school] = append(told[school], e)
 			}
 		}
 	}

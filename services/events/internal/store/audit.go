@@ -235,7 +235,7 @@ func webhookValues(w notice.Webhook) []audit.Value {
 		audit.Secret("secret", w.Secret.Reveal()),
 	}
 	if w.SchoolID != 0 {
-		values = append(values, audit.Int("school_id", w.SchoolID))
+		values = append(values, audit.ID("school_id", w.SchoolID))
 	}
 	return values
 }

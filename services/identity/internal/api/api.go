@@ -52,7 +52,7 @@ func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
 	if !own.Bootstrap.Set() {
 		return nil
 	}
-	created, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs, r.Versions, r.Memory), own.Bootstrap.Reveal())
+	created, err := user.EnsureFirst(ctx, store.New(r.DB, r.IDs, r.Versions, nil), own.Bootstrap.Reveal())
 	if err != nil {
 		return fmt.Errorf("make the first administrator: %w", err)
 	}

@@ -2,8 +2,8 @@ package user
 
 import (
 	"context"
-	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -17,14 +17,8 @@ func forbidden() error { return problem.New(problem.Forbidden, "") }
 
 // mustHold returns Forbidden unless the element, 0: none, is one that p administers.
 func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID int64) error {
-	if p.Permissions.Admin {
-		return nil
-	}
-	if elementID == 0 {
-		return forbidden()
-	}
-	own, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: []int64{elementID}})
-	if err == nil && !slices.Contains(own, elementID) {
+	own, err := authority.AskOwn(ctx, p, []int64{elementID}, s.elements.Belonging)
+	if err == nil && !own.Has(elementID) {
 		err = forbidden()
 	}
 	return err
@@ -49,31 +43,6 @@ func noMore(u User, p principal.Principal, faults problem.Fields) {
 	if len(u.AdminOf) > 0 && len(faults["admin_of"]) == 0 {
 		faults.Add("admin_of", problem.ForAdmins)
 	}
-}
-
-// ownAmong returns those elements that p administers: of the users' and of the others; nil when p administers all.
-func (s *Service) ownAmong(
-	ctx context.Context, p principal.Principal, users []User, others []int64,
-) (map[int64]bool, error) {
-	if p.Permissions.Admin {
-		return nil, nil
-	}
-	ids := slices.Clone(others)
-	for _, u := range users {
-		if u.ElementID != 0 {
-			ids = append(ids, u.ElementID)
-		}
-	}
-	own := map[int64]bool{}
-	if len(ids) == 0 {
-		return own, nil
-	}
-	slices.Sort(ids)
-	found, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: slices.Compact(ids)})
-	for _, id := range found {
-		own[id] = true
-	}
-	return own, err
 }
 
 // mayAsk returns Forbidden when an edit makes a user somebody who is not p's, or an administrator.

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -46,7 +47,7 @@ func (s *Service) Import(
 	plan := importPlan{outcomes: outcomes, inserts: map[int]*User{}}
 	for i, row := range rows {
 		stored, exists := batch.stored[row.Key]
-		if exists && batch.foreign(stored.ElementID) {
+		if exists && !batch.own.Has(stored.ElementID) {
 			outcomes[i] = record.Fail(problem.Fields{"key": {problem.NotAdministered}})
 			continue
 		}
@@ -120,11 +121,8 @@ type importBatch struct {
 	elements map[string]int64  // by "Type:key"
 	schools  map[string]int64  // those of the elements that are schools
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
-	own      map[int64]bool    // elements that the caller administers; nil: all, and users who are none
+	own      authority.Own     // of the users, and of the elements
 }
-
-// foreign says whether the user who is that element, 0: none, is not the caller's to administer.
-func (b importBatch) foreign(elementID int64) bool { return b.own != nil && !b.own[elementID] }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
 func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (importBatch, error) {
@@ -179,7 +177,11 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 			b.schools[e.Key] = e.ID
 		}
 	}
-	if b.own, err = s.ownAmong(ctx, p, users, slices.Collect(maps.Values(b.elements))); err != nil {
+	ids := slices.Collect(maps.Values(b.elements))
+	for _, u := range users {
+		ids = append(ids, u.ElementID)
+	}
+	if b.own, err = authority.AskOwn(ctx, p, ids, s.elements.Belonging); err != nil {
 		return b, err
 	}
 	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
@@ -198,18 +200,18 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 		faults.Add("key", erasure.Refused)
 	}
 	switch id, exists := b.elements[row.Element]; {
-	case row.Element == "" && b.foreign(0):
+	case row.Element == "" && !b.own.All():
 		faults.Add("element", problem.Blank)
 	case row.Element == "" || !exists && dryRun:
 	case !exists:
 		faults.Add("element", problem.MustExist)
-	case b.foreign(id):
+	case !b.own.Has(id):
 		faults.Add("element", problem.NotAdministered)
 	}
 	if row.AdminOf != nil && len(*row.AdminOf) > 0 {
 		isNone := func(key string) bool { return b.schools[key] == 0 }
 		switch {
-		case b.own != nil:
+		case !b.own.All():
 			faults.Add("admin_of", problem.ForAdmins)
 		case !dryRun && slices.ContainsFunc(*row.AdminOf, isNone):
 			faults.Add("admin_of", NotSchools)
@@ -260,7 +262,7 @@ func (s *Service) changeRows(
 		group.Go(func() error {
 			_, err := s.change(ctx, plan.outcomes[i].ID, func(u *User) error {
 				faults := problem.Fields{}
-				if b.foreign(u.ElementID) {
+				if !b.own.Has(u.ElementID) {
 					faults.Add("key", problem.NotAdministered)
 				}
 				noMore(*u, p, faults)

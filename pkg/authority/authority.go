@@ -1,0 +1,73 @@
+// Package authority is what the services have in common about administrators of schools: which elements are theirs, and
+// in which school something new begins. What they may do with these is for each domain package to say
+// (docs/decisions/0020-several-schools.md).
+package authority
+
+import (
+	"context"
+	"slices"
+
+	"github.com/belfry-schools/belfry/pkg/fact"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// Own are the elements that somebody administers, of those that were asked about; an admin's are all.
+type Own struct {
+	all bool
+	ids map[int64]bool
+}
+
+// AskOwn asks which of the elements p administers today. Ids may repeat; 0 is no element. Nothing is asked for an
+// admin, or about no element.
+func AskOwn(
+	ctx context.Context, p principal.Principal, ids []int64,
+	belonging func(context.Context, fact.BelongingQuestion) ([]int64, error),
+) (Own, error) {
+	o := Own{all: p.Permissions.Admin, ids: map[int64]bool{}}
+	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id int64) bool { return id == 0 })
+	if o.all || len(ids) == 0 {
+		return o, nil
+	}
+	own, err := belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
+	for _, id := range own {
+		o.ids[id] = true
+	}
+	return o, err
+}
+
+// All says whether they are an admin's.
+func (o Own) All() bool { return o.all }
+
+// Has says whether the element is one of them. 0, which is none, is an admin's alone.
+func (o Own) Has(id int64) bool { return o.all || o.ids[id] }
+
+// Schools asks which of the elements are schools today, and returns them in no order. Nothing is asked about none.
+func Schools(
+	ctx context.Context, ids []int64, facts func(context.Context, fact.ElementsQuestion) ([]fact.Element, error),
+) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := facts(ctx, fact.ElementsQuestion{IDs: ids})
+	var schools []int64
+	for _, e := range found {
+		if e.School {
+			schools = append(schools, e.ID)
+		}
+	}
+	return schools, err
+}
+
+// Only returns the school in which something new begins whose school is not named, of those that its maker administers.
+// Forbidden when there is none; with several the field is at fault, and the school 0.
+func Only(schools []int64, field string, faults problem.Fields) (int64, error) {
+	switch len(schools) {
+	case 0:
+		return 0, problem.New(problem.Forbidden, "")
+	case 1:
+		return schools[0], nil
+	}
+	faults.Add(field, problem.Blank)
+	return 0, nil
+}
