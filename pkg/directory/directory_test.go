@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -22,6 +26,7 @@ type replica struct {
 	versions *directory.Versions
 	shelf    *directory.Shelf[string]
 	derived  *directory.Derived[string]
+	memory   *directory.Memory
 	loads    int
 }
 
@@ -36,6 +41,7 @@ func newReplica(t *testing.T, client redis.UniversalClient, prefix string, bytes
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.memory = memory
 	r.shelf = directory.NewShelf(memory, "texts", directory.Element, func(text string) int { return len(text) })
 	r.derived = directory.NewDerived(memory, "lengths", directory.Element, func(text string) int { return len(text) })
 	return r
@@ -134,6 +140,178 @@ func TestDerived_IsCurrentWhileNoneOfItsRecordsHasChanged(t *testing.T) {
 	if !errors.Is(err, fault) {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestDerived_IsWorkedOutOnceForRequestsAtOnce, and again where the one that began fails, or where a change was
+// acknowledged before the others began.
+func TestDerived_IsWorkedOutOnceForRequestsAtOnce(t *testing.T) {
+	const requests = 8
+	client, prefix := storetest.Redis(t)
+	fault := errors.New("away")
+	for name, c := range map[string]struct {
+		first error
+		moved bool
+	}{
+		"it works":   {nil, false},
+		"it fails":   {fault, false},
+		"it was old": {nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+			reader := metric.NewManualReader()
+			memory, err := directory.NewMemory(directory.MemoryOptions{
+				Versions: a.versions, Bytes: 1 << 20, Meter: metric.NewMeterProvider(metric.WithReader(reader)),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := directory.NewDerived(memory, "texts", directory.Element, func(s string) int { return len(s) })
+			var works atomic.Int64
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			get := func(work func() (string, error)) (string, error) {
+				return texts.Get(directory.Begin(t.Context()), 7, func(string) bool { return true },
+					func(context.Context) (string, []int64, error) {
+						works.Add(1)
+						value, err := work()
+						return value, []int64{1}, err
+					})
+			}
+			answers := make(chan string, requests)
+			go func() {
+				value, err := get(func() (string, error) {
+					close(begun)
+					<-goOn
+					return "first", c.first
+				})
+				answers <- fmt.Sprint(value, err)
+			}()
+			<-begun
+			if c.moved {
+				stamp, err := b.versions.Open(t.Context(), element(1))
+				if err == nil {
+					err = b.versions.Close(t.Context(), stamp, element(1))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range requests - 1 {
+				go func() {
+					value, err := get(func() (string, error) { return "own", nil })
+					answers <- fmt.Sprint(value, err)
+				}()
+			}
+			for missed(t, reader) < requests && works.Load() == 1 { // each misses it, then waits
+				runtime.Gosched()
+			}
+			close(goOn)
+			got := map[string]int{}
+			for range requests {
+				got[<-answers]++
+			}
+			n, own := works.Load(), c.moved || c.first != nil
+			want := map[string]int{"first<nil>": requests}
+			if own {
+				want = map[string]int{fmt.Sprint("first", c.first): 1, "own<nil>": requests - 1}
+			}
+			if !maps.Equal(got, want) || own != (n > 1) {
+				t.Errorf("%v after %d times of work, want %v", got, n, want)
+			}
+		})
+	}
+}
+
+// missed returns how many lookups there were that found nothing.
+func missed(t *testing.T, reader metric.Reader) (n int64) {
+	t.Helper()
+	var all metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range all.ScopeMetrics {
+		for _, m := range scope.Metrics {
+			sum, _ := m.Data.(metricdata.Sum[int64])
+			for _, point := range sum.DataPoints {
+				if outcome, _ := point.Attributes.Value("outcome"); outcome.AsString() == "miss" {
+					n += point.Value
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestTable_ReadsAgainOnlyTheRowsThatHaveChanged: rows are of the form "name of id", and of the id 4 there is none.
+func TestTable_ReadsAgainOnlyTheRowsThatHaveChanged(t *testing.T) {
+	type row struct {
+		id   int64
+		name string
+	}
+	client, prefix := storetest.Redis(t)
+	a, b := newReplica(t, client, prefix, 1<<20), newReplica(t, client, prefix, 1<<20)
+	stored := map[int64]string{1: "d", 2: "c", 3: "b", 5: "a", 6: "e"}
+	var loaded []int64
+	load := func(_ context.Context, ids []int64) (rows []row, err error) {
+		loaded = ids
+		for _, id := range ids {
+			if name, has := stored[id]; has {
+				rows = append(rows, row{id, name})
+			}
+		}
+		return rows, nil
+	}
+	table := directory.NewTable(a.memory, "rows", directory.Element, func(r row) int64 { return r.id },
+		func(a, b row) int { return strings.Compare(a.name, b.name) }, func(r row) int { return len(r.name) })
+	check := func(when string, ctx context.Context, ids, wantLoaded []int64, want string) {
+		t.Helper()
+		loaded = nil
+		rows, err := table.Get(ctx, 7, ids, load)
+		var got strings.Builder
+		for _, r := range rows {
+			fmt.Fprintf(&got, "%s%d ", r.name, r.id)
+		}
+		if err != nil || got.String() != want || !slices.Equal(loaded, wantLoaded) {
+			t.Errorf("%s: %q of %v read, want %q of %v; %v", when, &got, loaded, want, wantLoaded, err)
+		}
+	}
+	write := func(id int64, name string) {
+		t.Helper()
+		stored[id] = name
+		stamp, err := b.versions.Open(t.Context(), element(id))
+		if err == nil {
+			err = b.versions.Close(t.Context(), stamp, element(id))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func() context.Context { return directory.Begin(t.Context()) }
+	ids := []int64{1, 2, 3, 4, 5}
+	check("first", begin(), ids, ids, "a5 b3 c2 d1 ")
+	check("again", begin(), ids, nil, "a5 b3 c2 d1 ")
+	before := begin()
+	check("a request that has looked", before, ids, nil, "a5 b3 c2 d1 ")
+	write(2, "z")
+	check("one has changed", begin(), ids, []int64{2}, "a5 b3 d1 z2 ")
+	check("one has changed, again", begin(), ids, nil, "a5 b3 d1 z2 ")
+	write(4, "new")
+	check("one has come", begin(), ids, []int64{4}, "a5 b3 d1 new4 z2 ")
+	delete(stored, 3)
+	write(9, "another") // of no row here
+	check("another has changed", begin(), ids, nil, "a5 b3 d1 new4 z2 ")
+	check("one left the list and one came", begin(), []int64{1, 2, 3, 4, 6}, []int64{6}, "b3 d1 e6 new4 z2 ")
+	check("one left the list", begin(), []int64{1, 2, 4, 6}, nil, "d1 e6 new4 z2 ")
+	check("it is back", begin(), []int64{1, 2, 3, 4, 6}, []int64{3}, "d1 e6 new4 z2 ")
+	check("no request", t.Context(), []int64{1, 2}, []int64{1, 2}, "d1 z2 ")
+	check("nothing is asked for", begin(), nil, nil, "")
+
+	fault := errors.New("away")
+	fails := func(context.Context, []int64) ([]row, error) { return nil, fault }
+	write(1, "y")
+	if _, err := table.Get(begin(), 8, []int64{1}, fails); !errors.Is(err, fault) {
+		t.Errorf("%v", err)
+	}
+	check("after a fault", begin(), []int64{1, 2}, []int64{1, 2}, "y1 z2 ")
 }
 
 func TestShelf_UsesNothingWithoutRequestOrAfterTheRequestBeganToWrite(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/maypok86/otter/v2"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"golang.org/x/sync/singleflight"
 )
 
 // keeps is how long an entry is kept at most. No promise rests on it: it bounds how long a server of the database that
@@ -30,6 +32,7 @@ type Memory struct {
 	versions *Versions
 	cache    *otter.Cache[place, entry] // nil: nothing is kept
 	lookups  metric.Int64Counter
+	works    singleflight.Group
 }
 
 // place is where an entry is: on which shelf, and what of.
@@ -193,23 +196,143 @@ func (d *Derived[V]) Get(
 		value, _, err := work(ctx)
 		return value, err
 	}
-	e, kept := s.memory.cache.GetIfPresent(place{s.name, id})
-	if kept {
+	return together(ctx, s.memory, place{s.name, id}, func() (V, bool) {
+		e, kept := s.memory.cache.GetIfPresent(place{s.name, id})
 		known, _ := e.value.(derived[V]) // a part has values of one type
-		current := !slices.ContainsFunc(known.from, func(id int64) bool { return !now.holds(e.read, Key{s.kind, id}) })
-		if current && fits(known.value) {
+		current := kept && fits(known.value) &&
+			!slices.ContainsFunc(known.from, func(id int64) bool { return !now.holds(e.read, Key{s.kind, id}) })
+		switch {
+		case current:
 			s.count(ctx, 1, 0, 0)
-			return known.value, nil
+		case kept:
+			s.count(ctx, 0, 0, 1)
+		default:
+			s.count(ctx, 0, 1, 0)
 		}
-		s.count(ctx, 0, 0, 1)
-	} else {
-		s.count(ctx, 0, 1, 0)
+		return known.value, current
+	}, func(ctx context.Context) (V, error) {
+		value, from, err := work(ctx)
+		if err != nil {
+			return value, err
+		}
+		made := derived[V]{value, from}
+		s.memory.cache.Set(place{s.name, id}, entry{now, made, uint32(overhead + s.bytes(made))})
+		return value, nil
+	})
+}
+
+// together returns what is kept at a place if it is current, and else what work returns and keeps there. Of requests at
+// once one works and the others wait for it: what takes thousands of records is made once when it runs out, not once
+// for each of them. Who finds then that it is not current for itself, or that the other one failed, works alone.
+func together[V any](
+	ctx context.Context, m *Memory, at place, current func() (V, bool), work func(context.Context) (V, error),
+) (value V, err error) {
+	if value, found := current(); found {
+		return value, nil
 	}
-	value, from, err := work(ctx)
-	if err != nil {
+	worked := false
+	_, _, _ = m.works.Do(at.shelf+" "+strconv.FormatInt(at.id, 10), func() (any, error) {
+		worked = true
+		if v, found := current(); found { // another one ended just before
+			value = v
+			return nil, nil
+		}
+		value, err = work(ctx)
+		return nil, nil
+	})
+	if worked {
 		return value, err
 	}
-	made := derived[V]{value, from}
-	s.memory.cache.Set(place{s.name, id}, entry{now, made, uint32(overhead + s.bytes(made))})
-	return value, nil
+	if value, found := current(); found {
+		return value, nil
+	}
+	return work(ctx)
+}
+
+// Table is a part of a memory as well: rows of one type, those of a list of ids together and in an order of their own.
+// It takes a fraction of what a shelf takes for as many values, and a change of one record has that one read again.
+type Table[R any] struct {
+	shelf   *Shelf[rows[R]]
+	idOf    func(R) int64
+	compare func(a, b R) int
+}
+
+// rows are those of a list of ids.
+type rows[R any] struct {
+	ids    []int64 // in order
+	sorted []R     // of some ids there may be none
+	// since is when the oldest row was read: rows that stay where others are read again become no younger.
+	since time.Time
+}
+
+// NewTable returns the part of that name, which is the only one with it, of rows of records of the kind. IDOf says
+// which record a row is of, compare gives their order, and bytes says about what a row takes. A nil memory keeps
+// nothing.
+func NewTable[R any](
+	m *Memory, name string, kind Kind, idOf func(R) int64, compare func(a, b R) int, bytes func(R) int,
+) *Table[R] {
+	const perID = 8
+	size := func(kept rows[R]) int {
+		all := perID * len(kept.ids)
+		for _, row := range kept.sorted {
+			all += bytes(row)
+		}
+		return all
+	}
+	return &Table[R]{NewShelf(m, name, kind, size), idOf, compare}
+}
+
+// Uses says whether rows are used from memory in this context.
+func (t *Table[R]) Uses(ctx context.Context) bool { return t.shelf.Uses(ctx) }
+
+// Get returns the rows of those ids that have one, in the table's order. The ids are in order, each once, and name says
+// which list they are, such as that of a school. Rows that are current come from memory, and all others from load,
+// which settles what it reads; they are kept until the list of that name is asked for with other ids. The rows are
+// shared: nobody changes them. It takes a step for each id, and sorts only after a load.
+func (t *Table[R]) Get(
+	ctx context.Context, name int64, ids []int64, load func(ctx context.Context, ids []int64) ([]R, error),
+) ([]R, error) {
+	s := t.shelf
+	now := s.moment(ctx)
+	if now == nil {
+		loaded, err := load(ctx, ids)
+		slices.SortFunc(loaded, t.compare)
+		return loaded, err
+	}
+	var e entry
+	var known rows[R]
+	var missing []int64
+	return together(ctx, s.memory, place{s.name, name}, func() ([]R, bool) {
+		var kept bool
+		e, kept = s.memory.cache.GetIfPresent(place{s.name, name})
+		known, _ = e.value.(rows[R]) // a part has values of one type
+		if !kept || time.Since(known.since) > keeps {
+			known = rows[R]{since: time.Now()}
+		}
+		missing = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
+			_, has := slices.BinarySearch(known.ids, id)
+			return has && now.holds(e.read, Key{s.kind, id})
+		})
+		s.count(ctx, int64(len(ids)-len(missing)), int64(len(missing)), 0)
+		return known.sorted, len(missing) == 0 && len(ids) == len(known.ids)
+	}, func(ctx context.Context) ([]R, error) {
+		fresh := rows[R]{ids: ids, since: known.since}
+		for _, row := range known.sorted {
+			id := t.idOf(row)
+			_, asked := slices.BinarySearch(ids, id)
+			if _, stale := slices.BinarySearch(missing, id); asked && !stale {
+				fresh.sorted = append(fresh.sorted, row)
+			}
+		}
+		if len(missing) > 0 {
+			loaded, err := load(ctx, missing)
+			if err != nil {
+				return nil, err
+			}
+			fresh.sorted = append(fresh.sorted, loaded...)
+			slices.SortFunc(fresh.sorted, t.compare)
+		}
+		s.memory.cache.Set(place{s.name, name}, entry{now, fresh, uint32(overhead + s.bytes(fresh))})
+		return fresh.sorted, nil
+	})
 }

@@ -95,7 +95,10 @@ func (n Needle) Grams(most int) []string {
 }
 
 // In says whether the text contains the needle. No character has a special meaning.
-func (n Needle) In(text string) bool { return n.folded == "" || strings.Contains(Fold(text), n.folded) }
+func (n Needle) In(text string) bool { return n.folded == "" || n.InFolded(Fold(text)) }
+
+// InFolded is In of a text that Fold returned.
+func (n Needle) InFolded(folded string) bool { return strings.Contains(folded, n.folded) }
 
 func runs(characters []rune, size int) []string {
 	var all []string

@@ -12,6 +12,7 @@ import (
 type site struct {
 	dir      string
 	checkout string
+	memory   int // MB of the document store; 0: its own choice
 	say      *speaker
 	lock     *os.File // inherited by every process, see dirLock
 }

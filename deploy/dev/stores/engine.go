@@ -23,6 +23,9 @@ const postgresMajor = "18"
 
 const postgresPrograms = "/usr/lib/postgresql/" + postgresMajor + "/bin/"
 
+// preloaded are the libraries that DocumentDB needs.
+const preloaded = "shared_preload_libraries=pg_cron,pg_documentdb_core,pg_documentdb"
+
 // postgresSettings go on the command line, so that they are those of this source code and not of the run that made
 // the data.
 var postgresSettings = []string{
@@ -40,7 +43,7 @@ var postgresSettings = []string{
 	"synchronous_commit=on",
 	"full_page_writes=on",
 	// What DocumentDB needs. It and pg_cron connect back to this server.
-	"shared_preload_libraries=pg_cron,pg_documentdb_core,pg_documentdb",
+	preloaded,
 	"cron.database_name=postgres",
 	"cron.use_background_workers=on",
 	"cron.log_run=off",
@@ -83,7 +86,9 @@ func engineStore(ctx context.Context, at site) (store, error) {
 		name:     "the document store (PostgreSQL and the engine)",
 		mongoURI: uri,
 		programs: []program{
-			{name: "postgres", signal: syscall.SIGINT, command: func() *exec.Cmd { return postgres(root, folder) }},
+			{name: "postgres", signal: syscall.SIGINT, command: func() *exec.Cmd {
+				return postgres(root, folder, at.memory)
+			}},
 			{name: "engine", signal: syscall.SIGTERM, command: func() *exec.Cmd {
 				cmd := exec.Command(binary, "-listen", local(port), "-state", state)
 				// A socket's path has at most 107 bytes, and a checkout's may be longer, so the engine runs in the
@@ -100,11 +105,14 @@ func engineStore(ctx context.Context, at site) (store, error) {
 
 // postgres returns the command that starts PostgreSQL. It first ends what a PostgreSQL that was killed has left on the
 // data: a backend that does not notice would keep the next one from starting.
-func postgres(root debian, folder string) *exec.Cmd {
+func postgres(root debian, folder string, memory int) *exec.Cmd {
 	endBackends(filepath.Join(folder, "data"))
 	argv := []string{postgresPrograms + "postgres", "-D", inside + "/data"}
 	for _, setting := range postgresSettings {
 		argv = append(argv, "-c", setting)
+	}
+	if memory > 0 { // of a setting that is given twice, the last counts
+		argv = append(argv, "-c", fmt.Sprintf("shared_buffers=%dMB", memory), "-c", preloaded+",pg_prewarm")
 	}
 	return root.command(private, "postgres", folder, argv...)
 }

@@ -34,9 +34,12 @@ func mongodStore(_ context.Context, at site) (store, error) {
 		name:     "the document store (mongod)",
 		mongoURI: uri,
 		programs: []program{{name: "mongod", signal: syscall.SIGTERM, command: func() *exec.Cmd {
-			return exec.Command(path, "--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port),
-				"--replSet", replicaSet,
-				"--nounixsocket")
+			argv := []string{"--dbpath", folder, "--bind_ip", "127.0.0.1", "--port", strconv.Itoa(port),
+				"--replSet", replicaSet, "--nounixsocket"}
+			if at.memory > 0 {
+				argv = append(argv, "--wiredTigerCacheSizeGB", fmt.Sprintf("%.2f", float64(at.memory)/1024))
+			}
+			return exec.Command(path, argv...)
 		}}},
 		ready: func(ctx context.Context) error {
 			if err := initiate(ctx, uri, local(port)); err != nil {

@@ -36,6 +36,10 @@ type Options struct {
 	Dir string
 	// Out gets one line per step; nil discards them.
 	Out io.Writer
+	// DatabaseMemory is how many MB the document store keeps of its data in memory of its own; 0: a few hundred, which
+	// is enough for tests, and the system's cache of files does the rest. With more it also reads again at its start
+	// what it had in memory at its end, where it can.
+	DatabaseMemory int
 
 	background bool // this process only runs the stores, so Down may stop it
 }
@@ -113,7 +117,7 @@ func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
 		return err
 	}
 	r.MongoURI, r.RedisURL = chosen.mongoURI, chosen.redisURL
-	at := site{dir: o.Dir, checkout: o.Checkout, say: r.say, lock: r.held.children}
+	at := site{dir: o.Dir, checkout: o.Checkout, memory: o.DatabaseMemory, say: r.say, lock: r.held.children}
 	for _, set := range chosen.local {
 		s, err := set(ctx, at)
 		if err != nil {

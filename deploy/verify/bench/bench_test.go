@@ -255,7 +255,7 @@ func TestParse_RefusesWhatCannotBeMeasured(t *testing.T) {
 	for _, args := range [][]string{
 		{"-clients", "0"}, {"-clients", "1,many"}, {"-seconds", "0"}, {"-runs", "0"}, {"-calls", "("},
 		{"-schools", "1000"}, {"-schools", "0"}, {"-schools", "1000x1x20"}, {"-growth", "-schools", "1000"},
-		{"-growth", "-schools", "1000x1x"}, {"-growth", "-schools", "1000x1x20x3"}, {"-crowd", "-1"},
+		{"-growth", "-schools", "1000x1x"}, {"-growth", "-schools", "1000x1x20x3"}, {"-crowd", "-1"}, {"-memory", "-1"},
 	} {
 		if got, err := parse(args); err == nil {
 			t.Errorf("%v: got %+v", args, got)

@@ -37,6 +37,7 @@ type arguments struct {
 	sizes   []size   // of the growth
 	crowd   []int    // more numbers of clients, for the first of the schools
 	keep    bool     // the data of these schools
+	memory  int      // MB of the document store; 0: as it comes
 	from    []string // CSV files to draw growth from, without measuring
 }
 
@@ -131,6 +132,7 @@ func parse(args []string) (arguments, error) {
 			grownSizes+")")
 	flags.StringVar(&crowd, "crowd", "64,256", "further numbers of clients for the first school of -growth")
 	flags.BoolVar(&o.keep, "keep", false, "keep the data of the schools of -growth")
+	flags.IntVar(&o.memory, "memory", 0, "MB of data that the document store keeps in memory; 0: as it comes")
 	flags.StringVar(&from, "from", "", "CSV files of runs: -growth draws from them, and measures nothing")
 	if err := flags.Parse(args); err != nil {
 		return arguments{}, err
@@ -155,6 +157,9 @@ func parse(args []string) (arguments, error) {
 	}
 	if from != "" {
 		o.from = strings.Split(from, ",")
+	}
+	if o.memory < 0 {
+		return arguments{}, errors.New("-memory: at least 0")
 	}
 	if o.seconds < 1 || o.runs < 1 {
 		return arguments{}, errors.New("-seconds and -runs: at least 1")

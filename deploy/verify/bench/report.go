@@ -57,6 +57,9 @@ func (r report) markdown() string {
 	o := r.options
 	fmt.Fprintf(&b, "%s. %s, seed %d: %d events, %d elements. %d s a measurement, median of %d.\n\n",
 		r.machine, o.describe(), o.seed, r.stored.of("events"), r.stored.of("elements"), o.seconds, o.runs)
+	if o.memory > 0 {
+		fmt.Fprintf(&b, "The document store keeps up to %d MB of data in memory of its own.\n\n", o.memory)
+	}
 	r.writeResults(&b)
 	r.writeProcessor(&b)
 	r.writeAims(&b)

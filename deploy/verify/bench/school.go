@@ -81,7 +81,9 @@ func startSchool(ctx context.Context, o arguments, out io.Writer) (_ *school, er
 			return nil, err
 		}
 	}
-	s.stores, err = stores.Start(ctx, stores.Options{Checkout: root, Dir: filepath.Join(s.dir, "stores"), Out: out})
+	s.stores, err = stores.Start(ctx, stores.Options{
+		Checkout: root, Dir: filepath.Join(s.dir, "stores"), Out: out, DatabaseMemory: o.memory,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -25,30 +25,35 @@ type SchoolFilter struct {
 
 // Among are the elements that a search looks at, besides the name. All of it must hold; a zero field is not looked at.
 type Among struct {
-	Seen       *Seen
-	IDs        []int64
+	Seen *Seen
+	IDs  []int64 // in order
+	// School, when there are IDs that are all that belongs to one school, is that school.
+	School     int64
 	EntityType string
 	After      *Place
 }
 
-// narrow returns what a search by p is among, for a filter that is not zero: ids in order, none when nothing belongs to
-// such a school. Missing and Forbidden as of getSeen for the school's id; Malformed when it is no school.
-func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFilter) ([]int64, error) {
+// narrow narrows what a search by p is among to the schools of a filter that is not zero: to no ids when nothing
+// belongs to such a school. Missing and Forbidden as of getSeen for the school's id; Malformed when it is no school.
+func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFilter, among *Among) error {
+	schools := []int64{of.ID}
 	if of.ID == 0 {
-		schools, err := s.schoolsOf(ctx, p.ElementID)
+		own, err := s.schoolsOf(ctx, p.ElementID)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return s.belonging(ctx, schools)
+		schools = own
+	} else if e, _, err := s.getSeen(ctx, p, of.ID, s.onToday()); err != nil {
+		return err
+	} else if !e.IsSchool() {
+		return notASchool(of.ID)
 	}
-	e, _, err := s.getSeen(ctx, p, of.ID, s.onToday())
-	if err != nil {
-		return nil, err
+	if len(schools) == 1 {
+		among.School = schools[0]
 	}
-	if !e.IsSchool() {
-		return nil, notASchool(of.ID)
-	}
-	return s.belonging(ctx, []int64{of.ID})
+	var err error
+	among.IDs, err = s.belonging(ctx, schools)
+	return err
 }
 
 func notASchool(id int64) error {
@@ -116,18 +121,16 @@ func (s *Service) search(
 	if of == (SchoolFilter{}) {
 		return list(everywhere, limit)
 	}
-	ids, err := s.narrow(ctx, p, of)
-	switch {
+	own := everywhere
+	switch err := s.narrow(ctx, p, of, &own); {
 	case err != nil:
 		return nil, err
-	case len(ids) > 0:
+	case len(own.IDs) > 0:
 	case of.First:
 		return list(everywhere, limit)
 	default:
 		return nil, nil
 	}
-	own := everywhere
-	own.IDs = ids
 	found, err := list(own, limit)
 	if err != nil || !of.First || limit > 0 && len(found) == limit {
 		return found, err
@@ -138,8 +141,8 @@ func (s *Service) search(
 	}
 	others, err := list(everywhere, enough)
 	others = slices.DeleteFunc(others, func(e Element) bool {
-		_, own := slices.BinarySearch(ids, e.ID)
-		return own
+		_, twice := slices.BinarySearch(own.IDs, e.ID)
+		return twice
 	})
 	all := slices.Concat(found, others)
 	if limit > 0 && len(all) > limit {

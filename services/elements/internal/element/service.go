@@ -48,7 +48,8 @@ type MembershipStore interface {
 	// Find returns those memberships of the members in the groups that exist, and perhaps others, in no order.
 	Find(ctx context.Context, groups, members []int64) ([]Membership, error)
 	// FindByMembers and FindByGroups return the memberships of the members, or in the groups, that hold on any of the
-	// days, and perhaps some that hold on none of them, in no order.
+	// days, and perhaps some that hold on none of them, in no order: of each the group, the member, whether it is
+	// nested, and its days.
 	FindByMembers(ctx context.Context, members []int64, days wiretime.Days) ([]Membership, error)
 	FindByGroups(ctx context.Context, groups []int64, days wiretime.Days) ([]Membership, error)
 	// List returns a page of the memberships in a group, in order of member.

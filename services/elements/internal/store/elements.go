@@ -23,6 +23,7 @@ type Elements struct {
 	elements *journal.Collection[elementDocument, element.Element]
 	ids      *mongostore.IDs
 	near     *directory.Shelf[*element.Element]
+	names    *directory.Table[named] // of what belongs to a school
 }
 
 func newElements(o Options) *Elements {
@@ -34,8 +35,9 @@ func newElements(o Options) *Elements {
 			Follow:  func(_, _ element.Element) change.Item { return change.Item{Kind: change.Element} },
 			Batches: changelog.NewBatches(o.DB, service),
 		}),
-		ids:  o.IDs,
-		near: directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
+		ids:   o.IDs,
+		near:  directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
+		names: newNames(o.Memory),
 	}
 }
 
@@ -163,6 +165,9 @@ func (s *Elements) ListByName(
 
 // ListByType implements element.Store.
 func (s *Elements) ListByType(ctx context.Context, among element.Among, limit int) ([]element.Element, error) {
+	if found, near, err := s.listNear(ctx, among, limit, func(string) bool { return true }); near {
+		return found, err
+	}
 	return s.elements.Find(ctx, whatIsAmong(whatIsCurrent(), among),
 		options.Find().SetProjection(listed).SetSort(orderOfName).SetLimit(int64(limit)))
 }
@@ -244,6 +249,9 @@ var listed = bson.D{
 func (s *Elements) ListByNeedle(
 	ctx context.Context, part needle.Needle, among element.Among, limit int,
 ) ([]element.Element, error) {
+	if found, near, err := s.listNear(ctx, among, limit, part.InFolded); near {
+		return found, err
+	}
 	const spare, growth = 10, 8
 	for most := limit + spare; ; most *= growth {
 		o := options.Find().SetProjection(listed).SetSort(orderOfName).

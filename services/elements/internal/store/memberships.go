@@ -20,8 +20,8 @@ import (
 type Memberships struct {
 	memberships *journal.Collection[membershipDocument, element.Membership]
 	ids         *mongostore.IDs
-	above       *directory.Shelf[[]element.Membership] // all memberships of a member
-	below       *directory.Shelf[[]element.Membership] // all memberships in a group
+	above       *directory.Shelf[[]link] // all memberships of a member
+	below       *directory.Shelf[[]link] // all memberships in a group
 	schools     *directory.Derived[belonging]
 }
 
@@ -37,8 +37,8 @@ func newMemberships(o Options) *Memberships {
 			Batches: changelog.NewBatches(o.DB, service),
 		}),
 		ids:   o.IDs,
-		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfMemberships),
-		below: directory.NewShelf(o.Memory, "members", directory.Element, bytesOfMemberships),
+		above: directory.NewShelf(o.Memory, "groups", directory.Element, bytesOfLinks),
+		below: directory.NewShelf(o.Memory, "members", directory.Element, bytesOfLinks),
 		schools: directory.NewDerived(o.Memory, "schools", directory.Element,
 			func(b belonging) int { return 8 * len(b.ids) }),
 	}
@@ -67,14 +67,39 @@ func keysOfMembership(_ int64, m element.Membership) []directory.Key {
 	return []directory.Key{{Kind: directory.Element, ID: m.Group}, {Kind: directory.Element, ID: m.Member}}
 }
 
-// bytesOfMemberships is about what memberships take in memory.
-func bytesOfMemberships(memberships []element.Membership) int {
-	const each, perDays = 130, 8
-	bytes := each * len(memberships)
-	for _, m := range memberships {
-		bytes += perDays * len(m.Days)
+// link is a run of days of a membership as it is kept in memory for one end of it: a tenth of what element.Membership
+// takes. A membership with several runs of days has a link for each, one after the other.
+type link struct {
+	other  int64 // the other end
+	days   wiretime.Days
+	nested bool
+}
+
+// bytesOfLinks is about what memberships take in memory.
+func bytesOfLinks(links []link) int {
+	const each = 24
+	return each * len(links)
+}
+
+// linked adds the memberships of a member, or in a group, that hold on any of the days.
+func linked(all []element.Membership, end string, id int64, links []link, on wiretime.Days) []element.Membership {
+	runs := make([]wiretime.Days, 0, len(links)) // of all of them
+	for i := 0; i < len(links); {
+		m := element.Membership{Group: links[i].other, Member: id, Nested: links[i].nested}
+		from, holds := len(runs), false
+		if end == "group" {
+			m.Group, m.Member = id, links[i].other
+		}
+		for other := links[i].other; i < len(links) && links[i].other == other; i++ {
+			runs = append(runs, links[i].days)
+			holds = holds || links[i].days.Overlaps(on)
+		}
+		if holds {
+			m.Days = slices.Clip(runs[from:])
+			all = append(all, m)
+		}
 	}
-	return bytes
+	return all
 }
 
 // Find implements element.MembershipStore.
@@ -115,44 +140,42 @@ func (s *Memberships) FindByGroups(
 
 // findBy returns the memberships of those ends, the shelf's, that hold on any of the days.
 func (s *Memberships) findBy(
-	ctx context.Context, shelf *directory.Shelf[[]element.Membership], end string, ids []int64, days wiretime.Days,
+	ctx context.Context, shelf *directory.Shelf[[]link], end string, ids []int64, days wiretime.Days,
 ) ([]element.Membership, error) {
 	if !shelf.Uses(ctx) {
 		return s.memberships.Find(ctx, touching(days, in(end, ids)))
 	}
-	byEnd, err := shelf.Find(ctx, ids, func(ctx context.Context, ids []int64) (map[int64][]element.Membership, error) {
+	byEnd, err := shelf.Find(ctx, ids, func(ctx context.Context, ids []int64) (map[int64][]link, error) {
 		return s.loadBy(ctx, end, ids)
 	})
 	if err != nil {
 		return nil, err
 	}
 	var found []element.Membership
-	for _, memberships := range byEnd {
-		for _, m := range memberships {
-			if slices.ContainsFunc(m.Days, days.Overlaps) {
-				found = append(found, m)
-			}
-		}
+	for id, links := range byEnd {
+		found = linked(found, end, id, links, days)
 	}
 	return found, nil
 }
 
 // loadBy reads all memberships of those ends, by end.
-func (s *Memberships) loadBy(
-	ctx context.Context, end string, ids []int64,
-) (map[int64][]element.Membership, error) {
+func (s *Memberships) loadBy(ctx context.Context, end string, ids []int64) (map[int64][]link, error) {
 	found, err := s.memberships.Find(ctx, bson.D{in(end, ids)})
-	byEnd := make(map[int64][]element.Membership, len(ids))
+	byEnd := make(map[int64][]link, len(ids))
 	for _, id := range ids {
 		byEnd[id] = nil // those that have none are known, too
 	}
 	for _, m := range found {
-		m.Sources, m.ImportHash = nil, "" // are for imports alone
-		id := m.Member
+		id, other := m.Member, m.Group
 		if end == "group" {
-			id = m.Group
+			id, other = other, id
 		}
-		byEnd[id] = append(byEnd[id], m)
+		for _, days := range m.Days {
+			byEnd[id] = append(byEnd[id], link{other, days, m.Nested})
+		}
+	}
+	for id, links := range byEnd {
+		byEnd[id] = slices.Clip(links)
 	}
 	return byEnd, err
 }

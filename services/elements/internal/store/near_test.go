@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -341,6 +342,11 @@ func TestDirectory_WhatIsNoReadByIDLetsNobodyAnswerFromBefore(t *testing.T) {
 			found, err := s.Elements.ListByNeedle(ctx, needle.New("new"), element.Among{}, 10)
 			return want(err, len(found))
 		},
+		"by a part of the name, in a school": func(ctx context.Context, s *Store, id int64) error {
+			among := element.Among{School: 7, IDs: []int64{id}}
+			found, err := s.Elements.ListByNeedle(directory.Begin(ctx), needle.New("new"), among, 10)
+			return want(err, len(found))
+		},
 		"in a list": func(ctx context.Context, s *Store, _ int64) error {
 			found, err := s.Elements.List(ctx, element.Filter{Limit: 10})
 			return want(err, len(found))
@@ -410,5 +416,53 @@ func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
 			}
 			expect(0, "after it was taken back")
 		})
+	}
+}
+
+// TestMemberships_AreInMemoryWhatTheyAreInTheStore, however many runs of days each has.
+func TestMemberships_AreInMemoryWhatTheyAreInTheStore(t *testing.T) {
+	n := newNear(t)
+	s := n.replicas[0].Memberships
+	days := func(bounds ...wiretime.Day) (all []wiretime.Days) {
+		for i := 0; i < len(bounds); i += 2 {
+			all = append(all, wiretime.Days{First: bounds[i], Last: bounds[i+1]})
+		}
+		return all
+	}
+	memberships := []element.Membership{
+		{Group: 1, Member: 11, Days: days(100, 200)},
+		{Group: 1, Member: 12, Nested: true, Days: days(wiretime.FirstDay, 10, 20, 30, 150, wiretime.LastDay)},
+		{Group: 1, Member: 13, Days: days(1, 2)},
+		{Group: 1, Member: 14}, // was taken back
+		{Group: 2, Member: 11, Days: days(25, 25)},
+		{Group: 2, Member: 12, Nested: true, Days: days(1, 2, 40, 50)},
+	}
+	if refused, err := s.Insert(t.Context(), memberships); err != nil || len(refused) > 0 {
+		t.Fatal(refused, err)
+	}
+	ids := []int64{1, 2, 3, 11, 12, 13, 14}
+	for _, on := range days(1, 1, 5, 15, 25, 25, 31, 39, 100, 100, 1000, 1000, wiretime.FirstDay, wiretime.LastDay) {
+		for end, find := range map[string]func(
+			context.Context, []int64, wiretime.Days,
+		) ([]element.Membership, error){"groups": s.FindByMembers, "members": s.FindByGroups} {
+			want := []string{}
+			for _, m := range memberships {
+				if slices.ContainsFunc(m.Days, on.Overlaps) {
+					want = append(want, fmt.Sprint(m.Group, m.Member, m.Nested, m.Days))
+				}
+			}
+			for range 2 {
+				found, err := find(directory.Begin(t.Context()), ids, on)
+				got := []string{}
+				for _, m := range found {
+					got = append(got, fmt.Sprint(m.Group, m.Member, m.Nested, m.Days))
+				}
+				slices.Sort(got)
+				slices.Sort(want)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s on %v: %q, not %q (%v)", end, on, got, want, err)
+				}
+			}
+		}
 	}
 }

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// maxNames is of how many elements a school may consist whose names are kept in memory. Looking through so many takes
+// as long as a question to the store.
+const maxNames = 10_000
+
+// named is of an element what a search by school looks at and shows. One that is not current has no name.
+type named struct {
+	id, entityID int64
+	entityType   string
+	public       bool
+	name, folded string
+}
+
+func newNames(m *directory.Memory) *directory.Table[named] {
+	const fixed = 80
+	return directory.NewTable(m, "names", directory.Element, func(n named) int64 { return n.id }, inOrderOfName,
+		func(n named) int { return fixed + len(n.name) + len(n.folded) })
+}
+
+func inOrderOfName(a, b named) int {
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
+}
+
+// listNear returns the first of the elements of one school that are current, that a search is among and whose folded
+// name accepts takes, in order of name, then id. It says false when they are not to be looked through in memory. The
+// store would find the names of all schools first, and then those of the school.
+func (s *Elements) listNear(
+	ctx context.Context, among element.Among, limit int, accepts func(folded string) bool,
+) (found []element.Element, near bool, err error) {
+	if among.School == 0 || len(among.IDs) > maxNames || !s.names.Uses(ctx) {
+		return nil, false, nil
+	}
+	all, err := s.names.Get(ctx, among.School, among.IDs, s.loadNames)
+	if err != nil {
+		return nil, true, err
+	}
+	if p := among.After; p != nil {
+		after := named{name: p.Name, id: p.ID + 1}
+		from, _ := slices.BinarySearchFunc(all, after, inOrderOfName)
+		all = all[from:]
+	}
+	for _, n := range all {
+		if len(found) == limit {
+			break
+		}
+		if n.name != "" && n.isAmong(among) && accepts(n.folded) {
+			found = append(found, element.Element{
+				ID: n.id, EntityID: n.entityID, EntityType: n.entityType, Name: n.name, Current: true,
+			})
+		}
+	}
+	return found, true, nil
+}
+
+// isAmong says whether a search is among it, as whatIsAmong does to the store; ids and place aside.
+func (n named) isAmong(among element.Among) bool {
+	if among.EntityType != "" && n.entityType != among.EntityType {
+		return false
+	}
+	if among.Seen == nil || n.public || slices.Contains(among.Seen.Types, n.entityType) {
+		return true
+	}
+	_, seen := slices.BinarySearch(among.Seen.IDs, n.id)
+	return seen
+}
+
+// nameFields are those of named, and those by which a document is settled.
+var nameFields = slices.Concat(listed, bson.D{{Key: "details.make_public", Value: 1}})
+
+func (s *Elements) loadNames(ctx context.Context, ids []int64) ([]named, error) {
+	found, err := s.elements.Find(ctx, bson.D{in("_id", ids)}, options.Find().SetProjection(nameFields))
+	names := make([]named, len(found))
+	for i, e := range found {
+		if !e.Current {
+			names[i] = named{id: e.ID}
+			continue
+		}
+		names[i] = named{
+			id: e.ID, entityID: e.EntityID, entityType: e.EntityType, name: e.Name, folded: needle.Fold(e.Name),
+			public: e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic,
+		}
+	}
+	return names, err
+}

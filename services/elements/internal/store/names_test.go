@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/form"
+	"github.com/belfry-schools/belfry/pkg/needle"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
+)
+
+// TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds: whatever it is among, before and after elements change.
+func TestNames_ASearchInASchoolFindsInMemoryWhatTheStoreFinds(t *testing.T) {
+	n := newNear(t)
+	s, other := n.replicas[0], n.replicas[1]
+	var elements []element.Element
+	for i, name := range []string{"Zoë", "zoe", "ZOE", "Łoë", "ann-zoe", "10% Zoe", "Ångström zoe", "zoe", "Ann"} {
+		elements = append(elements, elementNamed([]string{form.Subject, form.Staff}[i%2], name))
+	}
+	public, hidden, gone := elementNamed(form.Property, "Zoe public"), elementNamed(form.Property, "Zoe hidden"),
+		elementNamed(form.Staff, "Zoe gone")
+	yes, no := true, false
+	public.Details.MakePublic, hidden.Details.MakePublic, gone.Current = &yes, &no, false
+	elements = add(t, s, append(elements, public, hidden, gone)...)
+	elsewhere, madePublic := elements[2].ID, elements[9].ID // the first is of another school
+	ids := []int64{1 << 40}                                 // is no element any more
+	for _, e := range elements {
+		if e.ID != elsewhere {
+			ids = append(ids, e.ID)
+		}
+	}
+	slices.Sort(ids)
+
+	same := func(when string) {
+		t.Helper()
+		for _, among := range []element.Among{
+			{}, {EntityType: form.Staff}, {Seen: &element.Seen{}}, {Seen: &element.Seen{IDs: ids[1:3]}},
+			{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}},
+			{Seen: &element.Seen{IDs: ids[1:3], Types: []string{form.Subject}}, EntityType: form.Staff},
+			{After: &element.Place{Name: "zoe", ID: elements[1].ID}}, {After: &element.Place{Name: "Zoe", ID: 1}},
+		} {
+			among.School, among.IDs = 7, ids
+			for _, limit := range []int{1, 3, 100} {
+				lists := map[string]func(context.Context) ([]element.Element, error){
+					"of a type": func(ctx context.Context) ([]element.Element, error) {
+						return s.Elements.ListByType(ctx, among, limit)
+					},
+				}
+				for _, part := range []string{"z", "zoe", "OE", "%", "nobody"} {
+					lists["like "+part] = func(ctx context.Context) ([]element.Element, error) {
+						return s.Elements.ListByNeedle(ctx, needle.New(part), among, limit)
+					}
+				}
+				for what, list := range lists {
+					want, err := list(t.Context()) // is no request: of the store
+					if err != nil {
+						t.Fatal(err)
+					}
+					for range 2 {
+						got, err := list(directory.Begin(t.Context()))
+						if err != nil || !slices.Equal(shown(got), shown(want)) {
+							t.Errorf("%s, %s, %+v, %d: %q, not %q (%v)",
+								when, what, among, limit, shown(got), shown(want), err)
+						}
+					}
+				}
+			}
+		}
+	}
+	same("at first")
+	for id, change := range map[int64]func(*element.Element){
+		ids[0]:     func(e *element.Element) { e.Name = "zoe the last" },
+		ids[3]:     func(e *element.Element) { e.Current = false },
+		madePublic: func(e *element.Element) { e.Details.MakePublic = nil },
+		elsewhere:  func(e *element.Element) { e.Name = "zoe of another school" },
+	} {
+		if _, err := other.Elements.Change(t.Context(), id, func(e *element.Element) error {
+			change(e)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same("after changes by another replica")
+	ids = append(slices.Clone(ids[2:]), 1<<41)
+	same("after some have left the school")
+}
+
+// shown is what lists show of elements.
+func shown(elements []element.Element) []string {
+	texts := make([]string, len(elements))
+	for i, e := range elements {
+		texts[i] = fmt.Sprintf("%d %s %d %s %v", e.ID, e.EntityType, e.EntityID, e.Name, e.Current)
+	}
+	return texts
+}
+
+func TestNames_OfTooLargeASchoolAreLookedUpInTheStore(t *testing.T) {
+	n := newNear(t)
+	for _, c := range []struct {
+		ids    int
+		school int64
+		near   bool
+	}{{maxNames, 7, true}, {maxNames + 1, 7, false}, {1, 0, false}} {
+		ids := make([]int64, c.ids)
+		for i := range ids {
+			ids[i] = n.id + int64(i)
+		}
+		among := element.Among{School: c.school, IDs: ids}
+		ctx := directory.Begin(t.Context())
+		_, near, err := n.replicas[0].Elements.listNear(ctx, among, 1, func(string) bool { return true })
+		if err != nil || near != c.near {
+			t.Errorf("%d ids of school %d: in memory %v, %v", c.ids, c.school, near, err)
+		}
+		found, err := n.replicas[0].Elements.ListByNeedle(ctx, needle.New("old"), among, 10)
+		if err != nil || !reflect.DeepEqual(namesOf(found), []string{"old"}) {
+			t.Errorf("%d ids of school %d: %q, %v", c.ids, c.school, namesOf(found), err)
+		}
+	}
+}
