@@ -19,14 +19,14 @@ type Own struct {
 }
 
 // AskOwn asks which of the elements p administers today. Ids may repeat; 0 is no element. Nothing is asked for an
-// admin, or about no element.
+// admin, for who administers no school, or about no element.
 func AskOwn(
 	ctx context.Context, p principal.Principal, ids []int64,
 	belonging func(context.Context, fact.BelongingQuestion) ([]int64, error),
 ) (Own, error) {
 	o := Own{all: p.Permissions.Admin, ids: map[int64]bool{}}
 	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id int64) bool { return id == 0 })
-	if o.all || len(ids) == 0 {
+	if o.all || len(p.AdminOf) == 0 || len(ids) == 0 {
 		return o, nil
 	}
 	own, err := belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: ids})
@@ -57,6 +57,23 @@ func Schools(
 		}
 	}
 	return schools, err
+}
+
+// Directory is what is asked of the elements service.
+type Directory interface {
+	Belonging(context.Context, fact.BelongingQuestion) ([]int64, error)
+	Facts(context.Context, fact.ElementsQuestion) ([]fact.Element, error)
+}
+
+// Administered returns those of the schools that p administers today, in no order: its own, and those that belong to
+// them. 0 is no school. Nothing is asked for who administers none.
+func Administered(ctx context.Context, p principal.Principal, schools []int64, elements Directory) ([]int64, error) {
+	own, err := AskOwn(ctx, p, schools, elements.Belonging)
+	if err != nil {
+		return nil, err
+	}
+	schools = slices.DeleteFunc(slices.Clone(schools), func(id int64) bool { return id == 0 || !own.Has(id) })
+	return Schools(ctx, schools, elements.Facts) // in a school there may be one that is none today
 }
 
 // Only returns the school in which something new begins whose school is not named, of those that its maker administers.

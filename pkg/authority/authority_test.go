@@ -31,6 +31,7 @@ func TestOwn_IsWhatBelongsAndAnAdminsAll(t *testing.T) {
 		{head, []int64{9, 0, 7, 9}, []int64{7, 9}, map[int64]bool{7: true, 9: false, 0: false}},
 		{head, []int64{0}, nil, map[int64]bool{0: false, 7: false}},
 		{head, nil, nil, map[int64]bool{0: false}},
+		{principal.Principal{}, []int64{7}, nil, map[int64]bool{7: false}},
 		{admin, []int64{9, 0, 7}, nil, map[int64]bool{7: true, 9: true, 0: true, 11: true}},
 	} {
 		asked = nil
@@ -70,6 +71,34 @@ func TestSchools_AreThoseThatAreSoToday(t *testing.T) {
 	for _, c := range []struct{ ids, want []int64 }{{[]int64{3, 4, 5}, []int64{3}}, {nil, nil}} {
 		if got, err := authority.Schools(t.Context(), c.ids, facts); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, %v", c.ids, got, err)
+		}
+	}
+}
+
+// directory says that 7 and 8 belong to the school 3, and that 8 and 9 are schools.
+type directory struct{ asked []int64 }
+
+func (d *directory) Belonging(_ context.Context, q fact.BelongingQuestion) ([]int64, error) {
+	d.asked = append(d.asked, q.IDs...)
+	return []int64{7, 8}, nil
+}
+
+func (d *directory) Facts(_ context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
+	var found []fact.Element
+	for _, id := range q.IDs {
+		found = append(found, fact.Element{Element: form.Element{ID: id}, School: id > 7})
+	}
+	return found, nil
+}
+
+func TestAdministered_AreSchoolsWithinOnesOwnToo(t *testing.T) {
+	for _, c := range []struct{ adminOf, asked, want []int64 }{
+		{[]int64{3}, []int64{7, 8, 9}, []int64{8}}, {nil, nil, nil},
+	} {
+		d := &directory{}
+		got, err := authority.Administered(t.Context(), principal.Principal{AdminOf: c.adminOf}, []int64{0, 7, 8, 9}, d)
+		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(d.asked, c.asked) {
+			t.Errorf("of %v: %v, asked about %v, %v", c.adminOf, got, d.asked, err)
 		}
 	}
 }

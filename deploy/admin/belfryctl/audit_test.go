@@ -44,6 +44,18 @@ func TestAudit_OfASchool(t *testing.T) {
 		schools, uuids = append(schools, s), append(uuids, made.Text(t, "user.uuid"))
 	}
 	own, other := schools[0], schools[1]
+	book := func(category int64, elements ...int64) int64 {
+		t.Helper()
+		return admin.Post(t, "/api/events", object{"event": object{"body": "Trip", "event_category_id": category,
+			"starts_at_text": "2026-09-07 09:00", "ends_at_text": "2026-09-07 10:00"}, "elements": elements}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	ofOwn, shared := book(own.category, own.pupil), book(other.category, own.pupil, other.pupil)
+	bare := book(own.category)
+	gone, goneShared := book(own.category, own.pupil), book(own.category, own.pupil, other.pupil)
+	for _, id := range []int64{gone, goneShared} {
+		admin.Delete(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200)
+	}
 	head := office{o.system, maps.Clone(o.env)}
 	head.env["BELFRY_UUID"] = uuids[0]
 
@@ -68,7 +80,15 @@ func TestAudit_OfASchool(t *testing.T) {
 		fmt.Sprintf("events?record=EventCategory:%d", other.category): 403,
 		fmt.Sprintf("events?record=Webhook:%d", own.webhook):          200,
 		fmt.Sprintf("events?record=Webhook:%d", other.webhook):        403,
-		"notes": 403,
+		fmt.Sprintf("events?record=Event:%d", ofOwn):                  200,
+		fmt.Sprintf("events?record=Event:%d", gone):                   200,
+		fmt.Sprintf("events?record=Event:%d", shared):                 403,
+		fmt.Sprintf("events?record=Event:%d", goneShared):             403,
+		fmt.Sprintf("events?record=Event:%d", bare):                   403,
+		"events?record=Event:999999999":                               403,
+		"events?record=Event:x":                                       403,
+		"events?record=Event":                                         200,
+		"notes":                                                       403,
 	} {
 		a := client.Get(t, "/api/admin/audit/"+path)
 		if a.Code != code || code == 200 && strings.Contains(a.Body, "South") {
@@ -91,13 +111,27 @@ func TestAudit_OfASchool(t *testing.T) {
 	if len(events) != 2 {
 		t.Errorf("%d entries of its category and webhook", len(events))
 	}
+	for id, want := range map[int64][]string{ofOwn: {"create"}, gone: {"delete", "create"}} {
+		var got []string
+		for _, line := range client.Audit(t, "events", fmt.Sprintf("record=Event:%d", id)) {
+			got = append(got, line.Action)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("event %d: %q, not %q", id, got, want)
+		}
+	}
 	if kinds := of("Membership"); !slices.Equal(kinds, []string{"Membership"}) {
 		t.Errorf("memberships: %q", kinds)
 	}
 
-	// Who moves takes its history along, from the next answer on.
+	// Who moves takes its history along, from the next answer on, and that of its events.
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d/members/%d", own.group, own.pupil)).Must(t, 200)
 	join(other.group, own.pupil)
+	for _, id := range []int64{ofOwn, gone} {
+		if a := client.Get(t, fmt.Sprintf("/api/admin/audit/events?record=Event:%d", id)); a.Code != 403 {
+			t.Errorf("the event %d of who has left: %d", id, a.Code)
+		}
+	}
 	if a := client.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", own.pupil)); a.Code != 403 {
 		t.Errorf("who has left: %d", a.Code)
 	}

@@ -38,8 +38,9 @@ type line struct {
 }
 
 // Own returns the records of which an administrator of schools reads the audit: their ids, by type. A type of which it
-// has none is there all the same.
-type Own func(ctx context.Context, p principal.Principal) (map[string][]int64, error)
+// has none is there all the same. Asked is the record whose entries are asked for, as in Query: of a type of which
+// there are too many to tell, such as events, the answer has that one or none.
+type Own func(ctx context.Context, p principal.Principal, asked string) (map[string][]int64, error)
 
 // Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
 // Administrators of schools read of it what is found by their own records; with own nil it is for admins alone.
@@ -78,7 +79,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own Own) error {
 // narrowTo narrows a question to what is found by the caller's own records. Forbidden when it asks for one of their
 // types that is not its own.
 func (q *Query) narrowTo(ctx context.Context, p principal.Principal, own Own) error {
-	records, err := own(ctx, p)
+	records, err := own(ctx, p, q.Record)
 	if err != nil {
 		return err
 	}

@@ -166,9 +166,13 @@ func (h handlers) internal() []web.Route {
 	}
 }
 
-// administers implements auditlog.Own: p reads the audit of the categories and the webhooks of its schools. What was
-// done to events is of no school alone.
-func (h handlers) administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
+// administers implements auditlog.Own: p reads the audit of the categories and the webhooks of its schools, and of an
+// event that is its alone. In the audit as a whole there are no events: an entry does not say whose it is.
+func (h handlers) administers(ctx context.Context, p principal.Principal, asked string) (map[string][]int64, error) {
+	events, err := h.events.Administers(ctx, p, asked)
+	if err != nil {
+		return nil, err
+	}
 	categories, err := h.categories.Administers(ctx, p)
 	if err != nil {
 		return nil, err
@@ -178,5 +182,7 @@ func (h handlers) administers(ctx context.Context, p principal.Principal) (map[s
 	for i, w := range webhooks {
 		ids[i] = w.ID
 	}
-	return map[string][]int64{category.Record: categories, notice.WebhookRecord: ids}, err
+	return map[string][]int64{
+		event.Record: events, category.Record: categories, notice.WebhookRecord: ids,
+	}, err
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,63 @@ func TestNotice_OfASchool(t *testing.T) {
 		t.Errorf("of no school: %d %s", a.Code, a.Body)
 	}
 	d.admin.Get(t, path("/api/admin/webhooks/%d", south.webhook)).Must(t, 200)
+}
+
+// TestAdministration_ASchoolInASchoolIsItsAdministratorsToo: its webhooks and categories, as its elements are, and only
+// while it is in there.
+func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
+	t.Parallel()
+	d := startWebhookDistrict(t)
+	outer, inner := d.schools["north"], d.schools["south"]
+	made := inner.head.Post(t, "/api/admin/eventcategories",
+		map[string]any{"eventcategory": map[string]any{"name": "Club"}}).Must(t, 201)
+	category := path("/api/admin/eventcategories/%d", made.Int(t, "eventcategory.id"))
+	webhook := path("/api/admin/webhooks/%d", inner.webhook)
+	want := func(when string, code int, listed bool) {
+		t.Helper()
+		for url, body := range map[string]any{
+			webhook:  hookOf(map[string]any{"active": true}),
+			category: map[string]any{"eventcategory": map[string]any{"publish": true}},
+		} {
+			if a := outer.head.Patch(t, url, body); a.Code != code {
+				t.Errorf("%s: PATCH %s: %d %s", when, url, a.Code, a.Body)
+			}
+		}
+		if a := outer.head.Get(t, webhook); a.Code != code {
+			t.Errorf("%s: GET %s: %d %s", when, webhook, a.Code, a.Body)
+		}
+		of := regexp.MustCompile(fmt.Sprintf(`"school_id":%d\b`, inner.group))
+		for _, url := range []string{"/api/admin/webhooks", "/api/admin/eventcategories"} {
+			all := outer.head.Get(t, url).Must(t, 200).Body
+			if of.MatchString(all) != listed {
+				t.Errorf("%s: %s: %s", when, url, all)
+			}
+		}
+		for _, c := range []struct {
+			url  string
+			body map[string]any
+		}{
+			{"/api/admin/webhooks", hookOf(map[string]any{"url": outer.receiver.URL, "school_id": inner.group})},
+			{"/api/admin/eventcategories", map[string]any{"eventcategory": map[string]any{
+				"name": "Club " + when, "school_id": inner.group}}},
+		} {
+			made := 201
+			if code != 200 {
+				made = code
+			}
+			if a := outer.head.Post(t, c.url, c.body); a.Code != made {
+				t.Errorf("%s: POST %s: %d %s", when, c.url, a.Code, a.Body)
+			}
+		}
+	}
+	want("before", 403, false)
+	d.join(t, outer.group, inner.group)
+	want("within", 200, true)
+	if a := inner.head.Get(t, path("/api/admin/webhooks/%d", outer.webhook)); a.Code != 403 {
+		t.Errorf("the inner one's administrator, of the outer one's: %d %s", a.Code, a.Body)
+	}
+	d.admin.Delete(t, path("/api/admin/elements/%d/members/%d", outer.group, inner.group)).Must(t, 200)
+	want("after", 403, false)
 }
 
 // TestNotice_WebhooksOfASchoolAreItsAdministrators: nobody administers another school's, or the deployment's.

@@ -38,7 +38,7 @@ func (s *Service) ofViewer(ctx context.Context, p principal.Principal, categorie
 	if p.Permissions.Admin || len(schools) == 0 {
 		return categories, nil
 	}
-	own, err := s.administered(ctx, p, schools)
+	own, err := authority.Administered(ctx, p, schools, s.elements)
 	if err != nil {
 		return nil, err
 	}
@@ -75,18 +75,6 @@ func (s *Service) joined(ctx context.Context, p principal.Principal, groups []in
 	return authority.Schools(ctx, in, s.elements.Facts)
 }
 
-// administered returns those of the schools that p administers, in order.
-func (s *Service) administered(ctx context.Context, p principal.Principal, schools []int64) ([]int64, error) {
-	if len(p.AdminOf) == 0 || len(schools) == 0 {
-		return nil, nil
-	}
-	own, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, IDs: schools})
-	if err != nil {
-		return nil, err
-	}
-	return authority.Schools(ctx, own, s.elements.Facts) // in a school there may be one that is none today
-}
-
 // mustAdminister returns Forbidden unless the category is p's to administer.
 func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, c Category) error {
 	if p.Permissions.Admin {
@@ -95,7 +83,7 @@ func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, c C
 	if c.School == 0 || c.reserved() {
 		return forbidden()
 	}
-	own, err := s.administered(ctx, p, []int64{c.School})
+	own, err := authority.Administered(ctx, p, []int64{c.School}, s.elements)
 	if err == nil && len(own) == 0 {
 		err = forbidden()
 	}
@@ -160,7 +148,7 @@ func (s *Service) Administers(ctx context.Context, p principal.Principal) ([]int
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.administered(ctx, p, schoolsOf(all...))
+	own, err := authority.Administered(ctx, p, schoolsOf(all...), s.elements)
 	var ids []int64
 	for _, c := range all {
 		if slices.Contains(own, c.School) {
@@ -176,7 +164,7 @@ func (s *Service) listAdministered(ctx context.Context, p principal.Principal, a
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.administered(ctx, p, schoolsOf(all...))
+	own, err := authority.Administered(ctx, p, schoolsOf(all...), s.elements)
 	return slices.DeleteFunc(all, func(c Category) bool {
 		return !c.UsableBy(p) || c.School != 0 && !slices.Contains(own, c.School)
 	}), err

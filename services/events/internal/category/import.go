@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -154,7 +155,7 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		return b, err
 	}
 	slices.Sort(ids)
-	b.own, err = s.administered(ctx, p, slices.Compact(ids))
+	b.own, err = authority.Administered(ctx, p, slices.Compact(ids), s.elements)
 	return b, err
 }
 

@@ -74,6 +74,7 @@ type Store interface {
 type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
+	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
 }
 
 // Users is what notice asks of the identity service.

@@ -83,6 +83,8 @@ func (elements) Reaches(_ context.Context, q fact.ReachesQuestion) ([]fact.Eleme
 	return all, nil
 }
 
+func (elements) Belonging(context.Context, fact.BelongingQuestion) ([]int64, error) { return nil, nil }
+
 type users struct{}
 
 func (users) Users(_ context.Context, q fact.UsersQuestion) ([]fact.User, error) {

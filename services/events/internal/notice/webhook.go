@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/authority"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -82,7 +83,7 @@ func (s *Service) ListWebhooks(ctx context.Context, p principal.Principal) ([]We
 	if err != nil || p.Permissions.Admin {
 		return all, err
 	}
-	own, err := s.ownSchools(ctx, p)
+	own, err := authority.Administered(ctx, p, schoolsOf(all), s.Elements)
 	return slices.DeleteFunc(all, func(w Webhook) bool { return !slices.Contains(own, w.SchoolID) }), err
 }
 

@@ -14,21 +14,21 @@ import (
 )
 
 // Which webhooks an administrator may administer is decided here, whatever the call: an admin all, who administers
-// schools those of these schools. So is which entries a webhook of a school is told of: those of elements that belong
-// to the school on the day on which the notice is spread.
-
-// ownSchools returns the schools that p administers and that are schools today.
-func (s *Service) ownSchools(ctx context.Context, p principal.Principal) ([]int64, error) {
-	return authority.Schools(ctx, p.AdminOf, s.Elements.Facts)
-}
+// schools those of these schools, and of schools that belong to them. So is which entries a webhook of a school is told
+// of: those of elements that belong to the school on the day on which the notice is spread.
 
 // mustHold returns Forbidden unless p administers the webhook.
 func (s *Service) mustHold(ctx context.Context, p principal.Principal, w Webhook) error {
 	if p.Permissions.Admin {
 		return nil
 	}
-	own, err := s.ownSchools(ctx, p)
-	if err == nil && !slices.Contains(own, w.SchoolID) {
+	return s.mustAdminister(ctx, p, w.SchoolID)
+}
+
+// mustAdminister returns Forbidden unless the school, 0: none, is p's to administer, who is no admin.
+func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, school int64) error {
+	own, err := authority.Administered(ctx, p, []int64{school}, s.Elements)
+	if err == nil && len(own) == 0 {
 		err = problem.New(problem.Forbidden, "")
 	}
 	return err
@@ -53,16 +53,14 @@ func (s *Service) schoolOfNew(ctx context.Context, p principal.Principal, f Webh
 	if p.Permissions.Admin {
 		return named, s.checkSchool(ctx, named, f.Faults)
 	}
-	own, err := s.ownSchools(ctx, p)
-	switch {
-	case err != nil:
-		return 0, err
-	case named == 0:
-		return authority.Only(own, "school_id", f.Faults)
-	case !slices.Contains(own, named):
-		return 0, problem.New(problem.Forbidden, "")
+	if named != 0 {
+		return named, s.mustAdminister(ctx, p, named)
 	}
-	return named, nil
+	own, err := authority.Schools(ctx, p.AdminOf, s.Elements.Facts)
+	if err != nil {
+		return 0, err
+	}
+	return authority.Only(own, "school_id", f.Faults)
 }
 
 // checkSchool adds a fault when the element, 0: none, is no school.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -57,6 +58,33 @@ func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 		}
 	}
 	return audit.New(ctx, action, record, changes, besides...)
+}
+
+// FindDeleted implements event.Store, by the audit's entry for the deletion, which has all that the event was.
+func (s *Events) FindDeleted(ctx context.Context, id int64) ([]int64, error) {
+	whole := audit.RecordOf(event.Record, id).String()
+	newest, _, err := s.audit.Find(ctx, auditlog.Query{Record: whole, Choice: auditlog.Choice{Limit: 1}})
+	if err != nil || len(newest) == 0 || newest[0].Action != audit.Delete || newest[0].Record != whole {
+		return nil, err
+	}
+	var ids, organiser []int64
+	for _, c := range newest[0].Changes {
+		if c.From == nil {
+			continue
+		}
+		element, err := strconv.ParseInt(*c.From, 10, 64)
+		switch {
+		case err != nil:
+		case strings.HasSuffix(c.Field, ".element_id"):
+			ids = append(ids, element)
+		case c.Field == "organiser_id":
+			organiser = []int64{element}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return slices.Concat(ids, organiser), nil
 }
 
 // difference is which commitments and requests are there on one side only, and which differ.

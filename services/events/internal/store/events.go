@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/change"
 	"github.com/belfry-schools/belfry/pkg/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/fact"
@@ -40,6 +41,7 @@ type Events struct {
 	events *journal.Collection[eventDocument, event.Event]
 	ids    *mongostore.IDs
 	zone   wiretime.Zone
+	audit  *auditlog.Log
 }
 
 // EventsCollection is where events are: the outbox's relay reads it too.
@@ -61,7 +63,7 @@ func NewEvents(db *mongo.Database, ids *mongostore.IDs, zone wiretime.Zone, wrot
 			d.set(e, zone)
 			d.Modified = now()
 		},
-	}), ids, zone}
+	}), ids, zone, Audit(db)}
 }
 
 // Get implements event.Store.

@@ -90,7 +90,7 @@ func (s *Service) changeAdministered(
 // Administers implements auditlog.Own: p reads the audit of the users whose element belongs to one of its schools
 // today.
 func (s *Service) Administers(
-	ctx context.Context, p principal.Principal,
+	ctx context.Context, p principal.Principal, _ string,
 ) (map[string][]int64, error) {
 	own := map[string][]int64{TypeName: nil}
 	elements, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
