@@ -23,7 +23,6 @@ import (
 type Runtime struct {
 	Config
 	*telemetry.Telemetry
-	Version  string // of the build: its commit or its tag
 	DB       *mongo.Database
 	IDs      *mongostore.IDs
 	Redis    redis.UniversalClient
@@ -67,7 +66,7 @@ func connect(ctx context.Context, spec Spec, cfg Config, tel *telemetry.Telemetr
 		asked = nil
 	}
 	r := &Runtime{
-		Config: cfg, Telemetry: tel, Version: version(), DB: client.Database(cfg.Database), Redis: cache, Keys: keys,
+		Config: cfg, Telemetry: tel, DB: client.Database(cfg.Database), Redis: cache, Keys: keys,
 		Cookies:  web.Cookies{Secure: cfg.SecureCookies},
 		Versions: versions, Memory: memory, Bounds: web.NewBounds(),
 		Sessions: session.NewStore(cache, session.Options{

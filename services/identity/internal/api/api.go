@@ -86,7 +86,7 @@ func build(_ context.Context, r *service.Runtime) (service.Surface, error) {
 	log := store.Audit(r.DB)
 	h := handlers{
 		users: users, sessions: r.Sessions, cookies: r.Cookies, trusted: r.TrustedProxies, audit: log, zone: r.Zone,
-		version: r.Version, log: r.Log,
+		log:     r.Log,
 		answers: answers.New(answers.Options{Redis: r.Redis, Keys: r.Keys, Secret: r.InternalToken}),
 	}
 

@@ -30,7 +30,6 @@ type handlers struct {
 	audit    *auditlog.Log
 	answers  *answers.Store
 	zone     wiretime.Zone
-	version  string
 	log      *slog.Logger
 }
 

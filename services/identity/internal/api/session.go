@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/release"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -246,7 +247,7 @@ func (h handlers) me(c *fiber.Ctx) error {
 	return web.OK(c, fields...)
 }
 
-// showVersion answers GET /api/version.
+// showVersion answers GET /api/version with the release's version, which the interface's document has as well.
 func (h handlers) showVersion(c *fiber.Ctx) error {
-	return web.OK(c, web.Field{Name: "version", Value: h.version})
+	return web.OK(c, web.Field{Name: "version", Value: release.Version()})
 }
