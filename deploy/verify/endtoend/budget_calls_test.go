@@ -16,7 +16,8 @@ func callsOf(t *testing.T, s *servicetest.System) []call {
 	t.Helper()
 	c := newBudgeted(t, s)
 	return slices.Concat(c.identityCalls(), c.elementsCalls(), c.elementAdministrationCalls(), c.eventsCalls(),
-		c.decisionCalls(), c.eventAdministrationCalls(), c.notesCalls())
+		c.decisionCalls(), c.eventAdministrationCalls(), c.notesCalls(),
+		c.districtCalls())
 }
 
 // read is a call that changes nothing.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -169,9 +170,9 @@ func (h handlers) internal() []web.Route {
 // administers implements auditlog.Own: p reads the audit of the categories and the webhooks of its schools, and of an
 // event that is its alone. In the audit as a whole there are no events: an entry does not say whose it is.
 func (h handlers) administers(ctx context.Context, p principal.Principal, asked string) (map[string][]int64, error) {
-	events, err := h.events.Administers(ctx, p, asked)
-	if err != nil {
-		return nil, err
+	if strings.HasPrefix(asked, event.Record+":") {
+		events, err := h.events.Administers(ctx, p, asked)
+		return map[string][]int64{event.Record: events}, err
 	}
 	categories, err := h.categories.Administers(ctx, p)
 	if err != nil {
@@ -182,7 +183,5 @@ func (h handlers) administers(ctx context.Context, p principal.Principal, asked 
 	for i, w := range webhooks {
 		ids[i] = w.ID
 	}
-	return map[string][]int64{
-		event.Record: events, category.Record: categories, notice.WebhookRecord: ids,
-	}, err
+	return map[string][]int64{category.Record: categories, notice.WebhookRecord: ids}, err
 }
