@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -37,10 +38,12 @@ type MembershipChange struct {
 	EndsBefore string `json:"ends_before,omitempty"`
 }
 
-// pairs collects the rows of memberships.csv by group and member; the rows of a pair may be apart in the file.
+// pairs collects the rows of memberships.csv by group and member; the rows of a pair may be apart in the file. The keys
+// and days of tens of thousands of pairs are few, and each is kept once.
 type pairs struct {
 	order []*pair
 	known map[string]*pair
+	texts map[string]*string
 }
 
 type pair struct {
@@ -48,31 +51,51 @@ type pair struct {
 	record MembershipRecord
 }
 
-func newPairs() *pairs { return &pairs{known: map[string]*pair{}} }
+func newPairs() *pairs { return &pairs{known: map[string]*pair{}, texts: map[string]*string{}} }
+
+// once returns the one copy of a text, which keeps nothing of its row in memory.
+func (p *pairs) once(text string) *string {
+	kept, ok := p.texts[text]
+	if !ok {
+		text = strings.Clone(text)
+		kept = &text
+		p.texts[text] = kept
+	}
+	return kept
+}
+
+func (p *pairs) day(day *string) *string {
+	if day == nil {
+		return nil
+	}
+	return p.once(*day)
+}
 
 func (p *pairs) add(line int, group, member string, span Span) {
 	key := "Group:" + group + "/" + member
 	known, ok := p.known[key]
 	if !ok {
-		known = &pair{line: line,
-			record: MembershipRecord{Key: key, Group: strings.Clone(group), Member: strings.Clone(member)}}
+		known = &pair{line: line, record: MembershipRecord{Key: key, Group: *p.once(group), Member: *p.once(member)}}
 		p.known[key] = known
 		p.order = append(p.order, known)
 	}
+	span.FirstDay, span.LastDay = p.day(span.FirstDay), p.day(span.LastDay)
 	known.record.Spans = append(known.record.Spans, span)
 }
 
-// rows returns one record for each pair, its spans in order of days and without repetition, so that the result does
-// not depend on the order of the lines.
-func (p *pairs) rows() []Row {
-	rows := make([]Row, len(p.order))
-	for i, pair := range p.order {
-		slices.SortFunc(pair.record.Spans, compareSpans)
-		pair.record.Spans = slices.CompactFunc(pair.record.Spans,
-			func(a, b Span) bool { return compareSpans(a, b) == 0 })
-		rows[i] = Row{Line: pair.line, Key: pair.record.Key, Record: pair.record}
+// rows has one record for each pair, its spans in order of days and without repetition, so that the result does not
+// depend on the order of the lines.
+func (p *pairs) rows() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for _, pair := range p.order {
+			slices.SortFunc(pair.record.Spans, compareSpans)
+			pair.record.Spans = slices.CompactFunc(pair.record.Spans,
+				func(a, b Span) bool { return compareSpans(a, b) == 0 })
+			if !yield(Row{Line: pair.line, Key: pair.record.Key, Record: pair.record}) {
+				return
+			}
+		}
 	}
-	return rows
 }
 
 // compareSpans orders by first day, then by last day. Days written YYYY-MM-DD sort as texts; an open end comes first

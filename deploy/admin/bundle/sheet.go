@@ -21,22 +21,22 @@ func newSheet(kind Kind, columns string, read func(*row) (string, any)) *kindShe
 
 // index holds the keys that later files refer to.
 type index struct {
-	files     map[Kind]string         // the names of those that are there
-	keys      map[Kind]map[string]int // key to line
-	resources map[string]bool         // keys of the groups that are resource groups
-	schools   map[string]bool         // keys of the groups that are schools, and current
-	decided   decided                 // of commitments.csv
-	exported  bool                    // an export wrote the files: their keys may be those of a OneRoster folder
-	unsure    map[Kind]bool           // some rows of the file can't be read, so a missing key proves nothing
+	files     map[Kind]string // the names of those that are there
+	keys      map[Kind]*csvfile.Lines
+	resources map[string]bool // keys of the groups that are resource groups
+	schools   map[string]bool // keys of the groups that are schools, and current
+	decided   decided         // of commitments.csv
+	exported  bool            // an export wrote the files: their keys may be those of a OneRoster folder
+	unsure    map[Kind]bool   // some rows of the file can't be read, so a missing key proves nothing
 }
 
 func newIndex() index {
-	return index{files: map[Kind]string{}, keys: map[Kind]map[string]int{}, resources: map[string]bool{},
+	return index{files: map[Kind]string{}, keys: map[Kind]*csvfile.Lines{}, resources: map[string]bool{},
 		schools: map[string]bool{}, decided: decided{}, unsure: map[Kind]bool{}}
 }
 
 func (x *index) has(kind Kind, key string) bool {
-	_, ok := x.keys[kind][key]
+	_, ok := x.keys[kind].Of(key)
 	return ok
 }
 
@@ -83,7 +83,7 @@ func (p *pass) run(read func(func(*csvfile.Row) bool) error, each func(Row) bool
 	if err != nil || stopped {
 		return err
 	}
-	for _, row := range p.pairs.rows() {
+	for row := range p.pairs.rows() {
 		row.File = p.file
 		if !each(row) {
 			return nil

@@ -148,15 +148,12 @@ func (r *Row) Unique(column, value, shown string) {
 	}
 	lines := r.pass.Unique[column]
 	if lines == nil {
-		lines = map[string]int{}
+		lines = &Lines{map[[2]uint64]int{}}
 		r.pass.Unique[column] = lines
 	}
-	if first, ok := lines[value]; ok {
+	if first, twice := lines.add(value, r.LineOf(column)); twice {
 		r.Fault(column, "%s is already in line %d", shown, first)
-		return
 	}
-	// A copy: a substring would keep the whole row in memory.
-	lines[strings.Clone(value)] = r.LineOf(column)
 }
 
 // Boolean is nil for an empty cell. Clerks and spreadsheets write it in several ways.

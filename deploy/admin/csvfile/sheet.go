@@ -38,7 +38,7 @@ func Columns(list string) []Column {
 // Pass is one reading of one file. It is used once.
 type Pass struct {
 	// Unique holds, for each column that was asked to be unique, the line of each of its values.
-	Unique map[string]map[string]int
+	Unique map[string]*Lines
 	// Unsure says that some rows could not be read. Then a value that is missing in the file proves nothing.
 	Unsure bool
 
@@ -53,7 +53,7 @@ type Pass struct {
 
 // NewPass makes a pass that adds what is wrong to faults.
 func NewPass(s *Sheet, faults *FaultsError) *Pass {
-	p := &Pass{Unique: map[string]map[string]int{}, sheet: s, faults: faults, columns: map[string]string{},
+	p := &Pass{Unique: map[string]*Lines{}, sheet: s, faults: faults, columns: map[string]string{},
 		position: map[string]int{}}
 	for _, c := range s.Columns {
 		p.columns[fold(c.Name)] = c.Name

@@ -33,8 +33,14 @@ func TestRunGivesRowsAndFaultsByLineOfTheCell(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"1///", "1/b//"}, names); diff != "" || !pass.Unsure || pass.Unique["key"]["1"] != 2 {
-		t.Errorf("%s, unsure: %v, %v", diff, pass.Unsure, pass.Unique)
+	line, _ := pass.Unique["key"].Of("1")
+	if diff := cmp.Diff([]string{"1///", "1/b//"}, names); diff != "" || !pass.Unsure || line != 2 {
+		t.Errorf("%s, unsure: %v, line %d", diff, pass.Unsure, line)
+	}
+	for _, column := range []string{"key", "name"} {
+		if line, ok := pass.Unique[column].Of("2"); ok {
+			t.Errorf("%s 2 is in line %d", column, line)
+		}
 	}
 	if err := faults.OrNil(); err == nil || err.Error() != "the folder has 4 faults" {
 		t.Errorf("%v", err)

@@ -124,7 +124,7 @@ func (f *Folder) holds(t table, id string) bool {
 	if !ok {
 		return false
 	}
-	_, ok = pass.Unique["sourcedId"][id]
+	_, ok = pass.Unique["sourcedId"].Of(id)
 	return ok
 }
 

@@ -40,7 +40,7 @@ func (f *Folder) readManifest() error {
 		return err
 	}
 	for _, required := range []string{"manifest.version", "oneroster.version"} {
-		if _, ok := pass.Unique["propertyName"][required]; !ok {
+		if _, ok := pass.Unique["propertyName"].Of(required); !ok {
 			f.faults.Add(csvfile.Fault{File: manifest, Line: 1, Column: required, Reason: "the property is missing"})
 		}
 	}
