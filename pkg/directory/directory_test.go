@@ -15,9 +15,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
+	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -217,6 +217,9 @@ func TestDerived_IsWorkedOutOnceForRequestsAtOnce(t *testing.T) {
 			if !maps.Equal(got, want) || own != (n > 1) {
 				t.Errorf("%v after %d times of work, want %v", got, n, want)
 			}
+			if got := missed(t, reader); got != requests {
+				t.Errorf("%d lookups that found nothing are counted of %d requests", got, requests)
+			}
 		})
 	}
 }
@@ -224,19 +227,8 @@ func TestDerived_IsWorkedOutOnceForRequestsAtOnce(t *testing.T) {
 // missed returns how many lookups there were that found nothing.
 func missed(t *testing.T, reader metric.Reader) (n int64) {
 	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range all.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			sum, _ := m.Data.(metricdata.Sum[int64])
-			for _, point := range sum.DataPoints {
-				if outcome, _ := point.Attributes.Value("outcome"); outcome.AsString() == "miss" {
-					n += point.Value
-				}
-			}
-		}
+	for _, m := range metrictest.Collect(t, reader) {
+		n += metrictest.Sum(m, "miss")
 	}
 	return n
 }

@@ -196,20 +196,25 @@ func (d *Derived[V]) Get(
 		value, _, err := work(ctx)
 		return value, err
 	}
-	return together(ctx, s.memory, place{s.name, id}, func() (V, bool) {
+	look := func() (value V, kept, current bool) {
 		e, kept := s.memory.cache.GetIfPresent(place{s.name, id})
 		known, _ := e.value.(derived[V]) // a part has values of one type
-		current := kept && fits(known.value) &&
+		return known.value, kept, kept && fits(known.value) &&
 			!slices.ContainsFunc(known.from, func(id int64) bool { return !now.holds(e.read, Key{s.kind, id}) })
-		switch {
-		case current:
-			s.count(ctx, 1, 0, 0)
-		case kept:
-			s.count(ctx, 0, 0, 1)
-		default:
-			s.count(ctx, 0, 1, 0)
-		}
-		return known.value, current
+	}
+	value, kept, current := look()
+	switch {
+	case current:
+		s.count(ctx, 1, 0, 0)
+		return value, nil
+	case kept:
+		s.count(ctx, 0, 0, 1)
+	default:
+		s.count(ctx, 0, 1, 0)
+	}
+	return together(ctx, s.memory, place{s.name, id}, func() (V, bool) {
+		value, _, current := look()
+		return value, current
 	}, func(ctx context.Context) (V, error) {
 		value, from, err := work(ctx)
 		if err != nil {
@@ -221,23 +226,19 @@ func (d *Derived[V]) Get(
 	})
 }
 
-// together returns what is kept at a place if it is current, and else what work returns and keeps there. Of requests at
-// once one works and the others wait for it: what takes thousands of records is made once when it runs out, not once
+// together returns what work returns, and keeps at a place, for a request that found nothing current there. Of requests
+// at once one works and the others wait for it: what takes thousands of records is made once when it runs out, not once
 // for each of them. Who finds then that it is not current for itself, or that the other one failed, works alone.
 func together[V any](
 	ctx context.Context, m *Memory, at place, current func() (V, bool), work func(context.Context) (V, error),
 ) (value V, err error) {
-	if value, found := current(); found {
-		return value, nil
-	}
 	worked := false
 	_, _, _ = m.works.Do(at.shelf+" "+strconv.FormatInt(at.id, 10), func() (any, error) {
 		worked = true
-		if v, found := current(); found { // another one ended just before
-			value = v
-			return nil, nil
+		found := false
+		if value, found = current(); !found { // another one may have ended just before
+			value, err = work(ctx)
 		}
-		value, err = work(ctx)
 		return nil, nil
 	})
 	if worked {
@@ -299,40 +300,60 @@ func (t *Table[R]) Get(
 		slices.SortFunc(loaded, t.compare)
 		return loaded, err
 	}
-	var e entry
-	var known rows[R]
-	var missing []int64
-	return together(ctx, s.memory, place{s.name, name}, func() ([]R, bool) {
-		var kept bool
-		e, kept = s.memory.cache.GetIfPresent(place{s.name, name})
+	look := func() (known rows[R], missing []int64, current bool) {
+		e, kept := s.memory.cache.GetIfPresent(place{s.name, name})
 		known, _ = e.value.(rows[R]) // a part has values of one type
 		if !kept || time.Since(known.since) > keeps {
 			known = rows[R]{since: time.Now()}
 		}
-		missing = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
+		stale := func(id int64) bool { return !now.holds(e.read, Key{s.kind, id}) }
+		if slices.Equal(ids, known.ids) && !slices.ContainsFunc(ids, stale) {
+			return known, nil, true
+		}
+		return known, slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
 			_, has := slices.BinarySearch(known.ids, id)
-			return has && now.holds(e.read, Key{s.kind, id})
-		})
-		s.count(ctx, int64(len(ids)-len(missing)), int64(len(missing)), 0)
-		return known.sorted, len(missing) == 0 && len(ids) == len(known.ids)
+			return has && !stale(id)
+		}), false
+	}
+	known, missing, current := look()
+	s.count(ctx, int64(len(ids)-len(missing)), int64(len(missing)), 0)
+	if current {
+		return known.sorted, nil
+	}
+	return together(ctx, s.memory, place{s.name, name}, func() ([]R, bool) {
+		known, _, current := look()
+		return known.sorted, current
 	}, func(ctx context.Context) ([]R, error) {
-		fresh := rows[R]{ids: ids, since: known.since}
-		for _, row := range known.sorted {
-			id := t.idOf(row)
-			_, asked := slices.BinarySearch(ids, id)
-			if _, stale := slices.BinarySearch(missing, id); asked && !stale {
-				fresh.sorted = append(fresh.sorted, row)
-			}
+		known, missing, _ := look()
+		fresh, err := t.renew(ctx, known, ids, missing, load)
+		if err == nil {
+			s.memory.cache.Set(place{s.name, name}, entry{now, fresh, uint32(overhead + s.bytes(fresh))})
 		}
-		if len(missing) > 0 {
-			loaded, err := load(ctx, missing)
-			if err != nil {
-				return nil, err
-			}
-			fresh.sorted = append(fresh.sorted, loaded...)
-			slices.SortFunc(fresh.sorted, t.compare)
-		}
-		s.memory.cache.Set(place{s.name, name}, entry{now, fresh, uint32(overhead + s.bytes(fresh))})
-		return fresh.sorted, nil
+		return fresh.sorted, err
 	})
+}
+
+// renew returns the rows of the ids: those that are known, but for the missing ones, which load reads.
+func (t *Table[R]) renew(
+	ctx context.Context, known rows[R], ids, missing []int64,
+	load func(ctx context.Context, ids []int64) ([]R, error),
+) (rows[R], error) {
+	fresh := rows[R]{ids: ids, since: known.since}
+	for _, row := range known.sorted {
+		id := t.idOf(row)
+		_, asked := slices.BinarySearch(ids, id)
+		if _, stale := slices.BinarySearch(missing, id); asked && !stale {
+			fresh.sorted = append(fresh.sorted, row)
+		}
+	}
+	if len(missing) == 0 {
+		return fresh, nil
+	}
+	loaded, err := load(ctx, missing)
+	if err != nil {
+		return rows[R]{}, err
+	}
+	fresh.sorted = append(fresh.sorted, loaded...)
+	slices.SortFunc(fresh.sorted, t.compare)
+	return fresh, nil
 }

@@ -10,31 +10,26 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
 // measured is what a metric says: the value of a gauge, or the count of a histogram, by the outcome; false: nothing.
 func measured(t *testing.T, reader *sdkmetric.ManualReader, name, outcome string) (float64, bool) {
 	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range all.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			if m.Name != name {
-				continue
-			}
-			switch data := m.Data.(type) {
-			case metricdata.Gauge[float64]:
-				return data.DataPoints[0].Value, true
-			case metricdata.Gauge[int64]:
-				return float64(data.DataPoints[0].Value), true
-			case metricdata.Histogram[float64]:
-				for _, p := range data.DataPoints {
-					if v, _ := p.Attributes.Value(attribute.Key("outcome")); v.AsString() == outcome {
-						return float64(p.Count), true
-					}
+	for _, m := range metrictest.Collect(t, reader) {
+		if m.Name != name {
+			continue
+		}
+		switch data := m.Data.(type) {
+		case metricdata.Gauge[float64]:
+			return data.DataPoints[0].Value, true
+		case metricdata.Gauge[int64]:
+			return float64(data.DataPoints[0].Value), true
+		case metricdata.Histogram[float64]:
+			for _, p := range data.DataPoints {
+				if v, _ := p.Attributes.Value(attribute.Key("outcome")); v.AsString() == outcome {
+					return float64(p.Count), true
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/belfry-schools/belfry/pkg/session"
+	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 )
 
 func TestTheGaugeCountsUsersWithSessions(t *testing.T) {
@@ -18,12 +19,9 @@ func TestTheGaugeCountsUsersWithSessions(t *testing.T) {
 	for _, user := range []int64{1, 2, 2} {
 		create(t, s, session.Record{User: subject(user, 1)}, session.Token{})
 	}
-	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
-	gauge, ok := all.ScopeMetrics[0].Metrics[0].Data.(metricdata.Gauge[int64])
+	all := metrictest.Collect(t, reader)
+	gauge, ok := all[0].Data.(metricdata.Gauge[int64])
 	if !ok || len(gauge.DataPoints) != 1 || gauge.DataPoints[0].Value != 2 {
-		t.Errorf("%+v", all.ScopeMetrics[0].Metrics[0])
+		t.Errorf("%+v", all[0])
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
 
 // TestRows_TakeLittleMemory, however long keys are: of an event less than its key is kept.
@@ -38,10 +38,7 @@ func TestRows_TakeLittleMemory(t *testing.T) {
 	write("events.csv", "key,body,category,starts_at,ends_at", events, func(i int) string {
 		return fmt.Sprintf("%s%d,Lesson,c,2026-09-07 09:00,2026-09-07 10:00", long, i)
 	})
-	zone, err := wiretime.LoadZone("Europe/London")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zone := timetest.London(t)
 	start := inUse()
 	b, err := bundle.Open(dir, zone)
 	if err != nil {

@@ -40,19 +40,14 @@ func (c *budgeted) newDistrict() *district {
 		return c.system.Login(c.t, made.Text(c.t, "user.uuid"))
 	}
 	d.head, d.teacher = user(record{"admin_of": []int64{d.school}}), user(nil)
-	d.event = c.teacherBooks(d)
+	d.event = d.teacher.Post(c.t, "/api/events", c.clubEvent(d)).Must(c.t, 200).Int(c.t, "event.id")
 	return d
 }
 
-// teacherBooks makes an event of the school's category and elements.
-func (c *budgeted) teacherBooks(d *district) int64 {
-	c.t.Helper()
-	return d.teacher.Post(c.t, "/api/events", c.clubEvent(d)).Must(c.t, 200).Int(c.t, "event.id")
-}
-
+// clubEvent is a new event of the school's category and elements.
 func (c *budgeted) clubEvent(d *district) record {
 	e := c.newEvent("", c.set, c.teacher, c.room, c.minibuses)
-	e["event"].(record)["event_category_id"] = d.club // as newEvent has made it
+	e["event"].(record)["event_category_id"] = d.club
 	return e
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/testing/metrictest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
 
@@ -91,22 +92,12 @@ func TestAccess_EqualLooksOfAnHourAreOneEntry(t *testing.T) {
 // counted is the value of belfry_access_entries_total for an outcome.
 func counted(t *testing.T, reader *sdkmetric.ManualReader, outcome string) (n int64) {
 	t.Helper()
-	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, scope := range all.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			sum, ok := m.Data.(metricdata.Sum[int64])
-			if !ok || m.Name != "belfry.access.entries" || !sum.IsMonotonic {
-				t.Fatalf("%+v", m)
-			}
-			for _, point := range sum.DataPoints {
-				if value, _ := point.Attributes.Value("outcome"); value.AsString() == outcome {
-					n += point.Value
-				}
-			}
+	for _, m := range metrictest.Collect(t, reader) {
+		sum, ok := m.Data.(metricdata.Sum[int64])
+		if !ok || m.Name != "belfry.access.entries" || !sum.IsMonotonic {
+			t.Fatalf("%+v", m)
 		}
+		n += metrictest.Sum(m, outcome)
 	}
 	return n
 }

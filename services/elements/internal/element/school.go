@@ -33,27 +33,31 @@ type Among struct {
 	After      *Place
 }
 
-// narrow narrows what a search by p is among to the schools of a filter that is not zero: to no ids when nothing
-// belongs to such a school. Missing and Forbidden as of getSeen for the school's id; Malformed when it is no school.
-func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFilter, among *Among) error {
-	schools := []int64{of.ID}
-	if of.ID == 0 {
-		own, err := s.schoolsOf(ctx, p.ElementID)
-		if err != nil {
-			return err
-		}
-		schools = own
-	} else if e, _, err := s.getSeen(ctx, p, of.ID, s.onToday()); err != nil {
-		return err
-	} else if !e.IsSchool() {
-		return notASchool(of.ID)
+// narrow narrows a search by p to the schools of a filter that is not zero: to no ids when nothing belongs to such a
+// school. Problems are those of chosen.
+func (s *Service) narrow(ctx context.Context, p principal.Principal, of SchoolFilter, among Among) (Among, error) {
+	schools, err := s.chosen(ctx, p, of)
+	if err != nil {
+		return Among{}, err
 	}
 	if len(schools) == 1 {
 		among.School = schools[0]
 	}
-	var err error
 	among.IDs, err = s.belonging(ctx, schools)
-	return err
+	return among, err
+}
+
+// chosen returns the schools of a filter that is not zero. Missing and Forbidden as of getSeen for the school's id;
+// Malformed when it is no school.
+func (s *Service) chosen(ctx context.Context, p principal.Principal, of SchoolFilter) ([]int64, error) {
+	if of.ID == 0 {
+		return s.schoolsOf(ctx, p.ElementID)
+	}
+	e, _, err := s.getSeen(ctx, p, of.ID, s.onToday())
+	if err == nil && !e.IsSchool() {
+		err = notASchool(of.ID)
+	}
+	return []int64{of.ID}, err
 }
 
 func notASchool(id int64) error {
@@ -121,8 +125,8 @@ func (s *Service) search(
 	if of == (SchoolFilter{}) {
 		return list(everywhere, limit)
 	}
-	own := everywhere
-	switch err := s.narrow(ctx, p, of, &own); {
+	own, err := s.narrow(ctx, p, of, everywhere)
+	switch {
 	case err != nil:
 		return nil, err
 	case len(own.IDs) > 0:

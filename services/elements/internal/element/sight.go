@@ -46,7 +46,7 @@ func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf
 
 // sees says whether an element is seen on one of the days.
 func (v sight) sees(e Element) bool {
-	return v.All() || e.isPublic() || v.Scope == principal.SeesOwn &&
+	return v.All() || e.IsPublic() || v.Scope == principal.SeesOwn &&
 		(v.days[e.ID] != nil || slices.Contains(openTypes, e.EntityType))
 }
 
@@ -125,13 +125,13 @@ var openTypes = []string{form.Location, form.Service, form.Subject}
 
 func (e Element) isPerson() bool { return e.EntityType == form.Staff || e.EntityType == form.Pupil }
 
-// isPublic says whether everybody sees the element.
-func (e Element) isPublic() bool {
+// IsPublic says whether everybody sees the element.
+func (e Element) IsPublic() bool {
 	return e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic
 }
 
-// Seen are the elements that a viewer sees: those with one of the ids, those of one of the types, and the public ones.
-// Nil are all elements.
+// Seen are the elements that a viewer sees: those with one of the ids, which are in order, those of one of the types,
+// and the public ones. Nil are all elements.
 type Seen struct {
 	IDs   []int64
 	Types []string

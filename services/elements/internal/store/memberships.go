@@ -67,7 +67,7 @@ func keysOfMembership(_ int64, m element.Membership) []directory.Key {
 	return []directory.Key{{Kind: directory.Element, ID: m.Group}, {Kind: directory.Element, ID: m.Member}}
 }
 
-// link is a run of days of a membership as it is kept in memory for one end of it: a tenth of what element.Membership
+// link is a run of days of a membership as it is kept in memory for one end of it: a fifth of what element.Membership
 // takes. A membership with several runs of days has a link for each, one after the other.
 type link struct {
 	other  int64 // the other end

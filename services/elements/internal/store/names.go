@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/directory"
-	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/needle"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -67,7 +66,7 @@ func (s *Elements) listNear(
 	return found, true, nil
 }
 
-// isAmong says whether a search is among it, as whatIsAmong does to the store; ids and place aside.
+// isAmong says whether it is among what a search looks at, as whatIsAmong tells the store; ids and place aside.
 func (n named) isAmong(among element.Among) bool {
 	if among.EntityType != "" && n.entityType != among.EntityType {
 		return false
@@ -92,7 +91,7 @@ func (s *Elements) loadNames(ctx context.Context, ids []int64) ([]named, error) 
 		}
 		names[i] = named{
 			id: e.ID, entityID: e.EntityID, entityType: e.EntityType, name: e.Name, folded: needle.Fold(e.Name),
-			public: e.EntityType == form.Property && e.Details.MakePublic != nil && *e.Details.MakePublic,
+			public: e.IsPublic(),
 		}
 	}
 	return names, err

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -117,7 +116,7 @@ func TestNames_OfTooLargeASchoolAreLookedUpInTheStore(t *testing.T) {
 			t.Errorf("%d ids of school %d: in memory %v, %v", c.ids, c.school, near, err)
 		}
 		found, err := n.replicas[0].Elements.ListByNeedle(ctx, needle.New("old"), among, 10)
-		if err != nil || !reflect.DeepEqual(namesOf(found), []string{"old"}) {
+		if err != nil || !slices.Equal(namesOf(found), []string{"old"}) {
 			t.Errorf("%d ids of school %d: %q, %v", c.ids, c.school, namesOf(found), err)
 		}
 	}

@@ -170,9 +170,17 @@ func (h handlers) internal() []web.Route {
 // administers implements auditlog.Own: p reads the audit of the categories and the webhooks of its schools, and of an
 // event that is its alone. In the audit as a whole there are no events: an entry does not say whose it is.
 func (h handlers) administers(ctx context.Context, p principal.Principal, asked string) (map[string][]int64, error) {
-	if strings.HasPrefix(asked, event.Record+":") {
-		events, err := h.events.Administers(ctx, p, asked)
-		return map[string][]int64{event.Record: events}, err
+	if text, one := strings.CutPrefix(asked, event.Record+":"); one {
+		own := map[string][]int64{event.Record: nil}
+		id, valid := web.ParseID(text)
+		if !valid {
+			return own, nil
+		}
+		administers, err := h.events.Administers(ctx, p, id)
+		if administers {
+			own[event.Record] = []int64{id}
+		}
+		return own, err
 	}
 	categories, err := h.categories.Administers(ctx, p)
 	if err != nil {
