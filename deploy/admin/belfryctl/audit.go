@@ -90,8 +90,8 @@ Webhook. An entry is found by the records that it touches as well: a commitment'
 			`batch of an
 import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, ` +
 			`only that they
-changed is kept. An administrator of schools is shown what is of its users, elements and memberships. The login is as
-for import.`,
+changed is kept. An administrator of schools is shown what was done to its users, elements, memberships, categories
+and webhooks, and to events that are its schools' alone. The login is as for import.`,
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
   belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 --json`,

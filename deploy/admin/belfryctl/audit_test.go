@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAudit_OfASchool: an administrator of a school reads what became of its users, elements, memberships, categories
-// and webhooks, and nothing of another school's.
+// TestAudit_OfASchool: an administrator of a school reads what became of its users, elements, memberships, events,
+// categories and webhooks, and nothing of another school's.
 func TestAudit_OfASchool(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -53,7 +53,10 @@ func TestAudit_OfASchool(t *testing.T) {
 	ofOwn, shared := book(own.category, own.pupil), book(other.category, own.pupil, other.pupil)
 	bare := book(own.category)
 	gone, goneShared := book(own.category, own.pupil), book(own.category, own.pupil, other.pupil)
-	for _, id := range []int64{gone, goneShared} {
+	secret := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{
+		"name": "Safeguarding", "confidential": true}}).Must(t, 201).Int(t, "eventcategory.id")
+	hushed, told, goneHushed := book(secret, own.pupil), book(secret, own.pupil, own.head), book(secret, own.pupil)
+	for _, id := range []int64{gone, goneShared, goneHushed} {
 		admin.Delete(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200)
 	}
 	head := office{o.system, maps.Clone(o.env)}
@@ -85,6 +88,9 @@ func TestAudit_OfASchool(t *testing.T) {
 		fmt.Sprintf("events?record=Event:%d", shared):                 403,
 		fmt.Sprintf("events?record=Event:%d", goneShared):             403,
 		fmt.Sprintf("events?record=Event:%d", bare):                   403,
+		fmt.Sprintf("events?record=Event:%d", hushed):                 403,
+		fmt.Sprintf("events?record=Event:%d", goneHushed):             403,
+		fmt.Sprintf("events?record=Event:%d", told):                   200,
 		"events?record=Event:999999999":                               403,
 		"events?record=Event:x":                                       403,
 		"events?record=Event":                                         200,
@@ -101,15 +107,26 @@ func TestAudit_OfASchool(t *testing.T) {
 		}
 		return slices.Compact(kinds)
 	}
-	events := client.Audit(t, "events", "")
-	for _, line := range events {
-		if line.Record != fmt.Sprintf("EventCategory:%d", own.category) &&
-			line.Record != fmt.Sprintf("Webhook:%d", own.webhook) {
-			t.Errorf("of events it is shown %s", line.Record)
+	texts := func(query string) (texts []string) {
+		for _, line := range client.Audit(t, "events", query) {
+			texts = append(texts, line.Action+" "+line.Record)
 		}
+		return texts
 	}
-	if len(events) != 2 {
-		t.Errorf("%d entries of its category and webhook", len(events))
+	events := []string{fmt.Sprintf("delete Event:%d", gone), fmt.Sprintf("create Event:%d", told),
+		fmt.Sprintf("create Event:%d", gone), fmt.Sprintf("create Event:%d", ofOwn)}
+	if got := texts("record=Event"); !slices.Equal(got, events) {
+		t.Errorf("of events it is shown %q, not %q", got, events)
+	}
+	all := append(events, fmt.Sprintf("create Webhook:%d", own.webhook),
+		fmt.Sprintf("create EventCategory:%d", own.category))
+	if got := texts(""); !slices.Equal(got, all) {
+		t.Errorf("of the service events it is shown %q, not %q", got, all)
+	}
+	listed := head.does(t, "audit", "--record", "Event")
+	wantOut(t, listed, fmt.Sprintf("Event:%d ", ofOwn))
+	if strings.Contains(listed, fmt.Sprintf("Event:%d ", shared)) {
+		t.Errorf("it is shown an event of two schools:\n%s", listed)
 	}
 	for id, want := range map[int64][]string{ofOwn: {"create"}, gone: {"delete", "create"}} {
 		var got []string
@@ -134,6 +151,9 @@ func TestAudit_OfASchool(t *testing.T) {
 	}
 	if a := client.Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Element:%d", own.pupil)); a.Code != 403 {
 		t.Errorf("who has left: %d", a.Code)
+	}
+	if got := texts("record=Event"); len(got) > 0 {
+		t.Errorf("of events it is still shown %q", got)
 	}
 	admin.Patch(t, fmt.Sprintf("/api/admin/users/%d", own.user),
 		object{"user": object{"admin_of": []int64{}}}).Must(t, 200)

@@ -78,6 +78,9 @@ func (c *budgeted) districtCalls() []call {
 		by("GET /api/admin/webhooks", "a school's, for its administrator", func(d *district) request {
 			return request{as: d.head, path: "/api/admin/webhooks"}
 		}),
+		by("GET /api/admin/audit/events", "a page, for a school's administrator", func(d *district) request {
+			return request{as: d.head, path: "/api/admin/audit/events?limit=1"}
+		}),
 		by("GET /api/admin/audit/events", "of an event, for a school's administrator", func(d *district) request {
 			return request{as: d.head, path: at("/api/admin/audit/events?record=Event:%d", d.event)}
 		}),

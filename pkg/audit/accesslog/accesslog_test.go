@@ -47,9 +47,9 @@ type choice = auditlog.Choice
 func found(t *testing.T, l *Log, q Query) []Entry {
 	t.Helper()
 	q.Limit = 100
-	entries, more, err := l.Find(t.Context(), q)
-	if err != nil || more {
-		t.Fatal(more, err)
+	entries, next, err := l.Find(t.Context(), q)
+	if err != nil || next != "" {
+		t.Fatal(next, err)
 	}
 	return entries
 }

@@ -19,12 +19,17 @@ type Query struct {
 	auditlog.Choice
 }
 
-// Find returns entries, the newest first, and whether there are more. What waits in this process is written first.
-func (l *Log) Find(ctx context.Context, q Query) (entries []Entry, more bool, err error) {
+// Find returns entries, the newest first, and the id after which to go on, "" at the end. What waits in this process is
+// written first.
+func (l *Log) Find(ctx context.Context, q Query) (entries []Entry, next string, err error) {
 	if err := l.write(ctx); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return auditlog.FindNewest[Entry](ctx, l.entries, q.filter(), q.Limit)
+	entries, more, err := auditlog.FindNewest[Entry](ctx, l.entries, q.filter(), q.Limit)
+	if more {
+		next = entries[len(entries)-1].ID
+	}
+	return entries, next, err
 }
 
 func (q Query) filter() bson.D {
@@ -72,7 +77,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	if err != nil {
 		return err
 	}
-	found, more, err := l.Find(c.UserContext(), q)
+	found, next, err := l.Find(c.UserContext(), q)
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone) error {
 	for i, e := range found {
 		lines[i] = lineOf(e)
 	}
-	return auditlog.AnswerPage(c, lines, more, func(i int) string { return lines[i].ID })
+	return auditlog.AnswerPage(c, lines, next, func(i int) string { return lines[i].ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {

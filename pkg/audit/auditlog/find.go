@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
 // Query chooses entries. Zero fields choose all.
@@ -16,17 +17,49 @@ type Query struct {
 	Choice
 }
 
-// Find returns entries, the newest first, and whether there are more. It moves pending entries first.
-func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, more bool, err error) {
+// Find returns entries, the newest first, and the id after which to go on, "" at the end. It moves pending entries
+// first.
+func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
 	if err := l.Move(ctx); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
+	return l.read(ctx, q)
+}
+
+// read is Find among the entries that have been moved.
+func (l *Log) read(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
 	documents, more, err := FindNewest[document](ctx, l.entries, q.filter(), q.Limit)
-	entries = make([]audit.Entry, len(documents))
+	if more {
+		next = documents[len(documents)-1].ID
+	}
+	return entriesOf(documents), next, err
+}
+
+// FindActions returns the entries of one action on these records themselves, in no order. Pending entries are not among
+// them.
+func (l *Log) FindActions(ctx context.Context, action audit.Action, records []audit.Record) ([]audit.Entry, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	documents, err := mongostore.Find[document](ctx, l.entries, actionsFilter(action, records))
+	return entriesOf(documents), err
+}
+
+func actionsFilter(action audit.Action, records []audit.Record) bson.D {
+	texts := make([]string, len(records))
+	for i, r := range records {
+		texts[i] = r.String()
+	}
+	among := bson.D{{Key: "$in", Value: texts}}
+	return bson.D{{Key: "about", Value: among}, {Key: "record", Value: among}, {Key: "action", Value: action}}
+}
+
+func entriesOf(documents []document) []audit.Entry {
+	entries := make([]audit.Entry, len(documents))
 	for i, d := range documents {
 		entries[i] = d.Entry
 	}
-	return entries, more, err
+	return entries
 }
 
 func (q Query) filter() bson.D {

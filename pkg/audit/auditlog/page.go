@@ -52,12 +52,13 @@ func FindNewest[D any](
 	return found, false, err
 }
 
-// AnswerPage answers with a page of a log. Id is the id of the i-th line.
-func AnswerPage[L any](c *fiber.Ctx, lines []L, more bool, id func(i int) string) error {
-	after := func(i int) web.Field { return web.Field{Name: "next", Value: id(i)} }
-	next := web.Field{Name: "next", Value: nil}
-	if more {
-		next = after(len(lines) - 1)
+// AnswerPage answers with a page of a log. Next is the id after which the log goes on, "" at its end. Id is the id of
+// the i-th line.
+func AnswerPage[L any](c *fiber.Ctx, lines []L, next string, id func(i int) string) error {
+	after := func(id any) web.Field { return web.Field{Name: "next", Value: id} }
+	end := after(nil)
+	if next != "" {
+		end = after(next)
 	}
-	return web.OKPage(c, "entries", lines, next, after)
+	return web.OKPage(c, "entries", lines, end, func(i int) web.Field { return after(id(i)) })
 }

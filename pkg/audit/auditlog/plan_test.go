@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 )
@@ -35,4 +36,6 @@ func TestNoReadScansACollection(t *testing.T) {
 				{Key: "sort", Value: newest}, {Key: "limit", Value: 101}})
 		})
 	}
+	storetest.NoScan(t, db, bson.D{{Key: "find", Value: "things_audit"}, {Key: "filter", Value: actionsFilter(
+		audit.Delete, []audit.Record{audit.RecordOf("Thing", 1), audit.RecordOf("Thing", 2)})}})
 }

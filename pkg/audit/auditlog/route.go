@@ -1,17 +1,13 @@
 package auditlog
 
 import (
-	"context"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/audit"
-	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -37,14 +33,9 @@ type line struct {
 	Changes    []audit.Change `json:"changes"`
 }
 
-// Own returns the records of which an administrator of schools reads the audit: their ids, by type. A type of which it
-// has none is there all the same. Asked is the record whose entries are asked for, as in Query: of a type of which
-// there are too many to tell, such as events, the answer has that one or none.
-type Own func(ctx context.Context, p principal.Principal, asked string) (map[string][]int64, error)
-
 // Route is GET /api/admin/audit/SERVICE, the service's part of the audit. Days in since are those of the zone.
-// Administrators of schools read of it what is found by their own records; with own nil it is for admins alone.
-func (l *Log) Route(service string, zone wiretime.Zone, own Own) web.Route {
+// Administrators of schools read their own part of it; with own nil it is for admins alone.
+func (l *Log) Route(service string, zone wiretime.Zone, own *Own) web.Route {
 	access := web.Admin
 	if own != nil {
 		access = web.SchoolAdmin
@@ -57,15 +48,18 @@ func (l *Log) Route(service string, zone wiretime.Zone, own Own) web.Route {
 }
 
 // serve answers a page of the audit.
-func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own Own) error {
+func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own *Own) error {
 	q, err := readQuery(c, zone)
-	if err == nil && !web.Principal(c).Permissions.Admin {
-		err = q.narrowTo(c.UserContext(), web.Principal(c), own)
-	}
 	if err != nil {
 		return err
 	}
-	found, more, err := l.Find(c.UserContext(), q)
+	var found []audit.Entry
+	var next string
+	if p := web.Principal(c); p.Permissions.Admin {
+		found, next, err = l.Find(c.UserContext(), q)
+	} else {
+		found, next, err = l.FindOwn(c.UserContext(), p, q, *own)
+	}
 	if err != nil {
 		return err
 	}
@@ -73,27 +67,7 @@ func (l *Log) serve(c *fiber.Ctx, zone wiretime.Zone, own Own) error {
 	for i, e := range found {
 		lines[i] = lineOf(e)
 	}
-	return AnswerPage(c, lines, more, func(i int) string { return lines[i].ID })
-}
-
-// narrowTo narrows a question to what is found by the caller's own records. Forbidden when it asks for one of their
-// types that is not its own.
-func (q *Query) narrowTo(ctx context.Context, p principal.Principal, own Own) error {
-	records, err := own(ctx, p, q.Record)
-	if err != nil {
-		return err
-	}
-	q.Among = []string{}
-	for recordType, ids := range records {
-		for _, id := range ids {
-			q.Among = append(q.Among, audit.RecordOf(recordType, id).String())
-		}
-	}
-	recordType, _, one := strings.Cut(q.Record, ":")
-	if _, is := records[recordType]; one && is && !slices.Contains(q.Among, q.Record) {
-		return problem.New(problem.Forbidden, "")
-	}
-	return nil
+	return AnswerPage(c, lines, next, func(i int) string { return lines[i].ID })
 }
 
 func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {

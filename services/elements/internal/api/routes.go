@@ -3,6 +3,7 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/neighbour"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -114,7 +115,7 @@ func (h handlers) public() []web.Route {
 
 		importer.Route("memberships", web.SchoolAdmin, h.audit, h.importMemberships),
 		importer.Route("administrators", web.SchoolAdmin, h.audit, h.importAdministrators),
-		h.audit.Route("elements", h.zone, h.elements.Administers),
+		h.audit.Route("elements", h.zone, &auditlog.Own{Records: h.elements.Administers}),
 		h.accesses.Route("elements", h.zone),
 	}
 	for _, t := range element.Types() {

@@ -114,11 +114,9 @@ func (s *Service) enroll(ctx context.Context, school int64, elements ...Element)
 	return err
 }
 
-// Administers implements auditlog.Own: p reads the audit of the elements that belong to its schools today, and of their
+// Administers is for auditlog.Own: p reads the audit of the elements that belong to its schools today, and of their
 // memberships.
-func (s *Service) Administers(
-	ctx context.Context, p principal.Principal, _ string,
-) (map[string][]int64, error) {
+func (s *Service) Administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
 	ids, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
 	return map[string][]int64{"Element": ids}, err
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -150,7 +149,9 @@ func (h handlers) public() []web.Route {
 		},
 		importer.Route("eventcategories", web.SchoolAdmin, h.audit, h.importCategories),
 		importer.Route("events", web.SchoolAdmin, h.audit, h.importEvents),
-		h.audit.Route("events", h.shape.zone, h.administers),
+		h.audit.Route("events", h.shape.zone, &auditlog.Own{
+			Records: h.administers, Many: event.Record, OfMany: h.events.Administers,
+		}),
 	}...)
 }
 
@@ -167,21 +168,8 @@ func (h handlers) internal() []web.Route {
 	}
 }
 
-// administers implements auditlog.Own: p reads the audit of the categories and the webhooks of its schools, and of an
-// event that is its alone. In the audit as a whole there are no events: an entry does not say whose it is.
-func (h handlers) administers(ctx context.Context, p principal.Principal, asked string) (map[string][]int64, error) {
-	if text, one := strings.CutPrefix(asked, event.Record+":"); one {
-		own := map[string][]int64{event.Record: nil}
-		id, valid := web.ParseID(text)
-		if !valid {
-			return own, nil
-		}
-		administers, err := h.events.Administers(ctx, p, id)
-		if administers {
-			own[event.Record] = []int64{id}
-		}
-		return own, err
-	}
+// administers is for auditlog.Own: p reads the audit of the categories and the webhooks of its schools.
+func (h handlers) administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
 	categories, err := h.categories.Administers(ctx, p)
 	if err != nil {
 		return nil, err

@@ -2,33 +2,53 @@ package event
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/authority"
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
-	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Administers says whether an event is p's, who administers schools: whether it has elements, and all of them belong to
-// its schools today. Of an event that was deleted those count that it had then.
-func (s *Service) Administers(ctx context.Context, p principal.Principal, id int64) (bool, error) {
-	elements, err := s.elementsEver(ctx, id)
-	if err != nil || len(elements) == 0 {
-		return false, err
-	}
-	own, err := authority.AskOwn(ctx, p, elements, s.elements.Belonging)
-	return err == nil && !slices.ContainsFunc(elements, func(id int64) bool { return !own.Has(id) }), err
-}
-
-// elementsEver returns the elements of an event, or those that it had when it was deleted.
-func (s *Service) elementsEver(ctx context.Context, id int64) ([]int64, error) {
-	e, err := s.store.Get(ctx, id)
-	if errors.Is(err, record.ErrNotFound) {
-		return s.store.FindDeleted(ctx, id)
-	}
-	if len(e.Commitments)+len(e.Requests) == 0 {
+// Administers returns those of the events that are p's, who administers schools, in no order: those that have elements,
+// all of which belong to its schools today. Of an event that was deleted those count that it had then. Events that are
+// confidential to p are not among them.
+func (s *Service) Administers(ctx context.Context, p principal.Principal, ids []int64) ([]int64, error) {
+	events, err := s.findEver(ctx, ids)
+	if err != nil {
 		return nil, err
 	}
-	return e.elementIDs(), err
+	l, err := s.lensOf(ctx, Sight{Sight: fact.SightOf(s.sights, p)}, EachOf(events, Itself))
+	if err != nil {
+		return nil, err
+	}
+	var elements []int64
+	for i := range events {
+		elements = append(elements, events[i].elementIDs()...)
+	}
+	own, err := authority.AskOwn(ctx, p, elements, s.elements.Belonging)
+	if err != nil {
+		return nil, err
+	}
+	var found []int64
+	for i := range events {
+		e := &events[i]
+		if len(e.Commitments)+len(e.Requests) > 0 && l.tells(e) &&
+			!slices.ContainsFunc(e.elementIDs(), func(id int64) bool { return !own.Has(id) }) {
+			found = append(found, e.ID)
+		}
+	}
+	return found, nil
+}
+
+// findEver returns events as they are, or as they were when they were deleted, as far as the audit knows.
+func (s *Service) findEver(ctx context.Context, ids []int64) ([]Event, error) {
+	found, err := s.store.Find(ctx, ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	gone := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool {
+		return slices.ContainsFunc(found, func(e Event) bool { return e.ID == id })
+	})
+	deleted, err := s.store.FindDeleted(ctx, gone)
+	return append(found, deleted...), err
 }

@@ -75,9 +75,9 @@ type Store interface {
 	// between, change runs again on the event as it is then. Nothing is written when it returns an error; with
 	// record.ErrUnchanged the event is returned as it is.
 	Change(ctx context.Context, id int64, change func(*Event) error) (Event, error)
-	// FindDeleted returns the elements that an event had when it was deleted, its organiser among them, as the audit
-	// has them; none of an event that was not.
-	FindDeleted(ctx context.Context, id int64) (elementIDs []int64, err error)
+	// FindDeleted returns those of the events that were deleted, in no order, as the audit has them: the category,
+	// owner and organiser that they had then, and the elements of their commitments and requests.
+	FindDeleted(ctx context.Context, ids []int64) ([]Event, error)
 	// FindTexts returns the ids of the next events, after a place, in whose texts something is found, and the place to
 	// go on after: "" is before the first and after the last.
 	FindTexts(ctx context.Context, texts *erasure.Texts, after string) (ids []int64, next string, err error)

@@ -181,14 +181,18 @@ func (s *Service) categoriesByID(ctx context.Context, ids []int64) (map[int64]ca
 // sees says whether an event is seen.
 func (l lens) sees(e *Event) bool { return l.All() || l.Sees(e, l.of[e.CategoryID]) }
 
-// hush takes out of an event what is not for who looks. Of a category that was not read nothing is known to be.
+// hush takes out of an event what is not for who looks.
 func (l lens) hush(e *Event) {
-	if l.knows(e) {
-		return
-	}
-	if of, known := l.of[e.CategoryID]; !known || of.Confidential {
+	if !l.tells(e) {
 		e.Body, e.Hushed = HushedBody, true
 	}
+}
+
+// tells says whether the viewer may know what an event is. Of a category that was not read nothing is known to be for
+// all.
+func (l lens) tells(e *Event) bool {
+	of, known := l.of[e.CategoryID]
+	return l.knows(e) || known && !of.Confidential
 }
 
 // EachOf are pointers to what pick finds in each of all.

@@ -60,31 +60,52 @@ func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
 	return audit.New(ctx, action, record, changes, besides...)
 }
 
-// FindDeleted implements event.Store, by the audit's entry for the deletion, which has all that the event was.
-func (s *Events) FindDeleted(ctx context.Context, id int64) ([]int64, error) {
-	whole := audit.RecordOf(event.Record, id).String()
-	newest, _, err := s.audit.Find(ctx, auditlog.Query{Record: whole, Choice: auditlog.Choice{Limit: 1}})
-	if err != nil || len(newest) == 0 || newest[0].Action != audit.Delete || newest[0].Record != whole {
-		return nil, err
+// FindDeleted implements event.Store, by the audit's entries for the deletions, which have all that the events were.
+func (s *Events) FindDeleted(ctx context.Context, ids []int64) ([]event.Event, error) {
+	whole := make([]audit.Record, len(ids))
+	for i, id := range ids {
+		whole[i] = audit.RecordOf(event.Record, id)
 	}
-	var ids, organiser []int64
-	for _, c := range newest[0].Changes {
-		if c.From == nil {
-			continue
+	entries, err := s.audit.FindActions(ctx, audit.Delete, whole)
+	found := make([]event.Event, 0, len(entries))
+	for _, entry := range entries {
+		id := strings.TrimPrefix(entry.Record, event.Record+":")
+		e := event.Event{ID: idIn(&id)}
+		for _, c := range entry.Changes {
+			restore(&e, c)
 		}
-		element, err := strconv.ParseInt(*c.From, 10, 64)
-		switch {
-		case err != nil:
-		case strings.HasSuffix(c.Field, ".element_id"):
-			ids = append(ids, element)
-		case c.Field == "organiser_id":
-			organiser = []int64{element}
-		}
+		found = append(found, e)
 	}
-	if len(ids) == 0 {
-		return nil, nil
+	return found, err
+}
+
+// restore gives an event what it had before the change that deleted it, as far as FindDeleted tells it.
+func restore(e *event.Event, c audit.Change) {
+	part, field, _ := strings.Cut(c.Field, ".")
+	switch {
+	case c.Field == "event_category_id":
+		e.CategoryID = idIn(c.From)
+	case c.Field == "owner_id":
+		e.OwnerID = idIn(c.From)
+	case c.Field == "organiser_id":
+		e.OrganiserID = idIn(c.From)
+	case part == "commitments" && strings.HasSuffix(field, ".element_id"):
+		e.Commitments = append(e.Commitments, event.Commitment{ElementID: idIn(c.From)})
+	case part == "requests" && strings.HasSuffix(field, ".element_id"):
+		e.Requests = append(e.Requests, event.Request{ElementID: idIn(c.From)})
 	}
-	return slices.Concat(ids, organiser), nil
+}
+
+// idIn is the id that a change names, 0 where it names none.
+func idIn(text *string) int64 {
+	if text == nil {
+		return 0
+	}
+	id, err := strconv.ParseInt(*text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
 }
 
 // difference is which commitments and requests are there on one side only, and which differ.

@@ -87,7 +87,7 @@ func (h handlers) public() []web.Route {
 			Access: web.SchoolAdmin, Handler: h.endSessions,
 		},
 		importer.Route("users", web.SchoolAdmin, h.audit, h.importUsers),
-		h.audit.Route("identity", h.zone, h.users.Administers),
+		h.audit.Route("identity", h.zone, &auditlog.Own{Records: h.users.Administers}),
 	})
 }
 

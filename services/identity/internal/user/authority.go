@@ -87,11 +87,9 @@ func (s *Service) changeAdministered(
 	})
 }
 
-// Administers implements auditlog.Own: p reads the audit of the users whose element belongs to one of its schools
+// Administers is for auditlog.Own: p reads the audit of the users whose element belongs to one of its schools
 // today.
-func (s *Service) Administers(
-	ctx context.Context, p principal.Principal, _ string,
-) (map[string][]int64, error) {
+func (s *Service) Administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
 	own := map[string][]int64{TypeName: nil}
 	elements, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
 	f := Filter{Elements: elements, Limit: usersAtOnce}

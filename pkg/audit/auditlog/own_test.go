@@ -1,0 +1,130 @@
+package auditlog_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/audit"
+	"github.com/belfry-schools/belfry/pkg/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
+)
+
+// head administers the box 3 and of the things, of which there are too many to list, those that are divided by 1,000.
+// It notes how many things it is asked about, and how often.
+type head struct{ asked, questions int }
+
+func (h *head) own() auditlog.Own {
+	return auditlog.Own{
+		Records: func(context.Context, principal.Principal) (map[string][]int64, error) {
+			return map[string][]int64{"Box": {3}}, nil
+		},
+		Many: "Thing",
+		OfMany: func(_ context.Context, _ principal.Principal, ids []int64) (own []int64, err error) {
+			h.asked += len(ids)
+			h.questions++
+			return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id%1000 != 0 }), nil
+		},
+	}
+}
+
+// records returns what the head's entries are about, all pages of limit entries, and how many entries each has.
+func (h *head) records(t *testing.T, log *auditlog.Log, q auditlog.Query) (records []string, pages []int) {
+	t.Helper()
+	for {
+		entries, next, err := log.FindOwn(t.Context(), principal.Principal{}, q, h.own())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			records = append(records, e.Record)
+		}
+		if pages = append(pages, len(entries)); next == "" {
+			return records, pages
+		}
+		if q.After != "" && next >= q.After {
+			t.Fatalf("after %s it goes on after %s", q.After, next)
+		}
+		q.After = next
+	}
+}
+
+// TestFindOwn_WalksAmongAllEntries: of 4,999 entries of things five are the head's own. A call looks at 2,000, so its
+// pages are shorter than the limit, and one is empty; with limit 1 each page has one.
+func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
+	log, _ := open(t)
+	record := func(recordType string, id int64, besides ...audit.Record) audit.Entry {
+		return audit.Make(t.Context(), audit.Update, audit.RecordOf(recordType, id), nil, besides...)
+	}
+	var entries []audit.Entry
+	for id := int64(1); id < 5000; id++ {
+		switch id {
+		case 500:
+			entries = append(entries, record("Box", 3))
+		case 501:
+			entries = append(entries, record("Box", 4))
+		case 4990:
+			entries = append(entries, record("Part", 7, audit.RecordOf("Thing", 4000))) // a part of its own
+		case 4000:
+			entries = append(entries, record("Part", 8, audit.RecordOf("Thing", 3999))) // of another's
+		default:
+			entries = append(entries, record("Thing", id))
+		}
+	}
+	if err := log.Record(t.Context(), entries...); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"Part:7", "Thing:3000", "Thing:2000", "Thing:1000", "Box:3"}
+	find := func(q auditlog.Query, wantRecords []string, wantPages ...int) head {
+		t.Helper()
+		var h head
+		records, pages := h.records(t, log, q)
+		if !slices.Equal(records, wantRecords) || !slices.Equal(pages, wantPages) {
+			t.Errorf("%+v: %q in pages of %v; want %q in %v", q, records, pages, wantRecords, wantPages)
+		}
+		return h
+	}
+	limit := func(n int) auditlog.Choice { return auditlog.Choice{Limit: n} }
+	h := find(auditlog.Query{Choice: limit(100)}, all, 2, 2, 1)
+	if h.questions > 12 || h.asked > 5100 {
+		t.Errorf("%d things were asked about in %d questions", h.asked, h.questions)
+	}
+	find(auditlog.Query{Choice: limit(1)}, all, 1, 1, 1, 1, 1, 0)
+	find(auditlog.Query{Record: "Thing", Choice: limit(100)}, all[1:4], 1, 2, 0)
+	find(auditlog.Query{Record: "Thing:4000", Choice: limit(100)}, all[:1], 1)
+	find(auditlog.Query{Record: "Part", Choice: limit(1)}, all[:1], 1, 0)
+	find(auditlog.Query{Record: "Part:8", Choice: limit(1)}, nil, 0)
+	find(auditlog.Query{Record: "Box:3", Choice: limit(1)}, all[4:], 1)
+
+	for _, record := range []string{"Thing:3999", "Thing:99999", "Thing:x", "Box:4"} {
+		_, _, err := log.FindOwn(t.Context(), principal.Principal{}, auditlog.Query{Record: record, Choice: limit(1)},
+			h.own())
+		if !problem.Is(err, problem.Forbidden) {
+			t.Errorf("%s: %v", record, err)
+		}
+	}
+}
+
+// TestFindOwn_FailsWithItsNeighbour: who can't tell whose the entries are answers with none of them.
+func TestFindOwn_FailsWithItsNeighbour(t *testing.T) {
+	log, _ := open(t)
+	made := audit.Make(t.Context(), audit.Update, audit.RecordOf("Thing", 1000), nil)
+	if err := log.Record(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	away := errors.New("away")
+	var h head
+	own := h.own()
+	own.OfMany = func(context.Context, principal.Principal, []int64) ([]int64, error) { return nil, away }
+	q := auditlog.Query{Choice: auditlog.Choice{Limit: 1}}
+	if entries, _, err := log.FindOwn(t.Context(), principal.Principal{}, q, own); !errors.Is(err, away) {
+		t.Errorf("%v, %v", entries, err)
+	}
+	own = h.own()
+	own.Records = func(context.Context, principal.Principal) (map[string][]int64, error) { return nil, away }
+	if entries, _, err := log.FindOwn(t.Context(), principal.Principal{}, q, own); !errors.Is(err, away) {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
