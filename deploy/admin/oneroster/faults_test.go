@@ -153,6 +153,10 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{`classes.csv:2: courseSourcedId: no row of courses.csv has the sourcedId "xx"`,
 				`classes.csv:2: termSourcedIds: no row of academicSessions.csv has the sourcedId "t9"`,
 				"classes.csv:3: title: can't be blank", "classes.csv:3: courseSourcedId: can't be blank"}},
+		{"a class of no school", "1.1-bulk",
+			map[string]string{
+				"classes.csv": "sourcedId,title,courseSourcedId,schoolSourcedId\nc1,Maths,ma7,s9\ns1,Maths,ma7,\n"},
+			[]string{`classes.csv:2: schoolSourcedId: no row of orgs.csv has the sourcedId "s9"`}},
 		{"user", "1.1-bulk", map[string]string{"enrollments.csv": enrollmentHead,
 			"users.csv": userHead + "u1,yes,\"s1,s9\",principal,\"A\nB\",,nobody\n"},
 			[]string{"users.csv:2: givenName: has a line break or another control character",

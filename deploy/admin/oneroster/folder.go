@@ -48,6 +48,7 @@ type (
 	class   struct {
 		head
 		name, course string
+		school       string // an org
 		terms        []string
 	}
 	user struct {

@@ -10,12 +10,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
-// addMembers makes memberships of the parents of orgs, the orgs of users (1.1) or roles (1.2), and the enrollments of
-// classes.
+// addMembers makes memberships of the parents of orgs, the schools of classes, the orgs of users (1.1) or roles (1.2),
+// and the enrollments of classes.
 func (r *resolver) addMembers() {
 	for _, o := range r.orgs {
 		if o.parent != "" {
 			r.addMember(orgs, o.head, orgKeys+o.parent, r.group(orgKeys+o.id), bundle.Span{})
+		}
+	}
+	for _, id := range r.classOrder {
+		if c := r.classes[id]; c.school != "" {
+			r.addMember(classes, c.head, orgKeys+c.school, r.group(classKeys+id), bundle.Span{})
 		}
 	}
 	for _, id := range r.userOrder {
@@ -106,8 +111,8 @@ func spanOf(first, last string) bundle.Span {
 }
 
 // endMembers ends memberships that are no longer in the files. With Prune it ends, as of today, those that a file in
-// bulk no longer has. It always ends those of users and orgs whose row in a delta has other orgs, because such a row
-// lists all of them.
+// bulk no longer has. It always ends those of users, classes and orgs whose row in a delta has other orgs, because such
+// a row lists all of them.
 func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error {
 	moved := r.moved()
 	for _, reference := range slices.Sorted(maps.Keys(r.known.elements)) {
@@ -136,8 +141,12 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 
 // mayEnd says whether memberships in the group may have ended.
 func (r *resolver) mayEnd(group string, moved map[string]move, o Options) bool {
-	people, groups := r.sourceTable(group, ""), r.sourceTable(group, form.Group+":")
-	return o.Prune && (r.modes[people] == bulk || r.modes[groups] == bulk) || people != enrollments && len(moved) > 0
+	people := r.sourceTable(group, "")
+	if people == enrollments {
+		return o.Prune && r.modes[enrollments] == bulk
+	}
+	return len(moved) > 0 ||
+		o.Prune && (r.modes[people] == bulk || r.modes[orgs] == bulk || r.modes[classes] == bulk)
 }
 
 // sourceTable is the table that contains the member's membership in the group.
@@ -145,6 +154,8 @@ func (r *resolver) sourceTable(group, member string) table {
 	switch {
 	case strings.HasPrefix(group, classKeys):
 		return enrollments
+	case strings.HasPrefix(member, form.Group+":"+classKeys):
+		return classes
 	case strings.HasPrefix(member, form.Group+":"):
 		return orgs
 	case r.version == version12:
@@ -153,7 +164,7 @@ func (r *resolver) sourceTable(group, member string) table {
 	return users
 }
 
-// move is a row of a delta that lists all orgs of a user, or the parent of an org.
+// move is a row of a delta that lists all orgs of a user, the school of a class, or the parent of an org.
 type move struct {
 	from table
 	line int
@@ -167,6 +178,13 @@ func (r *resolver) moved() map[string]move {
 		for _, o := range r.orgs {
 			if member := r.group(orgKeys + o.id); member != "" {
 				all[member] = move{orgs, o.line, o.changed}
+			}
+		}
+	}
+	if r.modes[classes] == delta {
+		for _, id := range r.classOrder {
+			if member := r.group(classKeys + id); member != "" {
+				all[member] = move{classes, r.classes[id].line, r.classes[id].changed}
 			}
 		}
 	}

@@ -160,7 +160,8 @@ func (r *row) session() session {
 
 func (f *Folder) readClass(h head, r *row) {
 	c := class{head: h, name: r.Name("title"), course: r.one("courseSourcedId", courses, true),
-		terms: r.ids("termSourcedIds")}
+		school: strings.Clone(r.id("schoolSourcedId")), terms: r.ids("termSourcedIds")}
+	r.refers("schoolSourcedId", orgs, c.school, h.removed)
 	for _, term := range c.terms {
 		r.refers("termSourcedIds", sessions, term, true)
 	}

@@ -67,7 +67,7 @@ func (r *resolver) addKinds() {
 	}{
 		users:       {[]bundle.Kind{bundle.Staff, bundle.Pupils, bundle.Memberships}, userKeys},
 		orgs:        {[]bundle.Kind{bundle.Groups, bundle.Memberships}, orgKeys},
-		classes:     {[]bundle.Kind{bundle.Groups}, classKeys},
+		classes:     {[]bundle.Kind{bundle.Groups, bundle.Memberships}, classKeys},
 		roles:       {[]bundle.Kind{bundle.Memberships}, ""},
 		enrollments: {[]bundle.Kind{bundle.Memberships}, ""},
 	} {

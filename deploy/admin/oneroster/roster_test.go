@@ -211,6 +211,51 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 	}
 }
 
+// TestAClassBelongsToItsSchool: a class is a member of its school's group. A delta that says another school, or none,
+// ends that; so does a file in bulk that no longer has the class, with --prune.
+func TestAClassBelongsToItsSchool(t *testing.T) {
+	b := newBelfry()
+	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
+	const head = "sourcedId,title,courseSourcedId,schoolSourcedId\n"
+	const changed = "status,dateLastModified," + head + "active,2026-11-20,"
+	const s1 = "Group:oneroster:org:s1/Group:oneroster:class:"
+	for name, c := range map[string]struct {
+		from, classes string
+		want          []string
+	}{
+		"another school": {"1.1-delta", changed + "c1,Mathematics,ma7,s2\n", []string{
+			`Group:oneroster:org:s2/Group:oneroster:class:c1 [{"first_day":null,"last_day":null,"source":"c1"}]`,
+			s1 + `c1 [{"first_day":null,"last_day":null,"ends_before":"2026-11-20"}]`}},
+		"none": {"1.1-delta", changed + "c1,Mathematics,ma7,\n", []string{
+			s1 + `c1 [{"first_day":null,"last_day":null,"ends_before":"2026-11-20"}]`}},
+		"deleted": {"1.1-delta", strings.Replace(changed, "active", "tobedeleted", 1) + "c1,Mathematics,ma7,s1\n",
+			[]string{s1 + `c1 [{"first_day":null,"last_day":null,"source":"c1","ends_before":"2026-11-20"}]`}},
+		"gone": {"1.1-bulk", head + "c1,Mathematics,ma7,s1\n", []string{
+			s1 + `s1 [{"first_day":null,"last_day":null,"ends_before":"2026-11-21"}]`}},
+	} {
+		files := map[string]string{"classes.csv": c.classes}
+		if c.from == "1.1-delta" {
+			files["users.csv"] = "status,dateLastModified," + userHead
+			files["manifest.csv"] = "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\n" +
+				"file.classes,delta\nfile.users,delta\nfile.enrollments,delta\n"
+			files["enrollments.csv"] = "status,dateLastModified," + enrollmentHead
+		} else {
+			files["enrollments.csv"] = enrollmentHead
+		}
+		var got []string
+		r := roster(t, folder(t, c.from, files), b, c.from == "1.1-bulk")
+		for _, row := range rows(t, r, bundle.Memberships) {
+			m, changes := row.Record.(bundle.MembershipChanges)
+			if changes && strings.HasPrefix(m.Member, "Group:oneroster:class:") {
+				got = append(got, m.Key+" "+string(text(t, m.Changes)))
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // The order of the lines does not matter: a record that stays the same keeps its hash.
 func TestOrderOfLinesChangesNoRecord(t *testing.T) {
 	const e3, e7 = "e3,c1,u6,student,2026-09-14,2026-11-10\n", "e7,c1,u6,student,2027-01-05,\n"
