@@ -138,7 +138,8 @@ func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 		}
 	})
 	t.Run("and bulk again", func(t *testing.T) {
-		o.wantImport(t, bulk, []string{"staff 0/2/1", "pupils 0/2/1/1", "groups 0/0/5", "memberships 0/8/10"}, "--prune")
+		o.wantImport(t, bulk, []string{"staff 0/2/1", "pupils 0/2/1/1", "groups 0/0/5", "memberships 0/8/10"},
+			"--prune")
 		wantDays(t,
 			map[string]string{
 				zoe: "2026-09-10 2026-11-09 2026-11-10 2026-11-19 2026-11-20 2026-11-23 2027-01-20 2027-02-02 " +
