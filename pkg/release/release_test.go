@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// TestVersion_IsTheSameEverywhere looks in each file that names the version of the release.
+// TestVersion_IsTheSameEverywhere looks in each file that names the version of the release. With UPDATE=1 it writes
+// that of version.txt into them.
 func TestVersion_IsTheSameEverywhere(t *testing.T) {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(release.Version()) {
 		t.Fatalf("the version is %q", release.Version())
@@ -23,7 +25,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	patterns := map[string]string{
-		"pkg/apidoc/*.yaml":                   `(?m)(?:^info: .*|^  )version: ([\d.]+)}?$`,
+		"pkg/apidoc/*.yaml":                   `(?m)(?:^info: .*|^  |status: OK, )version: ([\d.]+)}?$`,
 		"charts/belfry/Chart.yaml":            `(?m)^(?:version|appVersion): (.*)$`,
 		"charts/belfry/examples/*.yaml":       `(?m)^  tag: (\d.*)$`,
 		"deploy/release/examples/argocd.yaml": `targetRevision: (\d.*)`,
@@ -39,6 +41,9 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 		found := 0
 		for _, file := range files {
 			name, _ := filepath.Rel(root, file)
+			if os.Getenv("UPDATE") != "" {
+				write(t, file, regexp.MustCompile(pattern))
+			}
 			for _, version := range regexp.MustCompile(pattern).FindAllStringSubmatch(checkout.Read(t, name), -1) {
 				found++
 				if version[1] != release.Version() {
@@ -54,6 +59,21 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 	released := regexp.MustCompile(`^` + regexp.QuoteMeta(release.Version()) + `, \d{4}-\d\d-\d\d$`)
 	if newest == nil || newest[1] != "Unreleased" && !released.MatchString(newest[1]) {
 		t.Errorf("the changelog begins with %q", newest)
+	}
+}
+
+// write writes the release's version into a file, in place of each that the pattern finds.
+func write(t *testing.T, file string, pattern *regexp.Regexp) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range slices.Backward(pattern.FindAllSubmatchIndex(text, -1)) {
+		text = slices.Replace(text, at[2], at[3], []byte(release.Version())...)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil { // its mode stays
+		t.Fatal(err)
 	}
 }
 

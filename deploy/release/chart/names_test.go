@@ -5,32 +5,34 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/release"
 )
 
 // Releases may have names with dots, and names that begin with a digit; Services may not.
 func TestNamesOfAllReleasesAreValid(t *testing.T) {
 	label := regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	for _, release := range []string{"belfry", "school.north", "2026", "1e3.belfry", "true",
+	for _, installed := range []string{"belfry", "school.north", "2026", "1e3.belfry", "true",
 		"a-name-that-is-longer.than-a-name-has-room-for"} {
-		out, errs, err := helm("helm 3", append([]string{"template", release, "charts/belfry", "--kube-version",
+		out, errs, err := helm("helm 3", append([]string{"template", installed, "charts/belfry", "--kube-version",
 			kubernetes}, everything()...)...)
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", release, err, errs)
+			t.Fatalf("%s: %v\n%s", installed, err, errs)
 		}
 		for _, o := range parse(t, out) {
 			name, isText := o.at("metadata", "name").(string)
 			if !isText || !label.MatchString(name) {
-				t.Errorf("%s: %s %v", release, o.kind(), o.at("metadata", "name"))
+				t.Errorf("%s: %s %v", installed, o.kind(), o.at("metadata", "name"))
 			}
 			labels, _ := o.at("metadata", "labels").(map[string]any)
 			for key, value := range labels {
 				if _, isText := value.(string); !isText {
-					t.Errorf("%s: the label %s of %s %s is %v", release, key, o.kind(), name, value)
+					t.Errorf("%s: the label %s of %s %s is %v", installed, key, o.kind(), name, value)
 				}
 			}
 		}
 		if said, err := kubeconform(out); err != nil {
-			t.Errorf("%s: %v\n%s", release, err, said)
+			t.Errorf("%s: %v\n%s", installed, err, said)
 		}
 	}
 }
@@ -41,7 +43,7 @@ func TestTheVersionLabelIsTheVersionThatRuns(t *testing.T) {
 		t.Helper()
 		return fmt.Sprint(only(objects, kind)[name].at("metadata", "labels", "app.kubernetes.io/version"))
 	}
-	for tag, want := range map[string]string{"1.2.3": "1.2.3", "_v1-": "v1", "": "1.0.0",
+	for tag, want := range map[string]string{"1.2.3": "1.2.3", "_v1-": "v1", "": release.Version(),
 		strings.Repeat("a", 62) + ".b": strings.Repeat("a", 62)} {
 		objects := render(t, "--set", "image.tag="+tag)
 		for _, got := range []string{version(objects, "Deployment", "belfry-notes"),

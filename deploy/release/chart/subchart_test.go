@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/release"
 )
 
 // parent makes a chart that Belfry is a part of, under the name, with these values, and returns its folder.
@@ -45,9 +47,9 @@ timetable:
 		objects := parse(t, out)
 		pod, _ := only(objects, "Deployment")["north-timetable-notes"].at("spec", "template", "spec").(map[string]any)
 		for path, want := range map[string][]any{
-			"mirror.example/all/belfry-notes:1.0.0": {"containers", 0, "image"},
-			"map[name:mirror]":                      {"imagePullSecrets", 0},
-			"128Mi":                                 {"containers", 0, "resources", "limits", "memory"},
+			"mirror.example/all/belfry-notes:" + release.Version(): {"containers", 0, "image"},
+			"map[name:mirror]": {"imagePullSecrets", 0},
+			"128Mi":            {"containers", 0, "resources", "limits", "memory"},
 		} {
 			if got := fmt.Sprint(walk(pod, want...)); got != path {
 				t.Errorf("%s: %v is %s, want %s", version, want, got, path)
