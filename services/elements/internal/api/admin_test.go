@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,55 +62,6 @@ func TestAdministration_ListsArePaged(t *testing.T) {
 		if a := s.Get(t, "/api/admin/elements?"+query); a.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
 		}
-	}
-}
-
-// TestAdministration_AListOfATypePassesOverOthers: two properties stand 200 subjects apart, further than a page of two
-// looks at first. All of both types are listed, each once and in order, whatever the length of the pages.
-func TestAdministration_AListOfATypePassesOverOthers(t *testing.T) {
-	s := newSchool(t)
-	want := map[string][]int64{"Property": {s.add(t, "properties", "near", fields{"name": "near"})}}
-	subjects := make([]fields, 200)
-	for i := range subjects {
-		subjects[i] = fields{"key": fmt.Sprint(s.mark, i), "name": fmt.Sprint("Subject ", i)}
-	}
-	for _, id := range s.Import(t, "subjects", subjects...) {
-		want["Subject"] = append(want["Subject"], id)
-	}
-	slices.Sort(want["Subject"])
-	want["Property"] = append(want["Property"], s.add(t, "properties", "far", fields{"name": "far"}))
-	for entityType, ids := range want {
-		for _, limit := range []int{1, 3, 150, 1000} {
-			var got []int64
-			for after := ids[0] - 1; ; {
-				var page struct {
-					Elements []record
-					Next     *int64
-				}
-				s.Get(t, path("/api/admin/elements?entity_type=%s&limit=%d&after=%d", entityType, limit, after)).
-					Decode(t, &page)
-				for _, e := range page.Elements {
-					if got = append(got, *e.ID); e.EntityType != entityType {
-						t.Fatalf("%s: %+v", entityType, e)
-					}
-				}
-				if page.Next == nil {
-					break
-				}
-				if len(page.Elements) != limit || *page.Next <= after {
-					t.Fatalf("%s: after %d a page of %d, then %d", entityType, after, len(page.Elements), *page.Next)
-				}
-				after = *page.Next
-			}
-			own := slices.DeleteFunc(slices.Clone(got), func(id int64) bool { return !slices.Contains(ids, id) })
-			if !slices.IsSorted(got) || !slices.Equal(own, ids) {
-				t.Errorf("%s, %d a page: %v, not %v", entityType, limit, own, ids)
-			}
-		}
-	}
-	last := s.Get(t, path("/api/admin/elements?entity_type=Subject&after=%d", math.MaxInt64))
-	if last.Code != http.StatusOK || !strings.Contains(last.Body, `"elements":[]`) {
-		t.Errorf("after the greatest id: %d %s", last.Code, last.Body)
 	}
 }
 

@@ -18,7 +18,6 @@ type Filter struct {
 	Seen       *Seen   // only those; nil: all
 	Unattended bool    // only controlled elements with no administrator who can log in, so that nobody decides
 	After      int64   // only elements with a greater id
-	UpTo       int64   // only elements with an id up to this; 0: all
 	Limit      int
 }
 
@@ -38,8 +37,6 @@ func (s *Service) List(
 		page, err = s.listUnattended(ctx, f)
 	case f.IDs != nil && f.Key == "":
 		page, err = s.listKnown(ctx, f)
-	case f.EntityType != "" && f.IDs == nil && f.Key == "":
-		page, err = s.listOfType(ctx, f)
 	default:
 		page, err = s.store.List(ctx, f)
 	}
@@ -80,28 +77,6 @@ func (s *Service) listKnown(ctx context.Context, f Filter) ([]Element, error) {
 		}
 	}
 	return page, nil
-}
-
-// idsAhead is among how many ids, for each element asked for, a list of a type looks first.
-const idsAhead = 40
-
-// listOfType returns up to f.Limit of the elements of f.EntityType that f chooses, in order of id. Those of a type
-// stand close together, as an import brings them, so a page is found among the next ids as a rule. A database that
-// sorts what it finds, in place of taking it from an index in order, then sorts these, and not all pupils of a district
-// for each page. It takes a second read where the type is rare, and at the end of the list.
-func (s *Service) listOfType(ctx context.Context, f Filter) ([]Element, error) {
-	near := f
-	near.UpTo = f.After + idsAhead*int64(f.Limit)
-	if near.UpTo < f.After { // after the greatest id that there can be
-		return s.store.List(ctx, f)
-	}
-	page, err := s.store.List(ctx, near)
-	if err != nil || len(page) == f.Limit {
-		return page, err
-	}
-	f.After, f.Limit = near.UpTo, f.Limit-len(page)
-	rest, err := s.store.List(ctx, f)
-	return append(page, rest...), err
 }
 
 // ListMemberships returns a page of memberships in order of id, those that were taken back among them, and the id after

@@ -125,9 +125,6 @@ func (s *Elements) List(ctx context.Context, f element.Filter) ([]element.Elemen
 
 func byFilter(f element.Filter) bson.D {
 	ids := bson.D{{Key: "$gt", Value: f.After}}
-	if f.UpTo != 0 {
-		ids = append(ids, bson.E{Key: "$lte", Value: f.UpTo})
-	}
 	if f.IDs != nil {
 		ids = append(ids, bson.E{Key: "$in", Value: f.IDs})
 	}

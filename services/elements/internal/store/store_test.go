@@ -259,8 +259,6 @@ func TestElements_ListByTypeAndCurrency(t *testing.T) {
 		{element.Filter{EntityType: form.Staff, Current: &yes}, []string{"A", "D"}},
 		{element.Filter{Current: &no}, []string{"gone"}},
 		{element.Filter{After: all[1].ID}, []string{"gone", "D"}},
-		{element.Filter{After: all[0].ID, UpTo: all[2].ID}, []string{"B", "gone"}},
-		{element.Filter{EntityType: form.Staff, UpTo: all[2].ID}, []string{"A", "gone"}},
 		{element.Filter{Current: &yes, After: all[0].ID}, []string{"B", "D"}},
 	} {
 		c.filter.Limit = 10
@@ -418,8 +416,6 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"elements to upgrade", "elements", older(), nil},
 		{"list of a type", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
-		{"list of a type, near", "elements", byFilter(
-			element.Filter{EntityType: form.Pupil, After: 100, UpTo: 500, Limit: 10}), orderOfID},
 		{"list of what is current", "elements", byFilter(element.Filter{Current: &yes, After: 100, Limit: 10}),
 			orderOfID},
 		{"list", "elements", byFilter(element.Filter{After: 2900, Limit: 10}), orderOfID},
