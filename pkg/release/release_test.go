@@ -42,7 +42,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 		for _, file := range files {
 			name, _ := filepath.Rel(root, file)
 			if os.Getenv("UPDATE") != "" {
-				write(t, file, regexp.MustCompile(pattern))
+				writeVersion(t, file, regexp.MustCompile(pattern))
 			}
 			for _, version := range regexp.MustCompile(pattern).FindAllStringSubmatch(checkout.Read(t, name), -1) {
 				found++
@@ -62,8 +62,8 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// write writes the release's version into a file, in place of each that the pattern finds.
-func write(t *testing.T, file string, pattern *regexp.Regexp) {
+// writeVersion writes the release's version into a file, in place of each that the pattern finds.
+func writeVersion(t *testing.T, file string, pattern *regexp.Regexp) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

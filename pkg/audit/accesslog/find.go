@@ -25,11 +25,7 @@ func (l *Log) Find(ctx context.Context, q Query) (entries []Entry, next string, 
 	if err := l.write(ctx); err != nil {
 		return nil, "", err
 	}
-	entries, more, err := auditlog.FindNewest[Entry](ctx, l.entries, q.filter(), q.Limit)
-	if more {
-		next = entries[len(entries)-1].ID
-	}
-	return entries, next, err
+	return auditlog.FindNewest(ctx, l.entries, q.filter(), q.Limit, func(e Entry) string { return e.ID })
 }
 
 func (q Query) filter() bson.D {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -236,6 +237,37 @@ func TestMove_ManyDocumentsAndProcessesAtOnce(t *testing.T) {
 		bson.D{{Key: "audit.0", Value: bson.D{{Key: "$exists", Value: true}}}})
 	if err != nil || waiting != 0 {
 		t.Errorf("%d wait, %v", waiting, err)
+	}
+}
+
+// TestFind_APageOfLargeEntriesIsShort: 40 entries of half a MiB are not read at once, and none is left out.
+func TestFind_APageOfLargeEntriesIsShort(t *testing.T) {
+	log, _ := open(t)
+	text := strings.Repeat("x", 200)
+	large := make([]audit.Change, 2500)
+	for i := range large {
+		large[i] = audit.Change{Field: "name", To: &text}
+	}
+	const entries, mostAtOnce = 40, 16 << 20 / (2500 * 200)
+	for id := range int64(entries) {
+		e := audit.Make(t.Context(), audit.Update, audit.RecordOf("Thing", id), large)
+		if err := log.Record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all []string
+	for after := ""; ; {
+		lines, next := found(t, log, auditlog.Query{Choice: auditlog.Choice{After: after}})
+		if len(lines) > mostAtOnce {
+			t.Errorf("%d entries at once", len(lines))
+		}
+		if all = append(all, lines...); next == "" {
+			break
+		}
+		after = next
+	}
+	if len(all) != entries || all[0] != "update Thing:39 by 0" || len(slices.Compact(all)) != entries {
+		t.Errorf("%d entries: %q", len(all), all)
 	}
 }
 

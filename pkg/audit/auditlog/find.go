@@ -28,10 +28,7 @@ func (l *Log) Find(ctx context.Context, q Query) (entries []audit.Entry, next st
 
 // read is Find among the entries that have been moved.
 func (l *Log) read(ctx context.Context, q Query) (entries []audit.Entry, next string, err error) {
-	documents, more, err := FindNewest[document](ctx, l.entries, q.filter(), q.Limit)
-	if more {
-		next = documents[len(documents)-1].ID
-	}
+	documents, next, err := FindNewest(ctx, l.entries, q.filter(), q.Limit, func(d document) string { return d.ID })
 	return entriesOf(documents), next, err
 }
 

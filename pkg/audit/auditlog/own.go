@@ -42,7 +42,7 @@ func (l *Log) FindOwn(ctx context.Context, p principal.Principal, q Query, own O
 	if recordType, _, one := strings.Cut(q.Record, ":"); one && recordType == own.Many {
 		err = o.ask(ctx, []string{q.Record})
 	} else {
-		q.Among, err = o.list(ctx)
+		err = o.list(ctx)
 	}
 	switch {
 	case err != nil:
@@ -50,9 +50,9 @@ func (l *Log) FindOwn(ctx context.Context, p principal.Principal, q Query, own O
 	case !o.mayAsk(q.Record):
 		return nil, "", problem.New(problem.Forbidden, "")
 	case own.Many == "":
+		q.Among = slices.AppendSeq([]string{}, maps.Keys(o.is)) // not nil, which would be all
 		return l.read(ctx, q)
 	}
-	q.Among = nil
 	return l.walk(ctx, q, &o)
 }
 
@@ -96,21 +96,16 @@ type owner struct {
 	is    map[string]bool // whether a record is its own: of the listed ones, and of the many that were asked about
 }
 
-// list lists the records that can be listed.
-func (o *owner) list(ctx context.Context) (records []string, err error) {
+// list finds out which of the records that can be listed are its own.
+func (o *owner) list(ctx context.Context) error {
 	byType, err := o.own.Records(ctx, o.p)
-	if err != nil {
-		return nil, err
-	}
-	o.types = slices.Collect(maps.Keys(byType))
-	records = []string{}
 	for recordType, ids := range byType {
+		o.types = append(o.types, recordType)
 		for _, id := range ids {
-			record := audit.RecordOf(recordType, id).String()
-			records, o.is[record] = append(records, record), true
+			o.is[audit.RecordOf(recordType, id).String()] = true
 		}
 	}
-	return records, nil
+	return err
 }
 
 // ask finds out which of the records of the type of which there are many are its own. It asks about each once.

@@ -39,17 +39,24 @@ func (ch Choice) Narrow(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "_id", Value: ids})
 }
 
-// FindNewest returns at most limit of the entries that the filter chooses, the newest first, and whether there are
-// more.
+// mostRead bounds the entries of a page, in bytes as they are stored. An answer has at most 8 MiB of them, and an entry
+// at most 16.
+const mostRead = 16 << 20
+
+// FindNewest returns entries that the filter chooses, the newest first: up to limit, or fewer when they are large, and
+// the id after which to go on, "" at the end.
 func FindNewest[D any](
-	ctx context.Context, entries *mongo.Collection, filter bson.D, limit int,
-) (found []D, more bool, err error) {
+	ctx context.Context, entries *mongo.Collection, filter bson.D, limit int, id func(D) string,
+) (found []D, next string, err error) {
 	newest := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(limit) + 1)
-	found, err = mongostore.Find[D](ctx, entries, filter, newest)
-	if err == nil && len(found) > limit {
-		return found[:limit], true, nil
+	found, more, err := mongostore.FindUpTo[D](ctx, entries, mostRead, filter, newest)
+	if len(found) > limit {
+		found, more = found[:limit], true
 	}
-	return found, false, err
+	if more {
+		next = id(found[len(found)-1])
+	}
+	return found, next, err
 }
 
 // AnswerPage answers with a page of a log. Next is the id after which the log goes on, "" at its end. Id is the id of
