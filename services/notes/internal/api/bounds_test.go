@@ -35,15 +35,17 @@ func TestHardToBreak_Row02_HostileNotesAreRefusedAndReadersGetTheOthers(t *testi
 	if codes[200] == 0 || codes[200]+codes[422] != len(answers) {
 		t.Errorf("codes %v", codes)
 	}
-	for range 4 { // one after another: with the race detector, more of them outlast the deadline of a request
-		wg.Go(func() {
-			a := s.clients["colleague"].Get(t, path)
-			if a.Code != 200 || len(a.Body) > 8<<20 || strings.Count(a.Body, `"formatted_contents"`) != codes[200] {
-				t.Errorf("%d, %d bytes", a.Code, len(a.Body))
-			}
-		})
+	// One after another: with the race detector several at once outlast the deadline of a request, since large answers
+	// wait for each other. Many readers at once are the next test's, whose services run without it.
+	for range 4 {
+		a := s.clients["colleague"].Get(t, path)
+		for try := 1; a.Code == 503 && try < 5; try++ { // one alone does on a machine that is busy enough
+			a = s.clients["colleague"].Get(t, path)
+		}
+		if a.Code != 200 || len(a.Body) > 8<<20 || strings.Count(a.Body, `"formatted_contents"`) != codes[200] {
+			t.Errorf("%d, %d bytes", a.Code, len(a.Body))
+		}
 	}
-	wg.Wait()
 	listed := s.clients["author"].Get(t, path)
 	t.Logf("%d of %d notes fit; their listing has %d bytes", codes[200], len(answers), len(listed.Body))
 }
