@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
 // maxAudit bounds how many entries one call shows.
@@ -100,8 +101,8 @@ and webhooks, and to events that are its schools' alone. The login is as for imp
 	flags := command.Flags()
 	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
 	f.add(flags, "what this user did")
-	flags.StringSliceVar(&f.services, "service", client.Services(), "only the audit of these services")
-	complete(command, "service", client.Services()...)
+	flags.StringSliceVar(&f.services, "service", names.All(), "only the audit of these services")
+	complete(command, "service", names.All()...)
 	return administrative(s, command, func(j job) error { return runAudit(j, f) })
 }
 
@@ -110,9 +111,9 @@ func runAudit(j job, f auditFlags) error {
 		return err
 	}
 	for _, service := range f.services {
-		if !known(client.Services(), service) {
+		if !known(names.All(), service) {
 			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
-				strings.Join(client.Services(), ", "))}
+				strings.Join(names.All(), ", "))}
 		}
 	}
 	query := url.Values{}

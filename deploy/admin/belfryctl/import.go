@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/deploy/admin/oneroster"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -105,17 +106,17 @@ func orDefault(value, otherwise string) string {
 
 // outcome is what import --json prints.
 type outcome struct {
-	Error    string           `json:"error,omitempty"`
-	DryRun   bool             `json:"dry_run"`
-	Seconds  float64          `json:"seconds"`
-	Faults   int              `json:"faults"` // of the bundle; nothing is written when there are any
-	First    []csvfile.Fault  `json:"first_faults"`
-	Kinds    []client.Tally   `json:"kinds"`
-	Refused  int              `json:"refused"` // records that the services did not take
-	Refusals []client.Refusal `json:"first_refused"`
+	Error    string          `json:"error,omitempty"`
+	DryRun   bool            `json:"dry_run"`
+	Seconds  float64         `json:"seconds"`
+	Faults   int             `json:"faults"` // of the bundle; nothing is written when there are any
+	First    []csvfile.Fault `json:"first_faults"`
+	Kinds    []load.Tally    `json:"kinds"`
+	Refused  int             `json:"refused"` // records that the services did not take
+	Refusals []load.Refusal  `json:"first_refused"`
 	// Warnings say what looks wrong; Records is what a dry run says of each record.
-	Warnings []client.Warning `json:"warnings,omitempty"`
-	Records  []client.Listed  `json:"records,omitempty"`
+	Warnings []load.Warning `json:"warnings,omitempty"`
+	Records  []load.Listed  `json:"records,omitempty"`
 	// LeftOut are the rows of a roster that Belfry does not use; a bundle has none.
 	LeftOut []oneroster.Skipped `json:"left_out,omitempty"`
 }
@@ -152,9 +153,9 @@ type loading struct {
 	client *client.Client
 	show   *progress
 
-	report   client.Report
+	report   load.Report
 	leftOut  []oneroster.Skipped
-	warnings []client.Warning
+	warnings []load.Warning
 	listing  listing
 }
 
@@ -181,7 +182,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		return err
 	}
 	l.leftOut = leftOut
-	stored, err := l.client.Stored(ctx, source)
+	stored, err := load.ReadStored(ctx, l.client, source)
 	if err != nil {
 		return err
 	}
@@ -193,13 +194,13 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		return err
 	}
 	if admin { // others can't list all of it
-		twice, err := l.client.MadeHere(ctx, source)
+		twice, err := load.MadeHere(ctx, l.client, source)
 		if err != nil {
 			return err
 		}
 		l.warnings = append(l.warnings, twice...)
 	}
-	stops := slices.ContainsFunc(l.warnings, func(w client.Warning) bool { return w.Stops })
+	stops := slices.ContainsFunc(l.warnings, func(w load.Warning) bool { return w.Stops })
 	if stops && !l.dryRun && !l.really {
 		return errLooksWrong
 	}
@@ -208,7 +209,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		total += source.Count(kind)
 	}
 	l.show.start(total)
-	options := client.LoadOptions{DryRun: l.dryRun, Prune: l.prune, Parallel: l.parallel, Progress: l.show.add}
+	options := load.Options{DryRun: l.dryRun, Prune: l.prune, Parallel: l.parallel, Progress: l.show.add}
 	if l.school != "" {
 		if options.School, err = elementID(ctx, l.client, l.school); err != nil {
 			return err
@@ -221,7 +222,7 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 			return err
 		}
 	}
-	l.report, err = l.client.Load(ctx, source, options)
+	l.report, err = load.Run(ctx, l.client, source, options)
 	return err
 }
 
@@ -230,9 +231,9 @@ var errNoneWritten = errors.New("nothing was written, for some records were refu
 
 // askFirst asks about all records before the first is written. An administrator of a school may have rows of others in
 // its files, and would learn it in the middle.
-func (l *loading) askFirst(ctx context.Context, source client.Source, options client.LoadOptions) error {
+func (l *loading) askFirst(ctx context.Context, source load.Source, options load.Options) error {
 	options.DryRun, options.Prune, options.Progress = true, false, nil
-	asked, err := l.client.Load(ctx, source, options)
+	asked, err := load.Run(ctx, l.client, source, options)
 	switch {
 	case err != nil:
 		return fmt.Errorf("nothing was written: %w", err)
@@ -246,11 +247,11 @@ func (l *loading) askFirst(ctx context.Context, source client.Source, options cl
 // listing is what a dry run says of records: all, or those that would change, of each kind and result the first 100.
 type listing struct {
 	all     bool
-	records []client.Listed
+	records []load.Listed
 	counts  map[string]int // by kind and result
 }
 
-func (l *listing) add(r client.Listed) {
+func (l *listing) add(r load.Listed) {
 	if l.counts == nil {
 		l.counts = map[string]int{}
 	}
@@ -275,16 +276,16 @@ func (l *listing) print(w io.Writer) {
 }
 
 // resolver returns the source of a folder that was checked.
-type resolver func(context.Context, *client.Client) (client.Source, []oneroster.Skipped, error)
+type resolver func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error)
 
 func openBundle(dir string, zone wiretime.Zone, _ importFlags) (resolver, error) {
 	b, err := bundle.Open(dir, zone)
-	return func(context.Context, *client.Client) (client.Source, []oneroster.Skipped, error) { return b, nil, nil }, err
+	return func(context.Context, *client.Client) (load.Source, []oneroster.Skipped, error) { return b, nil, nil }, err
 }
 
 func openRoster(dir string, zone wiretime.Zone, f importFlags) (resolver, error) {
 	folder, err := oneroster.Open(dir, zone)
-	return func(ctx context.Context, c *client.Client) (client.Source, []oneroster.Skipped, error) {
+	return func(ctx context.Context, c *client.Client) (load.Source, []oneroster.Skipped, error) {
 		roster, err := folder.Resolve(ctx, c, oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: f.prune})
 		if err != nil {
 			return nil, nil, err
@@ -319,8 +320,8 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 	}
 	if l.json {
 		o := outcome{DryRun: l.dryRun, Seconds: took.Seconds(), Faults: faults.Total,
-			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]client.Tally{}, l.report.Kinds...),
-			Refused: l.report.Refused, Refusals: append([]client.Refusal{}, l.report.First...), LeftOut: l.leftOut,
+			First: append([]csvfile.Fault{}, faults.First...), Kinds: append([]load.Tally{}, l.report.Kinds...),
+			Refused: l.report.Refused, Refusals: append([]load.Refusal{}, l.report.First...), LeftOut: l.leftOut,
 			Warnings: l.warnings, Records: l.listing.records}
 		if err != nil {
 			o.Error = err.Error()
@@ -355,9 +356,9 @@ func list[T fmt.Stringer](w io.Writer, lines []T, more int) {
 	}
 }
 
-func printTable(w io.Writer, f importFlags, report client.Report, took time.Duration) error {
+func printTable(w io.Writer, f importFlags, report load.Report, took time.Duration) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(name string, t client.Tally) {
+	row := func(name string, t load.Tally) {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t", name, number(t.Created), number(t.Updated), number(t.Unchanged))
 		if report.Refused > 0 {
 			fmt.Fprintf(table, "%s\t", number(t.Failed))
@@ -375,7 +376,7 @@ func printTable(w io.Writer, f importFlags, report client.Report, took time.Dura
 		fmt.Fprint(table, "no longer current\t")
 	}
 	fmt.Fprintln(table)
-	var sum client.Tally
+	var sum load.Tally
 	for _, t := range report.Kinds {
 		row(string(t.Kind), t)
 		sum.Created += t.Created

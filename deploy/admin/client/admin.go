@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
 
 // Imported is the answer to one batch. The four numbers add up to the batch's records.
@@ -28,31 +26,22 @@ type ImportedRecord struct {
 	Errors map[string][]string `json:"errors"` // field to messages, of one that failed
 }
 
-// Limits of one batch. The services accept 4 MiB; the last megabyte is left for what lies between.
-const (
-	maxBatchRecords = 1000
-	maxBatchBytes   = 3 << 20
-)
-
-// Import sends one batch of records of a kind: newline-delimited JSON, at most 1,000 records and 4 MiB. With dryRun
-// the service only reports what it would do. An invalid record does not affect the others. Requires the admin
-// permission, or the administration of a school, whose records alone are taken then.
-func (c *Client) Import(ctx context.Context, kind bundle.Kind, batch []byte, dryRun bool) (Imported, error) {
-	return c.importInto(ctx, kind, batch, 0, dryRun)
+// ImportOptions say how a batch is imported. The zero value is usable.
+type ImportOptions struct {
+	DryRun bool  // the service only reports what it would do
+	School int64 // of elements alone: new ones become members of this group; 0: the service chooses
 }
 
-// importInto is Import with the school that new elements become members of; 0: the service chooses.
-func (c *Client) importInto(
-	ctx context.Context, kind bundle.Kind, batch []byte, school int64, dryRun bool,
-) (Imported, error) {
-	r := request{
-		method: http.MethodPost, path: "/api/admin/import/" + string(kind), body: batch, query: url.Values{},
-	}
-	if dryRun {
+// Import sends one batch of records of a kind, such as pupils (docs/bundle.md): newline-delimited JSON, at most 1,000
+// records and 4 MiB. An invalid record does not affect the others. Requires the admin permission, or the
+// administration of a school, whose records alone are taken then.
+func (c *Client) Import(ctx context.Context, kind string, batch []byte, options ImportOptions) (Imported, error) {
+	r := request{method: http.MethodPost, path: "/api/admin/import/" + kind, body: batch, query: url.Values{}}
+	if options.DryRun {
 		r.query.Set("dry_run", "true")
 	}
-	if school != 0 && kind.EntityType() != "" {
-		r.query.Set("school", strconv.FormatInt(school, 10))
+	if options.School != 0 {
+		r.query.Set("school", strconv.FormatInt(options.School, 10))
 	}
 	var answer Imported
 	err := c.call(ctx, r, &answer)

@@ -5,14 +5,9 @@ import (
 	"context"
 	"iter"
 	"net/url"
-
-	"github.com/belfry-schools/belfry/pkg/service/names"
 )
 
-// Services are the services that have an audit.
-func Services() []string { return names.All() }
-
-// Audit yields the entries of all services' audits, the newest first, each with its service in the field service. The
+// Audit yields the entries of these services' audits, the newest first, each with its service in the field service. The
 // query filters: record, user, since. Entries are merged by their ids, which are in the order of time in all
 // services.
 func (c *Client) Audit(ctx context.Context, services []string, query url.Values) iter.Seq2[Record, error] {

@@ -1,5 +1,5 @@
 // Package client calls Belfry's public API for administrators' programs: it logs in, keeps the session, tries again
-// while a service is away, and loads bundles.
+// while a service is away.
 //
 // It is the client of belfryctl, and open to every program. Within a major version its names, types and what they do
 // stay, and it may get more of them (docs/releases.md). It works with services of the release before and after it. Its

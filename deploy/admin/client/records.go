@@ -188,6 +188,13 @@ func (c *Client) Calendar(ctx context.Context, element int64) (text []byte, err 
 	return text, err
 }
 
+// ParseRecord reads a record from JSON as the client reads those of answers.
+func ParseRecord(text []byte) (Record, error) {
+	var record Record
+	err := decode(text, &record)
+	return record, err
+}
+
 // decode keeps numbers as they are written: floating point cannot hold every id.
 func decode(text json.RawMessage, target any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))

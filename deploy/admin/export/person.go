@@ -19,6 +19,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/pkg/erasure"
+	servicenames "github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -365,7 +366,7 @@ func (p *person) entries(name string, queries []url.Values) error {
 	}
 	p.rows[name] = 0
 	for _, query := range queries {
-		for entry, err := range p.c.Audit(p.ctx, client.Services(), query) {
+		for entry, err := range p.c.Audit(p.ctx, servicenames.All(), query) {
 			if err != nil {
 				return err
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/pkg/settings"
 )
 
@@ -74,20 +75,20 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 	if err := writeDemoRecord(path, record); err != nil {
 		return nil, err
 	}
-	if err := load(ctx, c, cfg, dir, log); err != nil {
+	if err := loadBundle(ctx, c, cfg, dir, log); err != nil {
 		return nil, err
 	}
 	record.Loaded = true
 	return made.Logins, writeDemoRecord(path, record)
 }
 
-func load(ctx context.Context, c *client.Client, cfg config, dir string, log *slog.Logger) error {
+func loadBundle(ctx context.Context, c *client.Client, cfg config, dir string, log *slog.Logger) error {
 	b, err := bundle.Open(dir, cfg.Zone)
 	if err != nil {
 		return err
 	}
 	begun, told, count := time.Now(), time.Now(), 0
-	report, err := c.Load(ctx, b, client.LoadOptions{Progress: func(kind bundle.Kind, records int) {
+	report, err := load.Run(ctx, c, b, load.Options{Progress: func(kind bundle.Kind, records int) {
 		count += records
 		if time.Since(told) > progressPause {
 			told = time.Now()

@@ -19,8 +19,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
@@ -122,7 +122,7 @@ func (s *school) importBundle(ctx context.Context, dir string) error {
 	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
 		s.loaded.Peak = int(usage.Maxrss) << 10
 	}
-	var outcome struct{ Kinds []client.Tally }
+	var outcome struct{ Kinds []load.Tally }
 	if err := json.Unmarshal(printed, &outcome); err != nil {
 		return fmt.Errorf("what belfryctl printed: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
@@ -134,7 +135,7 @@ func TestEverybodysDayIsComplete(t *testing.T) {
 	if err := c.Login(t.Context(), system.AdminUUID); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := c.Load(t.Context(), b, client.LoadOptions{}); err != nil || report.Refused > 0 {
+	if report, err := load.Run(t.Context(), c, b, load.Options{}); err != nil || report.Refused > 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	model := readSchool(t, b, zone)

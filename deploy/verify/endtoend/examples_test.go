@@ -1,6 +1,8 @@
 package endtoend_test
 
 import (
+	"bytes"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -14,6 +16,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+
+	"github.com/belfry-schools/belfry/pkg/release"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -143,32 +149,79 @@ func runExamples(t *testing.T, run *localRun) {
 	}
 }
 
-// runClient runs the program of the Go client's README, which shows what it prints.
+// runClient runs the program of the Go client's README, which shows what it prints. It is built as a stranger builds
+// it: from the client's module alone, fetched as the page says.
 func runClient(t *testing.T, run *localRun) {
 	t.Helper()
 	page := checkout.Read(t, "deploy/admin/client/README.md")
-	blocks := regexp.MustCompile("(?ms)^```(go)?\n(.*?)^```$").FindAllStringSubmatch(page, -1)
-	if len(blocks) != 2 || blocks[0][1] != "go" {
-		t.Fatalf("the page has %d blocks, not a program and what it prints", len(blocks))
+	blocks := regexp.MustCompile("(?ms)^```(go|sh)?\n(.*?)^```$").FindAllStringSubmatch(page, -1)
+	if len(blocks) != 3 || blocks[0][1] != "sh" || blocks[1][1] != "go" {
+		t.Fatalf("the page has %d blocks, not how to get the client, a program and what it prints", len(blocks))
 	}
+	folder := t.TempDir()
+	environment := published(t, "deploy/admin/client")
+	outside := func(name string, args ...string) {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), name, args...)
+		command.Dir, command.Env = folder, environment
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+	}
+	for name, text := range map[string]string{
+		"go.mod":  "module club.example/booking\n\ngo 1.26.0\n",
+		"go.sum":  checkout.Read(t, "deploy/admin/client/go.sum"),
+		"main.go": blocks[1][2],
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside("bash", "-euc", blocks[0][2])
+	outside("go", "build", "-o", "book")
+	needed, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := regexp.MustCompile(`(?m)^(?:require|\t)\s*(\S+) v`).FindAllSubmatch(needed, -1); len(all) != 2 {
+		t.Errorf("the program needs %d modules, want the client and backoff:\n%s", len(all), needed)
+	}
+	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, "book"))
+	command.Env = append(os.Environ(), "BELFRY_URL="+run.URL, "BELFRY_UUID="+teacher)
+	printed, err := command.CombinedOutput()
+	if err != nil || string(printed) != blocks[2][2] {
+		t.Errorf("it prints\n%s%v; the page shows\n%s", printed, err, blocks[2][2])
+	}
+}
+
+// published serves a module of the checkout as a release of it would be, in the folders of Go's module proxies, and
+// returns the environment of a machine that gets it from there. Everything else comes from what go has fetched for the
+// checkout.
+func published(t *testing.T, folder string) []string {
+	t.Helper()
 	root, err := checkout.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, program := filepath.Join(t.TempDir(), "main.go"), filepath.Join(t.TempDir(), "book")
-	if err := os.WriteFile(source, []byte(blocks[0][2]), 0o600); err != nil {
+	released := module.Version{Path: "github.com/belfry-schools/belfry/" + folder, Version: "v" + release.Version()}
+	proxy := t.TempDir()
+	versions := filepath.Join(proxy, released.Path, "@v")
+	var packed bytes.Buffer
+	err = errors.Join(zip.CreateFromDir(&packed, released, filepath.Join(root, folder)), os.MkdirAll(versions, 0o755))
+	for name, text := range map[string]string{
+		"list":                     released.Version + "\n",
+		released.Version + ".info": `{"Version":"` + released.Version + `"}`,
+		released.Version + ".mod":  checkout.Read(t, folder+"/go.mod"),
+		released.Version + ".zip":  packed.String(),
+	} {
+		err = errors.Join(err, os.WriteFile(filepath.Join(versions, name), []byte(text), 0o600))
+	}
+	cache, asked := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
+	if err = errors.Join(err, asked); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, source)
-	build.Dir = filepath.Join(root, "deploy")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	teacher := regexp.MustCompile(`TEACHER=(\S+)`).FindStringSubmatch(checkout.Read(t, "README.md"))[1]
-	command := exec.CommandContext(t.Context(), program)
-	command.Env = append(os.Environ(), "BELFRY_URL="+run.URL, "BELFRY_UUID="+teacher)
-	printed, err := command.CombinedOutput()
-	if err != nil || string(printed) != blocks[1][2] {
-		t.Errorf("it prints\n%s%v; the page shows\n%s", printed, err, blocks[1][2])
-	}
+	fetched := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
+	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local", "GOMODCACHE="+t.TempDir(),
+		"GOPROXY=file://"+proxy+",file://"+fetched, "GONOSUMDB=github.com/belfry-schools/*")
 }

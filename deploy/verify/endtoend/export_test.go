@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
 	"github.com/belfry-schools/belfry/deploy/admin/export"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 )
@@ -154,7 +155,7 @@ func loadAll(t *testing.T, c *client.Client, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report, err := c.Load(t.Context(), b, client.LoadOptions{}); err != nil || report.Refused > 0 {
+	if report, err := load.Run(t.Context(), c, b, load.Options{}); err != nil || report.Refused > 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 }

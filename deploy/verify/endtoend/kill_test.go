@@ -17,6 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/demo"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/pkg/process"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
@@ -56,7 +57,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	var work sync.WaitGroup
 	work.Go(func() { ledger.book(creating) })
 	imported := make(chan error, 1)
-	work.Go(func() { imported <- load(ctx, run, school, false) })
+	work.Go(func() { imported <- loadOnce(ctx, run, school, false) })
 	for _, victim := range victims {
 		time.Sleep(killPause)
 		killOne(t, run.PID(), victim)
@@ -67,7 +68,7 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the import gave up: %v\n%s", err, run.Output)
 	}
-	if err := load(ctx, run, school, true); err != nil {
+	if err := loadOnce(ctx, run, school, true); err != nil {
 		t.Error(err)
 	}
 
@@ -91,8 +92,8 @@ func TestKillNineLosesNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// load imports the school. The second time it expects no change.
-func load(ctx context.Context, run *localRun, school *bundle.Bundle, again bool) error {
+// loadOnce imports the school. The second time it expects no change.
+func loadOnce(ctx context.Context, run *localRun, school *bundle.Bundle, again bool) error {
 	c, err := client.New(run.URL, client.Options{})
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func load(ctx context.Context, run *localRun, school *bundle.Bundle, again bool)
 	if err := c.Login(ctx, run.adminUUID); err != nil {
 		return err
 	}
-	report, err := c.Load(ctx, school, client.LoadOptions{})
+	report, err := load.Run(ctx, c, school, load.Options{})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package clienttest simulates a school for tests of programs that use the client: an HTTP server with the documented
-// rules of login, import and list of elements, in memory.
+// Package clienttest simulates a school for tests of Belfry's programs that use the client: an HTTP server with the
+// documented rules of login, import and list of elements, in memory. Nothing is promised of it.
 package clienttest
 
 import (
@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,6 +16,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
 
 // UUID is the administrator's.
@@ -105,6 +109,19 @@ func (s *School) EndSessions() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.sessions)
+}
+
+// SignedIn returns a client of the administrator, whose pauses are milliseconds in place of seconds.
+func (s *School) SignedIn(t testing.TB) *client.Client {
+	t.Helper()
+	c, err := client.New(s.URL, client.Options{Wait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Login(t.Context(), UUID); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // Answer writes an envelope.
@@ -291,4 +308,22 @@ func (s *School) retire(w http.ResponseWriter, r *http.Request) {
 	}
 	Answer(w, http.StatusNotFound, map[string]any{"status": "Not found", "exception": "RecordNotFound",
 		"message": "Couldn't find Element with 'id'=" + r.PathValue("id")})
+}
+
+// Foreign answers as a proxy does, in its own words.
+func Foreign(code int, text string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.WriteHeader(code)
+		fmt.Fprint(w, text)
+	}
+}
+
+// Reset breaks the connection as the end of a process does.
+func Reset(w http.ResponseWriter) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
 }

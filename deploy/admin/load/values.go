@@ -1,4 +1,4 @@
-package client
+package load
 
 import (
 	"cmp"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // values reads what Belfry has of the records that a dry run would change, but for elements, which Stored has. It reads
 // no more than these, and what they refer to once.
 type values struct {
-	client *Client
+	client *client.Client
 	zone   wiretime.Zone
 
 	elements, users, categories map[int64]string // by which rows refer to them; nil: not read yet
@@ -48,8 +49,8 @@ func listOf(kind bundle.Kind) (list, bool) {
 const maxWindow = 1000
 
 // find reads the records of a kind with these ids. One that has gone is left out.
-func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[int64]Record, error) {
-	found := make(map[int64]Record, len(ids))
+func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[int64]client.Record, error) {
+	found := make(map[int64]client.Record, len(ids))
 	from, _ := listOf(kind)
 	slices.Sort(ids)
 	for len(ids) > 0 {
@@ -81,7 +82,7 @@ func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[i
 }
 
 // of returns the stored records of a batch that would change, by id, and reads what they refer to.
-func (v *values) of(ctx context.Context, kind bundle.Kind, answer Imported) (map[int64]Record, error) {
+func (v *values) of(ctx context.Context, kind bundle.Kind, answer client.Imported) (map[int64]client.Record, error) {
 	var ids []int64
 	for _, r := range answer.Records {
 		if r.Result == "updated" {
@@ -131,7 +132,7 @@ func (v *values) readNames(ctx context.Context, kind bundle.Kind) (err error) {
 }
 
 // readEvents reads the names of the events of notes.
-func (v *values) readEvents(ctx context.Context, notes map[int64]Record) error {
+func (v *values) readEvents(ctx context.Context, notes map[int64]client.Record) error {
 	ids := map[int64]bool{}
 	for _, n := range notes {
 		ids[n.ID("event_id")] = true
@@ -149,12 +150,12 @@ func (v *values) readEvents(ctx context.Context, notes map[int64]Record) error {
 }
 
 // nameOf is how rows refer to a record, its key; one that was made by hand has none, and is named by its name and id.
-func nameOf(r Record) string {
+func nameOf(r client.Record) string {
 	return cmp.Or(r.Text("key"), fmt.Sprintf("%s (%s)", cmp.Or(r.Text("name"), r.Text("body")), r.Text("id")))
 }
 
 // changes says what a row would change of its stored record, field by field. The uuid of a user is never among them.
-func (v *values) changes(kind bundle.Kind, row any, fields, stored Record) []FieldChange {
+func (v *values) changes(kind bundle.Kind, row any, fields, stored client.Record) []FieldChange {
 	switch row := row.(type) {
 	case bundle.UserRecord:
 		return v.user(row, fields, stored)
@@ -251,7 +252,7 @@ func compare(columns []string, was, is func(column string) string, defaults map[
 }
 
 // user compares a user, but for its uuid, of which Belfry has no more than a hash and which is a password.
-func (v *values) user(row bundle.UserRecord, fields, stored Record) []FieldChange {
+func (v *values) user(row bundle.UserRecord, fields, stored client.Record) []FieldChange {
 	permissions := stored.Inner("permissions")
 	was := func(column string) string {
 		if _, is := permissions[column]; is {
@@ -281,7 +282,7 @@ func (v *values) user(row bundle.UserRecord, fields, stored Record) []FieldChang
 func sorted(keys []string) string { return strings.Join(slices.Sorted(slices.Values(keys)), ";") }
 
 // spansOf are the days of a membership as text, those that overlap or adjoin as one.
-func spansOf(spans []Record) string {
+func spansOf(spans []client.Record) string {
 	runs := make([]wiretime.Days, len(spans))
 	for i, s := range spans {
 		runs[i] = wiretime.Days{First: dayOr(s.Text("first_day"), wiretime.FirstDay),
@@ -315,21 +316,21 @@ func daysText(days wiretime.Days) string {
 }
 
 // membershipChanges says what a row of a roster tells of a membership, beside all that is stored of it.
-func membershipChanges(fields, stored Record) []FieldChange {
+func membershipChanges(fields, stored client.Record) []FieldChange {
 	var told []string
 	for _, change := range fields.Records("changes") {
 		if before := change.Text("ends_before"); before != "" {
 			told = append(told, "ends before "+before)
 			continue
 		}
-		told = append(told, spansOf([]Record{change}))
+		told = append(told, spansOf([]client.Record{change}))
 	}
 	return changed(nil, "spans", spansOf(stored.Records("spans")), strings.Join(told, ", "))
 }
 
 // event compares an event: its fields, which elements go and come, and what was decided of those of which the row says
 // so.
-func (v *values) event(row bundle.EventRecord, stored Record) []FieldChange {
+func (v *values) event(row bundle.EventRecord, stored client.Record) []FieldChange {
 	all := changed(nil, "body", stored.Text("body"), row.Body)
 	all = changed(all, "category", v.categories[stored.ID("category_id")], row.Category)
 	all = v.times(all, row, stored)
@@ -341,7 +342,7 @@ func (v *values) event(row bundle.EventRecord, stored Record) []FieldChange {
 }
 
 // times compares when an event is.
-func (v *values) times(all []FieldChange, row bundle.EventRecord, stored Record) []FieldChange {
+func (v *values) times(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
 	span, _ := v.zone.NewSpan(wiretime.SpanFields{AllDay: row.AllDay, StartsAt: &row.StartsAt, EndsAt: &row.EndsAt})
 	shown := func(at time.Time, allDay bool) string {
 		if allDay {
@@ -364,7 +365,7 @@ func (v *values) instant(at time.Time) string {
 }
 
 // momentOf is a time of an answer, zero where it has none.
-func momentOf(r Record, field string) time.Time {
+func momentOf(r client.Record, field string) time.Time {
 	at, err := wiretime.Parse(r.Text(field))
 	if err != nil {
 		return time.Time{}
@@ -374,7 +375,7 @@ func momentOf(r Record, field string) time.Time {
 
 // elementsOf says which elements go and which come. A resource group counts as often as it is requested, and keeps what
 // is allocated as long as it is named at all.
-func (v *values) elementsOf(all []FieldChange, row bundle.EventRecord, stored Record) []FieldChange {
+func (v *values) elementsOf(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
 	wanted, given := map[string]int{}, map[string]bool{}
 	for _, element := range row.Elements {
 		wanted[element]++
@@ -411,12 +412,12 @@ func beyond(one, other map[string]int) string {
 }
 
 // decisions compares what the row says was decided with what is known of it.
-func (v *values) decisions(all []FieldChange, row bundle.EventRecord, stored Record) []FieldChange {
+func (v *values) decisions(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
 	requests := map[int64]string{}
 	for _, r := range stored.Records("requests") {
 		requests[r.ID("id")] = v.elements[r.ID("element_id")]
 	}
-	known := map[[2]string]Record{} // by element and group
+	known := map[[2]string]client.Record{} // by element and group
 	for _, c := range stored.Records("commitments") {
 		known[[2]string{v.elements[c.ID("element_id")], requests[c.ID("request_id")]}] = c
 	}

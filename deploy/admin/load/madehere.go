@@ -1,14 +1,14 @@
-package client
+package load
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
 
 // maxCompared bounds the rows of a kind that MadeHere compares: the first that may be such.
@@ -21,7 +21,7 @@ const maxID = 1 << 53
 // no key, so it would come a second time. An export gives it a key that ends with its id. Of a source that is no export
 // there is nothing to say. Only elements and events are compared: each Belfry has a first administrator and categories
 // of its own that are called alike. Requires the admin permission.
-func (c *Client) MadeHere(ctx context.Context, source Source) ([]Warning, error) {
+func MadeHere(ctx context.Context, c *client.Client, source Source) ([]Warning, error) {
 	if export, ok := source.(interface{ Exported() bool }); !ok || !export.Exported() {
 		return nil, nil
 	}
@@ -60,8 +60,8 @@ func (c *Client) MadeHere(ctx context.Context, source Source) ([]Warning, error)
 
 // exportedRows are the first rows of a kind whose key ends with an id, as an export makes them, by that id, and the
 // line of the first one.
-func exportedRows(source Source, kind bundle.Kind) (rows map[int64]Record, first int, err error) {
-	rows = map[int64]Record{}
+func exportedRows(source Source, kind bundle.Kind) (rows map[int64]client.Record, first int, err error) {
+	rows = map[int64]client.Record{}
 	for row, err := range source.Rows(kind) {
 		if err != nil {
 			return nil, 0, err
@@ -71,12 +71,8 @@ func exportedRows(source Source, kind bundle.Kind) (rows map[int64]Record, first
 			continue
 		}
 		first = cmp.Or(first, row.Line)
-		line, err := json.Marshal(row.Record)
+		fields, err := fieldsOf(row)
 		if err != nil {
-			return nil, 0, err
-		}
-		var fields Record
-		if err := decode(line, &fields); err != nil {
 			return nil, 0, err
 		}
 		if rows[id] = fields; len(rows) == maxCompared {
@@ -87,7 +83,7 @@ func exportedRows(source Source, kind bundle.Kind) (rows map[int64]Record, first
 }
 
 // sameName says whether a record that was made by hand is called as a row is.
-func sameName(kind bundle.Kind, stored, row Record) bool {
+func sameName(kind bundle.Kind, stored, row client.Record) bool {
 	if entity := kind.EntityType(); entity != "" && stored.Text("entity_type") != entity {
 		return false
 	}

@@ -1,4 +1,4 @@
-package client
+package load
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
 
 // Warning is what looks wrong with a source, as it would change what Belfry has.
@@ -30,11 +31,11 @@ const (
 )
 
 // Stored are the imported elements of Belfry of the types that a source has, by Type:key.
-type Stored map[string]Record
+type Stored map[string]client.Record
 
-// Stored reads the imported elements of the source's types, also those that are no longer current. Requires the admin
-// permission.
-func (c *Client) Stored(ctx context.Context, source Source) (Stored, error) {
+// ReadStored reads the imported elements of the source's types, also those that are no longer current. Requires the
+// admin permission.
+func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, error) {
 	stored := Stored{}
 	for _, kind := range bundle.Kinds() {
 		if kind.EntityType() == "" || !source.Has(kind) {
@@ -188,15 +189,22 @@ func (l Listed) String() string {
 	return text
 }
 
-// listed describes a row, compared with the element that Belfry has, or with another record, which may be nil.
-func (s Stored) listed(v *values, kind bundle.Kind, row bundle.Row, result string, other Record) (Listed, error) {
-	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
+// fieldsOf is a row as the import gets it.
+func fieldsOf(row bundle.Row) (client.Record, error) {
 	text, err := json.Marshal(row.Record)
 	if err != nil {
-		return l, err
+		return nil, err
 	}
-	var fields Record
-	if err := decode(text, &fields); err != nil {
+	return client.ParseRecord(text)
+}
+
+// listed describes a row, compared with the element that Belfry has, or with another record, which may be nil.
+func (s Stored) listed(
+	v *values, kind bundle.Kind, row bundle.Row, result string, other client.Record,
+) (Listed, error) {
+	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
+	fields, err := fieldsOf(row)
+	if err != nil {
 		return l, err
 	}
 	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))

@@ -1,4 +1,6 @@
-package client
+// Package load loads a bundle, or another source of its records, into a Belfry through the public API. It says before
+// what would become of each record, and warns of what looks wrong.
+package load
 
 import (
 	"bytes"
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -33,10 +36,10 @@ type Source interface {
 	Gone(reference string) bool
 }
 
-// LoadOptions say how a source is loaded.
-type LoadOptions struct {
+// Options say how a source is loaded.
+type Options struct {
 	DryRun   bool  // ask what would happen; nothing is written
-	Prune    bool  // retire the imported elements that have gone from the source, see Load
+	Prune    bool  // retire the imported elements that have gone from the source, see Run
 	Parallel int   // batches of one kind on their way at the same time; 2 when zero
 	School   int64 // new elements become members of it; 0: of the one that the user administers, of none for an admin
 	// Progress, if set, is called after each batch with the number of records of the kind that were processed. Calls
@@ -79,6 +82,12 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("%s:%d: %s", r.File, r.Line, strings.Join(reasons, "; "))
 }
 
+// Limits of one batch. The services accept 4 MiB; the last megabyte is left for what lies between.
+const (
+	maxBatchRecords = 1000
+	maxBatchBytes   = 3 << 20
+)
+
 // maxRefusals bounds the refusals kept; all are counted.
 const maxRefusals = 1000
 
@@ -89,21 +98,21 @@ type Report struct {
 	First   []Refusal // the first 1,000 of them
 }
 
-// Load writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are
+// Run writes a source in the order of its kinds, in batches, several of one kind at the same time. Records are
 // matched by their keys, so it is safe to load again after an interruption, or to send a batch twice. Refused records
 // are in the report and are no error. The error says what stopped the load; the report has the outcome so far.
 // Requires the admin permission; an administrator of a school loads what belongs to its school alone, and no notes.
 //
 // Prune affects only the types of element that the source has, and only elements with a key. It comes last, and not
 // at all when a record was refused.
-func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (Report, error) {
+func Run(ctx context.Context, c *client.Client, source Source, options Options) (Report, error) {
 	if options.Parallel == 0 {
 		options.Parallel = 2
 	}
 	if options.List != nil {
 		options.Parallel = 1
 	}
-	l := &load{client: c, source: source, options: options, values: &values{client: c, zone: options.Zone}}
+	l := &run{client: c, source: source, options: options, values: &values{client: c, zone: options.Zone}}
 	for _, kind := range bundle.Kinds() {
 		if !source.Has(kind) {
 			continue
@@ -124,11 +133,11 @@ func (c *Client) Load(ctx context.Context, source Source, options LoadOptions) (
 	return l.report, nil
 }
 
-// load is one run of Load.
-type load struct {
-	client  *Client
+// run is one call of Run.
+type run struct {
+	client  *client.Client
 	source  Source
-	options LoadOptions
+	options Options
 	values  *values
 
 	mu     sync.Mutex
@@ -142,7 +151,7 @@ type batch struct {
 }
 
 // kind sends all records of a kind and waits for the answers.
-func (l *load) kind(caller context.Context, kind bundle.Kind) error {
+func (l *run) kind(caller context.Context, kind bundle.Kind) error {
 	sending, ctx := errgroup.WithContext(caller)
 	sending.SetLimit(l.options.Parallel)
 	send := func(full *batch) {
@@ -186,8 +195,12 @@ func (l *load) kind(caller context.Context, kind bundle.Kind) error {
 }
 
 // send sends one batch and adds its answer to the report.
-func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
-	answer, err := l.client.importInto(ctx, kind, b.body.Bytes(), l.options.School, l.options.DryRun)
+func (l *run) send(ctx context.Context, kind bundle.Kind, b *batch) error {
+	options := client.ImportOptions{DryRun: l.options.DryRun}
+	if kind.EntityType() != "" {
+		options.School = l.options.School
+	}
+	answer, err := l.client.Import(ctx, string(kind), b.body.Bytes(), options)
 	if err != nil {
 		return err
 	}
@@ -219,12 +232,12 @@ func (l *load) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 }
 
 // list tells of each record of a batch.
-func (l *load) list(ctx context.Context, kind bundle.Kind, b *batch, answer Imported) error {
+func (l *run) list(ctx context.Context, kind bundle.Kind, b *batch, answer client.Imported) error {
 	if l.options.List == nil {
 		return nil
 	}
 	stored, err := l.values.of(ctx, kind, answer)
-	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == http.StatusForbidden {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == http.StatusForbidden {
 		stored, err = nil, nil // an administrator of a school may import what it can't list
 	}
 	if err != nil {
@@ -245,7 +258,7 @@ func (l *load) list(ctx context.Context, kind bundle.Kind, b *batch, answer Impo
 }
 
 // prune retires the current elements of the kind's type whose key is no longer in the source.
-func (l *load) prune(ctx context.Context, tally *Tally) error {
+func (l *run) prune(ctx context.Context, tally *Tally) error {
 	entityType := tally.Kind.EntityType()
 	if entityType == "" {
 		return nil
