@@ -18,6 +18,7 @@ type Filter struct {
 	Seen       *Seen   // only those; nil: all
 	Unattended bool    // only controlled elements with no administrator who can log in, so that nobody decides
 	After      int64   // only elements with a greater id
+	UpTo       int64   // only elements with an id up to this; 0: all
 	Limit      int
 }
 

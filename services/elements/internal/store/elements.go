@@ -24,6 +24,7 @@ type Elements struct {
 	ids      *mongostore.IDs
 	near     *directory.Shelf[*element.Element]
 	names    *directory.Table[named] // of what belongs to a school
+	ends     ends
 }
 
 func newElements(o Options) *Elements {
@@ -38,6 +39,7 @@ func newElements(o Options) *Elements {
 		ids:   o.IDs,
 		near:  directory.NewShelf(o.Memory, "elements", directory.Element, bytesOfElement),
 		names: newNames(o.Memory),
+		ends:  newEnds(),
 	}
 }
 
@@ -120,11 +122,16 @@ func byAdministrator(userID int64) bson.D { return bson.D{{Key: "administrators"
 
 // List implements element.Store.
 func (s *Elements) List(ctx context.Context, f element.Filter) ([]element.Element, error) {
-	return s.find(ctx, byFilter(f), options.Find().SetSort(orderOfID).SetLimit(int64(f.Limit)))
+	return s.ends.list(ctx, f, func(ctx context.Context, f element.Filter) ([]element.Element, error) {
+		return s.find(ctx, byFilter(f), options.Find().SetSort(orderOfID).SetLimit(int64(f.Limit)))
+	})
 }
 
 func byFilter(f element.Filter) bson.D {
 	ids := bson.D{{Key: "$gt", Value: f.After}}
+	if f.UpTo != 0 {
+		ids = append(ids, bson.E{Key: "$lte", Value: f.UpTo})
+	}
 	if f.IDs != nil {
 		ids = append(ids, bson.E{Key: "$in", Value: f.IDs})
 	}

@@ -260,6 +260,7 @@ func TestElements_ListByTypeAndCurrency(t *testing.T) {
 		{element.Filter{Current: &no}, []string{"gone"}},
 		{element.Filter{After: all[1].ID}, []string{"gone", "D"}},
 		{element.Filter{Current: &yes, After: all[0].ID}, []string{"B", "D"}},
+		{element.Filter{After: all[0].ID, UpTo: all[2].ID}, []string{"B", "gone"}},
 	} {
 		c.filter.Limit = 10
 		if found, err := s.Elements.List(t.Context(), c.filter); err != nil || !slices.Equal(namesOf(found), c.want) {
@@ -416,6 +417,8 @@ func TestNoRequestReadsACollection(t *testing.T) {
 		{"elements to upgrade", "elements", older(), nil},
 		{"list of a type", "elements",
 			byFilter(element.Filter{EntityType: form.Pupil, Current: &yes, After: 100, Limit: 10}), orderOfID},
+		{"list of a type up to a known end", "elements", byFilter(
+			element.Filter{EntityType: form.Pupil, After: 100, UpTo: 500, Limit: 10}), orderOfID},
 		{"list of what is current", "elements", byFilter(element.Filter{Current: &yes, After: 100, Limit: 10}),
 			orderOfID},
 		{"list", "elements", byFilter(element.Filter{After: 2900, Limit: 10}), orderOfID},
