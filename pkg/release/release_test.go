@@ -30,6 +30,9 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 		"charts/belfry/examples/*.yaml":       `(?m)^  tag: (\d.*)$`,
 		"deploy/release/examples/argocd.yaml": `targetRevision: (\d.*)`,
 		"deploy/release/examples/flux.yaml":   `tag: ([^}]*)`,
+
+		"deploy/release/examples/nightly-import.yaml": `belfryctl:(\d.*)`,
+
 		"deploy/release/compose/compose.yaml": `VERSION:-([^}]*)`,
 		"deploy/release/compose/README.md":    `(?m)^VERSION=(.*)$`,
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/release"
+	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
 // belfryctl runs the command as a shell would, and returns its exit code and output.
@@ -97,6 +99,23 @@ func TestImportReadsTheLoginFromAFile(t *testing.T) {
 			!strings.Contains(errs, "reading the login") {
 			t.Errorf("%s: %d %q", bad, code, errs)
 		}
+	}
+}
+
+// TestTheExampleOfANightlyImportImports runs the arguments of deploy/release/examples/nightly-import.yaml.
+func TestTheExampleOfANightlyImportImports(t *testing.T) {
+	school := clienttest.NewSchool(t)
+	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": clienttest.UUID}), "uuid")
+	text := checkout.Read(t, "deploy/release/examples/nightly-import.yaml")
+	args := regexp.MustCompile(`args: \[(.*)\]`).FindStringSubmatch(text)
+	if args == nil {
+		t.Fatal("the example has no arguments")
+	}
+	here := strings.NewReplacer("/school", clienttest.Folder(t, small), "https://belfry.school.example", school.URL,
+		"/login/uuid", file)
+	code, out, errs := belfryctl(t, nil, strings.Split(here.Replace(args[1]), ", ")...)
+	if code != exitOK || !strings.Contains(out, "4 records in ") {
+		t.Errorf("%d %s %s", code, out, errs)
 	}
 }
 

@@ -119,6 +119,17 @@ func TestTheExampleOfMongoDBIsKnownToItsOperator(t *testing.T) {
 	}
 }
 
+func TestTheExampleOfANightlyImportIsKnownToKubernetes(t *testing.T) {
+	text := checkout.Read(t, "deploy/release/examples/nightly-import.yaml")
+	said, err := kubeconform(text)
+	if err != nil || !strings.Contains(said, "Valid: 1, Invalid: 0, Errors: 0, Skipped: 0") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	if said, err := kubeconform(strings.Replace(text, "schedule:", "when:", 1)); err == nil {
+		t.Errorf("an unknown field passes:\n%s", said)
+	}
+}
+
 // The examples name a patch of MongoDB without the holes that deploy/release/examples/README.md lists.
 func TestHardToBreak_Row22_TheExamplesOfMongoDBHaveNoKnownHoles(t *testing.T) {
 	version := regexp.MustCompile(`(?:image: mongo:|version: )8\.0\.(\d+)\b`)

@@ -7,7 +7,21 @@ import (
 
 const preface = `# Who may do what
 
-Every route of the interface, for every kind of user, with the answer. The table is written by hand
+In short, a user may do what these permissions allow, and sees what its kind sees ([privacy.md](privacy.md)):
+
+| permission | allows |
+|---|---|
+| ` + "`can_api`" + ` | to log in to the interface; without it nobody gets a session |
+| ` + "`can_add_events`" + ` | to create events, and to change and delete one's own |
+| ` + "`can_add_notes`" + ` | to write notes on events |
+| ` + "`edit_all_events`" + ` | to change and delete all events that one sees, and to add elements to them |
+| ` + "`privileged`" + ` | to use privileged categories |
+| ` + "`can_su`" + ` | to switch to another user, such as a script does; to an admin or an administrator of a school only an admin |
+| ` + "`admin`" + ` | all of these, and to administer everything; not to decide for an element, or to change another's note |
+| ` + "`admin_of`" + ` | to administer what belongs to these schools |
+| being an element's administrator | to decide on commitments and requests of this element |
+
+Below is every route of the interface, for every kind of user, with the answer. The table is written by hand
 ([table.txt](../deploy/verify/rights/table.txt)), from the contract and the decisions. The conformance suite
 ([conformance.md](conformance.md)) asks a running Belfry for every answer in it, GET also as HEAD, and looks that a
 refusal changes nothing and says nothing. A route without a row fails, and so does a row without a route. This page is
