@@ -70,6 +70,9 @@ const (
 	Erase      Action = "erase" // a person, or what names it in another record
 )
 
+// Batches is the type of record that the entries of imports are about, a batch each.
+const Batches = "Import"
+
 // Record names a record by its type and id.
 type Record struct {
 	// Type is Event, Commitment, Request, Note, Element, Membership, Feed, User, EventCategory, Webhook, Import or

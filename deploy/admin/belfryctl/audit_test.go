@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // TestAudit_OfASchool: an administrator of a school reads what became of its users, elements, memberships, events,
@@ -62,15 +64,21 @@ func TestAudit_OfASchool(t *testing.T) {
 	head := office{o.system, maps.Clone(o.env)}
 	head.env["BELFRY_UUID"] = uuids[0]
 
+	client := o.system.Login(t, uuids[0])
+	for i, c := range []*servicetest.Client{client, o.system.Login(t, uuids[1])} {
+		key := []string{"North-1", "South-1"}[i]
+		c.Import(t, "staff", object{"key": key, "initials": "IM", "forename": "Ida", "surname": key})
+		c.Import(t, "users", object{"key": key, "name": key, "email": "ida@school.example", "element": "Staff:" + key})
+	}
+
 	out := head.does(t, "audit")
 	for _, want := range []string{"North", fmt.Sprintf("User:%d ", own.user), fmt.Sprintf("Element:%d ", own.pupil),
-		"Membership:", fmt.Sprintf("EventCategory:%d ", own.category), fmt.Sprintf("Webhook:%d ", own.webhook)} {
+		"Import:staff ", "Import:users ", "Membership:", fmt.Sprintf("EventCategory:%d ", own.category), fmt.Sprintf("Webhook:%d ", own.webhook)} {
 		wantOut(t, out, want)
 	}
 	if strings.Contains(out, "South") || strings.Contains(out, fmt.Sprintf("User:%d ", other.user)) {
 		t.Errorf("it is shown another school's:\n%s", out)
 	}
-	client := o.system.Login(t, uuids[0])
 	for path, code := range map[string]int{
 		fmt.Sprintf("elements?record=Element:%d", own.pupil):          200,
 		fmt.Sprintf("elements?record=Element:%d", other.pupil):        403,

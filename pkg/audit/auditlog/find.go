@@ -14,6 +14,7 @@ import (
 type Query struct {
 	Record string   // Event:12, or Event for those of the type
 	Among  []string // only what is found by one of these records; nil: all
+	Batch  int64    // beside Among, the batches of imports by this user; 0: none
 	Choice
 }
 
@@ -66,6 +67,10 @@ func (q Query) filter() bson.D {
 	}
 	if q.Among != nil && !slices.Contains(q.Among, q.Record) {
 		among := bson.D{{Key: "about", Value: bson.D{{Key: "$in", Value: q.Among}}}}
+		if q.Batch != 0 {
+			imported := bson.D{{Key: "about", Value: audit.Batches}, {Key: "actors", Value: q.Batch}}
+			among = bson.D{{Key: "$or", Value: bson.A{among, imported}}}
+		}
 		filter = append(filter, bson.E{Key: "$and", Value: bson.A{among}})
 	}
 	return q.Narrow(filter)

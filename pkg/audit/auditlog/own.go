@@ -51,6 +51,7 @@ func (l *Log) FindOwn(ctx context.Context, p principal.Principal, q Query, own O
 		return nil, "", problem.New(problem.Forbidden, "")
 	case own.Many == "":
 		q.Among = slices.AppendSeq([]string{}, maps.Keys(o.is)) // not nil, which would be all
+		q.Batch = p.UserID
 		return l.read(ctx, q)
 	}
 	return l.walk(ctx, q, &o)
@@ -73,7 +74,7 @@ func (l *Log) walk(ctx context.Context, q Query, o *owner) (found []audit.Entry,
 			return nil, "", err
 		}
 		for i, e := range entries {
-			if !slices.ContainsFunc(e.About, func(record string) bool { return o.is[record] }) {
+			if !o.owns(e) {
 				continue
 			}
 			if found = append(found, e); len(found) == limit && (i+1 < len(entries) || after != "") {
@@ -129,6 +130,14 @@ func (o *owner) ask(ctx context.Context, records []string) error {
 		o.is[audit.RecordOf(o.own.Many, id).String()] = true
 	}
 	return err
+}
+
+// owns says whether an entry is its own: it is about a record of its own, or a batch that it imported.
+func (o *owner) owns(e audit.Entry) bool {
+	if slices.Contains(e.About, audit.Batches) {
+		return e.User == o.p.UserID || e.Original == o.p.UserID
+	}
+	return slices.ContainsFunc(e.About, func(record string) bool { return o.is[record] })
 }
 
 // mayAsk says whether it may ask for the entries that are found by a record: for those of a type, of what is no type of

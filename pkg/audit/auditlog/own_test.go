@@ -3,6 +3,7 @@ package auditlog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -103,6 +104,30 @@ func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
 			h.own())
 		if !problem.Is(err, problem.Forbidden) {
 			t.Errorf("%s: %v", record, err)
+		}
+	}
+}
+
+// TestFindOwn_HasItsOwnBatches: of imports it reads the batches that it sent itself, also where there are too many
+// records to list.
+func TestFindOwn_HasItsOwnBatches(t *testing.T) {
+	log, _ := open(t)
+	for _, user := range []int64{7, 8} {
+		ctx := audit.WithActor(t.Context(), audit.Actor{User: user})
+		if err := log.NewBatch(fmt.Sprint("of", user), []string{"a"}).Begin(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var h head
+	few := h.own()
+	few.Many = ""
+	for _, own := range []auditlog.Own{h.own(), few} {
+		for _, record := range []string{"", "Import"} {
+			q := auditlog.Query{Record: record, Choice: auditlog.Choice{Limit: 10}}
+			entries, _, err := log.FindOwn(t.Context(), principal.Principal{UserID: 7}, q, own)
+			if err != nil || len(entries) != 1 || entries[0].Record != "Import:of7" {
+				t.Errorf("many %q, record %q: %+v %v", own.Many, record, entries, err)
+			}
 		}
 	}
 }

@@ -27,6 +27,7 @@ func TestNoReadScansACollection(t *testing.T) {
 	for name, q := range map[string]Query{
 		"all": {}, "record": {Record: "Event:1"}, "own": {Among: []string{"Event:1", "Event:3"}},
 		"of a type of its own": {Record: "Event", Among: []string{"Event:1", "Event:3"}},
+		"own and its batches":  {Among: []string{"Event:1", "Event:3"}, Batch: 5},
 		"user":                 {Choice: Choice{User: 5}},
 		"since":                {Choice: Choice{Since: time.Now()}},
 		"page":                 {Choice: Choice{After: mongostore.FirstUUID(time.Now())}},
