@@ -202,6 +202,7 @@ func (c *budgeted) elementAdministrationCalls() []call {
 	}
 	calls := []call{
 		read("GET "+elements, "a page", c.admin, elements+"?limit=10"),
+		read("GET "+elements, "a page of a type", c.admin, elements+"?entity_type=Location&limit=1"),
 		read("GET /api/admin/export/memberships", "a page", c.admin, "/api/admin/export/memberships?limit=10"),
 		read("GET /api/admin/erasures", "a page", c.admin, "/api/admin/erasures?limit=10"),
 		read("GET /api/admin/erasures/{id}", "", c.admin, at("/api/admin/erasures/%d", c.erased)),
