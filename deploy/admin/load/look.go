@@ -54,8 +54,18 @@ func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, e
 	return stored, nil
 }
 
+// Ended counts the memberships that a source ends since a file of it lacks them, and those that there were.
+type Ended struct {
+	File      string
+	Ended, Of int
+}
+
+// ender is a source that ends memberships.
+type ender interface{ Ended() []Ended }
+
 // Warnings says what looks wrong with a source: keys of people that mean somebody else by now, keys that differ in
-// leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would go.
+// leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would go, or of
+// the memberships of a file.
 func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	var all []Warning
 	for _, kind := range bundle.Kinds() {
@@ -68,8 +78,19 @@ func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 		}
 		all = append(all, found...)
 	}
+	if s, ok := source.(ender); ok {
+		for _, e := range s.Ended() {
+			if tenthGone(e.Ended, e.Of) {
+				all = append(all, Warning{Stops: true,
+					Text: fmt.Sprintf("%d of %d memberships of %s would end", e.Ended, e.Of, e.File)})
+			}
+		}
+	}
 	return all, nil
 }
+
+// tenthGone says whether so many go that a load stops.
+func tenthGone(gone, of int) bool { return gone >= manyGone && gone*10 >= of }
 
 func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
 	others, zeros := warnings{}, warnings{}
@@ -111,7 +132,7 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 			Text: fmt.Sprintf("%d of %d keys of %s mean somebody else by now", n, rows, kind)})
 	}
 	all := slices.Concat(zeros.kept, others.kept)
-	if prune && gone >= manyGone && gone*10 >= current {
+	if prune && tenthGone(gone, current) {
 		all = append(all, Warning{Stops: true,
 			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
 	}
