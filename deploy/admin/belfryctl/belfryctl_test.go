@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -234,13 +235,18 @@ retired Pupil:3 Cy Dean
 }
 
 func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
-	roster := func(keys int, surname string) string {
+	keyed := func(keys, unpadded int, surname string) string {
 		text := "key,initials,forename,surname\n"
 		for i := range keys {
-			text += fmt.Sprintf("%d,A%d,F%c%s,%s\n", i, i, 'a'+i%26, surname, surname)
+			key := fmt.Sprintf("%03d", i)
+			if i < unpadded {
+				key = strconv.Itoa(i)
+			}
+			text += fmt.Sprintf("%s,A%d,F%c%s,%s\n", key, i, 'a'+i%26, surname, surname)
 		}
 		return clienttest.Folder(t, map[string]string{"staff.csv": text})
 	}
+	roster := func(keys int, surname string) string { return keyed(keys, 0, surname) }
 	for name, c := range map[string]struct {
 		dir   string
 		prune bool
@@ -251,7 +257,15 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		"less than a tenth gone":   {roster(91, "Old"), true, ""},
 		"a tenth gone, not pruned": {roster(90, "Old"), false, ""},
 		"other people": {roster(100, "New"), false,
-			"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+			"warning: and 90 more keys of staff mean somebody else by now\n" +
+				"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+		"a tenth without leading zeros": {keyed(100, 10, "Old"), false,
+			"\"009\", which differs in leading zeros alone\n" +
+				"warning: 10 of 100 keys of staff differ from others in leading zeros alone\n"},
+		"no leading zeros": {keyed(100, 100, "Old"), false,
+			"warning: and 90 more keys of staff differ from others in leading zeros alone\n" +
+				"warning: 100 of 100 keys of staff differ from others in leading zeros alone\n"},
+		"less than a tenth without leading zeros": {keyed(100, 9, "Old"), false, ""},
 	} {
 		school := clienttest.NewSchool(t)
 		if code, _, errs := belfryctl(t, login(), "import", roster(100, "Old"), "--url", school.URL); code != exitOK {

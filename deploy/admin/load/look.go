@@ -25,9 +25,9 @@ func (w Warning) String() string { return "warning: " + w.Text }
 const (
 	// maxWarnings bounds the warnings of one kind of record and one cause that are given one by one.
 	maxWarnings = 10
-	// manyGone and manyOthers are the least numbers that stop a load, where they are a tenth of what there is.
-	manyGone   = 10
-	manyOthers = 5
+	// manyGone and manyKeys are the least numbers that stop a load, where they are a tenth of what there is.
+	manyGone = 10
+	manyKeys = 5
 )
 
 // Stored are the imported elements of Belfry of the types that a source has, by Type:key.
@@ -127,11 +127,8 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 				row.Key, was, is)})
 		}
 	}
-	if n := others.count; n >= manyOthers && n*10 >= rows {
-		others.kept = append(others.kept, Warning{Stops: true,
-			Text: fmt.Sprintf("%d of %d keys of %s mean somebody else by now", n, rows, kind)})
-	}
-	all := slices.Concat(zeros.kept, others.kept)
+	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
+		others.ofKeys(kind, rows, "mean somebody else by now"))
 	if prune && tenthGone(gone, current) {
 		all = append(all, Warning{Stops: true,
 			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
@@ -149,6 +146,19 @@ func (w *warnings) add(warning Warning) {
 	if w.count++; w.count <= maxWarnings {
 		w.kept = append(w.kept, warning)
 	}
+}
+
+// ofKeys returns those that are kept, how many more there are, and where they are many one that stops the load.
+func (w *warnings) ofKeys(kind bundle.Kind, rows int, what string) []Warning {
+	all := w.kept
+	if more := w.count - len(w.kept); more > 0 {
+		all = append(all, Warning{Text: fmt.Sprintf("and %d more keys of %s %s", more, kind, what)})
+	}
+	if w.count >= manyKeys && w.count*10 >= rows {
+		all = append(all, Warning{Stops: true,
+			Text: fmt.Sprintf("%d of %d keys of %s %s", w.count, rows, kind, what)})
+	}
+	return all
 }
 
 // personOf is the name of a member of staff or a pupil, "" for other records.
