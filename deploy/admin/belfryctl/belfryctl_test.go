@@ -287,6 +287,39 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 	}
 }
 
+// A key of users.csv that is used again would give one user's login to another.
+func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
+	users := func(others int) string {
+		text := "key,name,email\n"
+		for i := range 20 {
+			surname := "Old"
+			if i < others {
+				surname = "New"
+			}
+			text += fmt.Sprintf("%d,F%c%s %s,a@b.example\n", i, 'a'+i, surname, surname)
+		}
+		return clienttest.Folder(t, map[string]string{"users.csv": text})
+	}
+	school := clienttest.NewSchool(t)
+	if code, _, errs := belfryctl(t, login(), "import", users(0), "--url", school.URL); code != exitOK || errs != "" {
+		t.Fatalf("%d %s", code, errs)
+	}
+	before := len(school.Batches())
+	code, _, errs := belfryctl(t, login(), "import", users(5), "--url", school.URL)
+	if code != exitFailure || len(school.Batches()) != before ||
+		!strings.HasPrefix(errs, "warning: users.csv:2: the key \"0\" was FaOld Old and is now FaNew New\n") ||
+		!strings.Contains(errs, "warning: 5 of 20 keys of users mean somebody else by now\n") {
+		t.Errorf("%d, %d batches: %s", code, len(school.Batches())-before, errs)
+	}
+	if code, _, errs := belfryctl(t, login(), "import", users(4), "--url", school.URL, "--prune"); code != exitOK ||
+		strings.Count(errs, "warning: ") != 4 {
+		t.Errorf("four: %d %s", code, errs)
+	}
+	if code, _, errs := belfryctl(t, login(), "import", users(9), "--url", school.URL, "--really"); code != exitOK {
+		t.Errorf("really: %d %s", code, errs)
+	}
+}
+
 func TestWaitingIsExplained(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	var away atomic.Int32
