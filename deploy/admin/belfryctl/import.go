@@ -199,6 +199,9 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 			return err
 		}
 		l.warnings = append(l.warnings, twice...)
+		if err := l.findErased(ctx, source); err != nil {
+			return err
+		}
 	}
 	stops := slices.ContainsFunc(l.warnings, func(w load.Warning) bool { return w.Stops })
 	if stops && !l.dryRun && !l.really {
@@ -224,6 +227,24 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	}
 	l.report, err = load.Run(ctx, l.client, source, options)
 	return err
+}
+
+// errErased stops the import of an admin before anything is written.
+var errErased = errors.New("nothing was written, for some rows are of people who have been erased; leave these rows " +
+	"out, and those that name these people, and import again")
+
+// findErased looks for rows of people who have been erased. A dry run lists them among those that are refused.
+func (l *loading) findErased(ctx context.Context, source load.Source) error {
+	erased, err := load.FindErased(ctx, l.client, source)
+	if err != nil {
+		return err
+	}
+	l.warnings = append(l.warnings, erased.Naming...)
+	if len(erased.Rows) == 0 || l.dryRun {
+		return nil
+	}
+	l.report.Refused, l.report.First = len(erased.Rows), erased.Rows
+	return errErased
 }
 
 // errNoneWritten stops the import of an administrator of a school before anything is written.

@@ -68,6 +68,9 @@ func NewSchool(t testing.TB) *School {
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
 	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
 	mux.HandleFunc("GET /api/admin/users", s.signedIn(s.users))
+	mux.HandleFunc("GET /api/admin/erasures", s.signedIn(func(w http.ResponseWriter, r *http.Request) {
+		page(w, r, "erasures", []map[string]any{}) // nobody has been erased
+	}))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Before == nil || !s.Before(w, r) {
 			mux.ServeHTTP(w, r)
