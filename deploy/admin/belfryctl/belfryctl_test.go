@@ -355,6 +355,50 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 	}
 }
 
+// An administrator of a school whose rights end between the question and the writes has a part of the import in.
+func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuses bool // single records; else the whole batch
+		code    int
+		want    string
+	}{
+		"a batch": {false, exitFailure, "403 Forbidden; what was written before stays, at least 3 records; run the " +
+			"import again\n"},
+		"a record": {true, exitRefused, "have changed since, and the 3 records written stay\n"},
+	} {
+		school := clienttest.NewSchool(t)
+		var moved atomic.Bool
+		school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path == "/api/me":
+				clienttest.Answer(w, http.StatusOK,
+					map[string]any{"status": "OK", "permissions": map[string]any{"admin": false}})
+				return true
+			case strings.HasSuffix(r.URL.Path, "/import/events") && r.URL.Query().Get("dry_run") == "":
+				moved.Store(true)
+				if !c.refuses {
+					clienttest.Answer(w, http.StatusForbidden, map[string]any{"status": "Forbidden"})
+				}
+				return !c.refuses
+			}
+			return false
+		}
+		school.Refuse = func(string, string) map[string][]string {
+			if moved.Load() {
+				return map[string][]string{"key": {"is not of a school that you administer"}}
+			}
+			return nil
+		}
+		code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
+		if code != c.code || !strings.HasSuffix(errs, c.want) || !strings.Contains(out, "all        3") {
+			t.Errorf("%s: %d %s%s", name, code, errs, out)
+		}
+		if school.Count("subjects") != 2 || school.Count("events") != 0 {
+			t.Errorf("%s: %d subjects, %d events", name, school.Count("subjects"), school.Count("events"))
+		}
+	}
+}
+
 // The login is a password, and so are the uuids of the bundle.
 func TestNoOutputHoldsAUUID(t *testing.T) {
 	school := clienttest.NewSchool(t)
