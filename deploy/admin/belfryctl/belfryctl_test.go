@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -253,13 +254,18 @@ retired Pupil:3 Cy Dean
 }
 
 func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
-	roster := func(keys int, surname string) string {
+	keyed := func(keys, unpadded int, surname string) string {
 		text := "key,initials,forename,surname\n"
 		for i := range keys {
-			text += fmt.Sprintf("%d,A%d,F%c%s,%s\n", i, i, 'a'+i%26, surname, surname)
+			key := fmt.Sprintf("%03d", i)
+			if i < unpadded {
+				key = strconv.Itoa(i)
+			}
+			text += fmt.Sprintf("%s,A%d,F%c%s,%s\n", key, i, 'a'+i%26, surname, surname)
 		}
 		return clienttest.Folder(t, map[string]string{"staff.csv": text})
 	}
+	roster := func(keys int, surname string) string { return keyed(keys, 0, surname) }
 	for name, c := range map[string]struct {
 		dir   string
 		prune bool
@@ -270,7 +276,15 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		"less than a tenth gone":   {roster(91, "Old"), true, ""},
 		"a tenth gone, not pruned": {roster(90, "Old"), false, ""},
 		"other people": {roster(100, "New"), false,
-			"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+			"warning: and 90 more keys of staff mean somebody else by now\n" +
+				"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+		"a tenth without leading zeros": {keyed(100, 10, "Old"), false,
+			"\"009\", which differs in leading zeros alone\n" +
+				"warning: 10 of 100 keys of staff differ from others in leading zeros alone\n"},
+		"no leading zeros": {keyed(100, 100, "Old"), false,
+			"warning: and 90 more keys of staff differ from others in leading zeros alone\n" +
+				"warning: 100 of 100 keys of staff differ from others in leading zeros alone\n"},
+		"less than a tenth without leading zeros": {keyed(100, 9, "Old"), false, ""},
 	} {
 		school := clienttest.NewSchool(t)
 		if code, _, errs := belfryctl(t, login(), "import", roster(100, "Old"), "--url", school.URL); code != exitOK {
@@ -289,6 +303,39 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		if code, _, errs := belfryctl(t, login(), append(args, "--really")...); code != exitOK {
 			t.Errorf("%s, really: %d %s", name, code, errs)
 		}
+	}
+}
+
+// A key of users.csv that is used again would give one user's login to another.
+func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
+	users := func(others int) string {
+		text := "key,name,email\n"
+		for i := range 20 {
+			surname := "Old"
+			if i < others {
+				surname = "New"
+			}
+			text += fmt.Sprintf("%d,F%c%s %s,a@b.example\n", i, 'a'+i, surname, surname)
+		}
+		return clienttest.Folder(t, map[string]string{"users.csv": text})
+	}
+	school := clienttest.NewSchool(t)
+	if code, _, errs := belfryctl(t, login(), "import", users(0), "--url", school.URL); code != exitOK || errs != "" {
+		t.Fatalf("%d %s", code, errs)
+	}
+	before := len(school.Batches())
+	code, _, errs := belfryctl(t, login(), "import", users(5), "--url", school.URL)
+	if code != exitFailure || len(school.Batches()) != before ||
+		!strings.HasPrefix(errs, "warning: users.csv:2: the key \"0\" was FaOld Old and is now FaNew New\n") ||
+		!strings.Contains(errs, "warning: 5 of 20 keys of users mean somebody else by now\n") {
+		t.Errorf("%d, %d batches: %s", code, len(school.Batches())-before, errs)
+	}
+	if code, _, errs := belfryctl(t, login(), "import", users(4), "--url", school.URL, "--prune"); code != exitOK ||
+		strings.Count(errs, "warning: ") != 4 {
+		t.Errorf("four: %d %s", code, errs)
+	}
+	if code, _, errs := belfryctl(t, login(), "import", users(9), "--url", school.URL, "--really"); code != exitOK {
+		t.Errorf("really: %d %s", code, errs)
 	}
 }
 
@@ -324,6 +371,50 @@ func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
 	if code != exitFailure ||
 		errs.String() != "belfryctl: interrupted; the same command again goes on to the same end\n" {
 		t.Errorf("%d %q", code, errs.String())
+	}
+}
+
+// An administrator of a school whose rights end between the question and the writes has a part of the import in.
+func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuses bool // single records; else the whole batch
+		code    int
+		want    string
+	}{
+		"a batch": {false, exitFailure, "403 Forbidden; what was written before stays, at least 3 records; run the " +
+			"import again\n"},
+		"a record": {true, exitRefused, "have changed since, and the 3 records written stay\n"},
+	} {
+		school := clienttest.NewSchool(t)
+		var moved atomic.Bool
+		school.Before = func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path == "/api/me":
+				clienttest.Answer(w, http.StatusOK,
+					map[string]any{"status": "OK", "permissions": map[string]any{"admin": false}})
+				return true
+			case strings.HasSuffix(r.URL.Path, "/import/events") && r.URL.Query().Get("dry_run") == "":
+				moved.Store(true)
+				if !c.refuses {
+					clienttest.Answer(w, http.StatusForbidden, map[string]any{"status": "Forbidden"})
+				}
+				return !c.refuses
+			}
+			return false
+		}
+		school.Refuse = func(string, string) map[string][]string {
+			if moved.Load() {
+				return map[string][]string{"key": {"is not of a school that you administer"}}
+			}
+			return nil
+		}
+		code, out, errs := belfryctl(t, login(), "import", clienttest.Folder(t, small), "--url", school.URL)
+		if code != c.code || !strings.HasSuffix(errs, c.want) || !strings.Contains(out, "all        3") {
+			t.Errorf("%s: %d %s%s", name, code, errs, out)
+		}
+		if school.Count("subjects") != 2 || school.Count("events") != 0 {
+			t.Errorf("%s: %d subjects, %d events", name, school.Count("subjects"), school.Count("events"))
+		}
 	}
 }
 

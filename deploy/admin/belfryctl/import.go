@@ -141,10 +141,7 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	l := &loading{importFlags: f, client: c, show: show, listing: listing{all: f.all}}
 	err = l.load(ctx, dir, uuid, zone)
 	show.done()
-	if err == nil && l.report.Refused > 0 {
-		err = errRefused
-	}
-	return l.print(s, time.Since(began), err)
+	return l.print(s, time.Since(began), l.ended(err))
 }
 
 // loading is an import under way.
@@ -153,6 +150,7 @@ type loading struct {
 	client *client.Client
 	show   *progress
 
+	asked    bool // about all records, before the first was written, and none was refused
 	report   load.Report
 	leftOut  []oneroster.Skipped
 	warnings []load.Warning
@@ -199,6 +197,9 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 			return err
 		}
 		l.warnings = append(l.warnings, twice...)
+		if err := l.findErased(ctx, source); err != nil {
+			return err
+		}
 	}
 	stops := slices.ContainsFunc(l.warnings, func(w load.Warning) bool { return w.Stops })
 	if stops && !l.dryRun && !l.really {
@@ -221,9 +222,58 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		if err := l.askFirst(ctx, source, options); err != nil {
 			return err
 		}
+		l.asked = true
 	}
 	l.report, err = load.Run(ctx, l.client, source, options)
 	return err
+}
+
+// ended is the error of an import that ended with one, or in which records were refused. It says what became of the
+// records before: they stay.
+func (l *loading) ended(err error) error {
+	written := 0
+	for _, t := range l.report.Kinds {
+		written += t.Created + t.Updated + t.Retired
+	}
+	switch {
+	case err == nil && l.report.Refused == 0:
+		return nil
+	case err == nil && l.asked:
+		return fmt.Errorf("%w; none was refused when they were first asked about, so your rights or these records "+
+			"have changed since, and the %s written stay", errRefused, records(written))
+	case err == nil:
+		return errRefused
+	case written > 0 && !l.dryRun:
+		return fmt.Errorf("%w; what was written before stays, at least %s; run the import again", err,
+			records(written))
+	}
+	return err
+}
+
+// records counts them in words: 1 record, 1,204 records.
+func records(n int) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return number(n) + " records"
+}
+
+// errErased stops the import of an admin before anything is written.
+var errErased = errors.New("nothing was written, for some rows are of people who have been erased; leave these rows " +
+	"out, and those that name these people, and import again")
+
+// findErased looks for rows of people who have been erased. A dry run lists them among those that are refused.
+func (l *loading) findErased(ctx context.Context, source load.Source) error {
+	erased, err := load.FindErased(ctx, l.client, source)
+	if err != nil {
+		return err
+	}
+	l.warnings = append(l.warnings, erased.Naming...)
+	if len(erased.Rows) == 0 || l.dryRun {
+		return nil
+	}
+	l.report.Refused, l.report.First = len(erased.Rows), erased.Rows
+	return errErased
 }
 
 // errNoneWritten stops the import of an administrator of a school before anything is written.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -214,6 +215,34 @@ func elmwood(pupils int) map[string]string {
 		"courses.csv":          "sourcedId,title\nk1,Course\n",
 		"users.csv":            users.String(), "classes.csv": classes.String(),
 		"enrollments.csv": enrollments.String(),
+	}
+}
+
+// A file that was cut off would end the memberships that it lacks, though no person has gone.
+func TestOneRoster_ATenthOfTheMembershipsGoneStopsWithoutReally(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	whole := elmwood(50) // 24 classes of 25 pupils and a teacher
+	o.imports(t, clienttest.Folder(t, whole), "--prune")
+	cut := func(rows int) string {
+		files := maps.Clone(whole)
+		files["enrollments.csv"] = strings.Join(strings.SplitAfter(whole["enrollments.csv"], "\n")[:1+624-rows], "")
+		return clienttest.Folder(t, files)
+	}
+	args := []string{"import", "--format", "oneroster", cut(63), "--prune"}
+	o.fails(t, exitFailure, "warning: 63 of 624 memberships of enrollments.csv would end\n"+
+		"belfryctl: nothing was written", args...)
+	code, out, errs := belfryctl(t, o.env, append(args, "--dry-run")...)
+	if code != exitOK || !strings.Contains(errs, "63 of 624") ||
+		!strings.Contains(out, "memberships        0       63") {
+		t.Errorf("dry run: %d %s%s", code, out, errs)
+	}
+	// It is no reason to stop without --prune, nor are less than a tenth.
+	o.wantImport(t, cut(63), []string{"staff 0/0/2", "pupils 0/0/50", "groups 0/0/25", "memberships 0/0/637"})
+	o.wantImport(t, cut(62), []string{"staff 0/0/2", "pupils 0/0/50", "groups 0/0/25", "memberships 0/62/638"},
+		"--prune")
+	if code, _, errs := belfryctl(t, o.env, append(args, "--really")...); code != exitOK {
+		t.Errorf("really: %d %s", code, errs)
 	}
 }
 

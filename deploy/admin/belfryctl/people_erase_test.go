@@ -171,15 +171,53 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		object{"element": object{"surname": "Back"}}); a.Code != 409 {
 		t.Errorf("it is changed: %d %s", a.Code, a.Body)
 	}
-	code, out, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
-		"pupils.csv": "key,forename,surname\nzoquill,Zoë,O'Quill\nmorr,Max,Orr\n",
-	}))
-	if code != exitRefused || !strings.Contains(out+errs, "has been erased; leave the row out") {
-		t.Errorf("an erased person is imported again: %d %s%s", code, out, errs)
-	}
+	o.refusesErased(t)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
 	if left := stored(t, o.system, "O'Quill"); len(left) > 0 { // the refused row's key is in the audit
 		t.Errorf("it is back: %.300s", left[0])
+	}
+}
+
+// refusesErased imports the pupil of leaverOf again, with whatever may name her. Nothing of it is written, and each
+// file that names her is told once.
+func (o office) refusesErased(t *testing.T) {
+	t.Helper()
+	dir := clienttest.Folder(t, map[string]string{
+		"pupils.csv":      "key,forename,surname\nfresh,Amy,New\nzoquill,Zoë,O'Quill\nmorr,Max,Orr\n",
+		"groups.csv":      "key,name\n7b,Tutor group 7B\n7c,Tutor group 7C\n",
+		"memberships.csv": "group,member\n7b,Pupil:morr\n7b,Pupil:zoquill\n7c,Pupil:zoquill\n",
+		"users.csv": "key,name,email,kind,element\nzoquill,Zoë,z@school.example,pupil,Pupil:zoquill\n" +
+			"morr,Max,m@school.example,pupil,Pupil:morr\n",
+		"administrators.csv":  "element,user\nPupil:zoquill,morr\nPupil:morr,zoquill\n",
+		"eventcategories.csv": "key,name\nlesson,Lesson\n",
+		"events.csv": "key,body,category,starts_at,ends_at,owner,elements\n" +
+			"e1,Piano,lesson,2026-09-07 09:00,2026-09-07 10:00,,Pupil:morr;Pupil:zoquill\n" +
+			"e2,Piano,lesson,2026-09-08 09:00,2026-09-08 10:00,zoquill,Pupil:morr\n" +
+			"e3,Piano,lesson,2026-09-09 09:00,2026-09-09 10:00,morr,Pupil:morr\n",
+		"notes.csv": "key,event,contents,owner\nn1,e3,Scores,zoquill\n",
+	})
+	const refused = `pupils.csv:3: key: has been erased; leave the row out
+users.csv:2: key: has been erased; leave the row out
+`
+	const naming = `warning: memberships.csv:3: names people who have been erased (and 1 more like it)
+warning: administrators.csv:2: names people who have been erased (and 1 more like it)
+warning: events.csv:2: names people who have been erased (and 1 more like it)
+warning: notes.csv:2: names people who have been erased
+`
+	code, out, errs := belfryctl(t, o.env, "import", dir)
+	if !strings.HasPrefix(errs, refused+naming+"belfryctl: nothing was written") || code != exitFailure || out != "" {
+		t.Errorf("an erased person is imported again: %d %s%s", code, out, errs)
+	}
+	admin := o.system.Admin(t)
+	for _, key := range []string{"Pupil:fresh", "Group:7c"} {
+		if a := admin.Get(t, "/api/admin/elements?key="+key).Must(t, 200); a.Len(t, "elements") > 0 {
+			t.Errorf("%s was written: %s", key, a.Body)
+		}
+	}
+	code, out, errs = belfryctl(t, o.env, "import", dir, "--dry-run")
+	if code != exitRefused || !strings.Contains(errs, refused+naming) ||
+		!strings.Contains(out, "created fresh Amy New") {
+		t.Errorf("a dry run: %d %s%s", code, out, errs)
 	}
 }
 

@@ -208,6 +208,42 @@ func TestTheSchoolsOfAnAdministratorAreSentAsAList(t *testing.T) {
 	}
 }
 
+// The words of the format are understood in any case, with spaces around them, and are sent as the services know them.
+func TestWordsOfTheFormatAreKnownInAnyCase(t *testing.T) {
+	plain := with(map[string]string{
+		"users.csv": "key,name,email,kind,element\n1,Ann,a@b.example,staff,Staff:17\n" +
+			"2,Zoë,z@b.example,pupil,Pupil:1\n",
+		"commitments.csv": "event,element,status,request\ne1,Location:G7,confirmed,\n" +
+			"e1,Service:bus1,uncontrolled,Group:buses\n",
+	})
+	loose := map[string]string{}
+	inAnyCase := strings.NewReplacer(",staff,", ", STAFF ,", ",pupil,", ",Pupil,", "Staff:", " staff : ",
+		"Pupil:", "PUPIL:", "Location:", "location:", "Service:", " service: ", "Group:", "GROUP:",
+		"Property:", "property:", ",confirmed,", ",Confirmed ,", ",uncontrolled,", ",UNCONTROLLED,")
+	for name, text := range plain {
+		loose[name] = inAnyCase.Replace(text)
+	}
+	sent := func(files map[string]string) (lines []string) {
+		b, err := bundle.Open(clienttest.Folder(t, files), timetest.London(t))
+		if err != nil {
+			t.Fatal(err, faultsOf(t, files))
+		}
+		for _, kind := range bundle.Kinds() {
+			for row, err := range b.Rows(kind) {
+				record, jsonErr := json.Marshal(row.Record)
+				if err = errors.Join(err, jsonErr); err != nil {
+					t.Fatal(err)
+				}
+				lines = append(lines, fmt.Sprintf("%s %s %s", kind, row.Key, record))
+			}
+		}
+		return lines
+	}
+	if diff := cmp.Diff(sent(plain), sent(loose)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestDecisionsAreSentWithTheirEvents(t *testing.T) {
 	b, err := bundle.Open(clienttest.Folder(t, with(map[string]string{"Commitments.csv": "event,element,status," +
 		"reason,decided_by\ne1,Location:G7,rejected,Being painted,1\ne1,Group:9A,confirmed,,\n"})), timetest.London(t))
@@ -393,8 +429,13 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"memberships.csv:2: member: can't be blank"}},
 		{"member without a type", map[string]string{"memberships.csv": "group,member\n9A,1\n"},
 			[]string{`memberships.csv:2: member: "1" is not Type:key, such as Staff:17`}},
-		{"member of an unknown type", map[string]string{"memberships.csv": "group,member\n9A,pupil:1\n"},
-			[]string{`memberships.csv:2: member: "pupil:1" is not Type:key, such as Staff:17`}},
+		{"member of an unknown type",
+			map[string]string{"memberships.csv": "group,member\n9A,Person:1\n9A,pupils:1\n"},
+			[]string{`memberships.csv:2: member: "Person:1" is not Type:key, such as Staff:17`,
+				`memberships.csv:3: member: "pupils:1" is not Type:key, such as Staff:17; did you mean Pupil?`}},
+		{"group given with a type in small letters",
+			map[string]string{"memberships.csv": "group,member\ngroup:9A,Pupil:1\n"},
+			[]string{`memberships.csv:2: group: "group:9A" must be a key of groups.csv alone, without a type`}},
 		{"member that is not there", map[string]string{"memberships.csv": "group,member\n9A,Pupil:99\n"},
 			[]string{`memberships.csv:2: member: no row of pupils.csv has the key "99"`}},
 		{"group given with a type", map[string]string{"memberships.csv": "group,member\nGroup:9A,Pupil:1\n"},

@@ -182,12 +182,18 @@ var elementKinds = []struct {
 	{form.Subject, Subjects},
 }
 
-// kindOf is the kind of the elements of a type, "" when there is no such type.
-func kindOf(entity string) Kind {
+// entities are the types of elements.
+var entities = func() (all []string) {
 	for _, e := range elementKinds {
-		if e.entity == entity {
-			return e.kind
-		}
+		all = append(all, e.entity)
+	}
+	return all
+}()
+
+// kindOf is the kind of the elements of a type, which is written in any case, "" when there is no such type.
+func kindOf(entity string) Kind {
+	if i := slices.Index(entities, csvfile.Named(entity, entities)); i >= 0 {
+		return elementKinds[i].kind
 	}
 	return ""
 }

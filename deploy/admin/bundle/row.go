@@ -92,10 +92,10 @@ func (r *row) requiredReference(column string, kind Kind) string {
 // element is a cell that holds Type:key.
 func (r *row) element(column string) string {
 	text := strings.TrimSpace(r.Raw(column))
-	if text != "" {
-		r.checkElement(column, text)
+	if text == "" {
+		return ""
 	}
-	return text
+	return r.checkElement(column, text)
 }
 
 func (r *row) requiredElement(column string) string {
@@ -106,14 +106,24 @@ func (r *row) requiredElement(column string) string {
 	return text
 }
 
-func (r *row) checkElement(column, text string) {
+// checkElement returns Type:key with the type as it is called, whose case does not count.
+func (r *row) checkElement(column, text string) string {
 	entity, key, ok := strings.Cut(text, ":")
 	kind := kindOf(entity)
 	if !ok || kind == "" {
-		r.Fault(column, "%q is not Type:key, such as Staff:17", csvfile.Brief(text))
-		return
+		meant := ""
+		if ok {
+			meant = csvfile.Nearest(entity, entities)
+		}
+		r.Fault(column, "%q is not Type:key, such as Staff:17%s", csvfile.Brief(text), csvfile.Meant(meant))
+		return text
 	}
+	key = strings.TrimSpace(key)
 	r.resolve(column, kind, key)
+	if reference := kind.EntityType() + ":" + key; reference != text {
+		return reference
+	}
+	return text
 }
 
 // resolve checks that a row of the kind has the key.
@@ -170,7 +180,7 @@ func (r *row) schools(column string) *[]string {
 func (r *row) elements(column string) []string {
 	list := r.list(column, "elements", maxElements)
 	for i := range list {
-		r.checkElement(column, list[i])
+		list[i] = r.checkElement(column, list[i])
 		group, isGroup := strings.CutPrefix(list[i], "Group:")
 		if slices.Contains(list[:i], list[i]) && !(isGroup && r.pass.index.resources[group]) {
 			r.Fault(column, "%q is there twice, which only a resource group may be", csvfile.Brief(list[i]))

@@ -41,10 +41,7 @@ func listSheets(path string, faults *csvfile.FaultsError) (map[Kind]*table, erro
 		fault := csvfile.Fault{File: file + "#" + csvfile.Brief(s.Name), Line: 1, Column: "file"}
 		switch earlier := tables[kind]; {
 		case !slices.Contains(files(), kind):
-			fault.Reason = "is not a sheet of the bundle"
-			if meant := nearest(s.Name); meant != "" {
-				fault.Reason += "; did you mean " + string(meant) + "?"
-			}
+			fault.Reason = "is not a sheet of the bundle" + csvfile.Meant(string(nearest(s.Name)))
 			faults.Add(fault)
 		case earlier != nil:
 			fault.Reason = "is there besides " + earlier.file + "; only one of them can be meant"

@@ -1,6 +1,7 @@
 package csvfile
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,9 +49,7 @@ func (p *Pass) header(names []string, line int) bool {
 	for i, name := range unknown {
 		reason := "is not a column of this file"
 		if i < maxAlike { // further ones are counted
-			if meant := Nearest(name, p.absent()); meant != "" {
-				reason += "; did you mean " + meant + "?"
-			}
+			reason += Meant(Nearest(name, p.absent()))
 		}
 		p.faultLike("unknown column", line, Brief(name), reason)
 	}
@@ -82,6 +81,29 @@ func (r *Row) checkUnnamed() {
 				"has a text in column "+strconv.Itoa(i+1)+", which has no heading")
 		}
 	}
+}
+
+// Named is the one of the names that a text is, "" when it is none of them. Case, spaces, hyphens and underscores don't
+// count, as in headings.
+func Named(text string, names []string) string {
+	if slices.Contains(names, text) {
+		return text
+	}
+	folded := fold(text)
+	for _, name := range names {
+		if fold(name) == folded {
+			return name
+		}
+	}
+	return ""
+}
+
+// Meant is what a fault adds of the nearest name, nothing of "".
+func Meant(nearest string) string {
+	if nearest == "" {
+		return ""
+	}
+	return "; did you mean " + nearest + "?"
 }
 
 // Nearest is the one of the names that a misspelt one most likely means, "" when none is near: as many letters as a

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/mail"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -211,11 +210,15 @@ func (r *Row) Email(column string) string {
 	return text
 }
 
-// OneOf is one of the values, or empty.
+// OneOf is the one of the values that the cell names, in whatever case, or empty.
 func (r *Row) OneOf(column string, values ...string) string {
 	text := r.Optional(column, MaxText)
-	if text != "" && !slices.Contains(values, text) {
+	if text == "" {
+		return ""
+	}
+	value := Named(text, values)
+	if value == "" {
 		r.Fault(column, "must be one of %s", strings.Join(values, ", "))
 	}
-	return text
+	return value
 }

@@ -139,6 +139,7 @@ type run struct {
 	source  Source
 	options Options
 	values  *values
+	keeps   func(Refusal) bool // says which refusals are kept; nil: all, as far as there is room
 
 	mu     sync.Mutex
 	report Report
@@ -219,10 +220,13 @@ func (l *run) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	tally.Failed += answer.Failed
 	l.report.Refused += answer.Failed
 	for _, record := range answer.Records {
-		if record.Result == "failed" && record.Index >= 0 && record.Index < len(b.rows) &&
-			len(l.report.First) < maxRefusals {
-			l.report.First = append(l.report.First, Refusal{File: b.rows[record.Index].File,
-				Line: b.rows[record.Index].Line, Key: record.Key, Errors: record.Errors})
+		if record.Result != "failed" || record.Index < 0 || record.Index >= len(b.rows) {
+			continue
+		}
+		refused := Refusal{File: b.rows[record.Index].File, Line: b.rows[record.Index].Line, Key: record.Key,
+			Errors: record.Errors}
+		if len(l.report.First) < maxRefusals && (l.keeps == nil || l.keeps(refused)) {
+			l.report.First = append(l.report.First, refused)
 		}
 	}
 	if l.options.Progress != nil {

@@ -25,28 +25,48 @@ func (w Warning) String() string { return "warning: " + w.Text }
 const (
 	// maxWarnings bounds the warnings of one kind of record and one cause that are given one by one.
 	maxWarnings = 10
-	// manyGone and manyOthers are the least numbers that stop a load, where they are a tenth of what there is.
-	manyGone   = 10
-	manyOthers = 5
+	// manyGone and manyKeys are the least numbers that stop a load, where they are a tenth of what there is.
+	manyGone = 10
+	manyKeys = 5
 )
 
-// Stored are the imported elements of Belfry of the types that a source has, by Type:key.
+// Stored are the imported elements of Belfry of the types that a source has, by Type:key, and its users, by User:key.
 type Stored map[string]client.Record
 
-// ReadStored reads the imported elements of the source's types, also those that are no longer current. Requires the
-// admin permission.
+// prefixOf begins the keys of a kind in Stored; it is empty of kinds that are not in it.
+func prefixOf(kind bundle.Kind) string {
+	switch entity := kind.EntityType(); {
+	case entity != "":
+		return entity + ":"
+	case kind == bundle.Users:
+		return "User:"
+	}
+	return ""
+}
+
+// ReadStored reads the imported elements of the source's types, also those that are no longer current, and the imported
+// users. Requires the admin permission; an administrator of a school reads what belongs to it.
 func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, error) {
 	stored := Stored{}
 	for _, kind := range bundle.Kinds() {
-		if kind.EntityType() == "" || !source.Has(kind) {
+		prefix := prefixOf(kind)
+		if prefix == "" || !source.Has(kind) {
 			continue
 		}
-		query := url.Values{"entity_type": {kind.EntityType()}}
-		for record, err := range c.List(ctx, "/api/admin/elements", "elements", query) {
+		var query url.Values
+		if entity := kind.EntityType(); entity != "" {
+			query = url.Values{"entity_type": {entity}}
+		}
+		from, _ := listOf(kind)
+		for record, err := range c.List(ctx, from.path, from.part, query) {
 			if err != nil {
 				return nil, err
 			}
-			if key := record.Text("key"); key != "" {
+			switch key := record.Text("key"); {
+			case key == "":
+			case kind == bundle.Users:
+				stored[prefix+key] = record
+			default: // an element's key has its type
 				stored[key] = record
 			}
 		}
@@ -54,26 +74,47 @@ func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, e
 	return stored, nil
 }
 
-// Warnings says what looks wrong with a source: keys of people that mean somebody else by now, keys that differ in
-// leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would go.
+// Ended counts the memberships that a source ends since a file of it lacks them, and those that there were.
+type Ended struct {
+	File      string
+	Ended, Of int
+}
+
+// ender is a source that ends memberships.
+type ender interface{ Ended() []Ended }
+
+// Warnings says what looks wrong with a source: keys of people and users that mean somebody else by now, keys that
+// differ in leading zeros alone, which spreadsheets take away, and with prune that a tenth of a type of element would
+// go, or of the memberships of a file.
 func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
 	var all []Warning
 	for _, kind := range bundle.Kinds() {
-		if kind.EntityType() == "" || !source.Has(kind) {
+		if prefixOf(kind) == "" || !source.Has(kind) {
 			continue
 		}
-		found, err := s.warnings(source, kind, prune)
+		found, err := s.warnings(source, kind, prune && kind.EntityType() != "")
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
+	if s, ok := source.(ender); ok {
+		for _, e := range s.Ended() {
+			if tenthGone(e.Ended, e.Of) {
+				all = append(all, Warning{Stops: true,
+					Text: fmt.Sprintf("%d of %d memberships of %s would end", e.Ended, e.Of, e.File)})
+			}
+		}
+	}
 	return all, nil
 }
 
+// tenthGone says whether so many go that a load stops.
+func tenthGone(gone, of int) bool { return gone >= manyGone && gone*10 >= of }
+
 func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
 	others, zeros := warnings{}, warnings{}
-	prefix, bare := kind.EntityType()+":", map[string]string{}
+	prefix, bare := prefixOf(kind), map[string]string{}
 	current, gone := 0, 0
 	for reference, record := range s {
 		key, ok := strings.CutPrefix(reference, prefix)
@@ -106,12 +147,9 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 				row.Key, was, is)})
 		}
 	}
-	if n := others.count; n >= manyOthers && n*10 >= rows {
-		others.kept = append(others.kept, Warning{Stops: true,
-			Text: fmt.Sprintf("%d of %d keys of %s mean somebody else by now", n, rows, kind)})
-	}
-	all := slices.Concat(zeros.kept, others.kept)
-	if prune && gone >= manyGone && gone*10 >= current {
+	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
+		others.ofKeys(kind, rows, "mean somebody else by now"))
+	if prune && tenthGone(gone, current) {
 		all = append(all, Warning{Stops: true,
 			Text: fmt.Sprintf("%d of %d current %s would no longer be current", gone, current, kind)})
 	}
@@ -130,13 +168,28 @@ func (w *warnings) add(warning Warning) {
 	}
 }
 
-// personOf is the name of a member of staff or a pupil, "" for other records.
+// ofKeys returns those that are kept, how many more there are, and where they are many one that stops the load.
+func (w *warnings) ofKeys(kind bundle.Kind, rows int, what string) []Warning {
+	all := w.kept
+	if more := w.count - len(w.kept); more > 0 {
+		all = append(all, Warning{Text: fmt.Sprintf("and %d more keys of %s %s", more, kind, what)})
+	}
+	if w.count >= manyKeys && w.count*10 >= rows {
+		all = append(all, Warning{Stops: true,
+			Text: fmt.Sprintf("%d of %d keys of %s %s", w.count, rows, kind, what)})
+	}
+	return all
+}
+
+// personOf is the name of a member of staff, a pupil or a user, "" for other records.
 func personOf(record any) string {
 	switch r := record.(type) {
 	case bundle.StaffRecord:
 		return r.Initials + " - " + r.Forename + " " + r.Surname
 	case bundle.PupilRecord:
 		return cmp.Or(r.KnownAs, r.Forename) + " " + r.Surname
+	case bundle.UserRecord:
+		return r.Name
 	}
 	return ""
 }

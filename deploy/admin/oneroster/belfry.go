@@ -61,16 +61,18 @@ func fetch(ctx context.Context, d Directory) (*known, error) {
 	return k, nil
 }
 
-// members lists the roster members of a group on that day or later, as Type:key.
+// members lists the roster members of a group on that day or later, as Type:key, each once.
 func (k *known) members(ctx context.Context, d Directory, group, today string) ([]string, error) {
 	var all []string
+	listed := map[string]bool{}
 	for record, err := range d.List(ctx,
 		fmt.Sprintf("/api/admin/elements/%d/members", k.elements[form.Group+":"+group].id), "members", nil) {
 		if err != nil {
 			return nil, err
 		}
 		last := record.Text("last_day")
-		if key := k.keys[record.ID("element_id")]; key != "" && (last == "" || last >= today) {
+		if key := k.keys[record.ID("element_id")]; key != "" && !listed[key] && (last == "" || last >= today) {
+			listed[key] = true
 			all = append(all, key)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/pkg/form"
 )
 
@@ -127,6 +128,9 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 		for _, member := range members {
 			from := r.sourceTable(group, member)
 			change, ok := moved[member]
+			if o.Prune && r.modes[from] == bulk {
+				r.count(from, !r.pairs.has(group, member))
+			}
 			switch {
 			case r.pairs.has(group, member):
 			case ok && from != enrollments:
@@ -137,6 +141,20 @@ func (r *resolver) endMembers(ctx context.Context, d Directory, o Options) error
 		}
 	}
 	return nil
+}
+
+// count counts a membership that there is of a table in bulk, and whether it has gone from it.
+func (r *resolver) count(from table, gone bool) {
+	file := from.file()
+	i := slices.IndexFunc(r.roster.ended, func(e load.Ended) bool { return e.File == file })
+	if i < 0 {
+		i = len(r.roster.ended)
+		r.roster.ended = append(r.roster.ended, load.Ended{File: file})
+	}
+	r.roster.ended[i].Of++
+	if gone {
+		r.roster.ended[i].Ended++
+	}
 }
 
 // mayEnd says whether memberships in the group may have ended.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 )
 
 // Roster is a folder as records of a bundle, ready to be loaded. It is safe for use by several goroutines.
@@ -17,6 +18,7 @@ type Roster struct {
 	there   map[string]bool              // elements of the folder's, as Type:key
 	whole   []string                     // how the keys of those elements begin of which the folder has all
 	skipped []Skipped
+	ended   []load.Ended
 }
 
 // Skipped counts rows that were left out, and says why.
@@ -33,6 +35,10 @@ func (s Skipped) String() string {
 
 // Skipped lists what was left out, by file and reason.
 func (r *Roster) Skipped() []Skipped { return r.skipped }
+
+// Ended says how many memberships Prune ends since a file in bulk lacks them. It lists those files that there were
+// memberships of, today or later.
+func (r *Roster) Ended() []load.Ended { return r.ended }
 
 // Has says whether the folder has a file for the kind.
 func (r *Roster) Has(kind bundle.Kind) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
+	"github.com/belfry-schools/belfry/deploy/admin/load"
 	"github.com/belfry-schools/belfry/deploy/admin/oneroster"
 )
 
@@ -202,6 +203,13 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, ends(true)); diff != "" {
 		t.Error(diff)
+	}
+	counts := []load.Ended{{File: "enrollments.csv", Ended: 3, Of: 4}, {File: "orgs.csv", Ended: 2, Of: 2},
+		{File: "users.csv", Ended: 5, Of: 6}, {File: "classes.csv", Of: 2}}
+	for prune, want := range map[bool][]load.Ended{true: counts, false: nil} {
+		if diff := cmp.Diff(want, roster(t, folder(t, "1.1-bulk", fewer), b, prune).Ended()); diff != "" {
+			t.Errorf("with --prune=%v: %s", prune, diff)
+		}
 	}
 	delta := roster(t, filepath.Join("testdata", "1.1-delta"), b, true)
 	for _, reference := range []string{"Staff:oneroster:user:u1", "Group:oneroster:class:c9"} {

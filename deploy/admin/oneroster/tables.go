@@ -1,7 +1,6 @@
 package oneroster
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/deploy/admin/csvfile"
@@ -100,12 +99,11 @@ var (
 		"relative", "siteAdministrator", "student", "systemAdministrator", "teacher"}
 )
 
-// enum reads a cell that must hold one of the values.
+// enum reads a cell that must hold one of the values, in whatever case.
 func (r *row) enum(column string, values []string) string {
 	text := r.Required(column, csvfile.MaxName)
-	if text != "" && !slices.Contains(values, text) &&
-		(r.folder.version == version11 || !strings.HasPrefix(text, "ext:")) {
-		r.Fault(column, "must be one of %s", strings.Join(values, ", "))
+	if r.folder.version == version12 && strings.HasPrefix(text, "ext:") {
+		return text
 	}
-	return text
+	return r.OneOf(column, values...)
 }

@@ -67,6 +67,10 @@ func NewSchool(t testing.TB) *School {
 	mux.HandleFunc("POST /api/admin/import/{kind}", s.signedIn(s.importBatch))
 	mux.HandleFunc("GET /api/admin/elements", s.signedIn(s.elements))
 	mux.HandleFunc("DELETE /api/admin/elements/{id}", s.signedIn(s.retire))
+	mux.HandleFunc("GET /api/admin/users", s.signedIn(s.users))
+	mux.HandleFunc("GET /api/admin/erasures", s.signedIn(func(w http.ResponseWriter, r *http.Request) {
+		page(w, r, "erasures", []map[string]any{}) // nobody has been erased
+	}))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.Before == nil || !s.Before(w, r) {
 			mux.ServeHTTP(w, r)
@@ -255,7 +259,6 @@ func (s *School) put(kind string, fields map[string]any, dryRun bool) map[string
 func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	entity := query.Get("entity_type")
-	limit, _ := strconv.Atoi(query.Get("limit"))
 	after, _ := strconv.ParseInt(query.Get("after"), 10, 64)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,13 +273,36 @@ func (s *School) elements(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+	page(w, r, "elements", list)
+}
+
+func (s *School) users(w http.ResponseWriter, r *http.Request) {
+	after, _ := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []map[string]any{}
+	for _, r := range s.stored["users"] {
+		if r.id > after {
+			user := map[string]any{}
+			_ = json.Unmarshal([]byte(r.text), &user) // it was JSON
+			delete(user, "uuid")
+			user["id"] = r.id
+			list = append(list, user)
+		}
+	}
+	page(w, r, "users", list)
+}
+
+// page answers a page of a list, by id.
+func page(w http.ResponseWriter, r *http.Request, part string, list []map[string]any) {
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 	slices.SortFunc(list, func(a, b map[string]any) int { return cmp.Compare(a["id"].(int64), b["id"].(int64)) })
 	var next any
 	if limit > 0 && len(list) > limit {
 		list = list[:limit]
 		next = list[limit-1]["id"]
 	}
-	Answer(w, http.StatusOK, map[string]any{"status": "OK", "elements": list, "next": next})
+	Answer(w, http.StatusOK, map[string]any{"status": "OK", part: list, "next": next})
 }
 
 // element is a record as the list of elements shows it: its fields, and a name made of them.
