@@ -1,15 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
@@ -26,7 +25,22 @@ var errNotErased = errors.New("some were not erased")
 // eraseFlags are the flags of what erases.
 type eraseFlags struct {
 	namesakes, really bool
-	again             string // a file
+	again, list       string // files
+}
+
+// add adds those that people erase and people leavers share.
+func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
+	flags.BoolVar(&f.really, "really", false, really)
+	flags.BoolVar(&f.namesakes, "namesakes", false, namesakes)
+	flags.StringVar(&f.list, "list", "", "with --really: a file that names who was erased, for --again after a restore")
+}
+
+// kept begins the list of those who are erased, where one is kept: nobody is erased whom it can't name.
+func (f *eraseFlags) kept(j job) (*erasedList, error) {
+	if f.list == "" || !f.really {
+		return nil, nil
+	}
+	return j.keepList(f.list)
 }
 
 func erasePerson(s surroundings) *cobra.Command {
@@ -41,28 +55,36 @@ in all other texts, and in the audit, the new name stands in place of the old on
 
 Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
 
-With --again it erases whom a list names, that "belfryctl people erased --json" wrote: after a restore from a backup
-that is older. Only an administrator of all schools may do it.`,
-		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really\n" +
+With --list the file names everybody who was erased, without names: it is written when an erasure has begun, and when
+it is done. Keep it apart from your backups. With --again it erases whom such a file names: after a restore from a
+backup that is older, before users come back. --route reaches the services while the front door is shut.
+
+Only an administrator of all schools may do it.`,
+		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really --list erased.json\n" +
 			"  belfryctl people erase --again erased.json --really",
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags := command.Flags()
-	flags.BoolVar(&f.really, "really", false, "erase; without it nothing is changed")
-	flags.BoolVar(&f.namesakes, "namesakes", false, "also change texts with a name that others have, too")
+	f.add(flags, "erase; without it nothing is changed", "also change texts with a name that others have, too")
 	flags.StringVar(&f.again, "again", "", "a list of erased persons, as JSON, instead of one person")
-	return administrative(s, command, func(j job) error {
-		switch {
-		case f.again != "" && len(j.args) == 0:
-			return j.eraseAgain(f)
-		case f.again != "" || len(j.args) == 0:
+	at := &connection{}
+	at.routeFlag(flags)
+	return administrativeAt(at, s, command, func(j job) error {
+		if (f.again != "") == (len(j.args) > 0) {
 			return &usageError{errors.New("give either a person or --again FILE")}
+		}
+		if f.again != "" {
+			return j.eraseAgain(f)
 		}
 		id, err := j.elementID(j.args[0])
 		if err != nil {
 			return err
 		}
-		erased, err := j.erase(id, "", f)
+		kept, err := f.kept(j)
+		if err != nil {
+			return err
+		}
+		erased, err := j.erase(id, "", f, kept)
 		if err != nil {
 			return err
 		}
@@ -73,20 +95,28 @@ that is older. Only an administrator of all schools may do it.`,
 	})
 }
 
-// erase asks for an erasure, and waits until it is done; unless it is meant, it only asks what it would be.
-func (j job) erase(id int64, fingerprint string, f eraseFlags) (client.Record, error) {
+// erase asks for an erasure, and waits until it is done; unless it is meant, it only asks what it would be. The list
+// names it as soon as it has begun, since it goes on whatever becomes of the command.
+func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList) (client.Record, error) {
 	asked := map[string]any{"element_id": id, "namesakes": f.namesakes, "dry_run": !f.really}
 	if fingerprint != "" {
 		asked["fingerprint"] = fingerprint
 	}
 	e, err := j.c.Create(j.ctx, erasuresPath, "erasure", asked)
-	for err == nil && f.really && e.Text("state") != "done" {
+	if err != nil || !f.really {
+		return e, err
+	}
+	err = kept.put(e)
+	for err == nil && e.Text("state") != "done" {
 		select {
 		case <-j.ctx.Done():
 			return nil, j.ctx.Err()
 		case <-time.After(erasurePause):
 		}
 		e, err = j.c.Get(j.ctx, erasuresPath+"/"+strconv.FormatInt(id, 10), "erasure")
+	}
+	if err == nil {
+		err = kept.put(e)
 	}
 	return e, err
 }
@@ -117,24 +147,19 @@ func (j job) erasure(e client.Record) error {
 
 // eraseAgain erases whom a list names. One whom a deployment does not have is left out.
 func (j job) eraseAgain(f eraseFlags) error {
-	text, err := os.ReadFile(f.again)
+	list, err := readErased(f.again)
 	if err != nil {
 		return err
 	}
-	var list struct {
-		Erasures []struct {
-			ElementID   int64 `json:"element_id"`
-			Fingerprint string
-		}
-	}
-	if err := json.Unmarshal(text, &list); err != nil || list.Erasures == nil {
-		return &usageError{fmt.Errorf("%s is no list that belfryctl people erased --json wrote", f.again)}
+	kept, err := f.kept(j)
+	if err != nil {
+		return err
 	}
 	var outcomes []client.Record
 	refused := false
-	for _, of := range list.Erasures {
-		o := client.Record{"element_id": of.ElementID}
-		e, err := j.erase(of.ElementID, of.Fingerprint, f)
+	for _, of := range list {
+		o := client.Record{"element_id": of.ID("element_id")}
+		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), f, kept)
 		failed := (*client.Error)(nil)
 		switch {
 		case err == nil && e.Text("state") == "done":
@@ -162,9 +187,9 @@ func (j job) eraseAgain(f eraseFlags) error {
 func listErased(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "erased", Short: "List the persons who were erased, or are being",
-		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again": keep it beside your ` +
-			`backups,
-and not in them. It has ids and fingerprints of them, and no names.`,
+		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again", as of now; --list of ` +
+			`that command
+keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
 		Example: "  belfryctl people erased --json > erased.json", Args: cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
@@ -198,8 +223,7 @@ them is erased, as by people erase, one after the other; the command may be inte
 	flags := command.Flags()
 	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")
 	flags.StringVar(&f.entityType, "type", "", "only staff, or only pupil")
-	flags.BoolVar(&f.really, "really", false, "erase them; without it they are only listed")
-	flags.BoolVar(&f.namesakes, "namesakes", false, "as for people erase")
+	f.add(flags, "erase them; without it they are only listed", "as for people erase")
 	return administrative(s, command, func(j job) error { return j.leavers(f) })
 }
 
@@ -221,13 +245,17 @@ func (j job) leavers(f leaverFlags) error {
 	if err != nil {
 		return err
 	}
+	kept, err := f.kept(j)
+	if err != nil {
+		return err
+	}
 	refused := false
 	for _, e := range all {
 		e["outcome"] = "would be erased"
 		if !f.really {
 			continue
 		}
-		_, err := j.erase(e.ID("id"), "", f.eraseFlags)
+		_, err := j.erase(e.ID("id"), "", f.eraseFlags, kept)
 		failed := (*client.Error)(nil)
 		switch {
 		case err == nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,17 +184,42 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	}
 }
 
+// restore brings back a backup from before the erasure of a pupil called Orr: the element is as it was, and nothing knows
+// of any erasure.
+func (o office) restore(t *testing.T, id int64, forename string) {
+	t.Helper()
+	ctx := t.Context()
+	var was bson.M
+	elements := o.system.DB.Collection("elements")
+	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&was); err != nil {
+		t.Fatal(err)
+	}
+	version := was["version"].(int64)
+	restored := bson.D{{Key: "name", Value: forename + " Orr"}, {Key: "details", Value: bson.D{
+		{Key: "forename", Value: forename}, {Key: "surname", Value: "Orr"}}},
+		{Key: "current", Value: true}, {Key: "version", Value: version + 1}}
+	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: restored},
+		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pupil adds a pupil called Orr.
+func (o office) pupil(t *testing.T, forename string) int64 {
+	t.Helper()
+	return o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil",
+		"forename": forename, "surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
+}
+
 // TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and nobody who
 // has got the id since.
 func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	admin := o.system.Admin(t)
-	add := func(name string) int64 {
-		return admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil", "forename": name,
-			"surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
-	}
-	max, ada := add("Max"), add("Ada")
+	max, ada := o.pupil(t, "Max"), o.pupil(t, "Ada")
 	o.does(t, "people", "erase", fmt.Sprint(max), "--really")
 	file := filepath.Join(t.TempDir(), "erased.json")
 	list := o.does(t, "people", "erased", "--json")
@@ -214,23 +240,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The backup is from before: the element is as it was, and nothing knows of its erasure.
-	ctx := t.Context()
-	var was bson.M
-	elements := o.system.DB.Collection("elements")
-	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: max}}).Decode(&was); err != nil {
-		t.Fatal(err)
-	}
-	version := was["version"].(int64)
-	restored := bson.D{{Key: "name", Value: "Max Orr"}, {Key: "details", Value: bson.D{{Key: "forename", Value: "Max"},
-		{Key: "surname", Value: "Orr"}}}, {Key: "current", Value: true}, {Key: "version", Value: version + 1}}
-	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: max}}, bson.D{{Key: "$set", Value: restored},
-		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
-		t.Fatal(err)
-	}
+	o.restore(t, max, "Max")
 	code, out, errs := belfryctl(t, o.env, "people", "erase", "--again", file, "--really")
 	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
 		t.Errorf("%d %s", code, errs)
@@ -243,6 +253,74 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	}
 	if places := stored(t, o.system, "Ada"); len(places) == 0 {
 		t.Error("another person is erased")
+	}
+}
+
+// TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone again
+// after the restore, while nobody can come in by the front door.
+func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first, max, ada := o.pupil(t, "Eve"), o.pupil(t, "Max"), o.pupil(t, "Ada")
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really") // before there was a list
+	file := filepath.Join(t.TempDir(), "erased.json")
+	named := func() (ids []int64) {
+		t.Helper()
+		list, err := readErased(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			ids = append(ids, e.ID("element_id"))
+			if e.Text("state") != "done" {
+				t.Errorf("%s is %s", e.Text("element_id"), e.Text("state"))
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	o.does(t, "people", "erase", fmt.Sprint(max), "--list", file)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a dry run writes the list")
+	}
+	o.does(t, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
+	if got := named(); !slices.Equal(got, []int64{first, max}) {
+		t.Errorf("the list names %v", got)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "Orr") {
+		t.Errorf("%v %s", err, text)
+	}
+
+	o.restore(t, max, "Max")
+	o.does(t, "people", "erase", fmt.Sprint(ada), "--really", "--list", file) // it forgets nobody
+	if got := named(); !slices.Equal(got, []int64{first, max, ada}) {
+		t.Errorf("the list names %v", got)
+	}
+	inside := office{o.system, map[string]string{"BELFRY_UUID": o.system.AdminUUID}}
+	out := inside.does(t, "people", "erase", "--again", file, "--really", "--list", file,
+		"--route", "/api/login="+o.system.Replica("identity", 0),
+		"--route", "/api/admin/erasures="+o.system.Replica("elements", 0))
+	if strings.Count(out, "erased\n") != 3 {
+		t.Errorf("%s", out)
+	}
+	if places := stored(t, o.system, "Max"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+
+	// Nobody is erased whom the list can't name.
+	leo := o.pupil(t, "Leo")
+	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.fails(t, exitUsage, "is no list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
+	if places := stored(t, o.system, "Leo"); len(places) == 0 {
+		t.Error("a person is erased whom no list names")
 	}
 }
 
