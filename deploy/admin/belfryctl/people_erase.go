@@ -145,7 +145,7 @@ func (j job) erasure(e client.Record) error {
 	return err
 }
 
-// eraseAgain erases whom a list names. One whom a deployment does not have is left out.
+// eraseAgain erases whom a list names, each as it was erased before. One whom a deployment does not have is left out.
 func (j job) eraseAgain(f eraseFlags) error {
 	list, err := readErased(f.again)
 	if err != nil {
@@ -159,6 +159,8 @@ func (j job) eraseAgain(f eraseFlags) error {
 	refused := false
 	for _, of := range list {
 		o := client.Record{"element_id": of.ID("element_id")}
+		f := f
+		f.namesakes = f.namesakes || of["with_namesakes"] == true
 		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), f, kept)
 		failed := (*client.Error)(nil)
 		switch {

@@ -324,6 +324,49 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	}
 }
 
+// TestPeopleErase_AgainWithTheNamesakesOfBefore: the list says for whom the names of others were taken along.
+func TestPeopleErase_AgainWithTheNamesakesOfBefore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	first, second, zed := o.pupil(t, "Tom"), o.pupil(t, "Tom"), o.pupil(t, "Zed")
+	o.pupil(t, "Zed")
+	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
+		Must(t, 201).Int(t, "eventcategory.id")
+	titles := map[string]int64{}
+	for _, title := range []string{"Piano of Tom Orr", "Piano of Zed Orr"} {
+		titles[title] = admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
+			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	called := func(title string) string {
+		return admin.Get(t, fmt.Sprintf("/api/events/%d", titles[title])).Must(t, 200).Text(t, "event.body")
+	}
+	file := filepath.Join(t.TempDir(), "erased.json")
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really", "--namesakes", "--list", file)
+	o.does(t, "people", "erase", fmt.Sprint(zed), "--really", "--list", file)
+	want := fmt.Sprintf("Piano of Former pupil %d", first)
+	if got := called("Piano of Tom Orr"); got != want {
+		t.Fatalf("with namesakes it is called %s", got)
+	}
+
+	admin.Patch(t, fmt.Sprintf("/api/events/%d", titles["Piano of Tom Orr"]),
+		object{"event": object{"body": "Piano of Tom Orr"}}).Must(t, 200)
+	o.restore(t, first, "Tom")
+	o.restore(t, zed, "Zed")
+	o.does(t, "people", "erase", "--again", file, "--really")
+	if got := called("Piano of Tom Orr"); got != want {
+		t.Errorf("again it is called %s", got)
+	}
+	if got := called("Piano of Zed Orr"); got != "Piano of Zed Orr" {
+		t.Errorf("one who was erased without namesakes: %s", got)
+	}
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
+		"Tom Orr" {
+		t.Errorf("the other is %s", e.Body)
+	}
+}
+
 // TestPeopleErase_GoesOnAfterAKill: elements dies right after it has begun, and notes is away when it starts again.
 func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	t.Parallel()

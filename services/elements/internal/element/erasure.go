@@ -30,10 +30,11 @@ type Erasure struct {
 	Person      erasure.Person
 	// Namesakes are the elements with one of the person's names. Texts with such a name stay, unless asked otherwise,
 	// for they may be about the other.
-	Namesakes []int64
-	Actor     audit.Actor // who asked for it
-	AskedAt   time.Time
-	DoneAt    time.Time // zero: it is not done
+	Namesakes     []int64
+	WithNamesakes bool        // it was asked otherwise
+	Actor         audit.Actor // who asked for it
+	AskedAt       time.Time
+	DoneAt        time.Time // zero: it is not done
 
 	Round   int    // how often all services have been gone through
 	Service string // that is gone through in this round
@@ -124,8 +125,9 @@ func (e Element) names() []string {
 func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes bool) (Erasure, error) {
 	e := Erasure{
 		ID: of.ID, EntityType: of.EntityType, Fingerprint: of.fingerprint(), Actor: audit.ActorOf(ctx),
-		AskedAt: s.now().UTC().Truncate(time.Millisecond),
-		Person:  erasure.Person{ElementID: of.ID, Instead: of.instead(), Keys: keysToFind(of.Key)},
+		AskedAt:       s.now().UTC().Truncate(time.Millisecond),
+		Person:        erasure.Person{ElementID: of.ID, Instead: of.instead(), Keys: keysToFind(of.Key)},
+		WithNamesakes: withNamesakes,
 	}
 	users, err := s.users.Users(ctx, fact.UsersQuestion{Elements: []int64{of.ID}})
 	if err != nil {
