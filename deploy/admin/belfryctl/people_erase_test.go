@@ -65,10 +65,14 @@ func (o office) leaverOf(t *testing.T) leaver {
 	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
 		"pupils.csv": "key,forename,surname,known_as,tutor_group,email\n" +
 			"zoquill,Zoë,O'Quill,Zo,7B,zoquill@school.example\nmorr,Max,Orr,,7B,\n",
-		"groups.csv":      "key,name,description\n7b,Tutor group 7B,With Zo O'Quill\n",
-		"memberships.csv": "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
+		"groups.csv": "key,name,description\n7b,Tutor group 7B,With Zo O'Quill\n" +
+			"Piano Zoë O'Quill,Piano group,\nPiano Zo O'Quill,Another,\n",
+		"eventcategories.csv": "key,name\nHelp for Zo O'Quill,Help\n",
+		"administrators.csv":  "element,user\nGroup:7b,Carer of Zo O'Quill\n",
+		"memberships.csv":     "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
 		"users.csv": "key,name,email,kind,element,can_api,can_add_notes,can_add_events\n" +
-			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n",
+			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n" +
+			"Carer of Zo O'Quill,A carer,carer@school.example,guest,,0,0,0\n",
 	}))
 	if code != exitOK {
 		t.Fatal(errs)
@@ -79,6 +83,8 @@ func (o office) leaverOf(t *testing.T) leaver {
 	l.uuid = admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", l.user), nil).Must(t, 201).Text(t, "uuid")
 	category := admin.Post(t, "/api/admin/eventcategories",
 		object{"eventcategory": object{"name": "Support for Zoë O'Quill"}}).Must(t, 201).Int(t, "eventcategory.id")
+	admin.Post(t, "/api/admin/eventcategories",
+		object{"eventcategory": object{"name": "Support for Zo O'Quill"}}).Must(t, 201)
 	hall := admin.Post(t, "/api/admin/elements", object{"element": object{
 		"entity_type": "Location", "name": "Zoë O'Quill Hall"}}).Must(t, 201).Int(t, "element.id")
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/1", hall), nil).Must(t, 200)
@@ -167,6 +173,8 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		t.Errorf("the audit has %s", entries.Body)
 	}
 
+	o.keysOfOthers(t, name)
+
 	// It stays so.
 	if a := admin.Patch(t, fmt.Sprintf("/api/admin/elements/%d", l.element),
 		object{"element": object{"surname": "Back"}}); a.Code != 409 {
@@ -181,6 +189,24 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
 	if left := stored(t, o.system, "O'Quill"); len(left) > 0 { // the refused row's key is in the audit
 		t.Errorf("it is back: %.300s", left[0])
+	}
+}
+
+// keysOfOthers tells that the records of others that had the person's name in their key have another one, each its own,
+// and that two categories have not become one.
+func (o office) keysOfOthers(t *testing.T, name string) {
+	t.Helper()
+	for key, want := range map[string]int{
+		"Group:Piano " + name + "-": 2, "Help for " + name + "-": 1, "Carer of " + name + "-": 1,
+	} {
+		if places := stored(t, o.system, key); len(places) != want {
+			t.Errorf("%d records have the key %s…, want %d: %.300q", len(places), key, want, places)
+		}
+	}
+	categories := o.system.Admin(t).Get(t, "/api/admin/eventcategories").Must(t, 200).Body
+	if strings.Count(categories, `"Support for `+name+`"`) != 1 ||
+		strings.Count(categories, `"Support for `+name+` (`) != 1 {
+		t.Errorf("categories: %s", categories)
 	}
 }
 

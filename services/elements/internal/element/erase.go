@@ -97,8 +97,8 @@ func (e *Element) erase(instead, salt string) {
 	e.Name, e.ImportHash, e.Current, e.Erased = t.name(e.Details), "", false, true
 }
 
-// eraseElementTexts is the part that takes the person out of the names and descriptions of other elements, and the keys
-// of its users out of the lists of imported administrators.
+// eraseElementTexts is the part that takes the person out of the names, descriptions and keys of other elements, and the
+// keys of its users, and those that name it, out of the lists of imported administrators.
 func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {
@@ -145,9 +145,12 @@ func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
 		replace(&e.Name)
 		replace(&e.Details.ShortName)
 		replace(&e.Details.Description)
+		if key, is := texts.ReplaceKey(e.Key, e.ID); is {
+			e.Key, found = key, true
+		}
 	}
 	keys := slices.DeleteFunc(slices.Clone(e.ImportedAdministrators), func(key string) bool {
-		return slices.Contains(p.Keys, key)
+		return slices.Contains(p.Keys, key) || texts.In([]byte(key))
 	})
 	if len(keys) < len(e.ImportedAdministrators) {
 		e.ImportedAdministrators, found = keys, true
