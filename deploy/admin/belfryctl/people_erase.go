@@ -15,6 +15,8 @@ import (
 
 const (
 	erasuresPath = "/api/admin/erasures"
+	// incomplete is the state of an erasure that was given up, and goes on when it is asked for again.
+	incomplete = "incomplete"
 	// erasurePause is how long it waits before it looks again how far an erasure is.
 	erasurePause = time.Second
 )
@@ -89,14 +91,19 @@ Only an administrator of all schools may do it.`,
 			return err
 		}
 		if j.json {
-			return printJSON(j.s.out, map[string]any{"erasure": erased})
+			err = printJSON(j.s.out, map[string]any{"erasure": erased})
+		} else {
+			err = j.erasure(erased)
 		}
-		return j.erasure(erased)
+		if err == nil && f.really && erased.Text("state") == incomplete {
+			err = errNotErased
+		}
+		return err
 	})
 }
 
-// erase asks for an erasure, and waits until it is done; unless it is meant, it only asks what it would be. The list
-// names it as soon as it has begun, since it goes on whatever becomes of the command.
+// erase asks for an erasure, and waits until it is done or incomplete; unless it is meant, it only asks what it would
+// be. The list names it as soon as it has begun, since it goes on whatever becomes of the command.
 func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList) (client.Record, error) {
 	asked := map[string]any{"element_id": id, "namesakes": f.namesakes, "dry_run": !f.really}
 	if fingerprint != "" {
@@ -107,7 +114,7 @@ func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList)
 		return e, err
 	}
 	err = kept.put(e)
-	for err == nil && e.Text("state") != "done" {
+	for err == nil && e.Text("state") == "running" {
 		select {
 		case <-j.ctx.Done():
 			return nil, j.ctx.Err()
@@ -121,9 +128,15 @@ func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList)
 	return e, err
 }
 
-// erasure prints one that is done, or would be.
+// erasure prints one that is done or incomplete, or would be.
 func (j job) erasure(e client.Record) error {
 	id := e.Text("element_id")
+	if e.Text("state") == incomplete {
+		_, err := fmt.Fprintf(j.s.out, "element %s is called %s since, but the erasure is incomplete: something keeps "+
+			"writing the old name\nstop what writes it, and give the command again; it goes on then\n",
+			id, e.Text("name"))
+		return err
+	}
 	if e.Text("state") == "done" {
 		_, err := fmt.Fprintf(j.s.out, "element %s is erased: it is %s since, and %s records were changed or deleted\n",
 			id, e.Text("name"), e.Text("records"))
@@ -162,19 +175,11 @@ func (j job) eraseAgain(f eraseFlags) error {
 		f := f
 		f.namesakes = f.namesakes || of["with_namesakes"] == true
 		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), f, kept)
-		failed := (*client.Error)(nil)
-		switch {
-		case err == nil && e.Text("state") == "done":
-			o["outcome"] = "erased"
-		case err == nil:
-			o["outcome"] = "would be erased"
-		case errors.As(err, &failed) && failed.Code == 404:
-			o["outcome"] = "is not there"
-		case errors.As(err, &failed) && failed.Code == 409:
-			o["outcome"], refused = failed.Message, true
-		default:
+		outcome, erased, err := outcomeOf(e, err, f.really)
+		if err != nil {
 			return err
 		}
+		o["outcome"], refused = outcome, refused || !erased
 		outcomes = append(outcomes, o)
 	}
 	if err := j.list("erasures", outcomes, field("element_id"), field("outcome")); err != nil {
@@ -184,6 +189,25 @@ func (j job) eraseAgain(f eraseFlags) error {
 		return errNotErased
 	}
 	return nil
+}
+
+// outcomeOf says what became of one of several persons, and whether that is as it should be. An error that concerns the
+// others too is returned.
+func outcomeOf(e client.Record, err error, really bool) (outcome string, fine bool, _ error) {
+	failed := (*client.Error)(nil)
+	switch {
+	case err == nil && e.Text("state") == "done":
+		return "erased", true, nil
+	case err == nil && really:
+		return e.Text("state"), false, nil
+	case err == nil:
+		return "would be erased", true, nil
+	case errors.As(err, &failed) && failed.Code == 404:
+		return "is not there", true, nil
+	case errors.As(err, &failed) && failed.Code == 409:
+		return failed.Message, false, nil
+	}
+	return "", false, err
 }
 
 func listErased(s surroundings) *cobra.Command {
@@ -257,16 +281,12 @@ func (j job) leavers(f leaverFlags) error {
 		if !f.really {
 			continue
 		}
-		_, err := j.erase(e.ID("id"), "", f.eraseFlags, kept)
-		failed := (*client.Error)(nil)
-		switch {
-		case err == nil:
-			e["outcome"] = "erased"
-		case errors.As(err, &failed) && failed.Code == 409:
-			e["outcome"], refused = failed.Message, true
-		default:
+		done, err := j.erase(e.ID("id"), "", f.eraseFlags, kept)
+		outcome, erased, err := outcomeOf(done, err, f.really)
+		if err != nil {
 			return err
 		}
+		e["outcome"], refused = outcome, refused || !erased
 	}
 	if err := j.list("leavers", all, field("id"), field("entity_type"), field("name"), field("left"),
 		field("outcome")); err != nil {

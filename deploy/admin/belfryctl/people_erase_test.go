@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -210,8 +211,8 @@ func (o office) keysOfOthers(t *testing.T, name string) {
 	}
 }
 
-// restore brings back a backup from before the erasure of a pupil called Orr: the element is as it was, and nothing knows
-// of any erasure.
+// restore brings back a backup from before the erasure of a pupil called Orr: the element is as it was, and nothing
+// knows of any erasure.
 func (o office) restore(t *testing.T, id int64, forename string) {
 	t.Helper()
 	ctx := t.Context()
@@ -282,8 +283,8 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	}
 }
 
-// TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone again
-// after the restore, while nobody can come in by the front door.
+// TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone
+// again after the restore, while nobody can come in by the front door.
 func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -415,6 +416,64 @@ func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	once := object{"erasure": object{"element_id": l.element}}
 	if again := admin.Post(t, "/api/admin/erasures", once); again.Code != 200 {
 		t.Errorf("once more: %d", again.Code)
+	}
+}
+
+// TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete: an erasure that is given up says so, has its names, and goes
+// on.
+func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	max := o.pupil(t, "Max")
+	erasures := o.system.DB.Collection("erasures")
+	var at struct {
+		Service string
+		Person  struct{ Names []string }
+	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %+v", what, at)
+			}
+		}
+	}
+	look := func() bool {
+		return erasures.FindOne(t.Context(), bson.D{{Key: "_id", Value: max}}).Decode(&at) == nil
+	}
+	o.system.Kill(t, "notes") // so that it stands still
+	file := filepath.Join(t.TempDir(), "erased.json")
+	type end struct {
+		code      int
+		out, errs string
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, out, errs := belfryctl(t, o.env, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
+		ended <- end{code, out, errs}
+	}()
+	until("it has begun", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
+	until("it waits for notes", func() bool { return look() && at.Service == "notes" })
+	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
+	if _, err := erasures.UpdateByID(t.Context(), max, last); err != nil {
+		t.Fatal(err)
+	}
+	o.system.Restart(t, "notes")
+	if e := <-ended; e.code != exitRefused || !strings.Contains(e.out, "the erasure is incomplete") ||
+		!strings.Contains(e.errs, "some were not erased") {
+		t.Errorf("%+v", e)
+	}
+	wantOut(t, o.does(t, "people", "erased"), "  incomplete  ")
+	if look(); len(at.Person.Names) == 0 {
+		t.Error("an incomplete erasure has lost its names")
+	}
+	if list, err := readErased(file); err != nil || list[0].Text("state") != "incomplete" {
+		t.Error(list, err)
+	}
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(max), "--really"), "is erased")
+	wantOut(t, o.does(t, "people", "erased"), "  done  ")
+	if at.Person.Names = nil; !look() || len(at.Person.Names) > 0 {
+		t.Errorf("%v", at.Person.Names)
 	}
 }
 

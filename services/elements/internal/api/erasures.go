@@ -41,6 +41,9 @@ func erasureFormOf(e element.Erasure) erasureForm {
 		at := e.DoneAt.UTC().Format(time.RFC3339)
 		f.State, f.DoneAt = "done", &at
 	}
+	if e.Incomplete {
+		f.State = "incomplete"
+	}
 	return f
 }
 

@@ -48,8 +48,8 @@ func (s *Service) eraseFrom(ctx context.Context, id int64, texts *erasure.Texts)
 	}
 }
 
-// forget replaces the texts in which an erased person is found, and says whether there was any. So many names were found
-// to be another's before.
+// forget replaces the texts in which an erased person is found, and says whether there was any. So many names were
+// found to be another's before.
 func (c *Category) forget(texts *erasure.Texts, taken int) (found bool) {
 	if name, is := texts.Replace(c.Name); is {
 		c.Name, found = name+strings.Repeat(fmt.Sprintf(" (%d)", c.ID), taken), true

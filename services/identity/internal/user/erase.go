@@ -70,8 +70,8 @@ func (u *User) erase(instead, salt string) {
 	u.endSessions()
 }
 
-// EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are nobody's, such as
-// "Carer of Zoe Abbott". Whoever is called the same has that name as its own.
+// EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are nobody's, such
+// as "Carer of Zoe Abbott". Whoever is called the same has that name as its own.
 func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return s.eachUser(func(ctx context.Context, u User) (int, error) {
