@@ -50,6 +50,21 @@ func TestTexts_NamesThatStandByThemselves(t *testing.T) {
 	}
 }
 
+func TestTexts_KeysThatStillDiffer(t *testing.T) {
+	t.Parallel()
+	texts := erasure.NewTexts(erasure.NamesOf("Zoë", "Zo", "O'Neil"), "Former pupil 151")
+	for key, want := range map[string]string{
+		"Group:Piano Zoë O'Neil": "Group:Piano Former pupil 151-7",
+		"Group:Zo O'Neil":        "Group:Former pupil 151-7",
+		"Group:7B":               "Group:7B",
+		"":                       "",
+	} {
+		if got, found := texts.ReplaceKey(key, 7); got != want || found != (got != key) {
+			t.Errorf("%q: %q, %v", key, got, found)
+		}
+	}
+}
+
 func FuzzTexts(f *testing.F) {
 	for _, text := range []string{
 		"Zoe Abbott", "x Zoe\tAbbott.", "ZOE ABBOTT-", "\xffZoe Abbott\xff", "zoe abbottzoe abbott", "Zoe Abbo\u212a",

@@ -6,6 +6,7 @@ import (
 	"html"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -106,6 +107,16 @@ func (t *Texts) Replace(text string) (string, bool) {
 		return text, false
 	}
 	return t.replace(text, true)
+}
+
+// ReplaceKey is Replace for the key that an import gave to a record with that id. Two keys that differed in nothing but
+// the names still differ.
+func (t *Texts) ReplaceKey(key string, id int64) (string, bool) {
+	without, found := t.Replace(key)
+	if !found {
+		return key, false
+	}
+	return without + "-" + strconv.FormatInt(id, 10), true
 }
 
 func (t *Texts) replace(text string, all bool) (string, bool) {

@@ -37,7 +37,13 @@ func family(use, short, long string, commands ...*cobra.Command) *cobra.Command 
 
 // administrative completes a command that works on a deployment: it adds the flags of the connection, and --json.
 func administrative(s surroundings, command *cobra.Command, work func(job) error) *cobra.Command {
-	var at connection
+	return administrativeAt(&connection{}, s, command, work)
+}
+
+// administrativeAt is administrative for a command whose connection has flags of its own.
+func administrativeAt(
+	at *connection, s surroundings, command *cobra.Command, work func(job) error,
+) *cobra.Command {
 	var asJSON bool
 	at.flags(command.Flags(), s)
 	command.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")

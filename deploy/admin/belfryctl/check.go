@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
-	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
 const (
@@ -23,9 +19,6 @@ const (
 	// checkDay is the day of the event. It is far from any real event, in case a check is killed before it deletes
 	// it.
 	checkDay = "2000-01-01"
-	// inside is the client's address when a check calls the services themselves. It is https so that the client sends
-	// the cookies.
-	inside = "https://belfry.invalid"
 	// cleanupTimeout bounds the deletion of what an interrupted check has created.
 	cleanupTimeout = 10 * time.Second
 )
@@ -35,7 +28,6 @@ var errCheck = errors.New("the deployment does not work")
 
 func checkCommand(s surroundings) *cobra.Command {
 	var at connection
-	var toServices map[string]string
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "check",
@@ -58,19 +50,10 @@ prefix of it.`,
 		Args: cobra.NoArgs,
 	}
 	at.flags(command.Flags(), s)
-	command.Flags().StringToStringVar(&toServices, "route", nil,
-		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
+	at.routeFlag(command.Flags())
 	command.Flags().BoolVar(&asJSON, "json", false, "print the steps as JSON")
 	command.RunE = does(func(command *cobra.Command, _ []string) error {
-		options := client.Options{OnRetry: (&progress{out: s.err}).retry}
-		if len(toServices) > 0 {
-			direct, err := routed(toServices)
-			if err != nil {
-				return &usageError{fmt.Errorf("--route: %w", err)}
-			}
-			at.url, options.Transport = inside, direct
-		}
-		c, uuid, err := at.client(s, options)
+		c, uuid, err := at.client(s, client.Options{OnRetry: (&progress{out: s.err}).retry})
 		if err != nil {
 			return err
 		}
@@ -252,31 +235,4 @@ func (k *check) misses(ctx context.Context, path, part string) error {
 		return fmt.Errorf("GET %s: it is still there", path)
 	}
 	return err
-}
-
-// services sends calls to the services themselves, over plain http.
-type services struct{ table routes.Table }
-
-// routed returns the transport for prefixes and addresses.
-func routed(addresses map[string]string) (http.RoundTripper, error) {
-	var table routes.Table
-	for _, prefix := range slices.Sorted(maps.Keys(addresses)) {
-		address, err := url.Parse(addresses[prefix])
-		if err != nil || address.Scheme != "http" || address.Host == "" || address.Path != "" {
-			return nil, fmt.Errorf("%s: the address must look like http://belfry-events:8080", prefix)
-		}
-		table.Routes = append(table.Routes, routes.Row{Prefix: prefix, Service: address.Host})
-	}
-	return services{table}, nil
-}
-
-// RoundTrip implements http.RoundTripper.
-func (t services) RoundTrip(r *http.Request) (*http.Response, error) {
-	host, found := t.table.Service(r.URL.Path)
-	if !found {
-		return nil, fmt.Errorf("no --route is for %s", r.URL.Path)
-	}
-	there := r.Clone(r.Context())
-	there.URL.Scheme, there.URL.Host = "http", host
-	return http.DefaultTransport.RoundTrip(there)
 }

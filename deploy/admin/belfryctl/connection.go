@@ -3,20 +3,38 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
 
 	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
+	"github.com/belfry-schools/belfry/pkg/testing/routes"
 )
 
+// inside is the client's address when a command calls the services themselves. It is https so that the client sends the
+// cookies.
+const inside = "https://belfry.invalid"
+
 // connection says which deployment a command calls, and as whom.
-type connection struct{ url, uuidFile string }
+type connection struct {
+	url, uuidFile string
+	toServices    map[string]string // addresses by prefix, in place of url
+}
 
 // flags adds the flags of every command that calls a deployment.
 func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
 	flags.StringVar(&c.url, "url", orDefault(s.env("BELFRY_URL"), defaultURL),
 		"address of the deployment (environment: BELFRY_URL)")
 	flags.StringVar(&c.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
+}
+
+// routeFlag adds the flag of a command that works without a front door.
+func (c *connection) routeFlag(flags *pflag.FlagSet) {
+	flags.StringToStringVar(&c.toServices, "route", nil,
+		"PREFIX=ADDRESS of the service that answers paths with the prefix, in place of --url; repeated")
 }
 
 // client returns a client that is not logged in yet, and the uuid to log in with.
@@ -26,7 +44,15 @@ func (c *connection) client(s surroundings, o client.Options) (*client.Client, s
 		return nil, "", err
 	}
 	o.Wait, o.UserAgent = s.wait, "belfryctl"
-	made, err := client.New(c.url, o)
+	address := c.url
+	if len(c.toServices) > 0 {
+		direct, err := routed(c.toServices)
+		if err != nil {
+			return nil, "", &usageError{fmt.Errorf("--route: %w", err)}
+		}
+		address, o.Transport = inside, direct
+	}
+	made, err := client.New(address, o)
 	if err != nil {
 		return nil, "", &usageError{fmt.Errorf("--url: %w", err)}
 	}
@@ -43,4 +69,31 @@ func (c *connection) login(ctx context.Context, s surroundings) (*client.Client,
 		return nil, fmt.Errorf("logging in: %w", err)
 	}
 	return made, nil
+}
+
+// services sends calls to the services themselves, over plain http.
+type services struct{ table routes.Table }
+
+// routed returns the transport for prefixes and addresses.
+func routed(addresses map[string]string) (http.RoundTripper, error) {
+	var table routes.Table
+	for _, prefix := range slices.Sorted(maps.Keys(addresses)) {
+		address, err := url.Parse(addresses[prefix])
+		if err != nil || address.Scheme != "http" || address.Host == "" || address.Path != "" {
+			return nil, fmt.Errorf("%s: the address must look like http://belfry-events:8080", prefix)
+		}
+		table.Routes = append(table.Routes, routes.Row{Prefix: prefix, Service: address.Host})
+	}
+	return services{table}, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t services) RoundTrip(r *http.Request) (*http.Response, error) {
+	host, found := t.table.Service(r.URL.Path)
+	if !found {
+		return nil, fmt.Errorf("no --route is for %s", r.URL.Path)
+	}
+	there := r.Clone(r.Context())
+	there.URL.Scheme, there.URL.Host = "http", host
+	return http.DefaultTransport.RoundTrip(there)
 }

@@ -1,21 +1,21 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/deploy/admin/client"
 )
 
 const (
 	erasuresPath = "/api/admin/erasures"
+	// incomplete is the state of an erasure that was given up, and goes on when it is asked for again.
+	incomplete = "incomplete"
 	// erasurePause is how long it waits before it looks again how far an erasure is.
 	erasurePause = time.Second
 )
@@ -26,7 +26,22 @@ var errNotErased = errors.New("some were not erased")
 // eraseFlags are the flags of what erases.
 type eraseFlags struct {
 	namesakes, really bool
-	again             string // a file
+	again, list       string // files
+}
+
+// add adds those that people erase and people leavers share.
+func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
+	flags.BoolVar(&f.really, "really", false, really)
+	flags.BoolVar(&f.namesakes, "namesakes", false, namesakes)
+	flags.StringVar(&f.list, "list", "", "with --really: a file that names who was erased, for --again after a restore")
+}
+
+// kept begins the list of those who are erased, where one is kept: nobody is erased whom it can't name.
+func (f *eraseFlags) kept(j job) (*erasedList, error) {
+	if f.list == "" || !f.really {
+		return nil, nil
+	}
+	return j.keepList(f.list)
 }
 
 func erasePerson(s surroundings) *cobra.Command {
@@ -41,46 +56,64 @@ in all other texts, and in the audit, the new name stands in place of the old on
 
 Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
 
-With --again it erases whom a list names, that "belfryctl people erased --json" wrote: after a restore from a backup
-that is older. Only an administrator of all schools may do it.`,
-		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really\n" +
+With --list the file names everybody who was erased, without names: it is written when an erasure has begun, and when
+it is done. Keep it apart from your backups. With --again it erases whom such a file names: after a restore from a
+backup that is older, before users come back. --route reaches the services while the front door is shut.
+
+Only an administrator of all schools may do it.`,
+		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really --list erased.json\n" +
 			"  belfryctl people erase --again erased.json --really",
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags := command.Flags()
-	flags.BoolVar(&f.really, "really", false, "erase; without it nothing is changed")
-	flags.BoolVar(&f.namesakes, "namesakes", false, "also change texts with a name that others have, too")
+	f.add(flags, "erase; without it nothing is changed", "also change texts with a name that others have, too")
 	flags.StringVar(&f.again, "again", "", "a list of erased persons, as JSON, instead of one person")
-	return administrative(s, command, func(j job) error {
-		switch {
-		case f.again != "" && len(j.args) == 0:
-			return j.eraseAgain(f)
-		case f.again != "" || len(j.args) == 0:
+	at := &connection{}
+	at.routeFlag(flags)
+	return administrativeAt(at, s, command, func(j job) error {
+		if (f.again != "") == (len(j.args) > 0) {
 			return &usageError{errors.New("give either a person or --again FILE")}
+		}
+		if f.again != "" {
+			return j.eraseAgain(f)
 		}
 		id, err := j.elementID(j.args[0])
 		if err != nil {
 			return err
 		}
-		erased, err := j.erase(id, "", f)
+		kept, err := f.kept(j)
+		if err != nil {
+			return err
+		}
+		erased, err := j.erase(id, "", f, kept)
 		if err != nil {
 			return err
 		}
 		if j.json {
-			return printJSON(j.s.out, map[string]any{"erasure": erased})
+			err = printJSON(j.s.out, map[string]any{"erasure": erased})
+		} else {
+			err = j.erasure(erased)
 		}
-		return j.erasure(erased)
+		if err == nil && f.really && erased.Text("state") == incomplete {
+			err = errNotErased
+		}
+		return err
 	})
 }
 
-// erase asks for an erasure, and waits until it is done; unless it is meant, it only asks what it would be.
-func (j job) erase(id int64, fingerprint string, f eraseFlags) (client.Record, error) {
+// erase asks for an erasure, and waits until it is done or incomplete; unless it is meant, it only asks what it would
+// be. The list names it as soon as it has begun, since it goes on whatever becomes of the command.
+func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList) (client.Record, error) {
 	asked := map[string]any{"element_id": id, "namesakes": f.namesakes, "dry_run": !f.really}
 	if fingerprint != "" {
 		asked["fingerprint"] = fingerprint
 	}
 	e, err := j.c.Create(j.ctx, erasuresPath, "erasure", asked)
-	for err == nil && f.really && e.Text("state") != "done" {
+	if err != nil || !f.really {
+		return e, err
+	}
+	err = kept.put(e)
+	for err == nil && e.Text("state") == "running" {
 		select {
 		case <-j.ctx.Done():
 			return nil, j.ctx.Err()
@@ -88,12 +121,21 @@ func (j job) erase(id int64, fingerprint string, f eraseFlags) (client.Record, e
 		}
 		e, err = j.c.Get(j.ctx, erasuresPath+"/"+strconv.FormatInt(id, 10), "erasure")
 	}
+	if err == nil {
+		err = kept.put(e)
+	}
 	return e, err
 }
 
-// erasure prints one that is done, or would be.
+// erasure prints one that is done or incomplete, or would be.
 func (j job) erasure(e client.Record) error {
 	id := e.Text("element_id")
+	if e.Text("state") == incomplete {
+		_, err := fmt.Fprintf(j.s.out, "element %s is called %s since, but the erasure is incomplete: something keeps "+
+			"writing the old name\nstop what writes it, and give the command again; it goes on then\n",
+			id, e.Text("name"))
+		return err
+	}
 	if e.Text("state") == "done" {
 		_, err := fmt.Fprintf(j.s.out, "element %s is erased: it is %s since, and %s records were changed or deleted\n",
 			id, e.Text("name"), e.Text("records"))
@@ -115,39 +157,28 @@ func (j job) erasure(e client.Record) error {
 	return err
 }
 
-// eraseAgain erases whom a list names. One whom a deployment does not have is left out.
+// eraseAgain erases whom a list names, each as it was erased before. One whom a deployment does not have is left out.
 func (j job) eraseAgain(f eraseFlags) error {
-	text, err := os.ReadFile(f.again)
+	list, err := readErased(f.again)
 	if err != nil {
 		return err
 	}
-	var list struct {
-		Erasures []struct {
-			ElementID   int64 `json:"element_id"`
-			Fingerprint string
-		}
-	}
-	if err := json.Unmarshal(text, &list); err != nil || list.Erasures == nil {
-		return &usageError{fmt.Errorf("%s is no list that belfryctl people erased --json wrote", f.again)}
+	kept, err := f.kept(j)
+	if err != nil {
+		return err
 	}
 	var outcomes []client.Record
 	refused := false
-	for _, of := range list.Erasures {
-		o := client.Record{"element_id": of.ElementID}
-		e, err := j.erase(of.ElementID, of.Fingerprint, f)
-		failed := (*client.Error)(nil)
-		switch {
-		case err == nil && e.Text("state") == "done":
-			o["outcome"] = "erased"
-		case err == nil:
-			o["outcome"] = "would be erased"
-		case errors.As(err, &failed) && failed.Code == 404:
-			o["outcome"] = "is not there"
-		case errors.As(err, &failed) && failed.Code == 409:
-			o["outcome"], refused = failed.Message, true
-		default:
+	for _, of := range list {
+		o := client.Record{"element_id": of.ID("element_id")}
+		f := f
+		f.namesakes = f.namesakes || of["with_namesakes"] == true
+		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), f, kept)
+		outcome, erased, err := outcomeOf(e, err, f.really)
+		if err != nil {
 			return err
 		}
+		o["outcome"], refused = outcome, refused || !erased
 		outcomes = append(outcomes, o)
 	}
 	if err := j.list("erasures", outcomes, field("element_id"), field("outcome")); err != nil {
@@ -159,12 +190,31 @@ func (j job) eraseAgain(f eraseFlags) error {
 	return nil
 }
 
+// outcomeOf says what became of one of several persons, and whether that is as it should be. An error that concerns the
+// others too is returned.
+func outcomeOf(e client.Record, err error, really bool) (outcome string, fine bool, _ error) {
+	failed := (*client.Error)(nil)
+	switch {
+	case err == nil && e.Text("state") == "done":
+		return "erased", true, nil
+	case err == nil && really:
+		return e.Text("state"), false, nil
+	case err == nil:
+		return "would be erased", true, nil
+	case errors.As(err, &failed) && failed.Code == 404:
+		return "is not there", true, nil
+	case errors.As(err, &failed) && failed.Code == 409:
+		return failed.Message, false, nil
+	}
+	return "", false, err
+}
+
 func listErased(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "erased", Short: "List the persons who were erased, or are being",
-		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again": keep it beside your ` +
-			`backups,
-and not in them. It has ids and fingerprints of them, and no names.`,
+		Long: `Lists the erasures. With --json it is the list for "belfryctl people erase --again", as of now; --list of ` +
+			`that command
+keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
 		Example: "  belfryctl people erased --json > erased.json", Args: cobra.NoArgs,
 	}
 	return administrative(s, command, func(j job) error {
@@ -175,126 +225,4 @@ and not in them. It has ids and fingerprints of them, and no names.`,
 		return j.list("erasures", all, field("element_id"), field("name"), field("state"), field("asked_by"),
 			field("asked_at"), field("done_at"), field("records"))
 	})
-}
-
-// leaverFlags are the flags of leavers.
-type leaverFlags struct {
-	eraseFlags
-	before, entityType string
-}
-
-func listLeavers(s surroundings) *cobra.Command {
-	var f leaverFlags
-	command := &cobra.Command{
-		Use:   "leavers --before DATE",
-		Short: "List who left before a day, and erase them by the school's retention rules",
-		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group ended before ` +
-			`the day.
-Those who were never in a group with a last day are not in it: nothing says when they left. With --really each of
-them is erased, as by people erase, one after the other; the command may be interrupted and given again.`,
-		Example: "  belfryctl people leavers --before 2020-09-01 --type pupil\n" +
-			"  belfryctl people leavers --before 2020-09-01 --type pupil --really", Args: cobra.NoArgs,
-	}
-	flags := command.Flags()
-	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")
-	flags.StringVar(&f.entityType, "type", "", "only staff, or only pupil")
-	flags.BoolVar(&f.really, "really", false, "erase them; without it they are only listed")
-	flags.BoolVar(&f.namesakes, "namesakes", false, "as for people erase")
-	return administrative(s, command, func(j job) error { return j.leavers(f) })
-}
-
-func (j job) leavers(f leaverFlags) error {
-	if _, err := time.Parse(time.DateOnly, f.before); err != nil {
-		return &usageError{fmt.Errorf("--before: %q is not a day (YYYY-MM-DD)", f.before)}
-	}
-	types := []string{"Staff", "Pupil"}
-	switch strings.ToLower(f.entityType) {
-	case "":
-	case "staff":
-		types = types[:1]
-	case "pupil":
-		types = types[1:]
-	default:
-		return &usageError{fmt.Errorf("--type: %q is neither staff nor pupil", f.entityType)}
-	}
-	all, err := j.whoLeft(types, f.before)
-	if err != nil {
-		return err
-	}
-	refused := false
-	for _, e := range all {
-		e["outcome"] = "would be erased"
-		if !f.really {
-			continue
-		}
-		_, err := j.erase(e.ID("id"), "", f.eraseFlags)
-		failed := (*client.Error)(nil)
-		switch {
-		case err == nil:
-			e["outcome"] = "erased"
-		case errors.As(err, &failed) && failed.Code == 409:
-			e["outcome"], refused = failed.Message, true
-		default:
-			return err
-		}
-	}
-	if err := j.list("leavers", all, field("id"), field("entity_type"), field("name"), field("left"),
-		field("outcome")); err != nil {
-		return err
-	}
-	if refused {
-		return errNotErased
-	}
-	return nil
-}
-
-// whoLeft returns the persons of the types who are no longer current, are not erased, and left before the day.
-func (j job) whoLeft(types []string, before string) ([]client.Record, error) {
-	erased := map[int64]bool{}
-	for e, err := range j.c.List(j.ctx, erasuresPath, "erasures", nil) {
-		if err != nil {
-			return nil, err
-		}
-		erased[e.ID("element_id")] = e.Text("state") == "done"
-	}
-	left, err := j.lastDays()
-	if err != nil {
-		return nil, err
-	}
-	var all []client.Record
-	for _, entityType := range types {
-		query := map[string][]string{"entity_type": {entityType}, "current": {"false"}}
-		for e, err := range j.c.List(j.ctx, "/api/admin/elements", "elements", query) {
-			if err != nil {
-				return nil, err
-			}
-			last, known := left[e.ID("id")]
-			if !known || last >= before || erased[e.ID("id")] {
-				continue
-			}
-			e["left"] = last
-			all = append(all, e)
-		}
-	}
-	return all, nil
-}
-
-// lastDays returns the last day on which each member was in a group, without those who are in one without an end.
-func (j job) lastDays() (map[int64]string, error) {
-	const never = "9999-12-31"
-	left := map[int64]string{}
-	for m, err := range j.c.List(j.ctx, "/api/admin/export/memberships", "memberships", nil) {
-		if err != nil {
-			return nil, err
-		}
-		member := m.ID("member_id")
-		for _, span := range m.Records("spans") {
-			last := span.Text("last_day")
-			if last == "" {
-				last = never
-			}
-			left[member] = max(left[member], last)
-		}
-	}
-	return left, nil
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -64,10 +66,14 @@ func (o office) leaverOf(t *testing.T) leaver {
 	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
 		"pupils.csv": "key,forename,surname,known_as,tutor_group,email\n" +
 			"zoquill,Zoë,O'Quill,Zo,7B,zoquill@school.example\nmorr,Max,Orr,,7B,\n",
-		"groups.csv":      "key,name,description\n7b,Tutor group 7B,With Zo O'Quill\n",
-		"memberships.csv": "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
+		"groups.csv": "key,name,description\n7b,Tutor group 7B,With Zo O'Quill\n" +
+			"Piano Zoë O'Quill,Piano group,\nPiano Zo O'Quill,Another,\n",
+		"eventcategories.csv": "key,name\nHelp for Zo O'Quill,Help\n",
+		"administrators.csv":  "element,user\nGroup:7b,Carer of Zo O'Quill\n",
+		"memberships.csv":     "group,member,first_day,last_day\n7b,Pupil:zoquill,2019-09-01,2020-07-20\n",
 		"users.csv": "key,name,email,kind,element,can_api,can_add_notes,can_add_events\n" +
-			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n",
+			"zoquill,Zoë O'Quill,zoquill@school.example,pupil,Pupil:zoquill,1,1,1\n" +
+			"Carer of Zo O'Quill,A carer,carer@school.example,guest,,0,0,0\n",
 	}))
 	if code != exitOK {
 		t.Fatal(errs)
@@ -78,6 +84,8 @@ func (o office) leaverOf(t *testing.T) leaver {
 	l.uuid = admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", l.user), nil).Must(t, 201).Text(t, "uuid")
 	category := admin.Post(t, "/api/admin/eventcategories",
 		object{"eventcategory": object{"name": "Support for Zoë O'Quill"}}).Must(t, 201).Int(t, "eventcategory.id")
+	admin.Post(t, "/api/admin/eventcategories",
+		object{"eventcategory": object{"name": "Support for Zo O'Quill"}}).Must(t, 201)
 	hall := admin.Post(t, "/api/admin/elements", object{"element": object{
 		"entity_type": "Location", "name": "Zoë O'Quill Hall"}}).Must(t, 201).Int(t, "element.id")
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/1", hall), nil).Must(t, 200)
@@ -166,6 +174,8 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		t.Errorf("the audit has %s", entries.Body)
 	}
 
+	o.keysOfOthers(t, name)
+
 	// It stays so.
 	if a := admin.Patch(t, fmt.Sprintf("/api/admin/elements/%d", l.element),
 		object{"element": object{"surname": "Back"}}); a.Code != 409 {
@@ -221,17 +231,60 @@ warning: notes.csv:2: names people who have been erased
 	}
 }
 
+// keysOfOthers tells that the records of others that had the person's name in their key have another one, each its own,
+// and that two categories have not become one.
+func (o office) keysOfOthers(t *testing.T, name string) {
+	t.Helper()
+	for key, want := range map[string]int{
+		"Group:Piano " + name + "-": 2, "Help for " + name + "-": 1, "Carer of " + name + "-": 1,
+	} {
+		if places := stored(t, o.system, key); len(places) != want {
+			t.Errorf("%d records have the key %s…, want %d: %.300q", len(places), key, want, places)
+		}
+	}
+	categories := o.system.Admin(t).Get(t, "/api/admin/eventcategories").Must(t, 200).Body
+	if strings.Count(categories, `"Support for `+name+`"`) != 1 ||
+		strings.Count(categories, `"Support for `+name+` (`) != 1 {
+		t.Errorf("categories: %s", categories)
+	}
+}
+
+// restore brings back a backup from before the erasure of a pupil called Orr: the element is as it was, and nothing
+// knows of any erasure.
+func (o office) restore(t *testing.T, id int64, forename string) {
+	t.Helper()
+	ctx := t.Context()
+	var was bson.M
+	elements := o.system.DB.Collection("elements")
+	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: id}}).Decode(&was); err != nil {
+		t.Fatal(err)
+	}
+	version := was["version"].(int64)
+	restored := bson.D{{Key: "name", Value: forename + " Orr"}, {Key: "details", Value: bson.D{
+		{Key: "forename", Value: forename}, {Key: "surname", Value: "Orr"}}},
+		{Key: "current", Value: true}, {Key: "version", Value: version + 1}}
+	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: restored},
+		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pupil adds a pupil called Orr.
+func (o office) pupil(t *testing.T, forename string) int64 {
+	t.Helper()
+	return o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil",
+		"forename": forename, "surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
+}
+
 // TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and nobody who
 // has got the id since.
 func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	admin := o.system.Admin(t)
-	add := func(name string) int64 {
-		return admin.Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil", "forename": name,
-			"surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
-	}
-	max, ada := add("Max"), add("Ada")
+	max, ada := o.pupil(t, "Max"), o.pupil(t, "Ada")
 	o.does(t, "people", "erase", fmt.Sprint(max), "--really")
 	file := filepath.Join(t.TempDir(), "erased.json")
 	list := o.does(t, "people", "erased", "--json")
@@ -252,23 +305,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The backup is from before: the element is as it was, and nothing knows of its erasure.
-	ctx := t.Context()
-	var was bson.M
-	elements := o.system.DB.Collection("elements")
-	if err := elements.FindOne(ctx, bson.D{{Key: "_id", Value: max}}).Decode(&was); err != nil {
-		t.Fatal(err)
-	}
-	version := was["version"].(int64)
-	restored := bson.D{{Key: "name", Value: "Max Orr"}, {Key: "details", Value: bson.D{{Key: "forename", Value: "Max"},
-		{Key: "surname", Value: "Orr"}}}, {Key: "current", Value: true}, {Key: "version", Value: version + 1}}
-	if _, err := elements.UpdateOne(ctx, bson.D{{Key: "_id", Value: max}}, bson.D{{Key: "$set", Value: restored},
-		{Key: "$unset", Value: bson.D{{Key: "erased", Value: ""}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := o.system.DB.Collection("erasures").DeleteMany(ctx, bson.D{}); err != nil {
-		t.Fatal(err)
-	}
+	o.restore(t, max, "Max")
 	code, out, errs := belfryctl(t, o.env, "people", "erase", "--again", file, "--really")
 	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
 		t.Errorf("%d %s", code, errs)
@@ -281,6 +318,117 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	}
 	if places := stored(t, o.system, "Ada"); len(places) == 0 {
 		t.Error("another person is erased")
+	}
+}
+
+// TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone
+// again after the restore, while nobody can come in by the front door.
+func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first, max, ada := o.pupil(t, "Eve"), o.pupil(t, "Max"), o.pupil(t, "Ada")
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really") // before there was a list
+	file := filepath.Join(t.TempDir(), "erased.json")
+	named := func() (ids []int64) {
+		t.Helper()
+		list, err := readErased(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			ids = append(ids, e.ID("element_id"))
+			if e.Text("state") != "done" {
+				t.Errorf("%s is %s", e.Text("element_id"), e.Text("state"))
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	o.does(t, "people", "erase", fmt.Sprint(max), "--list", file)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a dry run writes the list")
+	}
+	o.does(t, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
+	if got := named(); !slices.Equal(got, []int64{first, max}) {
+		t.Errorf("the list names %v", got)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Contains(string(text), "Orr") {
+		t.Errorf("%v %s", err, text)
+	}
+
+	o.restore(t, max, "Max")
+	o.does(t, "people", "erase", fmt.Sprint(ada), "--really", "--list", file) // it forgets nobody
+	if got := named(); !slices.Equal(got, []int64{first, max, ada}) {
+		t.Errorf("the list names %v", got)
+	}
+	inside := office{o.system, map[string]string{"BELFRY_UUID": o.system.AdminUUID}}
+	out := inside.does(t, "people", "erase", "--again", file, "--really", "--list", file,
+		"--route", "/api/login="+o.system.Replica("identity", 0),
+		"--route", "/api/admin/erasures="+o.system.Replica("elements", 0))
+	if strings.Count(out, "erased\n") != 3 {
+		t.Errorf("%s", out)
+	}
+	if places := stored(t, o.system, "Max"); len(places) > 0 {
+		t.Errorf("%.300s", places)
+	}
+	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+
+	// Nobody is erased whom the list can't name.
+	leo := o.pupil(t, "Leo")
+	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.fails(t, exitUsage, "is no list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
+	if places := stored(t, o.system, "Leo"); len(places) == 0 {
+		t.Error("a person is erased whom no list names")
+	}
+}
+
+// TestPeopleErase_AgainWithTheNamesakesOfBefore: the list says for whom the names of others were taken along.
+func TestPeopleErase_AgainWithTheNamesakesOfBefore(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	first, second, zed := o.pupil(t, "Tom"), o.pupil(t, "Tom"), o.pupil(t, "Zed")
+	o.pupil(t, "Zed")
+	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
+		Must(t, 201).Int(t, "eventcategory.id")
+	titles := map[string]int64{}
+	for _, title := range []string{"Piano of Tom Orr", "Piano of Zed Orr"} {
+		titles[title] = admin.Post(t, "/api/events", object{"elements": []int64{}, "event": object{"body": title,
+			"eventcategory_id": category, "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00"}}).
+			Must(t, 200).Int(t, "event.id")
+	}
+	called := func(title string) string {
+		return admin.Get(t, fmt.Sprintf("/api/events/%d", titles[title])).Must(t, 200).Text(t, "event.body")
+	}
+	file := filepath.Join(t.TempDir(), "erased.json")
+	o.does(t, "people", "erase", fmt.Sprint(first), "--really", "--namesakes", "--list", file)
+	o.does(t, "people", "erase", fmt.Sprint(zed), "--really", "--list", file)
+	want := fmt.Sprintf("Piano of Former pupil %d", first)
+	if got := called("Piano of Tom Orr"); got != want {
+		t.Fatalf("with namesakes it is called %s", got)
+	}
+
+	admin.Patch(t, fmt.Sprintf("/api/events/%d", titles["Piano of Tom Orr"]),
+		object{"event": object{"body": "Piano of Tom Orr"}}).Must(t, 200)
+	o.restore(t, first, "Tom")
+	o.restore(t, zed, "Zed")
+	o.does(t, "people", "erase", "--again", file, "--really")
+	if got := called("Piano of Tom Orr"); got != want {
+		t.Errorf("again it is called %s", got)
+	}
+	if got := called("Piano of Zed Orr"); got != "Piano of Zed Orr" {
+		t.Errorf("one who was erased without namesakes: %s", got)
+	}
+	if e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", second)).Must(t, 200); e.Text(t, "element.name") !=
+		"Tom Orr" {
+		t.Errorf("the other is %s", e.Body)
 	}
 }
 
@@ -306,6 +454,64 @@ func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	once := object{"erasure": object{"element_id": l.element}}
 	if again := admin.Post(t, "/api/admin/erasures", once); again.Code != 200 {
 		t.Errorf("once more: %d", again.Code)
+	}
+}
+
+// TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete: an erasure that is given up says so, has its names, and goes
+// on.
+func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	max := o.pupil(t, "Max")
+	erasures := o.system.DB.Collection("erasures")
+	var at struct {
+		Service string
+		Person  struct{ Names []string }
+	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %+v", what, at)
+			}
+		}
+	}
+	look := func() bool {
+		return erasures.FindOne(t.Context(), bson.D{{Key: "_id", Value: max}}).Decode(&at) == nil
+	}
+	o.system.Kill(t, "notes") // so that it stands still
+	file := filepath.Join(t.TempDir(), "erased.json")
+	type end struct {
+		code      int
+		out, errs string
+	}
+	ended := make(chan end, 1)
+	go func() {
+		code, out, errs := belfryctl(t, o.env, "people", "erase", fmt.Sprint(max), "--really", "--list", file)
+		ended <- end{code, out, errs}
+	}()
+	until("it has begun", func() bool { list, err := readErased(file); return err == nil && len(list) == 1 })
+	until("it waits for notes", func() bool { return look() && at.Service == "notes" })
+	last := bson.D{{Key: "$set", Value: bson.D{{Key: "round", Value: 99}}}} // and this round has found the element
+	if _, err := erasures.UpdateByID(t.Context(), max, last); err != nil {
+		t.Fatal(err)
+	}
+	o.system.Restart(t, "notes")
+	if e := <-ended; e.code != exitRefused || !strings.Contains(e.out, "the erasure is incomplete") ||
+		!strings.Contains(e.errs, "some were not erased") {
+		t.Errorf("%+v", e)
+	}
+	wantOut(t, o.does(t, "people", "erased"), "  incomplete  ")
+	if look(); len(at.Person.Names) == 0 {
+		t.Error("an incomplete erasure has lost its names")
+	}
+	if list, err := readErased(file); err != nil || list[0].Text("state") != "incomplete" {
+		t.Error(list, err)
+	}
+	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(max), "--really"), "is erased")
+	wantOut(t, o.does(t, "people", "erased"), "  done  ")
+	if at.Person.Names = nil; !look() || len(at.Person.Names) > 0 {
+		t.Errorf("%v", at.Person.Names)
 	}
 }
 
@@ -373,43 +579,4 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	if a := admin.Get(t, fmt.Sprintf("/api/admin/erasures/%d", head)); a.Code != 404 {
 		t.Errorf("an erasure that is none: %d", a.Code)
 	}
-}
-
-func TestPeopleLeavers_ByTheDayTheyLeft(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	code, _, errs := belfryctl(t, o.env, "import", clienttest.Folder(t, map[string]string{
-		"pupils.csv": "key,forename,surname\n1,Ann,Old\n2,Ben,New\n3,Cat,Here\n4,Dan,Nowhere\n",
-		"groups.csv": "key,name\n7b,Tutor group 7B\n",
-		"memberships.csv": "group,member,first_day,last_day\n7b,Pupil:1,2015-09-01,2016-07-20\n" +
-			"7b,Pupil:1,2017-09-01,2018-07-20\n7b,Pupil:2,2017-09-01,2024-07-20\n7b,Pupil:3,2017-09-01,2018-07-20\n",
-	}))
-	if code != exitOK {
-		t.Fatal(errs)
-	}
-	admin := o.system.Admin(t)
-	for _, key := range []string{"1", "2", "4"} {
-		id := admin.Get(t, "/api/admin/elements?key=Pupil:"+key).Must(t, 200).Int(t, "elements.0.id")
-		admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", id)).Must(t, 200)
-	}
-	list := func(args ...string) [][]string {
-		return cells(o.does(t, append([]string{"people", "leavers", "--before", "2020-09-01"}, args...)...))
-	}
-	if got := list(); len(got) != 2 || got[1][3] != "Old" || got[1][4] != "2018-07-20" {
-		t.Errorf("%q", got)
-	}
-	if got := list("--type", "staff"); len(got) != 1 {
-		t.Errorf("staff: %q", got)
-	}
-	if got := list("--really"); len(got) != 2 || got[1][len(got[1])-1] != "erased" {
-		t.Errorf("%q", got)
-	}
-	if got := list(); len(got) != 1 {
-		t.Errorf("once more: %q", got)
-	}
-	if places := stored(t, o.system, "Ann Old"); len(places) > 0 {
-		t.Errorf("%.300s", places)
-	}
-	o.fails(t, exitUsage, "is not a day", "people", "leavers", "--before", "soon")
-	o.fails(t, exitUsage, "neither staff nor pupil", "people", "leavers", "--before", "2020-09-01", "--type", "room")
 }

@@ -12,18 +12,19 @@ import (
 
 // erasureForm is an erasure as administrators see it. It has the person's names only in a dry run.
 type erasureForm struct {
-	ElementID   int64    `json:"element_id"`
-	EntityType  string   `json:"entity_type"`
-	Name        string   `json:"name"` // since
-	State       string   `json:"state"`
-	AskedBy     *int64   `json:"asked_by"`
-	AskedAt     string   `json:"asked_at"`
-	DoneAt      *string  `json:"done_at"`
-	UserIDs     []int64  `json:"user_ids"`
-	Namesakes   []int64  `json:"namesakes"`
-	Records     int      `json:"records"`
-	Fingerprint string   `json:"fingerprint"`
-	Names       []string `json:"names,omitempty"`
+	ElementID     int64    `json:"element_id"`
+	EntityType    string   `json:"entity_type"`
+	Name          string   `json:"name"` // since
+	State         string   `json:"state"`
+	AskedBy       *int64   `json:"asked_by"`
+	AskedAt       string   `json:"asked_at"`
+	DoneAt        *string  `json:"done_at"`
+	UserIDs       []int64  `json:"user_ids"`
+	Namesakes     []int64  `json:"namesakes"`
+	WithNamesakes bool     `json:"with_namesakes"`
+	Records       int      `json:"records"`
+	Fingerprint   string   `json:"fingerprint"`
+	Names         []string `json:"names,omitempty"`
 }
 
 func erasureFormOf(e element.Erasure) erasureForm {
@@ -31,6 +32,7 @@ func erasureFormOf(e element.Erasure) erasureForm {
 		ElementID: e.ID, EntityType: e.EntityType, Name: e.Person.Instead, State: "running",
 		AskedAt: e.AskedAt.UTC().Format(time.RFC3339), Records: e.Records, Fingerprint: e.Fingerprint,
 		UserIDs: append([]int64{}, e.Person.UserIDs...), Namesakes: append([]int64{}, e.Namesakes...),
+		WithNamesakes: e.WithNamesakes,
 	}
 	if e.Actor.User != 0 {
 		f.AskedBy = &e.Actor.User
@@ -38,6 +40,9 @@ func erasureFormOf(e element.Erasure) erasureForm {
 	if e.Done() {
 		at := e.DoneAt.UTC().Format(time.RFC3339)
 		f.State, f.DoneAt = "done", &at
+	}
+	if e.Incomplete {
+		f.State = "incomplete"
 	}
 	return f
 }

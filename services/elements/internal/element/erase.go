@@ -19,7 +19,7 @@ const (
 	// leastRounds is how often an erasure goes through all services at least: what was under way in the first round,
 	// such as a mail or an entry of the audit, is there in the second. It goes on until a round finds nothing.
 	leastRounds = 2
-	// mostRounds ends an erasure of whom somebody keeps writing.
+	// mostRounds is after how many an erasure of whom somebody keeps writing is given up, as incomplete.
 	mostRounds = 100
 	// roundPause is how long it waits between two rounds.
 	roundPause = 3 * time.Second
@@ -97,8 +97,8 @@ func (e *Element) erase(instead, salt string) {
 	e.Name, e.ImportHash, e.Current, e.Erased = t.name(e.Details), "", false, true
 }
 
-// eraseElementTexts is the part that takes the person out of the names and descriptions of other elements, and the keys
-// of its users out of the lists of imported administrators.
+// eraseElementTexts is the part that takes the person out of the names, descriptions and keys of other elements, and
+// the keys of its users, and those that name it, out of the lists of imported administrators.
 func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {
@@ -145,9 +145,12 @@ func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
 		replace(&e.Name)
 		replace(&e.Details.ShortName)
 		replace(&e.Details.Description)
+		if key, is := texts.ReplaceKey(e.Key, e.ID); is {
+			e.Key, found = key, true
+		}
 	}
 	keys := slices.DeleteFunc(slices.Clone(e.ImportedAdministrators), func(key string) bool {
-		return slices.Contains(p.Keys, key)
+		return slices.Contains(p.Keys, key) || texts.In([]byte(key))
 	})
 	if len(keys) < len(e.ImportedAdministrators) {
 		e.ImportedAdministrators, found = keys, true
@@ -155,7 +158,7 @@ func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
 	return found
 }
 
-// EraseNext goes on with all erasures that are not done, one after another. It returns when none is left that can go
+// EraseNext goes on with all erasures that are running, one after another. It returns when none is left that can go
 // on, with the errors of the others; the next call goes on where this one ended.
 func (s *Service) EraseNext(ctx context.Context) error {
 	running, err := s.erasures.ListRunning(ctx)
@@ -169,15 +172,18 @@ func (s *Service) EraseNext(ctx context.Context) error {
 	return failed
 }
 
-// eraseWhole goes on with one erasure until it is done.
+// eraseWhole goes on with one erasure until it is done. It is an error when it is given up.
 func (s *Service) eraseWhole(ctx context.Context, e Erasure) (err error) {
-	for !e.Done() {
+	for e.Running() {
 		if e, err = s.eraseStep(ctx, e); err != nil {
 			return fmt.Errorf("erase element %d: %w", e.ID, err)
 		}
-		if e.Service == "" && !e.Done() && !pause(ctx, roundPause) {
+		if e.Service == "" && e.Running() && !pause(ctx, roundPause) {
 			return ctx.Err()
 		}
+	}
+	if e.Incomplete {
+		return fmt.Errorf("erase element %d: %d rounds found something each, so it is given up", e.ID, e.Round)
 	}
 	return nil
 }
@@ -205,7 +211,7 @@ func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 		return e, err
 	}
 	stored, err := s.erasures.Change(ctx, e.ID, func(stored *Erasure) error {
-		if stored.Done() || stored.Round != e.Round || stored.Service != e.Service || stored.After != e.After {
+		if !stored.Running() || stored.Round != e.Round || stored.Service != e.Service || stored.After != e.After {
 			return record.ErrUnchanged // another process has gone on with it
 		}
 		stored.Service, stored.After = name, step.After
@@ -229,9 +235,12 @@ func (e *Erasure) endService(now time.Time) {
 	}
 	e.Round++
 	e.Service = ""
-	if e.Round >= leastRounds && e.Found == 0 || e.Round >= mostRounds {
+	switch {
+	case e.Round >= leastRounds && e.Found == 0:
 		e.DoneAt = now.UTC().Truncate(time.Millisecond)
 		e.Person.Names, e.Person.Keys = nil, nil
+	case e.Round >= mostRounds:
+		e.Incomplete = true
 	}
 	e.Found = 0
 }

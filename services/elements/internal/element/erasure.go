@@ -30,10 +30,14 @@ type Erasure struct {
 	Person      erasure.Person
 	// Namesakes are the elements with one of the person's names. Texts with such a name stay, unless asked otherwise,
 	// for they may be about the other.
-	Namesakes []int64
-	Actor     audit.Actor // who asked for it
-	AskedAt   time.Time
-	DoneAt    time.Time // zero: it is not done
+	Namesakes     []int64
+	WithNamesakes bool        // it was asked otherwise
+	Actor         audit.Actor // who asked for it
+	AskedAt       time.Time
+	DoneAt        time.Time // zero: it is not done
+	// Incomplete says that it was given up, since each of mostRounds found something. It has its names still, and goes
+	// on when it is asked for again.
+	Incomplete bool
 
 	Round   int    // how often all services have been gone through
 	Service string // that is gone through in this round
@@ -45,13 +49,16 @@ type Erasure struct {
 // Done says whether nothing is left to do.
 func (e Erasure) Done() bool { return !e.DoneAt.IsZero() }
 
+// Running says whether it goes on by itself.
+func (e Erasure) Running() bool { return !e.Done() && !e.Incomplete }
+
 // ErasureStore keeps erasures, one at most for an element.
 type ErasureStore interface {
 	// Get returns an erasure; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (Erasure, error)
 	// List returns up to limit erasures of elements with an id above after, in order of id.
 	List(ctx context.Context, after int64, limit int) ([]Erasure, error)
-	// ListRunning returns some of those that are not done, in no order.
+	// ListRunning returns some of those that are running, in no order.
 	ListRunning(ctx context.Context) ([]Erasure, error)
 	// Insert stores a new one; ErrErasing when there is one of the element.
 	Insert(ctx context.Context, e Erasure) error
@@ -73,8 +80,8 @@ type ErasureRequest struct {
 }
 
 // Erase begins the erasure of a member of staff or a pupil, for an admin, and returns it: the one that there is, when
-// it has begun before. A Missing problem when there is no such element; Invalid for what is no person;
-// Conflict when its fingerprint is another, or one of its users is an administrator of all.
+// it has begun before, which goes on if it was incomplete. A Missing problem when there is no such element; Invalid for
+// what is no person; Conflict when its fingerprint is another, or one of its users is an administrator of all.
 func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun bool, err error) {
 	of, err := s.Get(ctx, r.ElementID)
 	if err != nil {
@@ -85,7 +92,8 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 	}
 	switch known, err := s.erasures.Get(ctx, of.ID); {
 	case err == nil:
-		return known, false, nil
+		known, err = s.resume(ctx, known, r.DryRun)
+		return known, false, err
 	case !errors.Is(err, record.ErrNotFound):
 		return Erasure{}, false, err
 	}
@@ -102,6 +110,20 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 		return e, false, err
 	}
 	return e, err == nil, err
+}
+
+// resume lets an incomplete erasure go on from the beginning.
+func (s *Service) resume(ctx context.Context, known Erasure, dryRun bool) (Erasure, error) {
+	if !known.Incomplete || dryRun {
+		return known, nil
+	}
+	return s.erasures.Change(ctx, known.ID, func(e *Erasure) error {
+		if !e.Incomplete {
+			return record.ErrUnchanged
+		}
+		e.Incomplete, e.Round = false, 0
+		return nil
+	})
 }
 
 // fingerprint is a hash of the element's uuid, which no other element ever has, whatever its id.
@@ -124,8 +146,9 @@ func (e Element) names() []string {
 func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes bool) (Erasure, error) {
 	e := Erasure{
 		ID: of.ID, EntityType: of.EntityType, Fingerprint: of.fingerprint(), Actor: audit.ActorOf(ctx),
-		AskedAt: s.now().UTC().Truncate(time.Millisecond),
-		Person:  erasure.Person{ElementID: of.ID, Instead: of.instead(), Keys: keysToFind(of.Key)},
+		AskedAt:       s.now().UTC().Truncate(time.Millisecond),
+		Person:        erasure.Person{ElementID: of.ID, Instead: of.instead(), Keys: keysToFind(of.Key)},
+		WithNamesakes: withNamesakes,
 	}
 	users, err := s.users.Users(ctx, fact.UsersQuestion{Elements: []int64{of.ID}})
 	if err != nil {

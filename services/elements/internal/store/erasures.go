@@ -36,14 +36,16 @@ func runningErasures() bson.D { return bson.D{{Key: "running", Value: true}} }
 type erasureDocument struct {
 	mongostore.Head `bson:",inline"`
 
-	EntityType  string         `bson:"entity_type"`
-	Fingerprint string         `bson:"fingerprint"`
-	Person      erasure.Person `bson:"person"`
-	Namesakes   []int64        `bson:"namesakes,omitempty"`
-	Actor       audit.Actor    `bson:"actor"`
-	AskedAt     time.Time      `bson:"asked_at"`
-	DoneAt      time.Time      `bson:"done_at,omitempty"`
-	Running     bool           `bson:"running,omitempty"` // done_at is absent
+	EntityType    string         `bson:"entity_type"`
+	Fingerprint   string         `bson:"fingerprint"`
+	Person        erasure.Person `bson:"person"`
+	Namesakes     []int64        `bson:"namesakes,omitempty"`
+	WithNamesakes bool           `bson:"with_namesakes,omitempty"`
+	Actor         audit.Actor    `bson:"actor"`
+	AskedAt       time.Time      `bson:"asked_at"`
+	DoneAt        time.Time      `bson:"done_at,omitempty"`
+	Running       bool           `bson:"running,omitempty"` // neither done nor incomplete
+	Incomplete    bool           `bson:"incomplete,omitempty"`
 
 	Round   int    `bson:"round"`
 	Service string `bson:"service,omitempty"`
@@ -55,8 +57,9 @@ type erasureDocument struct {
 func (d *erasureDocument) erasure() element.Erasure {
 	return element.Erasure{
 		ID: d.ID, Version: d.Version, EntityType: d.EntityType, Fingerprint: d.Fingerprint, Person: d.Person,
-		Namesakes: d.Namesakes, Actor: d.Actor, AskedAt: d.AskedAt, DoneAt: d.DoneAt,
-		Round: d.Round, Service: d.Service, After: d.After, Found: d.Found, Records: d.Records,
+		Namesakes: d.Namesakes, WithNamesakes: d.WithNamesakes, Actor: d.Actor, AskedAt: d.AskedAt, DoneAt: d.DoneAt,
+		Incomplete: d.Incomplete,
+		Round:      d.Round, Service: d.Service, After: d.After, Found: d.Found, Records: d.Records,
 	}
 }
 
@@ -65,7 +68,8 @@ func (d *erasureDocument) set(e element.Erasure) {
 	*d = erasureDocument{
 		Head:       mongostore.Head{ID: e.ID, Version: d.Version, Schema: schema},
 		EntityType: e.EntityType, Fingerprint: e.Fingerprint, Person: e.Person,
-		Namesakes: e.Namesakes, Actor: e.Actor, AskedAt: e.AskedAt, DoneAt: e.DoneAt, Running: !e.Done(),
+		Namesakes: e.Namesakes, WithNamesakes: e.WithNamesakes, Actor: e.Actor, AskedAt: e.AskedAt, DoneAt: e.DoneAt,
+		Running: e.Running(), Incomplete: e.Incomplete,
 		Round: e.Round, Service: e.Service, After: e.After, Found: e.Found, Records: e.Records,
 	}
 }

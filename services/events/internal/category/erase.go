@@ -3,13 +3,14 @@ package category
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
-// Erase is the part of an erasure that goes through the names of categories. A name that another category has already
-// stays as it is.
+// Erase is the part of an erasure that goes through the names and keys of categories.
 func (s *Service) Erase(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, _ string) (next string, changed int, err error) {
@@ -18,24 +19,43 @@ func (s *Service) Erase(p erasure.Person) erasure.Part {
 			return "", 0, err
 		}
 		for _, c := range all {
-			if _, found := texts.Replace(c.Name); !found {
+			if !c.forget(texts, 0) {
 				continue
 			}
-			_, err := s.store.Change(ctx, c.ID, func(c *Category) error {
-				name, found := texts.Replace(c.Name)
-				if !found {
-					return record.ErrUnchanged
-				}
-				c.Name = name
-				return nil
-			})
-			switch {
-			case err == nil:
-				changed++
-			case !errors.Is(err, ErrNameTaken) && !errors.Is(err, record.ErrNotFound):
+			err := s.eraseFrom(ctx, c.ID, texts)
+			if err != nil && !errors.Is(err, record.ErrNotFound) {
 				return "", changed, err
 			}
+			changed++
 		}
 		return "", changed, nil
 	}
+}
+
+// eraseFrom takes a person out of one category. Two that differed in nothing but the person's names keep names of their
+// own.
+func (s *Service) eraseFrom(ctx context.Context, id int64, texts *erasure.Texts) error {
+	for taken := 0; ; taken++ {
+		_, err := s.store.Change(ctx, id, func(c *Category) error {
+			if !c.forget(texts, taken) {
+				return record.ErrUnchanged
+			}
+			return nil
+		})
+		if !errors.Is(err, ErrNameTaken) {
+			return err
+		}
+	}
+}
+
+// forget replaces the texts in which an erased person is found, and says whether there was any. So many names were
+// found to be another's before.
+func (c *Category) forget(texts *erasure.Texts, taken int) (found bool) {
+	if name, is := texts.Replace(c.Name); is {
+		c.Name, found = name+strings.Repeat(fmt.Sprintf(" (%d)", c.ID), taken), true
+	}
+	if key, is := texts.ReplaceKey(c.Key, c.ID); is {
+		c.Key, found = key, true
+	}
+	return found
 }

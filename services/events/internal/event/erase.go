@@ -3,7 +3,6 @@ package event
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -37,18 +36,17 @@ func (s *Service) Erase(p erasure.Person) erasure.Part {
 
 // forget replaces the texts in which an erased person is found, and says whether there was any.
 func (e *Event) forget(texts *erasure.Texts) (found bool) {
-	replace := func(at *string) (is bool) {
-		if *at, is = texts.Replace(*at); is {
-			found = true
+	replace := func(at *string) {
+		if text, is := texts.Replace(*at); is {
+			*at, found = text, true
 		}
-		return is
 	}
 	replace(&e.Body)
 	for i := range e.Commitments {
 		replace(&e.Commitments[i].Reason)
 	}
-	if replace(&e.Key) { // keys differ, whatever they were made of
-		e.Key += "-" + strconv.FormatInt(e.ID, 10)
+	if key, is := texts.ReplaceKey(e.Key, e.ID); is {
+		e.Key, found = key, true
 	}
 	for _, r := range e.IdempotencyRecords {
 		for _, f := range r.Failures {

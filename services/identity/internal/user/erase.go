@@ -70,28 +70,33 @@ func (u *User) erase(instead, salt string) {
 	u.endSessions()
 }
 
-// EraseTexts is the part of an erasure that takes the person out of the names of users who are nobody's, such as "Carer
-// of Zoe Abbott". Whoever is called the same has that name as its own.
+// EraseTexts is the part of an erasure that takes the person out of the names and keys of users who are nobody's, such
+// as "Carer of Zoe Abbott". Whoever is called the same has that name as its own.
 func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return s.eachUser(func(ctx context.Context, u User) (int, error) {
-		if !u.mentions(texts, p.Instead) {
+		if !u.forget(texts, p.Instead) {
 			return 0, nil
 		}
 		_, err := s.change(ctx, u.ID, func(u *User) error {
-			if !u.mentions(texts, p.Instead) {
+			if !u.forget(texts, p.Instead) {
 				return record.ErrUnchanged
 			}
-			u.Name, _ = texts.Replace(u.Name)
 			return nil
 		})
 		return 1, err
 	})
 }
 
-func (u User) mentions(texts *erasure.Texts, instead string) bool {
-	name, found := texts.Replace(u.Name)
-	return found && u.ElementID == 0 && name != instead
+// forget takes an erased person out of a user who is nobody's, and says whether it was there.
+func (u *User) forget(texts *erasure.Texts, instead string) bool {
+	name, named := texts.Replace(u.Name)
+	if u.ElementID != 0 || named && name == instead {
+		return false
+	}
+	key, keyed := texts.ReplaceKey(u.Key, u.ID)
+	u.Name, u.Key = name, key
+	return named || keyed
 }
 
 // EraseAnswers is the part of an erasure that forgets the answers kept for repeated requests that name the person.
