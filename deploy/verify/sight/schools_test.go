@@ -44,8 +44,9 @@ func district(t *testing.T, system *servicetest.System) *world {
 		}
 	}
 	w.enter(t, system, map[string]fields{
-		"of north": {"element": "Staff:itself"}, "of both": {"element": "Staff:a teacher of both"},
-		"of none": {"element": "Staff:a teacher of none"}, "script": {},
+		"of north": {"element": "Staff:itself", "can_add_events": true},
+		"of both":  {"element": "Staff:a teacher of both", "can_add_events": true},
+		"of none":  {"element": "Staff:a teacher of none"}, "script": {},
 		"guest": {"kind": "guest"}, "pupil": {"kind": "pupil", "element": "Pupil:a pupil of north"},
 	})
 	w.clients["admin"] = w.admin
@@ -66,6 +67,7 @@ func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *te
 		}
 	}
 	w.compareMany(t)
+	w.compareClashes(t)
 	w.compareMove(t)
 }
 
