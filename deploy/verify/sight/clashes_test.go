@@ -118,7 +118,9 @@ func (w *world) compareClashes(t *testing.T) {
 		"body": "Hearing", "event_category_id": b.lesson, "starts_at": "2026-09-07T00:00",
 		"ends_at": "2026-09-07T23:59",
 	}}).Must(t, http.StatusOK).Int(t, "event.id")
-	for viewer, told := range map[string]bool{"of north": false, "of both": true, "admin": true} {
+	for viewer, told := range map[string]bool{
+		"of north": false, "of both": true, "admin": true, "pupil": false, "guest": true,
+	} {
 		b.client = w.clients[viewer]
 		for _, row := range section(t, clashAnswers) {
 			ask := bookings[row[0]]
