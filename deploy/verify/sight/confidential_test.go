@@ -238,3 +238,42 @@ func (w *world) compareUntold(t *testing.T) {
 	}
 	t.Errorf("nothing to decide: %s", found.Body)
 }
+
+// compareEntries takes entries off events: whoever may edit all events has to see the event and may know what it is.
+// Its organiser, and who decides on the entry, need neither.
+func (w *world) compareEntries(t *testing.T) {
+	w.add(t, "minibuses", "groups", fields{"name": "Group Minibuses", "resource": true})
+	w.keep(t, "minibuses", "keeper")
+	for _, c := range []struct {
+		who      string
+		category int64
+		code     int
+	}{
+		{"editor", w.care, http.StatusForbidden}, {"monitor", w.lesson, http.StatusForbidden},
+		{"staff", w.care, http.StatusOK}, {"keeper", w.care, http.StatusOK}, {"keeper", w.lesson, http.StatusOK},
+		{"editor", w.lesson, http.StatusOK}, {"monitor", w.wide, http.StatusOK}, {"maker", w.care, http.StatusOK},
+	} {
+		made := w.clients["maker"].Post(t, "/api/events", fields{
+			"event": fields{
+				"body": "Entries", "event_category_id": c.category, "organiser_id": w.elements["a teacher"].id,
+				"starts_at": "2026-09-09T09:00", "ends_at": "2026-09-09T10:00",
+			},
+			"elements": []string{fmt.Sprint(w.elements["minibuses"].id), fmt.Sprint(w.elements["another property"].id)},
+		}).Must(t, http.StatusOK)
+		request := fmt.Sprintf("/api/requests/%d", made.Int(t, "event.requests.0.id"))
+		change, client := c.code, w.clients[c.who]
+		if c.who == "staff" { // an organiser changes no quantity
+			change = http.StatusForbidden
+		}
+		a := client.Patch(t, request, fields{"request": fields{"quantity": 3}})
+		for what, got := range map[string][2]int{
+			"PATCH " + request: {a.Code, change}, "DELETE " + request: {client.Delete(t, request).Code, c.code},
+			"DELETE of the commitment": {client.Delete(t,
+				fmt.Sprintf("/api/commitments/%d", made.Int(t, "event.commitments.0.id"))).Code, c.code},
+		} {
+			if got[0] != got[1] {
+				t.Errorf("%s by the %s, of the category %d: %d, want %d", what, c.who, c.category, got[0], got[1])
+			}
+		}
+	}
+}

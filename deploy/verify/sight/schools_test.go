@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	schoolPersons = "persons with BELFRY_STAFF_SEE=school"
+	schoolPersons = "persons with BELFRY_STAFF_SEE=school, pupils and guests with all"
 	schoolRoutes  = "routes that show more of a person than its list form"
 )
 
@@ -44,9 +44,11 @@ func district(t *testing.T, system *servicetest.System) *world {
 		}
 	}
 	w.enter(t, system, map[string]fields{
-		"of north": {"element": "Staff:itself"}, "of both": {"element": "Staff:a teacher of both"},
-		"of none": {"element": "Staff:a teacher of none"}, "script": {},
-		"guest": {"kind": "guest"}, "pupil": {"kind": "pupil", "element": "Pupil:a pupil of north"},
+		"of north": {"element": "Staff:itself", "can_add_events": true},
+		"of both":  {"element": "Staff:a teacher of both", "can_add_events": true},
+		"of none":  {"element": "Staff:a teacher of none"}, "script": {},
+		"guest": {"kind": "guest", "can_add_events": true},
+		"pupil": {"kind": "pupil", "element": "Pupil:a pupil of north", "can_add_events": true},
 	})
 	w.clients["admin"] = w.admin
 	return w
@@ -54,18 +56,19 @@ func district(t *testing.T, system *servicetest.System) *world {
 
 func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *testing.T) {
 	w := district(t, servicetest.Start(t, servicetest.Options{Env: map[string]string{
-		"BELFRY_STAFF_SEE": "school", "BELFRY_PUPILS_SEE": "own",
+		"BELFRY_STAFF_SEE": "school", "BELFRY_PUPILS_SEE": "all", "BELFRY_GUESTS_SEE": "all",
 	}}))
 	for _, row := range section(t, schoolPersons) {
 		x, ok := w.elements[row[0]]
 		if !ok {
 			t.Fatalf("the table has %q, which is not there", row[0])
 		}
-		for i, viewer := range []string{"of north", "of both", "of none", "script", "admin"} {
+		for i, viewer := range []string{"of north", "of both", "of none", "script", "admin", "pupil", "guest"} {
 			w.compareSchool(t, viewer, x, row[1+i])
 		}
 	}
 	w.compareMany(t)
+	w.compareClashes(t)
 	w.compareMove(t)
 }
 
@@ -113,7 +116,9 @@ func (w *world) compareMany(t *testing.T) {
 			"a teacher of both": true, "a teacher of south": false,
 		},
 	} {
-		for viewer, all := range map[string]bool{"of north": false, "of both": true, "of none": true, "admin": true} {
+		for viewer, all := range map[string]bool{
+			"of north": false, "of both": true, "of none": true, "admin": true, "pupil": false, "guest": true,
+		} {
 			a := w.clients[viewer].Get(t, path).Must(t, http.StatusOK)
 			for what, near := range names {
 				if got := strings.Contains(a.Body, w.elements[what].name); got != (near || all) {

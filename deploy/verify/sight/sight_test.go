@@ -132,6 +132,7 @@ func TestDecisionsPart9_EveryRouteShowsWhatTheTableSays(t *testing.T) {
 				w.compareContents(t)
 				w.compareWrites(t)
 				w.compareConfidential(t)
+				w.compareEntries(t)
 				w.compareChanges(t)
 			}
 		})

@@ -29,6 +29,7 @@ type world struct {
 	events   map[string]thing
 	own      map[string]thing // an event of each user
 	lesson   int64            // a category
+	wide     int64            // a school-wide one
 	care     int64            // a confidential one
 	hours    int
 }
@@ -106,6 +107,7 @@ func (w *world) login(t *testing.T, system *servicetest.System) {
 		"clerk": {}, "keeper": {"kind": "guest"},
 		"maker":     {"can_add_events": true, "can_add_notes": true},
 		"colleague": {"can_add_events": true, "can_add_notes": true}, "editor": {"edit_all_events": true},
+		"monitor": {"kind": "pupil", "edit_all_events": true},
 	})
 }
 
@@ -136,7 +138,7 @@ func (w *world) book(t *testing.T) {
 		fields{"key": "wide", "name": "School-wide", "busy": true, "schoolwide": true},
 		fields{"key": "care", "name": "Care", "busy": true, "confidential": true})
 	lesson, wide := ids["lesson"], ids["wide"]
-	w.lesson, w.care = lesson, ids["care"]
+	w.lesson, w.wide, w.care = lesson, wide, ids["care"]
 	staff := w.clients["staff"]
 	hall := "a location"
 	w.event(t, staff, "with the pupil", lesson, "itself", "another pupil", hall)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,15 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	s.Get(t, path("/api/admin/elements/%d", bea)).Must(t, http.StatusOK)
 	if got := s.looks(t, path("element=%d", bea), 1); len(got) != 1 {
 		t.Errorf("at Bea looked %q", got)
+	}
+	cleo, dan := s.pupil(t, "Cleo"), s.pupil(t, "Dan")
+	s.Get(t, "/api/admin/elements?entity_type=Pupil&limit=1000").Must(t, http.StatusOK)
+	s.Get(t, "/api/admin/elements?key=Pupil:"+s.mark+"Cleo").Must(t, http.StatusOK)
+	if got := s.looks(t, path("element=%d", cleo), 1); len(got) != 1 || !strings.HasSuffix(got[0], " detail") {
+		t.Errorf("at Cleo, who was chosen by key, looked %q", got)
+	}
+	if got := s.looks(t, path("element=%d", dan), 0); len(got) != 0 {
+		t.Errorf("at Dan, who was in a list, looked %q", got)
 	}
 	for _, query := range []string{"element=x", "user=x", "since=x", "after=x"} {
 		s.Get(t, "/api/admin/access/elements?"+query).WantCode(t, http.StatusBadRequest)

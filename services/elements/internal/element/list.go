@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/audit"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 )
@@ -23,8 +24,8 @@ type Filter struct {
 }
 
 // List returns a page of elements in order of id, and the id after which the next page begins, 0 after the last page.
-// They are those that p administers. A Missing problem when there is no such school, Malformed when it is none,
-// Forbidden when it is not p's.
+// They are those that p administers. A list by key, which has one element at most, is a look at whom it shows.
+// A Missing problem when there is no such school, Malformed when it is none, Forbidden when it is not p's.
 func (s *Service) List(
 	ctx context.Context, p principal.Principal, f Filter,
 ) (page []Element, next int64, err error) {
@@ -44,6 +45,9 @@ func (s *Service) List(
 	if err == nil && len(page) > limit {
 		page = page[:limit]
 		next = page[limit-1].ID
+	}
+	if err == nil && f.Key != "" {
+		s.looked(ctx, s.viewer(p).ElementID, audit.LookDetail, page...)
 	}
 	return page, next, err
 }

@@ -17,7 +17,8 @@ import (
 //
 // When clashes are refused, the elements are reserved until write has returned; while it is not known whether the event
 // may still be stored, the reservations stay, and whoever finds one in the way fences the event. When clashes are
-// reported, they are looked for after the write: of two who add at once, at least one hears of the other.
+// reported, they are looked for after the write: of two who add at once, at least one hears of the other. A report has
+// nothing of persons who are hidden from its reader.
 //
 // An event that takes no time, or of a category that is not busy, clashes with nothing. The category is read unless it
 // is given.
@@ -81,12 +82,17 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 			func(c event.Commitment) bool { return c.ElementID == element.ID },
 		)
 	})
-	return s.reaches(ctx, absent, a.Event.Days(s.o.Zone))
+	var reader *fact.Sight // what is refused is exact, whoever asks
+	if a.Mode == event.ReportClashes {
+		reader = &a.Reader
+	}
+	return s.reaches(ctx, absent, a.Event.Days(s.o.Zone), reader)
 }
 
-// reaches returns the reaches on these days of those of the elements that can clash, in order of id.
+// reaches returns the reaches on these days of those of the elements that can clash, in order of id. With a reader of
+// what clashes, elements that are hidden from it have none, and elements records that it looks at the others.
 func (s *Service) reaches(
-	ctx context.Context, elements []fact.Element, days wiretime.Days,
+	ctx context.Context, elements []fact.Element, days wiretime.Days, reader *fact.Sight,
 ) ([]fact.ElementReaches, error) {
 	var ids []int64
 	for _, element := range elements {
@@ -95,7 +101,11 @@ func (s *Service) reaches(
 		}
 	}
 	slices.Sort(ids) // all who reserve several do so in this order, so that no two wait for each other
-	return s.o.Elements.Reaches(ctx, fact.ReachesQuestion{IDs: ids, Days: days})
+	q := fact.ReachesQuestion{IDs: ids, Days: days}
+	if reader != nil {
+		q.Onlooker, q.InSchool = &reader.ElementID, reader.InSchool
+	}
+	return s.o.Elements.Reaches(ctx, q)
 }
 
 // busy says whether the category of an addition's event is busy.

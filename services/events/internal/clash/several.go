@@ -17,6 +17,9 @@ type Several struct {
 	// Moving says that they are stored, at the times that they leave. One that clashes stays there, so that it may be
 	// what others of them clash with.
 	Moving bool
+	// Reader is who is shown the clashes as a report: nothing of persons who are hidden from it. Nil: they are decided
+	// by, and are exact.
+	Reader *fact.Sight
 }
 
 // Each returns the clashes of each of the events, maxClashes in all.
@@ -74,7 +77,7 @@ func (s *Service) candidatesOf(ctx context.Context, several Several) ([]fact.Ele
 		of := e.Days(s.o.Zone)
 		days.First, days.Last = min(days.First, of.First), max(days.Last, of.Last)
 	}
-	return s.reaches(ctx, several.Elements, days)
+	return s.reaches(ctx, several.Elements, days, several.Reader)
 }
 
 func (s *Service) each(

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -48,7 +49,7 @@ func (s *Service) addOnce(
 	if failures, done, err := e.repeated(submission); err != nil {
 		return View{}, nil, err
 	} else if done {
-		v, err := s.replay(ctx, e, submission, failures)
+		v, err := s.replay(ctx, p, e, submission, failures)
 		return v, failures, err
 	}
 	if err := submission.Match.Check(e.Version); err != nil {
@@ -65,7 +66,7 @@ func (s *Service) addOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	addition := submission.addition(e, nil, l)
+	addition := submission.addition(e, nil, l, fact.SightOf(s.sights, p))
 	write := func(refused map[int64]bool) (Event, []Commitment, error) {
 		if faults := submission.refusedWhole(refused, l); faults != nil {
 			return Event{}, nil, problem.InvalidFields(faults)

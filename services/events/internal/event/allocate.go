@@ -61,7 +61,7 @@ func (s *Service) allocateOnce(
 	if err != nil {
 		return View{}, nil, err
 	}
-	addition := submission.addition(e, nil, l)
+	addition := submission.addition(e, nil, l, fact.SightOf(s.sights, p))
 	addition.Elements = slices.DeleteFunc(addition.Elements, func(f fact.Element) bool {
 		return !members[f.ID] || !f.Current || f.EntityType == form.Group // these fail whether they are booked or not
 	})

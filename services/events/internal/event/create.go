@@ -25,7 +25,7 @@ func (s *Service) Create(
 	if !p.Permissions.CanAddEvents {
 		return View{}, nil, forbidden()
 	}
-	v, failures, found, err := s.findCreated(ctx, submission)
+	v, failures, found, err := s.findCreated(ctx, p, submission)
 	if err == nil && !found {
 		v, failures, err = s.createNew(ctx, p, f, submission)
 	}
@@ -97,7 +97,7 @@ func (s *Service) insert(
 		}
 		return e, e.Commitments, err
 	}
-	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, of, l), write)
+	e, clashes, err := s.clashes.Book(ctx, submission.addition(e, of, l, fact.SightOf(s.sights, p)), write)
 	if err != nil {
 		return View{}, nil, err
 	}

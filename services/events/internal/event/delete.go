@@ -97,8 +97,9 @@ func (s *Service) deleteRequest(ctx context.Context, p principal.Principal, id i
 	})
 }
 
-// takeOff removes something from an event that was read. Forbidden without edit rights on it or administration of
-// one of the elements; remove returns record.ErrNotFound when another was first.
+// takeOff removes something from an event that was read. Forbidden without edit rights on it, which p has to see and
+// may know, or administration of one of the elements, or unless p organises it; remove returns record.ErrNotFound when
+// another was first.
 func (s *Service) takeOff(
 	ctx context.Context, p principal.Principal, read Event, elementIDs []int64, remove func(*Event) error,
 ) error {
@@ -107,13 +108,12 @@ func (s *Service) takeOff(
 		return err
 	}
 	_, err = s.store.Change(ctx, read.ID, func(e *Event) error {
-		if err := remove(e); err != nil {
-			return err
-		}
 		if !mayRemove(p, e, elements...) {
-			return forbidden()
+			if err := s.mustEdit(ctx, p, e); err != nil {
+				return err
+			}
 		}
-		return nil
+		return remove(e)
 	})
 	return err
 }

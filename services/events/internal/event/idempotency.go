@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/idempotency"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
@@ -72,7 +74,7 @@ func (e *Event) repeated(submission Submission) (failures []Failure, done bool, 
 
 // findCreated finds the event that a create with that key has made already, and shows it as replay does.
 func (s *Service) findCreated(
-	ctx context.Context, submission Submission,
+	ctx context.Context, p principal.Principal, submission Submission,
 ) (_ View, failures []Failure, found bool, err error) {
 	if !submission.IdempotencyKey.Given() {
 		return View{}, nil, false, nil
@@ -87,13 +89,15 @@ func (s *Service) findCreated(
 	if failures, _, err = e.repeated(submission); err != nil {
 		return View{}, nil, false, err
 	}
-	v, err := s.replay(ctx, e, submission, failures)
+	v, err := s.replay(ctx, p, e, submission, failures)
 	return v, failures, true, err
 }
 
 // replay shows the event as it is to a request that was done before, with the clashes that there are now of what it
 // added, when they are asked for.
-func (s *Service) replay(ctx context.Context, e Event, submission Submission, failures []Failure) (View, error) {
+func (s *Service) replay(
+	ctx context.Context, p principal.Principal, e Event, submission Submission, failures []Failure,
+) (View, error) {
 	l := newLookup()
 	if err := s.fetch(ctx, l, append(e.elementIDs(), elementsOf(submission.Elements)...)); err != nil {
 		return View{}, err
@@ -110,7 +114,8 @@ func (s *Service) replay(ctx context.Context, e Event, submission Submission, fa
 			added.Elements = append(added.Elements, element)
 		}
 	}
-	v.Clashes, err = s.clashes.Report(ctx, added.addition(before, nil, l), e, e.Commitments)
+	addition := added.addition(before, nil, l, fact.SightOf(s.sights, p))
+	v.Clashes, err = s.clashes.Report(ctx, addition, e, e.Commitments)
 	return v, err
 }
 

@@ -17,7 +17,7 @@ type RequestView struct {
 }
 
 // ChangeQuantity sets the quantity of a request (decisions, part 5). Missing; Forbidden without edit rights on the
-// event or administration of the group; Invalid when the quantity is missing, unreadable or not right.
+// event, which p has to see and may know, or administration of the group; Invalid when the quantity is missing, unreadable or not right.
 func (s *Service) ChangeQuantity(
 	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
 ) (RequestView, error) {
@@ -37,7 +37,9 @@ func (s *Service) ChangeQuantity(
 			return record.ErrNotFound
 		}
 		if !mayChangeQuantity(p, e, view.Element) {
-			return forbidden()
+			if err := s.mustEdit(ctx, p, e); err != nil {
+				return err
+			}
 		}
 		before := r.Quantity
 		view.Request, view.Allocated = *r, e.Allocated(id)

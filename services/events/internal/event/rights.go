@@ -13,8 +13,12 @@ func forbidden() error { return problem.New(problem.Forbidden, "") }
 
 // mayEdit says whether p has edit rights on the event (decisions, part 4): an admin, one who may edit all events,
 // or its owner.
-func mayEdit(p principal.Principal, e *Event) bool {
-	return p.Permissions.Admin || p.Permissions.EditAllEvents || (e.OwnerID != 0 && e.OwnerID == p.UserID)
+func mayEdit(p principal.Principal, e *Event) bool { return p.Permissions.EditAllEvents || owns(p, e) }
+
+// owns says whether p may do all that the event's owner may, who sees it and may know what it is: the owner, or an
+// admin.
+func owns(p principal.Principal, e *Event) bool {
+	return p.Permissions.Admin || (e.OwnerID != 0 && e.OwnerID == p.UserID)
 }
 
 // organises says whether p is the event's organiser: the user who is that staff element.
@@ -22,15 +26,17 @@ func organises(p principal.Principal, e *Event) bool {
 	return e.OrganiserID != 0 && e.OrganiserID == p.ElementID
 }
 
-// mayRemove says whether p may delete a commitment or request that is one of these elements': with edit rights, as
-// the event's organiser, or as an administrator of one of them (decisions, part 4).
+// mayRemove says whether p may delete a commitment or request that is one of these elements', whatever it sees of the
+// event: as its owner or organiser, or as an administrator of one of them (decisions, part 4). Others with edit rights
+// are for mustEdit.
 func mayRemove(p principal.Principal, e *Event, elements ...fact.Element) bool {
-	return mayEdit(p, e) || organises(p, e) ||
+	return owns(p, e) || organises(p, e) ||
 		slices.ContainsFunc(elements, func(f fact.Element) bool { return p.Administers(f.Administrators) })
 }
 
-// mayChangeQuantity says whether p may change the quantity of a request for an element: with edit rights, which
-// adding needs too, or as an administrator of the element, who allocates the items.
+// mayChangeQuantity says whether p may change the quantity of a request for an element, whatever it sees of the event:
+// as its owner, or as an administrator of the element, who allocates the items. Others with edit rights, which adding
+// needs too, are for mustEdit.
 func mayChangeQuantity(p principal.Principal, e *Event, element fact.Element) bool {
-	return mayEdit(p, e) || p.Administers(element.Administrators)
+	return owns(p, e) || p.Administers(element.Administrators)
 }

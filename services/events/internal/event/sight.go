@@ -317,6 +317,9 @@ func (s *Service) mustKnow(ctx context.Context, v Sight, e *Event) error {
 
 // mustEdit returns Forbidden unless p has edit rights on an event, sees it and may know what it is.
 func (s *Service) mustEdit(ctx context.Context, p principal.Principal, e *Event) error {
+	if owns(p, e) {
+		return nil
+	}
 	if !mayEdit(p, e) {
 		return forbidden()
 	}
@@ -376,6 +379,28 @@ func (s *Service) SeenClashes(
 	}
 	seen, err = s.showClashes(ctx, v, clashes)
 	return seen, v.All(), err
+}
+
+// Reader returns who reads a report of clashes when p does.
+func (s *Service) Reader(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
+
+// Hidden returns those of the elements that are persons whose events p may not be told of, though it sees everything in
+// lists. Elements is asked only where there may be such, and records that p looks at the others.
+func (s *Service) Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error) {
+	who := s.Reader(p)
+	if !who.InSchool || len(ids) == 0 {
+		return nil, nil
+	}
+	slices.Sort(ids)
+	reached, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+		IDs: slices.Compact(ids), Days: wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.FirstEventDay},
+		Onlooker: &who.ElementID, InSchool: true,
+	})
+	hidden := map[int64]bool{}
+	for _, r := range reached {
+		hidden[r.ElementID] = r.Hidden
+	}
+	return hidden, err
 }
 
 // Seen returns those of the events that p sees, and whether p sees everything.

@@ -54,6 +54,7 @@ type Addition struct {
 	Event    Event              // as it is before
 	Category *category.Category // of the event; nil: it is still to be read
 	Elements []fact.Element     // those submitted that exist, each once
+	Reader   fact.Sight         // who is shown the clashes
 }
 
 // WriteAddition stores an addition without the elements that it must refuse, and returns the event as it is stored,
@@ -61,8 +62,8 @@ type Addition struct {
 type WriteAddition func(refused map[int64]bool) (e Event, added []Commitment, err error)
 
 // addition is the submission as an addition to an event; the lookup has been asked for its elements.
-func (s Submission) addition(e Event, of *category.Category, l *lookup) Addition {
-	a := Addition{Mode: s.Clashes, Event: e, Category: of}
+func (s Submission) addition(e Event, of *category.Category, l *lookup, reader fact.Sight) Addition {
+	a := Addition{Mode: s.Clashes, Event: e, Category: of, Reader: reader}
 	for _, id := range elementsOf(s.Elements) {
 		if element, exists := l.elements[id]; exists {
 			a.Elements = append(a.Elements, element)

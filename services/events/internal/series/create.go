@@ -80,7 +80,10 @@ func (s *Service) createNew(
 	}
 	made.Key = submission.IdempotencyKey
 	v := View{Series: made, Elements: draft.Elements}
-	several := clash.Several{Events: made.events(), Category: draft.Category, Elements: draft.Facts()}
+	several := clash.Several{
+		Events: made.events(), Category: draft.Category, Elements: draft.Facts(),
+		Reader: s.reader(p, made.Repeat.Clashes),
+	}
 	if q.DryRun {
 		clashes := make([][]event.Clash, len(made.Plan))
 		if made.Repeat.Clashes != IgnoreClashes {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -38,14 +39,48 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 		// These name events that p may not see.
 		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
 	}
-	return View{Series: found, Events: seen}, nil
+	if all {
+		found.LeftOut, err = s.untold(ctx, p, found.LeftOut)
+	}
+	return View{Series: found, Events: seen}, err
+}
+
+// reader is who is shown the clashes of a series that p makes or changes: nil where they are decided by.
+func (s *Service) reader(p principal.Principal, clashes Clashing) *fact.Sight {
+	if clashes != ReportClashes {
+		return nil
+	}
+	reader := s.o.Events.Reader(p)
+	return &reader
+}
+
+// untold takes out of what was left out the events of those persons of whose events p may not be told.
+func (s *Service) untold(ctx context.Context, p principal.Principal, left []LeftOut) ([]LeftOut, error) {
+	var ids []int64
+	for _, l := range left {
+		if l.ElementID != 0 {
+			ids = append(ids, l.ElementID)
+		}
+	}
+	hidden, err := s.o.Events.Hidden(ctx, p, ids)
+	left = slices.Clone(left)
+	for i, l := range left {
+		if hidden[l.ElementID] {
+			left[i].EventID = 0
+		}
+	}
+	return left, err
 }
 
 // trim leaves out of a series that p has just made what it does not see.
 func (s *Service) trim(ctx context.Context, p principal.Principal, v View) (View, error) {
 	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
 	v.Clashes = clashes
-	if err != nil || all {
+	if err != nil {
+		return v, err
+	}
+	if all {
+		v.LeftOut, err = s.untold(ctx, p, v.LeftOut)
 		return v, err
 	}
 	v.LeftOut = slices.Clone(v.LeftOut)
@@ -94,7 +129,9 @@ func (s *Service) report(ctx context.Context, p principal.Principal, v *View) er
 		return err
 	}
 	draft := event.Draft{Event: v.Pattern, Elements: v.Elements}
-	v.Clashes, err = s.o.Clashes.Each(ctx, clash.Several{Events: v.events(), Category: of, Elements: draft.Facts()})
+	v.Clashes, err = s.o.Clashes.Each(ctx, clash.Several{
+		Events: v.events(), Category: of, Elements: draft.Facts(), Reader: s.reader(p, ReportClashes),
+	})
 	return err
 }
 

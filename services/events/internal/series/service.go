@@ -81,6 +81,10 @@ type Events interface {
 	SeenClashes(
 		ctx context.Context, p principal.Principal, clashes [][]event.Clash,
 	) (seen [][]event.Clash, all bool, err error)
+	// Reader returns who reads a report of clashes when p does. Hidden returns those of the elements whose events p may
+	// not be told of, though it sees everything.
+	Reader(p principal.Principal) fact.Sight
+	Hidden(ctx context.Context, p principal.Principal, ids []int64) (map[int64]bool, error)
 	Change(
 		ctx context.Context, p principal.Principal, id int64, f event.Fields, match record.Match,
 	) (event.View, error)

@@ -15,7 +15,7 @@ import (
 
 // run tries a prepared change, or makes it.
 func (t *transformation) run(ctx context.Context, p principal.Principal) (ChangeView, error) {
-	several, err := t.taking(ctx)
+	several, err := t.taking(ctx, p)
 	if err != nil {
 		return ChangeView{}, err
 	}
@@ -46,8 +46,11 @@ func (t *transformation) run(ctx context.Context, p principal.Principal) (Change
 
 // taking are the events of which clashes are looked for, as they will be: those that will take up their elements at a
 // time when they did not before, or, when clashes are reported, all.
-func (t *transformation) taking(ctx context.Context) (clash.Several, error) {
-	several := clash.Several{Category: category.Category{Flags: category.Flags{Busy: true}}, Moving: true}
+func (t *transformation) taking(ctx context.Context, p principal.Principal) (clash.Several, error) {
+	several := clash.Several{
+		Category: category.Category{Flags: category.Flags{Busy: true}}, Moving: true,
+		Reader: t.s.reader(p, t.q.Clashes),
+	}
 	if t.q.Clashes == IgnoreClashes {
 		return several, nil
 	}
@@ -177,7 +180,7 @@ func (s *Service) outcome(
 		v.Kept = append(v.Kept, KeptEvent{k, byID[k.EventID]})
 	}
 	if clashes == ReportClashes {
-		if v.Clashes, err = s.clashesOf(ctx, v.Changed); err != nil {
+		if v.Clashes, err = s.clashesOf(ctx, p, v.Changed); err != nil {
 			return ChangeView{}, err
 		}
 	}
@@ -185,8 +188,10 @@ func (s *Service) outcome(
 	return v, err
 }
 
-// clashesOf returns the clashes of each of the events, with others than these.
-func (s *Service) clashesOf(ctx context.Context, events []event.Event) ([][]event.Clash, error) {
+// clashesOf returns the clashes of each of the events, with others than these, as p is told of them.
+func (s *Service) clashesOf(
+	ctx context.Context, p principal.Principal, events []event.Event,
+) ([][]event.Clash, error) {
 	var ids, categories []int64
 	for _, e := range events {
 		categories = append(categories, e.CategoryID)
@@ -202,7 +207,9 @@ func (s *Service) clashesOf(ctx context.Context, events []event.Event) ([][]even
 	if err != nil {
 		return nil, err
 	}
-	several := clash.Several{Category: category.Category{Flags: category.Flags{Busy: true}}}
+	several := clash.Several{
+		Category: category.Category{Flags: category.Flags{Busy: true}}, Reader: s.reader(p, ReportClashes),
+	}
 	var at []int
 	for i, e := range events {
 		if busy[e.CategoryID] {
@@ -222,11 +229,25 @@ func (s *Service) clashesOf(ctx context.Context, events []event.Event) ([][]even
 func (s *Service) trimChange(ctx context.Context, p principal.Principal, v ChangeView) (ChangeView, error) {
 	clashes, all, err := s.o.Events.SeenClashes(ctx, p, v.Clashes)
 	v.Clashes = clashes
-	if err != nil || all {
+	if err != nil {
 		return v, err
 	}
-	for i := range v.Kept {
-		v.Kept[i].OtherID = 0
+	var hidden map[int64]bool
+	if all {
+		var ids []int64
+		for _, k := range v.Kept {
+			if k.ElementID != 0 {
+				ids = append(ids, k.ElementID)
+			}
+		}
+		if hidden, err = s.o.Events.Hidden(ctx, p, ids); err != nil {
+			return v, err
+		}
+	}
+	for i, k := range v.Kept {
+		if !all || hidden[k.ElementID] {
+			v.Kept[i].OtherID = 0
+		}
 	}
 	return v, nil
 }

@@ -1,0 +1,159 @@
+package sight
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+)
+
+const clashAnswers = "answers about what takes up a person whom the caller books"
+
+// booker books a person at one time after another of a day on which an event takes it up.
+type booker struct {
+	client         *servicetest.Client
+	lesson, person int64
+	times          *int // that were booked
+}
+
+// at is the next time, on a day.
+func (b booker) at(day string) fields {
+	*b.times++
+	start := time.Date(2026, 9, 7, 0, 10**b.times, 0, 0, time.UTC)
+	return fields{
+		"body": fmt.Sprintf("Booking %d", *b.times), "event_category_id": b.lesson,
+		"starts_at": day + start.Format("T15:04"), "ends_at": day + start.Add(9*time.Minute).Format("T15:04"),
+	}
+}
+
+func (b booker) create(t *testing.T, more fields) servicetest.Answer {
+	t.Helper()
+	more["event"], more["elements"] = b.at("2026-09-07"), []string{fmt.Sprint(b.person)}
+	return b.client.Post(t, "/api/events", more)
+}
+
+func (b booker) add(t *testing.T, clashes string) servicetest.Answer {
+	t.Helper()
+	made := b.client.Post(t, "/api/events", fields{"event": b.at("2026-09-07")}).Must(t, http.StatusOK)
+	return b.client.Post(t, fmt.Sprintf("/api/events/%d/add", made.Int(t, "event.id")),
+		fields{"elements": []string{fmt.Sprint(b.person)}, "clashes": clashes})
+}
+
+// series makes one of that day, when the person is taken up, and the next.
+func (b booker) series(t *testing.T, clashes string, try bool) servicetest.Answer {
+	t.Helper()
+	return b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2", "clashes": clashes, "dry_run": try}})
+}
+
+// change makes a series and moves it, by its second event.
+func (b booker) change(t *testing.T, clashes string, try bool) servicetest.Answer {
+	t.Helper()
+	made := b.create(t, fields{"repeat": fields{"rule": "FREQ=DAILY;COUNT=2"}}).Must(t, http.StatusOK)
+	event := b.at("2026-09-08")
+	delete(event, "event_category_id")
+	return b.client.Patch(t, fmt.Sprintf("/api/events/%d?scope=all", made.Int(t, "series.events.1.id")),
+		fields{"event": event, "clashes": clashes, "dry_run": try})
+}
+
+// bookings are how each answer of the table is asked for.
+var bookings = map[string]func(t *testing.T, b booker) servicetest.Answer{
+	"POST /api/events, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
+		return b.create(t, fields{"clashes": "report"})
+	},
+	"POST /api/events, clashes: refuse": func(t *testing.T, b booker) servicetest.Answer {
+		return b.create(t, fields{"clashes": "refuse"})
+	},
+	"POST /api/events/{id}/add, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
+		return b.add(t, "report")
+	},
+	"POST /api/events/{id}/add, clashes: refuse": func(t *testing.T, b booker) servicetest.Answer {
+		return b.add(t, "refuse")
+	},
+	"POST /api/events, a series to try, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
+		return b.series(t, "report", true)
+	},
+	"POST /api/events, a series to try, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
+		return b.series(t, "skip", true)
+	},
+	"POST /api/events, a series, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
+		return b.series(t, "report", false)
+	},
+	"POST /api/events, a series, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
+		return b.series(t, "skip", false)
+	},
+	"POST /api/events, a series, clashes: refuse": func(t *testing.T, b booker) servicetest.Answer {
+		return b.series(t, "refuse", false)
+	},
+	"GET /api/series/{id}": func(t *testing.T, b booker) servicetest.Answer {
+		made := b.series(t, "skip", false).Must(t, http.StatusOK)
+		return b.client.Get(t, fmt.Sprintf("/api/series/%d", made.Int(t, "series.id")))
+	},
+	"PATCH /api/events/{id}?scope=all, to try, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
+		return b.change(t, "report", true)
+	},
+	"PATCH /api/events/{id}?scope=all, clashes: report": func(t *testing.T, b booker) servicetest.Answer {
+		return b.change(t, "report", false)
+	},
+	"PATCH /api/events/{id}?scope=all, to try, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
+		return b.change(t, "skip", true)
+	},
+	"PATCH /api/events/{id}?scope=all, clashes: skip": func(t *testing.T, b booker) servicetest.Answer {
+		return b.change(t, "skip", false)
+	},
+}
+
+// compareClashes books a person of another school who is taken up: it is refused and left out as everybody is, but
+// those who may not see its timetable are not told of the event.
+func (w *world) compareClashes(t *testing.T) {
+	w.add(t, "a busy pupil", "pupils", fields{"forename": "Paul", "surname": "a busy pupil"})
+	w.join(t, "a class of south", "a busy pupil", "")
+	b := booker{
+		lesson: w.admin.Import(t, "eventcategories", fields{"key": "lesson", "name": "Lesson", "busy": true})["lesson"],
+		person: w.elements["a busy pupil"].id, times: new(int),
+	}
+	hidden := w.admin.Post(t, "/api/events", fields{"elements": []string{fmt.Sprint(b.person)}, "event": fields{
+		"body": "Hearing", "event_category_id": b.lesson, "starts_at": "2026-09-07T00:00",
+		"ends_at": "2026-09-07T23:59",
+	}}).Must(t, http.StatusOK).Int(t, "event.id")
+	for viewer, told := range map[string]bool{
+		"of north": false, "of both": true, "admin": true, "pupil": false, "guest": true,
+	} {
+		b.client = w.clients[viewer]
+		for _, row := range section(t, clashAnswers) {
+			ask := bookings[row[0]]
+			if ask == nil {
+				t.Fatalf("nobody asks %s", row[0])
+			}
+			a := ask(t, b)
+			got := strings.Contains(a.Body, "Hearing") || strings.Contains(a.Body, fmt.Sprintf(`"event_id":%d,`, hidden))
+			if want := told && !strings.HasPrefix(row[1], "refused"); got != want {
+				t.Errorf("%s tells %s of the event: %v, want %v\n%s", row[0], viewer, got, want, a.Body)
+			}
+			if strings.HasPrefix(row[1], "refused") != strings.Contains(a.Body, "is already booked") ||
+				strings.HasPrefix(row[1], "left out") != strings.Contains(a.Body, `"reason":"clash"`) {
+				t.Errorf("%s says %s to %s: %s", row[0], row[1], viewer, a.Body)
+			}
+		}
+	}
+	w.compareLooks(t, b.person)
+}
+
+// compareLooks looks whether the access log has those who were told of what takes a person up, and nobody else.
+func (w *world) compareLooks(t *testing.T, person int64) {
+	t.Helper()
+	looks := func(viewer string) int {
+		path := fmt.Sprintf("/api/admin/access/elements?element=%d&user=%d", person, w.users[viewer])
+		return strings.Count(w.admin.Get(t, path).Must(t, http.StatusOK).Body, `"what":"events"`)
+	}
+	for begun := time.Now(); looks("of both") == 0; time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > 30*time.Second {
+			t.Fatal("nobody is recorded who was told of what takes the person up")
+		}
+	}
+	if n := looks("of north"); n > 0 {
+		t.Errorf("%d reads are recorded of one who was told nothing", n)
+	}
+}
