@@ -7,7 +7,7 @@ MODULES := $(shell sed -n "s|^\t\./||p" go.work)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images package release cluster-test fresh stores \
-	stores-down standalone fuzz bench endure rollout roundtrip clean
+	stores-down standalone fuzz bench endure rollout roundtrip generators clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -84,6 +84,9 @@ roundtrip: setup-tests ## export a school of PUPILS and YEARS (1000, 5) and impo
 	trap 'go run ./deploy/dev/stores/cmd/stores down' EXIT && \
 	go test ./deploy/verify/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
 		-pupils $(or $(PUPILS),1000) -years $(or $(YEARS),5) -memory $(or $(MEMORY),100)
+
+generators: setup ## try the interface's document with openapi-typescript, Spectral and Redocly (needs node and npm)
+	@go run ./deploy/verify/generators
 
 clean: stores-down ## remove all data of this checkout
 	@rm -rf .local bin

@@ -35,6 +35,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 
 		"deploy/release/compose/compose.yaml": `VERSION:-([^}]*)`,
 		"deploy/release/compose/README.md":    `(?m)^VERSION=(.*)$`,
+		"docs/operate.md":                     `(?m)^  tag: (.*)$`,
 	}
 	for glob, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(root, glob))

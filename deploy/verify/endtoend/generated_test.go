@@ -15,23 +15,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-// generatedPrints is what the walk of testdata/generated prints.
-const generatedPrints = `booked Bletchley Park 2026-11-28T09:30:00Z 0
-uncontrolled HGO - Hannah Gordon
-uncontrolled 7 Mathematics 1
-uncontrolled Great Hall
-requested Public Calendar
-2 0 Minibuses
-day Bletchley Park
-found Bletchley Park true
-free Sports Hall
-note <p>Bring a <em>packed lunch</em>.</p>
-series of 3
-switched true
-deleted true
-change deleted
-`
-
 // walkGenerated makes a client of the run's own document by oapi-codegen, in a module of its own as a stranger's
 // program would be, and takes the README's walk with it. Nothing of the document is changed before. go.mod there pins
 // the generator.
@@ -69,8 +52,9 @@ func walkGenerated(t *testing.T, run *localRun) {
 	command("go", "tool", "oapi-codegen", "-generate", "types,client", "-package", "api", "-o", "api/api.go",
 		"openapi.json")
 	command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", "walk", ".")
-	if got := command(filepath.Join(dir, "walk")); got != generatedPrints {
-		t.Errorf("the walk prints\n%s\nwant\n%s", got, generatedPrints)
+	want := checkout.Read(t, "deploy/verify/endtoend/testdata/generated/prints.txt") // `make generators` reads it too
+	if got := command(filepath.Join(dir, "walk")); got != want {
+		t.Errorf("the walk prints\n%s\nwant\n%s", got, want)
 	}
 }
 

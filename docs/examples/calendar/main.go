@@ -74,8 +74,9 @@ func read(file string) (copied, error) {
 	return kept, json.Unmarshal(text, &kept)
 }
 
-// poll says whether anything has changed after a place, and which is the last place. A poll that is answered 410 comes
-// after a month of absence: delete the file then, and begin anew.
+// poll says whether anything has changed after a place, and which is the last place: that whose answer leads no
+// further, however many changes the answers before had. "" is before all places; its answer has the last one and no
+// changes. A poll that is answered 410 comes after a month of absence: delete the file then, and begin anew.
 func poll(ctx context.Context, c *belfry.Client, since string) (changed bool, next string, err error) {
 	for {
 		query := url.Values{"limit": {"1000"}}
@@ -90,7 +91,8 @@ func poll(ctx context.Context, c *belfry.Client, since string) (changed bool, ne
 			return false, "", err
 		}
 		fmt.Fprintf(os.Stderr, "%d changes in %d bytes\n", len(answer.Changes), c.Bytes)
-		if changed = changed || len(answer.Changes) > 0; len(answer.Changes) < 1000 {
+		changed = changed || len(answer.Changes) > 0
+		if since == "" || answer.Next == since {
 			return changed, answer.Next, nil
 		}
 		since = answer.Next
