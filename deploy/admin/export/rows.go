@@ -1,7 +1,6 @@
 package export
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,11 +110,10 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 	}
 	if len(elements) > maxElements {
 		elements = elements[:maxElements]
-		x.leftOut = append(x.leftOut, fmt.Sprintf("event %d: elements after the first %d", r.ID("id"), maxElements))
+		events.leaveOut("event %d: elements after the first %d", r.ID("id"), maxElements)
 	}
 	if place := r.Text("series_place"); place == "1" {
-		x.leftOut = append(x.leftOut,
-			fmt.Sprintf("series %d: its events are there, each by itself", r.ID("series_id")))
+		events.leaveOut("series %d: its events are there, each by itself", r.ID("series_id"))
 	}
 	starts, ends := momentOf(r, "starts_at"), momentOf(r, "ends_at")
 	references["key"], references["starts_at"], references["ends_at"] = key, starts, ends
@@ -286,7 +284,7 @@ func (x *export) exportUsers() error {
 			if err != nil {
 				return err
 			}
-			schools, err := x.schools(r)
+			schools, err := x.schools(r, files[0])
 			if err != nil {
 				return err
 			}
@@ -300,7 +298,7 @@ func (x *export) exportUsers() error {
 
 // schools are the keys of the schools that a user administers. What is no current school is left out: it gives no
 // right, and an import refuses it.
-func (x *export) schools(user client.Record) (string, error) {
+func (x *export) schools(user client.Record, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs("admin_of") {
 		name, err := x.names.element(id)
@@ -308,8 +306,7 @@ func (x *export) schools(user client.Record) (string, error) {
 			return "", err
 		}
 		if !x.names.schools[id] {
-			x.leftOut = append(x.leftOut,
-				fmt.Sprintf("user %d: administers the group %d, which is no current school", user.ID("id"), id))
+			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
 			continue
 		}
 		if x.only != nil {
