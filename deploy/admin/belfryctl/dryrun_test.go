@@ -50,8 +50,9 @@ var (
 			"Staff:18;Location:G71;Group:buses;Group:buses\n" +
 			"2,Trip,club,2026-09-08 09:00,2026-09-08 17:00,,,,Group:9A\n" +
 			"3,Same,lesson,2026-09-07 09:00,2026-09-07 10:00,,,,\n4,New,lesson,2026-09-09,2026-09-10,true,,,\n",
-		"commitments.csv": "event,element,status,reason,decided_by,decided_at\n" +
-			"1,Location:G71,rejected,Painted,,2026-09-02T09:00:00Z\n",
+		"commitments.csv": "event,element,status,reason,decided_by,decided_at,asked_by\n" +
+			"1,Location:G71,rejected,Painted,,2026-09-02T09:00:00Z,1\n" +
+			"1,Group:buses,requested,,,,1\n1,Staff:18,uncontrolled,,,,1\n",
 		"notes.csv": "key,event,contents,owner,visible_guest\n1,2,\"Bring\n\nhats\",,yes\n2,2,Same,,\n",
 	}
 )
@@ -75,9 +76,11 @@ eventcategories.csv:3: changed club Clubs: name: Club → Clubs; pecking_order: 
 		`school: (empty) → north
 events.csv:2: changed 1 Chess club: body: Chess → Chess club; category: club → lesson; ` +
 		`starts_at: 2026-09-07T16:00:00+01:00 → 2026-09-07T16:30:00+01:00; organiser: 17 → 18; owner: 1 → (empty); ` +
-		`elements: Staff:17 → Group:buses;Staff:18; status of Location:G71: confirmed → rejected; ` +
-		`reason of Location:G71: (empty) → Painted; decided_by of Location:G71: 1 → (empty); ` +
-		`decided_at of Location:G71: 2026-09-01T10:00:00+01:00 → 2026-09-02T10:00:00+01:00
+		`elements: Staff:17 → Group:buses;Staff:18; asked_by of Location:G71: (empty) → 1; ` +
+		`status of Location:G71: confirmed → rejected; reason of Location:G71: (empty) → Painted; ` +
+		`decided_by of Location:G71: 1 → (empty); ` +
+		`decided_at of Location:G71: 2026-09-01T10:00:00+01:00 → 2026-09-02T10:00:00+01:00; ` +
+		`asked_by of Group:buses: (empty) → 1; asked_by of Staff:18: (empty) → 1
 events.csv:3: changed 2 Trip: starts_at: 2026-09-08 → 2026-09-08T09:00:00+01:00; ` +
 		`ends_at: 2026-09-09 → 2026-09-08T17:00:00+01:00; all_day: true → false
 events.csv:5: created 4 New

@@ -121,6 +121,9 @@ func TestImport_OfASchool(t *testing.T) {
 	refused("events.csv:2: elements: can't be blank", with(ofNorth, "commitments.csv", "event,element,status\n",
 		"events.csv", "key,body,category,starts_at,ends_at,elements\n"+
 			"n2,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,\n"))
+	refused("events.csv:2: decisions: asked_by "+not, with(ofNorth,
+		"users.csv", ofNorth["users.csv"]+"s1,Ida,i@south.example,,yes\n",
+		"commitments.csv", "event,element,status,asked_by\nn1,Location:n1,confirmed,s1\n"))
 	refused("notes", with(ofNorth, "notes.csv", "key,event,contents\n1,n1,Boots\n"))
 	refused("403", ofNorth, "--school", fmt.Sprint(south))
 

@@ -72,7 +72,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		{"element_id": pupil, "first_day": "2026-09-01", "last_day": "2026-09-30"}}}).Must(t, 201)
 	zoe, uuid := user(object{"name": "Zoë Quill", "email": "zoe@school.example", "kind": "pupil", "element_id": pupil,
 		"permissions": object{"can_api": true, "can_add_events": true, "can_add_notes": true}})
-	_, head := user(object{"name": "Head", "email": "head@school.example", "admin_of": []int64{school},
+	keeper, head := user(object{"name": "Head", "email": "head@school.example", "admin_of": []int64{school},
 		"permissions": object{"can_api": true}})
 	category := admin.Post(t, "/api/admin/eventcategories", object{"eventcategory": object{"name": "Lesson"}}).
 		Must(t, 201).Int(t, "eventcategory.id")
@@ -86,7 +86,14 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		Int(t, "event.id")
 	admin.Post(t, "/api/events", event("Of others", "2026-09-07", other)).Must(t, 200)
 	self := o.system.Login(t, uuid)
-	self.Post(t, "/api/events", event("Her own", "2026-09-08")).Must(t, 200)
+	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, keeper), nil).Must(t, 200)
+	self.Post(t, "/api/events", event("Her own", "2026-09-08", hall)).Must(t, 200)
+	admin.Post(t, "/api/events", event("Parents of zoë  QUILL", "2026-09-09", other)).Must(t, 200)
+	for title, reason := range map[string]string{"Choir": "Promised to Quill, Zoë", "Chess": "Promised to Zoë"} {
+		asked := admin.Post(t, "/api/events", event(title, "2026-09-10", other, hall)).Must(t, 200)
+		o.system.Login(t, head).Patch(t, fmt.Sprintf("/api/commitments/%d", asked.Int(t, "event.commitments.1.id")),
+			object{"commitment": object{"status": "rejected", "reason": reason}}).Must(t, 200)
+	}
 	note := func(text string) {
 		admin.Post(t, fmt.Sprintf("/api/events/%d/notes", trip), object{"note": object{"contents": text}}).Must(t, 200)
 	}
@@ -96,7 +103,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "zoe.zip")
 	out := o.does(t, "people", "export", fmt.Sprint(pupil), "--out", file)
-	wantOut(t, out, "events.csv         3\n")
+	wantOut(t, out, "events.csv         5\n")
 	wantOut(t, out, "written to "+file+"\n")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
@@ -114,9 +121,12 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		t.Errorf("%v: %s", err, files["person.json"])
 	}
 	wantRows(t, rowsOf(t, files, "groups.csv", 1), "9 History|2026-09-01|2026-09-30")
+	wantOut(t, files["README.txt"], "mails and messages to webhooks that wait")
 	wantRows(t, rowsOf(t, files, "notes.csv", 2), "is named|First administrator|zoë quill brings\nthe tent")
 	events := strings.Join(rowsOf(t, files, "events.csv", 1), "\n")
-	wanted := []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|", "|made it|"}
+	wanted := []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|",
+		"|made it, asked for something in it|||", "Parents of zoë  QUILL|Lesson|", "|false|is named|||",
+		"Choir|Lesson|", "|false|is named||rejected|Promised to Quill, Zoë|Head|"}
 	for _, want := range wanted {
 		if !strings.Contains(events, want) {
 			t.Errorf("%q is not in\n%s", want, events)
@@ -141,7 +151,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		t.Errorf("the export itself has looked at the person: %q", rows)
 	}
 	for name, text := range files {
-		for _, alien := range []string{uuid, "Max Orr", "After her days", "Of others"} {
+		for _, alien := range []string{uuid, "Max Orr", "After her days", "Of others", "Chess"} {
 			if strings.Contains(text, alien) {
 				t.Errorf("%s has %q:\n%s", name, alien, text)
 			}

@@ -263,6 +263,30 @@ func TestDecisionsAreSentWithTheirEvents(t *testing.T) {
 	}
 }
 
+// Who asked is known of elements that are free, too, and of a resource group.
+func TestWhoAskedIsSentWithTheEvent(t *testing.T) {
+	b, err := bundle.Open(clienttest.Folder(t, with(map[string]string{
+		"events.csv": "key,body,category,starts_at,ends_at,elements\n" +
+			"e1,x,lesson,2026-09-07,2026-09-07,Location:G7;Group:9A;Group:buses\n",
+		"notes.csv": "key,event,contents\n",
+		"commitments.csv": "event,element,status,decided_by,asked_by\ne1,Location:G7,requested,1,1\n" +
+			"e1,Group:9A,uncontrolled,,1\ne1,Group:buses,requested,,1\n"})), timetest.London(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []bundle.Decision{{Element: "Location:G7", Status: "requested", DecidedBy: "1", AskedBy: "1"},
+		{Element: "Group:9A", Status: "uncontrolled", AskedBy: "1"},
+		{Element: "Group:buses", Status: "requested", AskedBy: "1"}}
+	for row, err := range b.Rows(bundle.Events) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, row.Record.(bundle.EventRecord).Decisions); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestNamesOfFilesAreKnownInAnyCase(t *testing.T) {
 	files := map[string]string{"Staff.csv": "key,initials,forename,surname\n17,A,B,C\n",
 		"EVENTCATEGORIES.CSV": "key,name\nlesson,Lesson\n",
@@ -535,6 +559,11 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 				"commitments.csv:4: status: can't be blank",
 				"commitments.csv:5: element: is a resource group, whose requests are not decided but allocated",
 				"commitments.csv:4: event: no row of events.csv has the key of this row's event"}},
+		{"asked by nobody", map[string]string{"commitments.csv": "event,element,status,asked_by,reason\n" +
+			"e1,Location:G7,uncontrolled,,\ne1,Group:9A,requested,9,\ne1,Group:buses,requested,1,Full\n"},
+			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
+				`commitments.csv:3: asked_by: no row of users.csv has the key "9"`,
+				"commitments.csv:4: element: is a resource group, whose requests are not decided but allocated"}},
 		{"decision at no time", map[string]string{
 			"commitments.csv": "event,element,status,decided_at\ne1,Location:G7,noted,May\n"},
 			[]string{"commitments.csv:2: decided_at: is not an instant (2026-09-07T09:00:00Z)"}},

@@ -14,7 +14,8 @@ import (
 // their events.
 const Commitments Kind = "commitments"
 
-var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by decided_at request]", readDecision)
+var commitmentSheet = newSheet(Commitments, "event element status [reason decided_by decided_at request asked_by]",
+	readDecision)
 
 // maxReason bounds a reason in characters, as the API does.
 const maxReason = 4096
@@ -32,15 +33,17 @@ type decisions struct {
 func readDecision(r *row) (string, any) {
 	event := r.Required("event", csvfile.MaxKey)
 	statuses, request := []string{"confirmed", "rejected", "noted", "requested"}, strings.Clone(r.element("request"))
-	if request != "" {
+	asked := strings.Clone(r.reference("asked_by", Users))
+	if request != "" || asked != "" {
 		statuses = append(statuses, "uncontrolled")
 	}
 	d := Decision{Element: strings.Clone(r.requiredElement("element")), Status: r.OneOf("status", statuses...),
 		Reason:    strings.Clone(r.Optional("reason", maxReason)),
-		DecidedBy: strings.Clone(r.reference("decided_by", Users)), DecidedAt: r.decidedAt(), Request: request}
+		DecidedBy: strings.Clone(r.reference("decided_by", Users)), DecidedAt: r.decidedAt(), Request: request,
+		AskedBy: asked}
 	r.Required("status", csvfile.MaxName)
 	r.Unique("element", event+" "+d.Element, "this element of this event")
-	if group, ok := strings.CutPrefix(d.Element, "Group:"); ok && r.pass.index.resources[group] {
+	if group, ok := strings.CutPrefix(d.Element, "Group:"); ok && r.pass.index.resources[group] && !d.onlyAsked() {
 		r.Fault("element", "is a resource group, whose requests are not decided but allocated")
 	}
 	if group, ok := strings.CutPrefix(request, "Group:"); request != "" && !(ok && r.pass.index.resources[group]) {
@@ -53,6 +56,11 @@ func readDecision(r *row) (string, any) {
 	}
 	of.list = append(of.list, d)
 	return "", nil
+}
+
+// onlyAsked says whether the row says no more than who asked, which may be said of a request for items, too.
+func (d Decision) onlyAsked() bool {
+	return d == Decision{Element: d.Element, Status: "requested", AskedBy: d.AskedBy} && d.AskedBy != ""
 }
 
 // decidedAt is when it was decided, "" where nobody says.

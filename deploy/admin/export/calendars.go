@@ -25,7 +25,7 @@ func (x *export) exportCalendars() error {
 		at = &progress{}
 		x.state.Files[calendarsDir] = at
 	}
-	for {
+	for !at.Whole {
 		records, next, err := x.c.Page(x.ctx, "/api/admin/elements", "elements", nil, at.After)
 		if err != nil {
 			return err
@@ -44,6 +44,7 @@ func (x *export) exportCalendars() error {
 		}
 		x.Progress(calendarsDir, at.Rows)
 	}
+	return nil
 }
 
 func (x *export) exportCalendar(r client.Record, at *progress) error {
@@ -57,7 +58,7 @@ func (x *export) exportCalendar(r client.Record, at *progress) error {
 	}
 	text, err := x.c.Calendar(x.ctx, id)
 	if failed := (*client.Error)(nil); errors.As(err, &failed) && failed.Code == http.StatusBadRequest {
-		x.leftOut = append(x.leftOut, "the calendar of "+entity+":"+x.names.keyOf(r)+": "+failed.Message)
+		at.leaveOut("the calendar of %s:%s: %s", entity, x.names.keyOf(r), failed.Message)
 		return nil
 	}
 	if err != nil {

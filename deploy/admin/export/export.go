@@ -31,7 +31,7 @@ type Report struct {
 	Rows map[string]int `json:"rows"` // by file
 	// Next is the token of the list of changes by which the next export goes on.
 	Next string `json:"next"`
-	// LeftOut says what a bundle can't carry.
+	// LeftOut says what a bundle can't carry, in all runs of an export that was interrupted.
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
@@ -48,7 +48,6 @@ type export struct {
 	gone    []client.Record  // what was deleted since
 	events  map[int64]string // the keys of those that are exported; "" for one made by hand
 	resumed bool             // some of these were exported before, and are not among events
-	leftOut []string
 }
 
 // Run exports what the client's user sees, which must be an administrator. An export with the same options that was
@@ -65,7 +64,7 @@ func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
 	if err := x.run(); err != nil {
 		return Report{}, fmt.Errorf("the export in %s is not whole, the same command goes on with it: %w", o.Dir, err)
 	}
-	report := Report{Rows: map[string]int{}, Next: x.state.Next, LeftOut: x.leftOut}
+	report := Report{Rows: map[string]int{}, Next: x.state.Next, LeftOut: x.state.leftOut()}
 	for name, f := range x.state.Files {
 		report.Rows[name] = f.Rows
 	}

@@ -39,14 +39,20 @@ const personReadme = `What Belfry keeps about one person.
 
 person.json   the person's record and its users, without what they log in with
 groups.csv    the groups that it was put into, with the days
-events.csv    the events that it is in, itself or through a group, or made, organises or decided on
+events.csv    the events that it is in, itself or through a group, that it made, organises, asked for something in or
+              decided on, and those whose title or a reason of a decision names it
 notes.csv     the notes that it wrote, and those that name it
 access.csv    who has looked at its detail or timetable
 audit.json    what was done to its records
 actions.json  what its users did
 
+A text names it by its forename or the name that is used with its surname, by a whole name or by an e-mail address.
+
 Not in here: its calendar feeds, of which Belfry keeps no more than a hash of the address; sessions and tokens; notes of
-events that it is in which do not name it; and the network addresses of others.
+events that it is in which do not name it; and the network addresses of others. Nor are texts in which Belfry also looks
+for the name when the person is erased: names of other elements and of categories, the rules of series (the titles of
+their events are in events.csv), what the audit has of other records, mails and messages to webhooks that wait or were
+sent in the last 30 days, and answers kept for a day for requests that are repeated.
 `
 
 // person is the making of a person's archive.
@@ -60,6 +66,7 @@ type person struct {
 	names   map[string]string // by path
 	rows    map[string]int
 	through map[int64]int64 // by commitment that is the person's: the group, 0 for none
+	called  *erasure.Texts  // by what texts name the person
 }
 
 // Person writes what Belfry keeps about a member of staff or a pupil into a new file, a zip archive of JSON and CSV.
@@ -105,6 +112,7 @@ func (p *person) write() error {
 			p.users = append(p.users, user)
 		}
 	}
+	p.called = p.calledBy()
 	for _, stage := range []func() error{
 		p.writeReadme, p.writePerson, p.writeGroups, p.writeEvents, p.writeNotes, p.writeAccess, p.writeAudit,
 		p.writeActions,
@@ -180,7 +188,8 @@ func (p *person) writeGroups() error {
 	})
 }
 
-// writeEvents writes a row for each commitment of the person, and one for each other event that it has to do with.
+// writeEvents writes a row for each commitment of the person, for each other one whose reason names it, and one for each
+// other event that it has to do with or whose title names it.
 func (p *person) writeEvents() error {
 	p.through = map[int64]int64{}
 	all := wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}
@@ -236,29 +245,14 @@ func (p *person) readCommitments(days wiretime.Days) error {
 	return nil
 }
 
+// isNamed is the role of who is named in a text of an event.
+const isNamed = "is named"
+
 // addEvent adds the rows of an event, if it has to do with the person.
 func (p *person) addEvent(event client.Record, category string, add func(cells ...string) error) error {
-	var roles []string
-	if p.isUser(event.ID("owner_id")) {
-		roles = append(roles, "made it")
-	}
-	if event.ID("organiser_id") == p.id {
-		roles = append(roles, "organises it")
-	}
-	commitments := event.Records("commitments")
-	if slices.ContainsFunc(commitments, func(c client.Record) bool { return p.isUser(c.ID("decided_by")) }) {
-		roles = append(roles, "decided on it")
-	}
-	cells := []string{event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
-		event.Text("all_day"), strings.Join(roles, ", ")}
-	in := false
-	for _, c := range commitments {
-		group, its := p.through[c.ID("id")]
-		if !its {
-			continue
-		}
-		in = true
-		through, err := p.elementName(group)
+	roles := p.roles(event)
+	row := func(c client.Record, roles []string) error {
+		through, err := p.elementName(p.through[c.ID("id")])
 		if err != nil {
 			return err
 		}
@@ -266,21 +260,58 @@ func (p *person) addEvent(event client.Record, category string, add func(cells .
 		if err != nil {
 			return err
 		}
-		err = add(append(slices.Clip(cells), through, c.Text("status"), c.Text("reason"), decider,
-			c.Text("decided_at"))...)
-		if err != nil {
+		return add(event.Text("id"), event.Text("body"), category, event.Text("starts_at"), event.Text("ends_at"),
+			event.Text("all_day"), strings.Join(roles, ", "), through, c.Text("status"), c.Text("reason"), decider,
+			c.Text("decided_at"))
+	}
+	shown := false
+	for _, c := range event.Records("commitments") {
+		has := roles
+		if _, its := p.through[c.ID("id")]; !its {
+			if !p.called.In([]byte(c.Text("reason"))) {
+				continue
+			}
+			if !slices.Contains(roles, isNamed) {
+				has = append(slices.Clip(roles), isNamed)
+			}
+		}
+		shown = true
+		if err := row(c, has); err != nil {
 			return err
 		}
 	}
-	if in || len(roles) == 0 {
+	if shown || len(roles) == 0 {
 		return nil
 	}
-	return add(append(cells, "", "", "", "", "")...)
+	return row(client.Record{}, roles)
+}
+
+// roles are what the person has to do with an event, besides being in it.
+func (p *person) roles(event client.Record) (roles []string) {
+	by := func(what string) func(client.Record) bool {
+		return func(of client.Record) bool { return p.isUser(of.ID(what)) }
+	}
+	commitments := event.Records("commitments")
+	for _, role := range []struct {
+		name string
+		has  bool
+	}{
+		{"made it", p.isUser(event.ID("owner_id"))},
+		{"organises it", event.ID("organiser_id") == p.id},
+		{"asked for something in it",
+			slices.ContainsFunc(slices.Concat(commitments, event.Records("requests")), by("asked_by"))},
+		{"decided on it", slices.ContainsFunc(commitments, by("decided_by"))},
+		{isNamed, p.called.In([]byte(event.Text("body")))},
+	} {
+		if role.has {
+			roles = append(roles, role.name)
+		}
+	}
+	return roles
 }
 
 // writeNotes writes the notes that the person wrote, and those that name it.
 func (p *person) writeNotes() error {
-	named := p.calledBy()
 	columns := []string{"note_id", "event_id", "why", "by", "contents"}
 	return p.table(notesFile, columns, func(add func(cells ...string) error) error {
 		for note, err := range p.c.List(p.ctx, "/api/admin/export/notes", "notes", nil) {
@@ -291,8 +322,8 @@ func (p *person) writeNotes() error {
 			switch {
 			case p.isUser(note.ID("owner_id")):
 				why = "wrote it"
-			case named.In([]byte(note.Text("contents"))):
-				why = "is named"
+			case p.called.In([]byte(note.Text("contents"))):
+				why = isNamed
 			default:
 				continue
 			}

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,6 +85,9 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 	requested, elements := map[int64]string{}, []string{} // groups by request
 	for _, q := range r.Records("requests") {
 		group, err := x.names.element(q.ID("element_id"))
+		if err == nil && len(elements) < maxElements {
+			err = x.asked(q, key, group, commitments)
+		}
 		if err != nil {
 			return err
 		}
@@ -111,11 +113,10 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 	}
 	if len(elements) > maxElements {
 		elements = elements[:maxElements]
-		x.leftOut = append(x.leftOut, fmt.Sprintf("event %d: elements after the first %d", r.ID("id"), maxElements))
+		events.leaveOut("event %d: elements after the first %d", r.ID("id"), maxElements)
 	}
 	if place := r.Text("series_place"); place == "1" {
-		x.leftOut = append(x.leftOut,
-			fmt.Sprintf("series %d: its events are there, each by itself", r.ID("series_id")))
+		events.leaveOut("series %d: its events are there, each by itself", r.ID("series_id"))
 	}
 	starts, ends := momentOf(r, "starts_at"), momentOf(r, "ends_at")
 	references["key"], references["starts_at"], references["ends_at"] = key, starts, ends
@@ -143,22 +144,40 @@ func (x *export) references(r client.Record) (map[string]string, error) {
 		x.only.elements[r.ID("organiser_id")] = true
 		for _, of := range slices.Concat(r.Records("commitments"), r.Records("requests")) {
 			x.only.elements[of.ID("element_id")] = true
-			x.only.users[of.ID("decided_by")] = true
+			x.only.users[of.ID("decided_by")], x.only.users[of.ID("asked_by")] = true, true
 		}
 	}
 	_, organiser, _ = strings.Cut(organiser, ":")
 	return map[string]string{"organiser": organiser, "owner": owner, "category": category}, nil
 }
 
-// commitment writes what was decided of a commitment. One that needs no decision has no row, unless it is allocated. An
-// element that became controlled after it was added stays agreed to: the row says confirmed.
+// asked writes who asked for items of a resource group, where it is known.
+func (x *export) asked(q client.Record, event, group string, f *file) error {
+	askedBy, err := x.names.user(q.ID("asked_by"))
+	if err != nil || askedBy == "" {
+		return err
+	}
+	return f.add(cells(bundle.Commitments, q, map[string]string{
+		"event": event, "element": group, "status": "requested", "asked_by": askedBy,
+	})...)
+}
+
+// commitment writes what was decided of a commitment, and who asked for it. One that needs no decision, and of which
+// nobody knows who asked, has no row, unless it is allocated. An element that became controlled after it was added stays
+// agreed to: the row says confirmed.
 func (x *export) commitment(c client.Record, event, element string, requested map[int64]string, f *file) error {
 	status, request := c.Text("status"), requested[c.ID("request_id")]
+	askedBy, err := x.names.user(c.ID("asked_by"))
+	if err != nil {
+		return err
+	}
 	if status == uncontrolled && request == "" {
-		if !x.names.controlled(c.ID("element_id")) {
+		switch {
+		case x.names.controlled(c.ID("element_id")):
+			status = "confirmed"
+		case askedBy == "":
 			return nil
 		}
-		status = "confirmed"
 	}
 	decidedBy, err := x.names.user(c.ID("decided_by"))
 	if err != nil {
@@ -166,6 +185,7 @@ func (x *export) commitment(c client.Record, event, element string, requested ma
 	}
 	return f.add(cells(bundle.Commitments, c, map[string]string{
 		"event": event, "element": element, "status": status, "decided_by": decidedBy, "request": request,
+		"asked_by": askedBy,
 	})...)
 }
 
@@ -286,7 +306,7 @@ func (x *export) exportUsers() error {
 			if err != nil {
 				return err
 			}
-			schools, err := x.schools(r)
+			schools, err := x.schools(r, files[0])
 			if err != nil {
 				return err
 			}
@@ -300,7 +320,7 @@ func (x *export) exportUsers() error {
 
 // schools are the keys of the schools that a user administers. What is no current school is left out: it gives no
 // right, and an import refuses it.
-func (x *export) schools(user client.Record) (string, error) {
+func (x *export) schools(user client.Record, users *file) (string, error) {
 	var keys []string
 	for _, id := range user.IDs("admin_of") {
 		name, err := x.names.element(id)
@@ -308,8 +328,7 @@ func (x *export) schools(user client.Record) (string, error) {
 			return "", err
 		}
 		if !x.names.schools[id] {
-			x.leftOut = append(x.leftOut,
-				fmt.Sprintf("user %d: administers the group %d, which is no current school", user.ID("id"), id))
+			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
 			continue
 		}
 		if x.only != nil {

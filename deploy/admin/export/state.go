@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/belfry-schools/belfry/deploy/admin/bundle"
 )
@@ -31,6 +33,21 @@ type progress struct {
 	Bytes int64  `json:"bytes,omitempty"` // of what is not yet whole: what lies behind them is written anew
 	After string `json:"after,omitempty"` // where the next page begins
 	Whole bool   `json:"whole"`
+	// LeftOut says what the rows so far can't carry; what an interrupted page left out is told when it is read again.
+	LeftOut []string `json:"left_out,omitempty"`
+}
+
+// leaveOut keeps what the file can't carry for the report.
+func (p *progress) leaveOut(format string, args ...any) {
+	p.LeftOut = append(p.LeftOut, fmt.Sprintf(format, args...))
+}
+
+// leftOut is all that the files leave out, whichever run wrote them.
+func (s *state) leftOut() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		all = append(all, s.Files[name].LeftOut...)
+	}
+	return all
 }
 
 // openState goes on with the export in the folder, or begins one in a folder that is new, empty, or a whole export.

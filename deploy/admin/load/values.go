@@ -414,21 +414,29 @@ func beyond(one, other map[string]int) string {
 // decisions compares what the row says was decided with what is known of it.
 func (v *values) decisions(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
 	requests := map[int64]string{}
-	for _, r := range stored.Records("requests") {
-		requests[r.ID("id")] = v.elements[r.ID("element_id")]
-	}
 	known := map[[2]string]client.Record{} // by element and group
+	for _, r := range stored.Records("requests") {
+		group := v.elements[r.ID("element_id")]
+		requests[r.ID("id")] = group
+		known[[2]string{group}] = client.Record{"status": "requested", "asked_by": r["asked_by"]}
+	}
 	for _, c := range stored.Records("commitments") {
 		known[[2]string{v.elements[c.ID("element_id")], requests[c.ID("request_id")]}] = c
 	}
 	for _, d := range row.Decisions {
 		was := known[[2]string{d.Element, d.Request}]
 		of := " of " + d.Element
-		all = changed(all, "status"+of, was.Text("status"), d.Status)
-		all = changed(all, "reason"+of, was.Text("reason"), d.Reason)
-		if d.Status == "requested" || d.Status == "uncontrolled" {
+		if d.AskedBy != "" { // else who is known stays
+			all = changed(all, "asked_by"+of, v.users[was.ID("asked_by")], d.AskedBy)
+		}
+		if d.Status == "uncontrolled" {
+			if d.Request == "" {
+				continue // the row says no more
+			}
 			d.DecidedBy, d.DecidedAt = "", ""
 		}
+		all = changed(all, "status"+of, was.Text("status"), d.Status)
+		all = changed(all, "reason"+of, was.Text("reason"), d.Reason)
 		all = changed(all, "decided_by"+of, v.users[was.ID("decided_by")], d.DecidedBy)
 		if at, err := wiretime.Parse(d.DecidedAt); err == nil { // else it is when the row is imported
 			all = changed(all, "decided_at"+of, v.instant(momentOf(was, "decided_at")), v.instant(at))

@@ -42,8 +42,8 @@ func buildBelfryctl(t *testing.T) belfryctl {
 }
 
 // run runs a command that must succeed, and logs how long it took and what it held at most. Holding more than the bound
-// fails.
-func (b belfryctl) run(t *testing.T, s *servicetest.System, args ...string) {
+// fails. It returns what the command says.
+func (b belfryctl) run(t *testing.T, s *servicetest.System, args ...string) string {
 	t.Helper()
 	begun := time.Now()
 	command, output := b.start(t, s.URL, s.AdminUUID, args...)
@@ -56,6 +56,7 @@ func (b belfryctl) run(t *testing.T, s *servicetest.System, args ...string) {
 	if held > *tripMemory<<20 {
 		t.Errorf("belfryctl %s held %d MiB, more than %d", args[0], held>>20, *tripMemory)
 	}
+	return output.String()
 }
 
 // fails runs a command that must end with code 1 and these texts.
@@ -185,8 +186,10 @@ func (b belfryctl) loadByCommand(t *testing.T, s *servicetest.System, c *client.
 }
 
 // exportByCommand exports into a folder by the command, which is killed among the events twice, and once among the
-// notes. Each time it goes on after the last page that it has kept.
-func (b belfryctl) exportByCommand(t *testing.T, s *servicetest.System, dir string) {
+// notes, and finds no space after all that leaves something
+// out. Each time it goes on after the last
+// page that it has kept. It returns what the last run says.
+func (b belfryctl) exportByCommand(t *testing.T, s *servicetest.System, dir string, noSpace []string) string {
 	t.Helper()
 	export := []string{"export", dir, "--origin", "a.example"}
 	for i, requests := range []int{2, 3} {
@@ -196,5 +199,13 @@ func (b belfryctl) exportByCommand(t *testing.T, s *servicetest.System, dir stri
 		}
 	}
 	b.killed(t, s, "/api/admin/export/notes", 1, export...)
-	b.run(t, s, export...)
+	full := filepath.Join(dir, "eventcategories.csv.part") // after events and users
+	if err := os.Symlink("/dev/full", full); err != nil {
+		t.Fatal(err)
+	}
+	b.fails(t, s, noSpace, export...)
+	if err := os.Remove(full); err != nil {
+		t.Fatal(err)
+	}
+	return b.run(t, s, export...)
 }

@@ -32,12 +32,14 @@ type exportedCommitment struct {
 	Reason    string       `json:"reason,omitempty"`
 	DecidedBy int64        `json:"decided_by,omitempty"`
 	DecidedAt *string      `json:"decided_at,omitempty"`
+	AskedBy   int64        `json:"asked_by,omitempty"`
 }
 
 type exportedRequest struct {
 	ID        int64 `json:"id"`
 	ElementID int64 `json:"element_id"`
 	Quantity  int   `json:"quantity"`
+	AskedBy   int64 `json:"asked_by,omitempty"`
 }
 
 // exportEvents is GET /api/admin/export/events.
@@ -69,11 +71,11 @@ func (s shape) exported(e event.Event) exportedEvent {
 	for i, c := range e.Commitments {
 		shown.Commitments[i] = exportedCommitment{
 			ID: c.ID, ElementID: c.ElementID, Status: c.Status, RequestID: c.RequestID, Reason: c.Reason,
-			DecidedBy: c.DecidedBy, DecidedAt: s.moment(c.DecidedAt),
+			DecidedBy: c.DecidedBy, DecidedAt: s.moment(c.DecidedAt), AskedBy: c.AddedBy,
 		}
 	}
 	for i, r := range e.Requests {
-		shown.Requests[i] = exportedRequest{r.ID, r.ElementID, r.Quantity}
+		shown.Requests[i] = exportedRequest{r.ID, r.ElementID, r.Quantity, r.AddedBy}
 	}
 	return shown
 }

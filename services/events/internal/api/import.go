@@ -67,6 +67,7 @@ func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision
 		DecidedBy string `json:"decided_by"`
 		DecidedAt string `json:"decided_at"`
 		Request   string `json:"request"`
+		AskedBy   string `json:"asked_by"`
 	}
 	if fields.Has("decisions") && json.Unmarshal(fields["decisions"], &given) != nil {
 		faults.Add("decisions", "is not an array of decisions")
@@ -85,7 +86,7 @@ func readDecisions(fields web.Object, faults problem.Fields) []event.RowDecision
 			}
 		}
 		decisions[i] = event.RowDecision{Element: d.Element, DecidedBy: d.DecidedBy, DecidedAt: at, Request: d.Request,
-			Decision: event.Decision{Status: event.Status(d.Status), Reason: d.Reason}}
+			AskedBy: d.AskedBy, Decision: event.Decision{Status: event.Status(d.Status), Reason: d.Reason}}
 	}
 	return decisions
 }

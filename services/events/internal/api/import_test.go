@@ -78,6 +78,51 @@ func TestAdministration_AChangedRowChangesItsEventAndKeepsTheCommitmentsThatStay
 	}
 }
 
+// Who asked is told of entries that need no decision, that wait, and that were given back, and of requests. Where a row
+// does not say it, who is known stays.
+func TestAdministration_WhoAskedIsImported(t *testing.T) {
+	s := loadSchool(t)
+	admin := system.Admin(t)
+	told := func(element, status string, more ...any) map[string]any {
+		return servicetest.With(map[string]any{"element": element, "status": status}, more...)
+	}
+	r := row("asked", "owner", "owner", "elements", []string{"Staff:2", "Property:1", "Group:buses"}, "decisions",
+		[]any{told("Staff:2", "uncontrolled", "asked_by", "owner"),
+			told("Property:1", "requested", "asked_by", "nobody", "reason", "Ask again", "decided_by", "keeper",
+				"decided_at", "2025-03-04T05:06:07Z"),
+			told("Group:buses", "requested", "asked_by", "nobody")})
+	id := admin.Import(t, "events", r)["asked"]
+	holds := func(want ...string) {
+		t.Helper()
+		a := s.as(t, "keeper").Get(t, path("/api/events/%d?include=decisions", id)).Must(t, 200)
+		for _, text := range want {
+			if !strings.Contains(a.Body, text) {
+				t.Errorf("%s lacks %s", a.Body, text)
+			}
+		}
+		for place, user := range map[string]string{"commitments.0": "owner", "commitments.1": "nobody",
+			"requests.0": "nobody"} {
+			if got := a.Int(t, "event."+place+".decision.asked_by.id"); got != s.users[user] {
+				t.Errorf("%s was asked for by %d: %s", place, got, a.Body)
+			}
+		}
+	}
+	holds(`"reason":"Ask again"`, `"decided_at":"2025-03-04T05:06:07.000+00:00"`)
+	r["decisions"] = []any{told("Property:1", "confirmed")}
+	importEvents(t, admin, r)
+	holds(`"status":"confirmed"`)
+
+	got := importEvents(t, admin, row("unasked", "elements", []string{"Staff:2", "Property:1", "Group:buses"},
+		"decisions", []any{told("Staff:2", "uncontrolled"), told("Property:1", "noted", "asked_by", "x"),
+			told("Group:buses", "noted", "asked_by", "owner")}))
+	for _, text := range []string{"Staff:2 is not included in the list", "Property:1 asked_by must exist",
+		"Group:buses must exist"} {
+		if !strings.Contains(got.Body, text) {
+			t.Errorf("%s lacks %q", got.Body, text)
+		}
+	}
+}
+
 func TestAdministration_WhatWasDecidedStaysDecided(t *testing.T) {
 	s := loadSchool(t)
 	admin := system.Admin(t)

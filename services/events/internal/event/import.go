@@ -32,13 +32,16 @@ type Row struct {
 	Decisions []RowDecision
 }
 
-// RowDecision says what was decided of a commitment, before the event came to Belfry.
+// RowDecision says what was decided of a commitment, before the event came to Belfry, and who asked for it. Of a request
+// for items it says who asked alone, and so does Uncontrolled of what is not allocated: its status is then as without
+// the row.
 type RowDecision struct {
 	Element   string    // of the row's elements, unless it is allocated
 	Decision            // without faults
 	DecidedBy string    // the key of a user; "" where nobody is known
 	DecidedAt time.Time // zero where it is not known: then it is the time of the import
 	Request   string    // the resource group, one of the row's elements, whose request it is allocated to; "": none
+	AskedBy   string    // the key of the user who added the element; "": who is known of it stays
 }
 
 // batch is an import under way.

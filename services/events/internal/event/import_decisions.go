@@ -9,7 +9,7 @@ import (
 )
 
 // checkDecisions says what is wrong with what a row says was decided. A decision is of a single element of the row, or
-// of one that is allocated to the request for a resource group of the row.
+// of one that is allocated to the request for a resource group of the row. Who asked may be said of such a group, too.
 func (b *batch) checkDecisions(row Row, faults problem.Fields) {
 	seen, allocated := map[string]bool{}, map[string]int{}
 	for _, d := range row.Decisions {
@@ -21,7 +21,7 @@ func (b *batch) checkDecisions(row Row, faults problem.Fields) {
 		fact, exists := b.elements[d.Element]
 		allocated[d.Request]++
 		switch {
-		case d.Status == Uncontrolled && d.Request == "":
+		case d.Status == Uncontrolled && d.Request == "" && d.AskedBy == "":
 			fault(problem.NotIncluded)
 		case seen[d.Element]:
 			fault(problem.Taken)
@@ -29,14 +29,22 @@ func (b *batch) checkDecisions(row Row, faults problem.Fields) {
 			if reason := b.cannotAllocate(row, d, allocated[d.Request]); reason != "" {
 				fault(reason)
 			}
-		case !slices.Contains(row.Elements, d.Element), exists && fact.Resource:
+		case !slices.Contains(row.Elements, d.Element), exists && fact.Resource && !d.onlyAsked():
 			fault(problem.MustExist)
 		}
 		seen[d.Element] = true
 		if _, known := b.users[d.DecidedBy]; d.DecidedBy != "" && !known && !b.dryRun {
 			fault("decided_by " + problem.MustExist)
 		}
+		if _, known := b.users[d.AskedBy]; d.AskedBy != "" && !known && !b.dryRun {
+			fault("asked_by " + problem.MustExist)
+		}
 	}
+}
+
+// onlyAsked says whether a decision says no more than who asked.
+func (d RowDecision) onlyAsked() bool {
+	return d.AskedBy != "" && d.Status == Requested && d.Reason == "" && d.DecidedBy == "" && d.DecidedAt.IsZero()
 }
 
 // cannotAllocate says why an element can't be allocated as a row says, "" when it can. Whether it is a member of the
@@ -88,30 +96,49 @@ func (b *batch) requestOf(e *Event, d RowDecision) int64 {
 	return e.Requests[i].ID
 }
 
-// decide gives the commitments of an event the statuses that the row says. A commitment that has the status with the
-// reason already stays as it is, with who decided it and when, unless the row says another time.
+// decide gives the commitments of an event the statuses that the row says, and those and the requests who asked.
 func (b *batch) decide(e *Event, row Row) {
 	now := time.Now().UTC().Truncate(time.Second)
 	for _, d := range row.Decisions {
-		request := b.requestOf(e, d)
+		request, element, asked := b.requestOf(e, d), b.elements[d.Element].ID, b.users[d.AskedBy].ID
+		for i, r := range e.Requests {
+			if r.ElementID == element && asked != 0 {
+				e.Requests[i].AddedBy = asked
+			}
+		}
 		i := slices.IndexFunc(e.Commitments, func(c Commitment) bool {
-			return c.RequestID == request && c.ElementID == b.elements[d.Element].ID
+			return c.RequestID == request && c.ElementID == element
 		})
 		if i < 0 {
 			continue
 		}
 		c := &e.Commitments[i]
-		told := d.DecidedAt.UTC().Truncate(time.Millisecond) // as it is stored
-		if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == b.users[d.DecidedBy].ID &&
-			(d.DecidedAt.IsZero() || told.Equal(c.DecidedAt)) {
-			continue
+		if asked != 0 {
+			c.AddedBy = asked
 		}
-		c.Status, c.Reason, c.DecidedBy, c.DecidedAt = d.Status, d.Reason, 0, time.Time{}
-		if d.Status != Requested && d.Status != Uncontrolled {
-			c.DecidedBy, c.DecidedAt = b.users[d.DecidedBy].ID, now
-			if !d.DecidedAt.IsZero() {
-				c.DecidedAt = told
-			}
+		if d.Status != Uncontrolled || d.Request != "" {
+			c.become(d, b.users[d.DecidedBy].ID, now)
 		}
+	}
+}
+
+// become gives a commitment what a row says was decided. One that has the status with the reason already stays as it
+// is, with who decided it and when, unless the row says another time. Of one that is requested again it is kept who
+// gave it back.
+func (c *Commitment) become(d RowDecision, by int64, now time.Time) {
+	told := d.DecidedAt.UTC().Truncate(time.Millisecond) // as it is stored
+	if c.Status == d.Status && c.Reason == d.Reason && c.DecidedBy == by &&
+		(d.DecidedAt.IsZero() || told.Equal(c.DecidedAt)) {
+		return
+	}
+	c.Status, c.Reason, c.DecidedBy, c.DecidedAt = d.Status, d.Reason, 0, time.Time{}
+	switch {
+	case d.Status == Uncontrolled:
+	case !d.DecidedAt.IsZero():
+		c.DecidedBy, c.DecidedAt = by, told
+	case d.Status == Requested:
+		c.DecidedBy = by
+	default:
+		c.DecidedBy, c.DecidedAt = by, now
 	}
 }

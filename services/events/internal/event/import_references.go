@@ -34,8 +34,10 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		}
 		for _, d := range row.Decisions {
 			elements[d.Element] = true
-			if d.DecidedBy != "" {
-				users[d.DecidedBy] = true
+			for _, user := range []string{d.DecidedBy, d.AskedBy} {
+				if user != "" {
+					users[user] = true
+				}
 			}
 		}
 		categories[row.Category] = true

@@ -11,7 +11,7 @@ import (
 )
 
 // Which events an administrator of a school may import is decided here. They are those that have elements, all of which
-// belong to its schools today; owner, organiser and who decided are of its schools as well, or nobody. An event that is
+// belong to its schools today; owner, organiser, who decided and who asked are of its schools as well, or nobody. An event that is
 // there must be such before the row and after it.
 
 // readOwn asks which of all that the rows and their events refer to is p's to administer.
@@ -66,6 +66,9 @@ func (b *batch) checkOwn(e *Event, row Row, faults problem.Fields) {
 		}
 		if foreignUser(d.DecidedBy) {
 			faults.Add("decisions", "decided_by "+problem.NotAdministered)
+		}
+		if foreignUser(d.AskedBy) {
+			faults.Add("decisions", "asked_by "+problem.NotAdministered)
 		}
 	}
 }

@@ -98,6 +98,8 @@ func noticeOf(old, c Commitment, existed bool) NoticeKind {
 		return RequestAllocated
 	case existed && old.Status == c.Status:
 		return ""
+	case !existed && c.Status == Requested: // an import may know who gave it back once
+		return CommitmentRequested
 	case c.DecidedBy != 0:
 		return CommitmentDecided
 	case c.Status == Requested:

@@ -20,6 +20,7 @@ func TestNotices_OfEachChange(t *testing.T) {
 		want          NoticeKind
 	}{
 		"asked for":                     {none, is(Requested), CommitmentRequested},
+		"asked for, and returned once":  {none, decided(Requested), CommitmentRequested},
 		"added freely":                  {none, is(Uncontrolled), ""},
 		"confirmed":                     {is(Requested), decided(Confirmed), CommitmentDecided},
 		"rejected":                      {decided(Confirmed), decided(Rejected), CommitmentDecided},
