@@ -6,10 +6,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 )
 
 type object = map[string]any
@@ -171,6 +182,57 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
 		t.Errorf("left there: %v, %v", left, err)
 	}
+}
+
+// TestPeopleExport_IsPackedFromTheListsThatTheDecisionNames: the command sends GET alone, to what docs/api-decisions.md
+// names, and to all of that.
+func TestPeopleExport_IsPackedFromTheListsThatTheDecisionNames(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.does(t, "import", clienttest.Folder(t, bundleBefore))
+	person := o.element(t, "Staff:17")
+	asked := o.watched(t, "people", "export", fmt.Sprint(person), "--out", filepath.Join(t.TempDir(), "person.zip"))
+
+	decisions, err := os.ReadFile("../../../docs/api-decisions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, decision, _ := strings.Cut(string(decisions), "\n- *A person's data*:")
+	decision, _, _ = strings.Cut(decision, "\n\n")
+	named := map[string]bool{}
+	for _, path := range regexp.MustCompile("`/api/[^`]*`").FindAllString(decision, -1) {
+		named["GET "+strings.Trim(path, "`")] = true
+	}
+	if diff := cmp.Diff(named, asked); diff != "" {
+		t.Errorf("(-named +asked):\n%s", diff)
+	}
+}
+
+// watched runs a command that must succeed, and returns what it asks for besides its session, without ids.
+func (o office) watched(t *testing.T, args ...string) map[string]bool {
+	t.Helper()
+	target, err := url.Parse(o.system.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	door, asked := httputil.NewSingleHostReverseProxy(target), map[string]bool{}
+	var mu sync.Mutex
+	services := regexp.MustCompile(`/audit/[a-z]+`)
+	ids := regexp.MustCompile(`/\d+(/|$)`)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := ids.ReplaceAllString(services.ReplaceAllString(r.URL.Path, "/audit/<service>"), "/<id>$1")
+		if path != "/api/login" && path != "/api/logout" {
+			mu.Lock()
+			asked[r.Method+" "+path] = true
+			mu.Unlock()
+		}
+		door.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	through := office{o.system, maps.Clone(o.env)}
+	through.env["BELFRY_URL"] = server.URL
+	through.does(t, args...)
+	return asked
 }
 
 func wantRows(t *testing.T, got []string, want ...string) {
