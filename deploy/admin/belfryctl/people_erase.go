@@ -171,9 +171,9 @@ func (j job) eraseAgain(f eraseFlags) error {
 	refused := false
 	for _, of := range list {
 		o := client.Record{"element_id": of.ID("element_id")}
-		f := f
-		f.namesakes = f.namesakes || of["with_namesakes"] == true
-		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), f, kept)
+		as := f
+		as.namesakes = f.namesakes || of["with_namesakes"] == true
+		e, err := j.erase(of.ID("element_id"), of.Text("fingerprint"), as, kept)
 		outcome, erased, err := outcomeOf(e, err, f.really)
 		if err != nil {
 			return err

@@ -31,13 +31,17 @@ func commands(t *testing.T) map[string][]string {
 	return found
 }
 
+// shut are the settings by which the guide starts Belfry without a front door.
+const shut = "--set ingress.enabled=false --set httpRoute.enabled=false"
+
 // One command installs and upgrades, also after a first install that failed, and what it sets is in the file, so that
-// the next one does not take it back. Only stopping is for the moment.
+// the next one does not take it back. Only stopping, and shutting the front door, is for the moment.
 func TestTheTextsUpgradeByOneCommand(t *testing.T) {
+	moment := strings.NewReplacer("--set stopped=true", "", shut, "")
 	for file, all := range commands(t) {
 		for _, command := range all {
 			if !strings.HasPrefix(command, "helm upgrade --install ") || !strings.Contains(command, "--values ") ||
-				strings.Contains(strings.ReplaceAll(command, "--set stopped=true", ""), "--set") {
+				strings.Contains(moment.Replace(command), "--set") {
 				t.Errorf("%s: %s", file, command)
 			}
 		}
@@ -60,6 +64,32 @@ func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 	}
 	if len(stops) < 2 {
 		t.Error("the guide does not stop Belfry")
+	}
+}
+
+// While persons are erased again after a restore nobody comes in, and the services run.
+func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join(root, "docs", "operate.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := regexp.MustCompile(`\\\n *`).ReplaceAllString(string(guide), "")
+	if closed, again := strings.Index(joined, shut), strings.Index(joined, "--again erased.json --really"); closed < 0 ||
+		again < closed {
+		t.Error("the guide erases before it has shut the front door")
+	}
+	open := []string{"--set", "ingress.enabled=true", "--set", "httpRoute.enabled=true",
+		"--set", "httpRoute.parentRefs[0].name=web"}
+	for kind, want := range map[string]struct{ open, shut int }{
+		"Ingress": {1, 0}, "HTTPRoute": {1, 0}, "Service": {4, 4}, "Deployment": {4, 4},
+	} {
+		args := append([]string{"--values", "charts/belfry/examples/school.yaml"}, open...)
+		if n := len(only(render(t, args...), kind)); n != want.open {
+			t.Errorf("open: %d %s, want %d", n, kind, want.open)
+		}
+		if n := len(only(render(t, append(args, strings.Fields(shut)...)...), kind)); n != want.shut {
+			t.Errorf("shut: %d %s, want %d", n, kind, want.shut)
+		}
 	}
 }
 
