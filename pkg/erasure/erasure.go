@@ -80,6 +80,9 @@ func Keys(salt string, keys []string) map[string]string {
 // Refused is the fault of an imported row whose record has been erased.
 const Refused = "has been erased; leave the row out"
 
+// Gone is the fault of an imported row that refers to somebody who has been erased.
+const Gone = "has been erased"
+
 // Part is one collection of a service: it does the next of its steps, after a place of its own, and returns the place
 // to go on after and how many records it changed. "" is before the first step, and after the last one.
 type Part func(ctx context.Context, after string) (next string, changed int, err error)

@@ -13,6 +13,8 @@ type Element struct {
 	Resource       bool    `json:"resource"`         // a resource group: it gets requests, not commitments
 	School         bool    `json:"school,omitempty"` // it is a school
 	Administrators []int64 `json:"administrators,omitempty"`
+	// Erased says that the key was that of a person who has been erased. There is nothing else then.
+	Erased bool `json:"erased,omitempty"`
 }
 
 // Controlled says whether commitments of the element need an approval (decisions, part 5).
@@ -22,6 +24,8 @@ func (e Element) Controlled() bool { return len(e.Administrators) > 0 }
 type ElementsQuestion struct {
 	IDs  []int64  `json:"ids,omitempty"`
 	Keys []string `json:"keys,omitempty"`
+	// Erased asks also for those of the keys whose persons have been erased.
+	Erased bool `json:"erased,omitempty"`
 }
 
 // AdministeredQuestion asks for the elements that a user is an administrator of.

@@ -180,30 +180,13 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 		return err
 	}
 	l.leftOut = leftOut
-	stored, err := load.ReadStored(ctx, l.client, source)
-	if err != nil {
-		return err
-	}
-	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
-		return err
-	}
 	admin, err := isAdmin(ctx, l.client)
 	if err != nil {
 		return err
 	}
-	if admin { // others can't list all of it
-		twice, err := load.MadeHere(ctx, l.client, source)
-		if err != nil {
-			return err
-		}
-		l.warnings = append(l.warnings, twice...)
-		if err := l.findErased(ctx, source); err != nil {
-			return err
-		}
-	}
-	stops := slices.ContainsFunc(l.warnings, func(w load.Warning) bool { return w.Stops })
-	if stops && !l.dryRun && !l.really {
-		return errLooksWrong
+	stored, err := l.look(ctx, source, admin)
+	if err != nil {
+		return err
 	}
 	total := 0
 	for _, kind := range bundle.Kinds() {
@@ -226,6 +209,32 @@ func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone
 	}
 	l.report, err = load.Run(ctx, l.client, source, options)
 	return err
+}
+
+// look compares the source with what is stored, which it returns. The error says what stops the import.
+func (l *loading) look(ctx context.Context, source load.Source, admin bool) (load.Stored, error) {
+	stored, err := load.ReadStored(ctx, l.client, source)
+	if err != nil {
+		return nil, err
+	}
+	if l.warnings, err = stored.Warnings(source, l.prune); err != nil {
+		return nil, err
+	}
+	if admin { // others can't list all of it
+		twice, err := load.MadeHere(ctx, l.client, source)
+		if err != nil {
+			return nil, err
+		}
+		l.warnings = append(l.warnings, twice...)
+		if err := l.findErased(ctx, source); err != nil {
+			return nil, err
+		}
+	}
+	stops := slices.ContainsFunc(l.warnings, func(w load.Warning) bool { return w.Stops })
+	if stops && !l.dryRun && !l.really {
+		return nil, errLooksWrong
+	}
+	return stored, nil
 }
 
 // ended is the error of an import that ended with one, or in which records were refused. It says what became of the

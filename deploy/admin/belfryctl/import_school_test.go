@@ -143,6 +143,12 @@ func TestImport_OfASchool(t *testing.T) {
 			t.Errorf("%s is not of the school: %s", key, a.Body)
 		}
 	}
+	// Its own users are compared with those that it may list.
+	code, _, errs := belfryctl(t, head.env, "import", "--dry-run", clienttest.Folder(t, with(ofNorth, "users.csv",
+		strings.Replace(ofNorth["users.csv"], "n1,Ann,", "n1,Zed Other,", 1))))
+	if code != exitOK || errs != "warning: users.csv:2: the key \"n1\" was Ann and is now Zed Other\n" {
+		t.Errorf("another user's key: %d %s", code, errs)
+	}
 	// Changes come in as well, of its own alone.
 	dir = clienttest.Folder(t, with(ofNorth, "staff.csv", "key,initials,forename,surname\nn1,ABC,Anna,Cole\n"+
 		"n2,DEF,Dan,Ford\n", "events.csv", "key,body,category,starts_at,ends_at,all_day,organiser,owner,elements\n"+

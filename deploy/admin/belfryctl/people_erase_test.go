@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/belfry-schools/belfry/deploy/admin/client"
 	"github.com/belfry-schools/belfry/deploy/admin/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
@@ -182,6 +183,7 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		t.Errorf("it is changed: %d %s", a.Code, a.Body)
 	}
 	o.refusesErased(t)
+	o.refusesToNameErased(t)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
 	if left := stored(t, o.system, "O'Quill"); len(left) > 0 { // the refused row's key is in the audit
 		t.Errorf("it is back: %.300s", left[0])
@@ -277,6 +279,45 @@ func (o office) pupil(t *testing.T, forename string) int64 {
 	t.Helper()
 	return o.system.Admin(t).Post(t, "/api/admin/elements", object{"element": object{"entity_type": "Pupil",
 		"forename": forename, "surname": "Orr"}}).Must(t, 201).Int(t, "element.id")
+}
+
+// refusesToNameErased sends rows that name the pupil of leaverOf as other programs would, without her own.
+func (o office) refusesToNameErased(t *testing.T) {
+	t.Helper()
+	c, err := client.New(o.system.URL, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Login(t.Context(), o.env["BELFRY_UUID"]); err != nil {
+		t.Fatal(err)
+	}
+	const event = `{"key":"e1","body":"Piano","category":"lesson","starts_at":"2026-09-07","ends_at":"2026-09-07",`
+	for _, row := range []struct{ kind, line, want string }{
+		{"groups", `{"key":"buses","name":"Buses","resource":true}`, "map[]"},
+		{"eventcategories", `{"key":"lesson","name":"Lesson"}`, "map[]"},
+		{"memberships", `{"key":"Group:7b/Pupil:zoquill","group":"7b","member":"Pupil:zoquill",` +
+			`"spans":[{"first_day":null,"last_day":null}]}`, "map[member:[has been erased]]"},
+		{"memberships", `{"key":"Group:7b/Pupil:nobody","group":"7b","member":"Pupil:nobody",` +
+			`"spans":[{"first_day":null,"last_day":null}]}`, "map[member:[must exist]]"},
+		{"users", `{"key":"u","name":"Z","email":"z@b.example","element":"Pupil:zoquill"}`,
+			"map[element:[has been erased]]"},
+		{"users", `{"key":"u","name":"Z","email":"z@b.example"}`, "map[]"},
+		{"administrators", `{"key":"Pupil:zoquill/u","element":"Pupil:zoquill","user":"u"}`,
+			"map[element:[has been erased]]"},
+		{"events", event + `"elements":["Pupil:morr","Pupil:zoquill"]}`,
+			"map[elements:[Pupil:zoquill has been erased]]"},
+		{"events", event + `"elements":["Group:buses"],"decisions":[{"element":"Pupil:zoquill","status":` +
+			`"confirmed","request":"Group:buses"}]}`, "map[decisions:[Pupil:zoquill has been erased]]"},
+		{"events", event + `"elements":["Pupil:morr","Pupil:nobody"]}`, "map[elements:[Pupil:nobody must exist]]"},
+	} {
+		answer, err := c.Import(t.Context(), row.kind, []byte(row.line+"\n"), client.ImportOptions{})
+		if err != nil || len(answer.Records) != 1 {
+			t.Fatalf("%s: %v %+v", row.line, err, answer)
+		}
+		if got := fmt.Sprint(answer.Records[0].Errors); got != row.want {
+			t.Errorf("%s: %s, want %s", row.line, got, row.want)
+		}
+	}
 }
 
 // TestPeopleErase_AgainAfterARestore: the list that is kept beside the backups erases the same persons, and nobody who

@@ -30,7 +30,8 @@ const (
 	manyKeys = 5
 )
 
-// Stored are the imported elements of Belfry of the types that a source has, by Type:key, and its users, by User:key.
+// Stored are the imported elements of Belfry of the types that a source has, by Type:key, and the names of its imported
+// users, by User:key.
 type Stored map[string]client.Record
 
 // prefixOf begins the keys of a kind in Stored; it is empty of kinds that are not in it.
@@ -65,7 +66,7 @@ func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, e
 			switch key := record.Text("key"); {
 			case key == "":
 			case kind == bundle.Users:
-				stored[prefix+key] = record
+				stored[prefix+key] = client.Record{"name": record["name"]} // all that is compared
 			default: // an element's key has its type
 				stored[key] = record
 			}

@@ -29,7 +29,14 @@ func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.El
 			facts = append(facts, e.fact())
 		}
 	}
-	return facts, nil
+	if !q.Erased {
+		return facts, nil
+	}
+	erased, err := s.erased(ctx, q.Keys, byKeys(byKey))
+	for key := range erased {
+		facts = append(facts, fact.Element{Key: key, Erased: true})
+	}
+	return facts, err
 }
 
 // Administered returns the elements that a user is an administrator of, current or not, in no order.

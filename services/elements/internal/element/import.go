@@ -3,8 +3,12 @@ package element
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
@@ -95,11 +99,45 @@ func (s *Service) findByKeys(ctx context.Context, keys []string) (map[string]Ele
 	if err != nil {
 		return nil, err
 	}
-	byKey := make(map[string]Element, len(found))
-	for _, e := range found {
-		byKey[e.Key] = e
+	return byKeys(found), nil
+}
+
+func byKeys(elements []Element) map[string]Element {
+	all := make(map[string]Element, len(elements))
+	for _, e := range elements {
+		all[e.Key] = e
 	}
-	return byKey, nil
+	return all
+}
+
+// erased returns those of the keys, which have their types, that are of no element since their persons have been
+// erased. It asks nothing where each key of a person is among the elements found.
+func (s *Service) erased(ctx context.Context, keys []string, found map[string]Element) (map[string]bool, error) {
+	var missing []string
+	for _, key := range distinctKeys(keys) {
+		entity, _, _ := strings.Cut(key, ":")
+		if _, exists := found[key]; !exists && (entity == form.Staff || entity == form.Pupil) {
+			missing = append(missing, key)
+		}
+	}
+	if missing == nil {
+		return nil, nil
+	}
+	salt, err := s.erasures.Salt(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hidden := map[string]string{}
+	for _, key := range missing {
+		entity, _, _ := strings.Cut(key, ":")
+		hidden[Type{Name: entity}.Key(erasure.Key(salt, key))] = key
+	}
+	of, err := s.store.FindByKeys(ctx, slices.Collect(maps.Keys(hidden)))
+	erased := map[string]bool{}
+	for _, e := range of {
+		erased[hidden[e.Key]] = true
+	}
+	return erased, err
 }
 
 // copyFaults returns a copy to which a check may add.

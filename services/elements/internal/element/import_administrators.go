@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/authority"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -65,6 +66,12 @@ func (s *Service) importAdministrators(
 	if err != nil {
 		return false, err
 	}
+	var erased map[string]bool
+	if !dry {
+		if erased, err = s.erased(ctx, keys, elements); err != nil {
+			return false, err
+		}
+	}
 	ids := idsOf(slices.Collect(maps.Values(elements)))
 	for _, u := range users {
 		ids = append(ids, u.ElementID)
@@ -80,6 +87,8 @@ func (s *Service) importAdministrators(
 		switch {
 		case elementExists && (!own.Has(e.ID) || e.Details.School && !p.Permissions.Admin):
 			return record.Fail(problem.Fields{"element": {problem.NotAdministered}})
+		case erased[r.Element]:
+			return record.Fail(problem.Fields{"element": {erasure.Gone}})
 		case userExists && !own.Has(user.ElementID):
 			return record.Fail(problem.Fields{"user": {problem.NotAdministered}})
 		case elementExists && slices.Contains(e.ImportedAdministrators, r.User):

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/authority"
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -99,6 +100,12 @@ func (s *Service) ImportMemberships(
 	if err != nil {
 		return nil, err
 	}
+	var erased map[string]bool
+	if !dry {
+		if erased, err = s.erased(ctx, keys, elements); err != nil {
+			return nil, err
+		}
+	}
 	own, err := authority.AskOwn(ctx, p, idsOf(slices.Collect(maps.Values(elements))), s.Belonging)
 	if err != nil {
 		return nil, err
@@ -110,6 +117,8 @@ func (s *Service) ImportMemberships(
 			switch {
 			case exists && !own.Has(e.ID):
 				faults.Add(field, problem.NotAdministered)
+			case erased[key]:
+				faults.Add(field, erasure.Gone)
 			case !exists && !dry:
 				faults.Add(field, problem.MustExist)
 			}

@@ -54,6 +54,7 @@ type batch struct {
 	stored     map[string]Event // by key
 	lookup     *lookup
 	elements   map[string]fact.Element // by key
+	erased     map[string]bool         // keys of elements that have been erased; none in a dry run
 	users      map[string]fact.User    // by key
 	categories map[string]category.Category
 	own        authority.Own // of all that the rows and their events refer to

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
@@ -59,6 +60,8 @@ func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 		}
 	}
 	switch {
+	case b.erased[d.Element]:
+		return erasure.Gone
 	case !exists && !b.dryRun, exists && fact.EntityType == form.Group:
 		return problem.MustExist
 	case quantity == 0, groupExists && !group.Resource:

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/fact"
 	"github.com/belfry-schools/belfry/pkg/form"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -43,15 +44,20 @@ func (b *batch) resolve(ctx context.Context, changed []int) error {
 		categories[row.Category] = true
 	}
 	b.elements, b.users = map[string]fact.Element{}, map[string]fact.User{}
+	b.erased = map[string]bool{}
 	b.categories = map[string]category.Category{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		question := fact.ElementsQuestion{
 			IDs:  slices.Collect(maps.Keys(b.lookup.asked)),
-			Keys: slices.Collect(maps.Keys(elements)),
+			Keys: slices.Collect(maps.Keys(elements)), Erased: !b.dryRun,
 		}
 		facts, err := b.service.elements.Facts(ctx, question)
 		for _, f := range facts {
+			if f.Erased {
+				b.erased[f.Key] = true
+				continue
+			}
 			if elements[f.Key] {
 				b.elements[f.Key] = f
 			}
@@ -101,7 +107,11 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 		faults.Add("category", problem.NotAdministered)
 	}
 	organiser, exists := b.elements[staffKey(row.Organiser)]
-	if row.Organiser != "" && !b.dryRun && (!exists || organiser.EntityType != form.Staff) {
+	switch {
+	case row.Organiser == "":
+	case b.erased[staffKey(row.Organiser)]:
+		faults.Add("organiser", erasure.Gone)
+	case !b.dryRun && (!exists || organiser.EntityType != form.Staff):
 		faults.Add("organiser", problem.NotStaff)
 	}
 	owner, exists := b.users[row.Owner]
@@ -119,6 +129,8 @@ func (b *batch) submitted(row Row, faults problem.Fields) []Submitted {
 		switch {
 		case exists:
 			elements = append(elements, Submitted{Text: key, ID: fact.ID})
+		case b.erased[key]:
+			faults.Add("elements", key+" "+erasure.Gone)
 		case !b.dryRun:
 			faults.Add("elements", key+" "+problem.MustExist)
 		}

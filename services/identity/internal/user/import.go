@@ -39,7 +39,7 @@ type Row struct {
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
-	batch, err := s.read(ctx, p, rows)
+	batch, err := s.read(ctx, p, rows, dryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +118,7 @@ func (row Row) apply(u *User, b importBatch) problem.Fields {
 type importBatch struct {
 	stored   map[string]User   // by key
 	erased   map[string]bool   // the keys of users who have been erased
+	gone     map[string]bool   // those of elements that have been, with the type; none in a dry run
 	elements map[string]int64  // by "Type:key"
 	schools  map[string]int64  // those of the elements that are schools
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
@@ -125,9 +126,11 @@ type importBatch struct {
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
-func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (importBatch, error) {
+func (s *Service) read(
+	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
+) (importBatch, error) {
 	b := importBatch{
-		stored: map[string]User{}, erased: map[string]bool{},
+		stored: map[string]User{}, erased: map[string]bool{}, gone: map[string]bool{},
 		elements: map[string]int64{}, schools: map[string]int64{}, holders: map[string]string{},
 	}
 	keys := make([]string, len(rows))
@@ -167,11 +170,16 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 			hashes = append(hashes, HashUUID(*row.UUID))
 		}
 	}
-	facts, err := s.elements.Facts(ctx, fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted))})
+	question := fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted)), Erased: !dryRun}
+	facts, err := s.elements.Facts(ctx, question)
 	if err != nil {
 		return b, err
 	}
 	for _, e := range facts {
+		if e.Erased {
+			b.gone[e.Key] = true
+			continue
+		}
 		b.elements[e.Key] = e.ID
 		if e.School {
 			b.schools[e.Key] = e.ID
@@ -202,6 +210,8 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	switch id, exists := b.elements[row.Element]; {
 	case row.Element == "" && !b.own.All():
 		faults.Add("element", problem.Blank)
+	case b.gone[row.Element]:
+		faults.Add("element", erasure.Gone)
 	case row.Element == "" || !exists && dryRun:
 	case !exists:
 		faults.Add("element", problem.MustExist)
