@@ -564,6 +564,9 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			[]string{"commitments.csv:2: status: must be one of confirmed, rejected, noted, requested",
 				`commitments.csv:3: asked_by: no row of users.csv has the key "9"`,
 				"commitments.csv:4: element: is a resource group, whose requests are not decided but allocated"}},
+		{"decision of what needs none", map[string]string{"commitments.csv": "event,element,status,asked_by,reason\n" +
+			"e1,Location:G7,uncontrolled,1,Full\n"},
+			[]string{"commitments.csv:2: status: uncontrolled says no more than asked_by, and nothing was decided"}},
 		{"decision at no time", map[string]string{
 			"commitments.csv": "event,element,status,decided_at\ne1,Location:G7,noted,May\n"},
 			[]string{"commitments.csv:2: decided_at: is not an instant (2026-09-07T09:00:00Z)"}},

@@ -49,6 +49,9 @@ func readDecision(r *row) (string, any) {
 	if group, ok := strings.CutPrefix(request, "Group:"); request != "" && !(ok && r.pass.index.resources[group]) {
 		r.Fault("request", "%q is no resource group", csvfile.Brief(request))
 	}
+	if d.Status == "uncontrolled" && request == "" && d.Reason+d.DecidedBy+d.DecidedAt != "" {
+		r.Fault("status", "uncontrolled says no more than asked_by, and nothing was decided")
+	}
 	of := r.pass.index.decided[event]
 	if of == nil {
 		of = &decisions{line: r.Line()}
