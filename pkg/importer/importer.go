@@ -25,6 +25,8 @@ const (
 	MaxRecords = 1000
 	// MaxBody is the largest body of a batch in bytes.
 	MaxBody = 4 << 20
+
+	dryRun = "dry_run"
 )
 
 // Record is one line of a batch: a row of the source with its key.
@@ -41,9 +43,13 @@ type Batch struct {
 }
 
 // Read reads the request's batch. It returns Malformed, with the line's number, when a line is not a JSON object
-// with a key or repeats a key, and Malformed when there are more than MaxRecords.
+// with a key or repeats a key, and Malformed when there are more than MaxRecords or dry_run is not true or false.
 func Read(c *fiber.Ctx) (Batch, error) {
-	batch := Batch{DryRun: c.Query("dry_run") == "true"}
+	dry, err := readDryRun(c)
+	if err != nil {
+		return Batch{}, err
+	}
+	batch := Batch{DryRun: dry}
 	seen := map[string]bool{}
 	number := 0
 	for line := range bytes.Lines(c.Request().Body()) {
@@ -64,6 +70,19 @@ func Read(c *fiber.Ctx) (Batch, error) {
 		}
 	}
 	return batch, nil
+}
+
+// readDryRun reads whether the request is a dry run. Whatever else somebody may have meant by one is Malformed, also
+// an empty value or two: taken as false, it would write.
+func readDryRun(c *fiber.Ctx) (bool, error) {
+	values := c.Request().URI().QueryArgs().PeekMulti(dryRun)
+	switch {
+	case len(values) == 0, len(values) == 1 && string(values[0]) == "false":
+		return false, nil
+	case len(values) == 1 && string(values[0]) == "true":
+		return true, nil
+	}
+	return false, problem.New(problem.Malformed, "%s is not true or false", dryRun)
 }
 
 func parse(line []byte) (Record, error) {
@@ -118,7 +137,7 @@ type Handler func(c *fiber.Ctx, b Batch) ([]record.Outcome, error)
 func Route(kind string, access web.Access, log *auditlog.Log, handle Handler) web.Route {
 	return web.Route{
 		Method: fiber.MethodPost, Path: "/api/admin/import/" + kind, Access: access,
-		Query: "dry_run", Body: web.NDJSON, MaxBody: MaxBody,
+		Query: dryRun, Body: web.NDJSON, MaxBody: MaxBody,
 		Handler: func(c *fiber.Ctx) error { return serve(c, kind, log, handle) },
 	}
 }

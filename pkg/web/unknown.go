@@ -47,7 +47,7 @@ func vocabularyOf(r Route) vocabulary {
 
 // tellUnknown names in a Warning header what a request says that its route does not read: a parameter or a field with
 // another name does nothing, and its sender may believe that it did. Who prefers handling=strict (RFC 7240) is refused
-// instead. Lines of an import are not looked at, nor is a body that is no JSON object.
+// instead, whatever the body is. Lines of an import are not looked at, nor is a body that is no JSON object.
 func tellUnknown(r Route) fiber.Handler {
 	v := vocabularyOf(r)
 	reads := r.Body == JSON && slices.Contains([]string{"POST", "PUT", "PATCH"}, r.Method)
@@ -64,7 +64,7 @@ func tellUnknown(r Route) fiber.Handler {
 				v.check(o, "", &found)
 			}
 		}
-		isStrict := r.Body == JSON && prefersStrict(c)
+		isStrict := prefersStrict(c)
 		if isStrict {
 			c.Set(headerApplied, strict)
 		}

@@ -90,6 +90,40 @@ func TestUnknown_StrictRefusesIt(t *testing.T) {
 	}
 }
 
+// TestUnknown_StrictLooksAtTheQueryOfAnImport sends lines, which nobody looks at, with a query that somebody mistyped.
+func TestUnknown_StrictLooksAtTheQueryOfAnImport(t *testing.T) {
+	ran := 0
+	r := route("POST", "/api/admin/import/users", func(c *fiber.Ctx) error {
+		ran++
+		return web.OK(c)
+	})
+	r.Query, r.Body = "dry_run", web.NDJSON
+	base, _ := serve(t, nil, r)
+	for query, known := range map[string]bool{"?dryrun=true": false, "?dry_run=true": true} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+r.Path+query,
+			strings.NewReader(`{"key":"1","x":2}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", web.NDJSON)
+		request.Header.Set("Prefer", "handling=strict")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		code, runs := http.StatusBadRequest, 0
+		if known {
+			code, runs = http.StatusOK, 1
+		}
+		if answer.StatusCode != code || ran != runs || answer.Header.Get("Preference-Applied") != "handling=strict" {
+			t.Errorf("%s: %d, ran %d times, applied %q", query, answer.StatusCode, ran,
+				answer.Header.Get("Preference-Applied"))
+		}
+		ran = 0
+	}
+}
+
 // TestUnknown_HostileNamesMakeAShortPlainHeader sends names that would end a line, a quotation or a buffer.
 func TestUnknown_HostileNamesMakeAShortPlainHeader(t *testing.T) {
 	ask := asking(t)

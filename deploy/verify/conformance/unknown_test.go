@@ -79,3 +79,19 @@ func TestClients_StrictRefusesWhatACallDoesNotKnow(t *testing.T) {
 	equal(t, "the event that was not refused", listed.Int(t, "commitments.0.event.id"), made.Int(t, "event.id"))
 	equal(t, "events", len(decode[struct{ Commitments []any }](t, listed).Commitments), 1)
 }
+
+func TestClients_StrictRefusesWhatAnImportDoesNotKnow(t *testing.T) {
+	proves(t, "clients strict")
+	c, key := school.Admin(), school.Unique("strict")
+	lines := fmt.Sprintf(`{"key":%q,"name":%q}`, key, key)
+	strict := func(query string) servicetest.Answer {
+		return c.Do(t, http.MethodPost, "/api/admin/import/locations"+query, lines, "Content-Type",
+			"application/x-ndjson", "Prefer", "handling=strict")
+	}
+	a := strict("?dryrun=true")
+	a.Want(t, http.StatusBadRequest, `{"status":"Bad request","message":"unknown: dryrun in the query"}`)
+	equal(t, "Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
+	a = strict("?dry_run=true").Must(t, http.StatusOK)
+	equal(t, "Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
+	equal(t, "what the refused batch had made", a.Text(t, "records.0.result"), "created")
+}
