@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -56,12 +58,7 @@ func TestDocument_NothingInItStopsAGenerator(t *testing.T) {
 
 // stops returns the schemas that no generator has a type for: those of two types beside null, and lists without items.
 func stops(at string, part any) (faults []string) {
-	switch p := part.(type) {
-	case []any:
-		for i, one := range p {
-			faults = append(faults, stops(fmt.Sprintf("%s/%d", at, i), one)...)
-		}
-	case map[string]any:
+	walk(at, part, func(at string, p map[string]any) {
 		types, _ := p["type"].([]any)
 		if len(slices.DeleteFunc(slices.Clone(types), func(one any) bool { return one == "null" })) > 1 {
 			faults = append(faults, fmt.Sprintf("%s has the types %v: use anyOf", at, types))
@@ -69,13 +66,76 @@ func stops(at string, part any) (faults []string) {
 		if (p["type"] == "array" || slices.Contains(types, any("array"))) && p["items"] == nil {
 			faults = append(faults, at+" is a list of nothing")
 		}
+	})
+	return faults
+}
+
+// TestDocument_AnIdInARequestHasOneSchema: so that generators make one type for all ids that a client sends.
+func TestDocument_AnIdInARequestHasOneSchema(t *testing.T) {
+	d := parsed(t)
+	schemas := d.resolve(d.resolve(d["components"])["schemas"])
+	found := idPatterns("", map[string]any(d))
+	if want := []string{"/components/schemas/GivenId/anyOf/1"}; !slices.Equal(found, want) {
+		t.Errorf("an id's pattern is at %q, want %q", found, want)
+	}
+	given, reference := "#/components/schemas/GivenId", "#/components/schemas/GivenReference"
+	parts, _ := d.resolve(schemas["GivenReference"])["anyOf"].([]any)
+	if len(parts) != 2 || !reflect.DeepEqual(parts[0], map[string]any{"$ref": given}) {
+		t.Errorf("%s is not made of %s: %v", reference, given, parts)
+	}
+	lists, _ := d.resolve(schemas["GivenElements"])["anyOf"].([]any)
+	if len(lists) == 0 || !reflect.DeepEqual(d.resolve(lists[0])["items"], map[string]any{"$ref": given}) {
+		t.Errorf("the elements of an event are not a list of %s: %v", given, lists)
+	}
+	for _, at := range inlineReferences("", map[string]any(d), given) {
+		if at != "/components/schemas/GivenReference" && at != "/components/schemas/GivenElements" {
+			t.Errorf("%s has an id among others: use %s", at, reference)
+		}
+	}
+}
+
+// idPatterns returns the schemas whose pattern takes the digits of an id, and neither 0 nor a word.
+func idPatterns(at string, part any) (found []string) {
+	walk(at, part, func(at string, schema map[string]any) {
+		text, _ := schema["pattern"].(string)
+		if pattern, err := regexp.Compile(text); err == nil && text != "" && pattern.MatchString("7") &&
+			pattern.MatchString("12") && !pattern.MatchString("0") && !pattern.MatchString("own") {
+			found = append(found, at)
+		}
+	})
+	return found
+}
+
+// inlineReferences returns the schemas that take one that is named, or something else.
+func inlineReferences(at string, part any, name string) (found []string) {
+	walk(at, part, func(at string, schema map[string]any) {
+		for _, key := range []string{"anyOf", "oneOf"} {
+			parts, _ := schema[key].([]any)
+			for _, one := range parts {
+				if object, _ := one.(map[string]any); object["$ref"] == name {
+					found = append(found, at)
+				}
+			}
+		}
+	})
+	return found
+}
+
+// walk shows each object of a part of the document, in order, but for what is in examples.
+func walk(at string, part any, show func(at string, object map[string]any)) {
+	switch p := part.(type) {
+	case []any:
+		for i, one := range p {
+			walk(fmt.Sprintf("%s/%d", at, i), one, show)
+		}
+	case map[string]any:
+		show(at, p)
 		for _, key := range slices.Sorted(maps.Keys(p)) {
 			if key != "example" && key != "examples" {
-				faults = append(faults, stops(at+"/"+key, p[key])...)
+				walk(at+"/"+key, p[key], show)
 			}
 		}
 	}
-	return faults
 }
 
 func TestDocument_WhatStopsAGeneratorIsFound(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -158,7 +159,7 @@ func (c *Checker) checkAnswer(e Exchange, answer *openapi3.Response, at string) 
 }
 
 // checkRequest checks path, query, cookie and body of a request that succeeded. Of an import it checks only the
-// lines whose records succeeded.
+// lines whose records succeeded, and of elements only those that are not among the failures.
 func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.Route,
 	parameters map[string]string) error {
 	err := openapi3filter.ValidateRequest(asked.Context(), &openapi3filter.RequestValidationInput{
@@ -189,7 +190,35 @@ func (c *Checker) checkRequest(e Exchange, asked *http.Request, route *routers.R
 	if media == "application/x-ndjson" {
 		return c.checkLines(e, at)
 	}
-	return c.schemas.check(at, e.Body)
+	return c.schemas.check(at, withoutFailures(e))
+}
+
+// withoutFailures returns the body of a request without those of its elements that failed by the answer.
+func withoutFailures(e Exchange) []byte {
+	var answer struct{ Failures []struct{ Index int } }
+	var body map[string]json.RawMessage
+	if json.Unmarshal(e.Answer, &answer) != nil || json.Unmarshal(e.Body, &body) != nil || len(answer.Failures) == 0 {
+		return e.Body
+	}
+	var asked []json.RawMessage
+	if json.Unmarshal(body["elements"], &asked) != nil {
+		asked = []json.RawMessage{body["elements"]} // one without an array around it
+	}
+	kept := []json.RawMessage{}
+	for index, element := range asked {
+		if !slices.Contains(answer.Failures, struct{ Index int }{index}) {
+			kept = append(kept, element)
+		}
+	}
+	var err error
+	if body["elements"], err = json.Marshal(kept); err != nil {
+		return e.Body
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return e.Body
+	}
+	return text
 }
 
 func (c *Checker) checkLines(e Exchange, at string) error {

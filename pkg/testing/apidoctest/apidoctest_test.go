@@ -1,6 +1,7 @@
 package apidoctest_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,6 +36,16 @@ const (
 	asked = `{"event":{"body":"a","event_category_id":"1","starts_at_text":"2019-04-10"}}`
 )
 
+func withElements(elements string) string {
+	return strings.TrimSuffix(asked, "}") + `,"elements":` + elements + "}"
+}
+
+// failing is an answer in which one of the elements has failed.
+func failing(index int) string {
+	return fmt.Sprintf(`{"status":"Created","event":%s,`+
+		`"failures":[{"index":%d,"element_id":"x","item_type":"Hash","item":{"status":"Not found"}}]}`, event, index)
+}
+
 func TestCheck_AcceptsWhatTheDocumentSays(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body string
@@ -46,9 +57,9 @@ func TestCheck_AcceptsWhatTheDocumentSays(t *testing.T) {
 		{"HEAD", "/api/elements?name=a", "", 200, ""},
 		{"GET", "/api/elements?name=b", "", 404, `{"status":"Not found","elements":[]}`},
 		{"GET", "/api/events/1/notes", "", 200, `{"status":"OK","notes":[` + note + `]}`},
-		{"POST", "/api/events", asked, 200,
-			`{"status":"Created","event":` + event +
-				`,"failures":[{"index":0,"element_id":"x","item_type":"Hash","item":{"status":"Not found"}}]}`},
+		{"POST", "/api/events", withElements(`["1","x",2]`), 200, failing(1)},
+		{"POST", "/api/events", withElements(`"x"`), 200, failing(0)},
+		{"POST", "/api/events", withElements(`7`), 200, `{"status":"Created","event":` + event + `,"failures":[]}`},
 		{"POST", "/api/events", `{}`, 400, `{"status":"Bad request","message":"event is missing"}`},
 		{"DELETE", "/notes/9", "", 404,
 			`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Note with 'id'=9"}`},
@@ -115,6 +126,8 @@ func TestCheck_RefusesWhatTheDocumentDoesNotSay(t *testing.T) {
 				"/event: missing property 'body'"},
 		"a success with a bad id": {"PUT", "/api/sessions/1", `{"session":{"user_id":"x"}}`, 200, `{"status":"OK"}`,
 			"/session/user_id: "},
+		"an element that is no id": {"POST", "/api/events", withElements(`["x","y"]`), 200, failing(0),
+			"/elements"},
 		"a success with a bad day": {"GET", "/api/elements/1/commitments?start_date=today", "", 200,
 			`{"status":"OK","commitments":[]}`, "start_date"},
 		"a record without a name": {"POST", "/api/admin/import/subjects", `{"key":"1"}`, 200,

@@ -65,19 +65,31 @@ func (c caller) category() *api.GivenReference {
 	answered(r, err)
 	for _, category := range r.JSON200.Eventcategories {
 		if category.Name == "Trip" {
-			id := &api.GivenReference{}
-			must(id.FromId(category.Id))
-			return id
+			reference := &api.GivenReference{}
+			must(reference.FromGivenId(given(category.Id)))
+			return reference
 		}
 	}
 	log.Fatal("there is no category Trip")
 	return nil
 }
 
+// given returns an id as requests have it.
+func given(id api.Id) (g api.GivenId) {
+	must(g.FromId(id))
+	return g
+}
+
 // create makes an event, whose times are texts, of the elements.
-func (c caller) create(body, starts, ends string, repeat *api.Repeat, ids ...any) api.CreateEvent200JSONResponseBody {
+func (c caller) create(
+	body, starts, ends string, repeat *api.Repeat, ids ...api.Id,
+) api.CreateEvent200JSONResponseBody {
+	var all api.GivenElements0
+	for _, id := range ids {
+		all = append(all, given(id))
+	}
 	elements := &api.GivenElements{}
-	must(elements.FromGivenElements0(ids))
+	must(elements.FromGivenElements0(all))
 	r, err := c.api.CreateEventWithResponse(c.ctx, nil, api.CreateEventJSONRequestBody{
 		Event: api.CreateEventJSONBody_Event{
 			Body: &body, EventCategoryId: c.category(), StartsAtText: &starts, EndsAtText: &ends},
@@ -151,7 +163,7 @@ func (c caller) switchUser() {
 	found, err := c.api.FindUsersWithResponse(c.ctx, &api.FindUsersParams{Email: &email})
 	answered(found, err)
 	body := api.SwitchUserJSONRequestBody{}
-	must(body.Session.UserId.FromId(found.JSON200.Users[0].Id))
+	body.Session.UserId = given(found.JSON200.Users[0].Id)
 	switched, err := c.api.SwitchUserWithResponse(c.ctx, 1, body)
 	answered(switched, err)
 	who, err := c.api.WhoAmIWithResponse(c.ctx, 1)
