@@ -41,6 +41,12 @@ type BelongingQuestion struct {
 	All     bool    `json:"all,omitempty"`
 }
 
+// BeyondQuestion asks which of the users administer an element that belongs to none of the schools today.
+type BeyondQuestion struct {
+	Schools []int64 `json:"schools"`
+	Users   []int64 `json:"users"`
+}
+
 // ReachesQuestion asks whose commitments count for elements on a run of days.
 type ReachesQuestion struct {
 	IDs  []int64       `json:"ids"`

@@ -28,6 +28,10 @@ var (
 		Path: "/internal/elements/belonging", Field: "elements",
 		Nothing: func(q fact.BelongingQuestion) bool { return len(q.Schools) == 0 || !q.All && len(q.IDs) == 0 },
 	}
+	Beyond = Question[fact.BeyondQuestion, []int64]{
+		Path: "/internal/elements/beyond", Field: "users",
+		Nothing: func(q fact.BeyondQuestion) bool { return len(q.Users) == 0 },
+	}
 	Pupils = Question[fact.PupilsQuestion, []form.Element]{
 		Path: "/internal/elements/pupils", Field: "pupils",
 		Nothing: func(q fact.PupilsQuestion) bool { return len(q.IDs) == 0 },
@@ -82,6 +86,11 @@ func (e *Elements) Surroundings(ctx context.Context, q fact.SurroundingsQuestion
 // Belonging returns the ids, in order, of what belongs to one of the schools today.
 func (e *Elements) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error) {
 	return ask(ctx, e.peer, Belonging, q)
+}
+
+// Beyond returns those of the users, in order, who administer an element that belongs to none of the schools today.
+func (e *Elements) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, error) {
+	return ask(ctx, e.peer, Beyond, q)
 }
 
 // Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, directly or

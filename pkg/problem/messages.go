@@ -24,6 +24,7 @@ const (
 	NotStaff         = "must be a staff element"
 	NotASchool       = "is not a school"
 	NotAdministered  = "is not of a school that you administer"
+	ReachesBeyond    = "is that of a user who administers elements of no school that you administer"
 	ForAdmins        = "takes the permission admin"
 )
 

@@ -138,6 +138,10 @@ func colleagueCalls() map[string]call {
 			powerful(""), with(wrapped("user", "active", true))),
 		"POST " + one + "/uuid | of the head's school, who has a right that the head lacks": send(http.MethodPost,
 			powerful("/uuid"), nil),
+		"POST " + one + "/uuid | of the head's school, who administers an element of another": send(http.MethodPost,
+			keeping(func(x *scene) Element { return x.school.Location(x.t) }), nil),
+		"POST " + one + "/uuid | of the head's school, who administers an element of it": send(http.MethodPost,
+			keeping(func(x *scene) Element { return x.ofHouse(x.t) }), nil),
 	}
 	for _, c := range []struct{ method, rest string }{
 		{http.MethodDelete, ""}, {http.MethodPost, "/uuid"}, {http.MethodDelete, "/sessions"},
@@ -152,6 +156,15 @@ func colleagueCalls() map[string]call {
 // powerful is the path of a user of the head's school who may do what the head may not.
 func powerful(rest string) func(x *scene) string {
 	return func(x *scene) string { return account(x.colleague(x.t, "edit_all_events").ID) + rest }
+}
+
+// keeping is the path of the uuid of a user of the head's school who administers the element.
+func keeping(element func(x *scene) Element) func(x *scene) string {
+	return func(x *scene) string {
+		u := x.colleague(x.t)
+		x.school.Administrator(x.t, element(x), u)
+		return account(u.ID) + "/uuid"
+	}
 }
 
 // A right over a school ends in the sessions that are there, and what leaves the school leaves it.

@@ -49,7 +49,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	var next int64
 	if more {
 		next = found[len(found)-1].ID
-		c.Set(fiber.HeaderLink, nextLink(c, next))
+		c.Set(fiber.HeaderLink, linkFrom(c, q, next))
 	}
 	if q.Limit == 0 && q.After == 0 {
 		return web.OK(c, elements) // the answer as it is without pages
@@ -81,15 +81,21 @@ func readSearch(c *fiber.Ctx) (q element.Search, err error) {
 	return q, err
 }
 
-// nextLink is the Link header (RFC 8288) of a list that was cut: the same search, after the last that is listed.
-func nextLink(c *fiber.Ctx, last int64) string {
-	query := url.Values{"after": {strconv.FormatInt(last, 10)}}
-	for _, name := range []string{"name", "namelike", "entity_type", "school", "limit"} {
+// linkFrom is the Link header (RFC 8288) of a list that was cut: the same search, after the last that is listed. One
+// with school=first has no next page: all that it is of is the same search without that, which has pages (RFC 6573).
+func linkFrom(c *fiber.Ctx, q element.Search, last int64) string {
+	query, relation := url.Values{}, "collection"
+	names := []string{"name", "namelike", "entity_type"}
+	if !q.School.First {
+		query.Set("after", strconv.FormatInt(last, 10))
+		names, relation = append(names, "school", "limit"), "next"
+	}
+	for _, name := range names {
 		if text := c.Query(name); text != "" {
 			query.Set(name, text)
 		}
 	}
-	return "</api/elements?" + query.Encode() + `>; rel="next"`
+	return "</api/elements?" + query.Encode() + `>; rel="` + relation + `"`
 }
 
 // readSchoolFilter reads the query's school: an id, "own" or "first".

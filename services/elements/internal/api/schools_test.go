@@ -97,6 +97,41 @@ func TestAdministration_ASearchMayPutTheCallersSchoolFirst(t *testing.T) {
 	}
 }
 
+// A list with school=first that is cut says so, and where all of it is; with one fewer it is not cut.
+func TestAdministration_AListThatBeginsWithTheCallersSchoolSaysThatItIsCut(t *testing.T) {
+	s := newTwoSchools(t)
+	rooms := make([]map[string]any, 101)
+	for i := range rooms {
+		rooms[i] = fields{"key": path("%s-%d", s.mark, i), "name": path("%s hall %03d", s.mark, i)}
+	}
+	ids := s.Import(t, "locations", rooms...)
+	last := ids[path("%s-%d", s.mark, 100)]
+	s.member(t, s.first, last, "", "")
+	uuid := s.mark + "-of-the-first-school"
+	s.Post(t, "/api/admin/users", fields{"user": fields{"name": "Ann", "email": "a@school.example", "uuid": uuid,
+		"element_id": s.ann, "permissions": fields{"can_api": true}}}).Must(t, http.StatusCreated)
+	c, query := system.Login(t, uuid), "namelike="+s.mark+"%20hall"
+	of := func(url string, want int) (link string) {
+		t.Helper()
+		a := c.Get(t, url).Must(t, http.StatusOK)
+		if got := a.Len(t, "elements"); got != want || a.Has("next") {
+			t.Errorf("%s: %d, not %d: %s", url, got, want, a.Body)
+		}
+		return a.Header.Get("Link")
+	}
+	all := "/api/elements?" + strings.ReplaceAll(query, "%20", "+")
+	if got := of("/api/elements?"+query+"&school=first", 100); got != "<"+all+`>; rel="collection"` {
+		t.Errorf("a list that is cut: %q", got)
+	}
+	if got := of(all, 100); !strings.HasSuffix(got, `; rel="next"`) {
+		t.Errorf("what it links to: %q", got)
+	}
+	s.Delete(t, path("/api/admin/elements/%d", ids[path("%s-%d", s.mark, 0)])).Must(t, http.StatusOK)
+	if got := of("/api/elements?"+query+"&school=first", 100); got != "" {
+		t.Errorf("a list that is all: %q", got)
+	}
+}
+
 // Nobody finds by a school what it does not see.
 func TestDecisionsPart9_ASearchBySchoolShowsNoMore(t *testing.T) {
 	s := newTwoSchools(t)

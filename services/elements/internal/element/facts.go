@@ -41,7 +41,7 @@ func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.El
 
 // Administered returns the elements that a user is an administrator of, current or not, in no order.
 func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
-	found, err := s.store.FindByAdministrator(ctx, q.UserID)
+	found, err := s.store.FindByAdministrators(ctx, []int64{q.UserID})
 	if err != nil {
 		return nil, err
 	}

@@ -181,3 +181,27 @@ func (s *Service) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]in
 	}
 	return s.belong(ctx, schools, q.IDs)
 }
+
+// Beyond returns those of the users, in order, who administer an element, current or not, that belongs to none of the
+// schools today.
+func (s *Service) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, error) {
+	administered, err := s.store.FindByAdministrators(ctx, q.Users)
+	if err != nil || len(administered) == 0 {
+		return nil, err
+	}
+	ids := make([]int64, len(administered))
+	for i, e := range administered {
+		ids[i] = e.ID
+	}
+	own, err := s.Belonging(ctx, fact.BelongingQuestion{Schools: q.Schools, IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	var users []int64
+	for _, e := range administered {
+		if _, within := slices.BinarySearch(own, e.ID); !within {
+			users = append(users, e.Administrators...)
+		}
+	}
+	return slices.DeleteFunc(distinctIDs(users), func(id int64) bool { return !slices.Contains(q.Users, id) }), nil
+}

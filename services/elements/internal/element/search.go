@@ -30,7 +30,7 @@ type Place struct {
 }
 
 // Search returns the first of the current elements that are looked for and that p sees today, in order of name, then
-// id, and whether there are more; with School.First that is not known. Nothing but accents is in no name.
+// id, and whether there are more. Nothing but accents is in no name.
 // A Malformed problem when p sees no element After, or for a page with School.First; others are those of narrow.
 func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (found []Element, more bool, err error) {
 	n := needle.New(q.Part)
@@ -53,7 +53,7 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 		most = maxHits
 	}
 	ask := most
-	if most > 0 && !q.School.First {
+	if most > 0 {
 		ask++
 	}
 	found, err = s.search(ctx, p, q.School, among, ask, func(among Among, limit int) ([]Element, error) {

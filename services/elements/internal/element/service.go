@@ -16,10 +16,10 @@ import (
 type Store interface {
 	// Get returns one element; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (Element, error)
-	// Find, FindByKeys and FindByAdministrator return those elements that exist, in no order.
+	// Find, FindByKeys and FindByAdministrators return those elements that exist, in no order.
 	Find(ctx context.Context, ids []int64) ([]Element, error)
 	FindByKeys(ctx context.Context, keys []string) ([]Element, error)
-	FindByAdministrator(ctx context.Context, userID int64) ([]Element, error)
+	FindByAdministrators(ctx context.Context, users []int64) ([]Element, error)
 	// List returns a page of elements in order of id.
 	List(ctx context.Context, filter Filter) ([]Element, error)
 	// ListByName returns those among the elements that are current and of exactly that name, in order of id: of each

@@ -113,12 +113,20 @@ func (s *Elements) FindByKeys(ctx context.Context, keys []string) ([]element.Ele
 
 func byKeys(keys []string) bson.D { return bson.D{in("key", keys)} }
 
-// FindByAdministrator implements element.Store.
-func (s *Elements) FindByAdministrator(ctx context.Context, userID int64) ([]element.Element, error) {
-	return s.find(ctx, byAdministrator(userID), options.Find())
+// FindByAdministrators implements element.Store.
+func (s *Elements) FindByAdministrators(ctx context.Context, users []int64) ([]element.Element, error) {
+	if len(users) == 0 {
+		return nil, nil
+	}
+	return s.find(ctx, byAdministrators(users), options.Find())
 }
 
-func byAdministrator(userID int64) bson.D { return bson.D{{Key: "administrators", Value: userID}} }
+func byAdministrators(users []int64) bson.D {
+	if len(users) == 1 {
+		return bson.D{{Key: "administrators", Value: users[0]}}
+	}
+	return bson.D{in("administrators", users)}
+}
 
 // List implements element.Store.
 func (s *Elements) List(ctx context.Context, f element.Filter) ([]element.Element, error) {

@@ -388,7 +388,8 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	}{
 		{"by id", "elements", bson.D{in("_id", some)}, nil},
 		{"by key", "elements", byKeys([]string{"Pupil:17", "Pupil:1900"}), nil},
-		{"by administrator", "elements", byAdministrator(7), nil},
+		{"by administrator", "elements", byAdministrators([]int64{7}), nil},
+		{"by several administrators", "elements", byAdministrators([]int64{7, 9}), nil},
 		{"name", "elements", byName("Forename17 Surname1"), orderOfID},
 		{"namelike of one character", "elements", byNeedle(needle.New("7")), orderOfName},
 		{"namelike of two characters", "elements", byNeedle(needle.New("99")), orderOfName},

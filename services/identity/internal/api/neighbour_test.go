@@ -157,6 +157,61 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 		`{"status":"Service unavailable","message":"elements is away"}`)
 }
 
+// TestAdministration_WhoRenewsAUUIDGetsNoSayInElements: a teacher of the school administers an element as well. Who
+// administers the school acts as the teacher only where that gives it nothing that is not its own.
+func TestAdministration_WhoRenewsAUUIDGetsNoSayInElements(t *testing.T) {
+	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
+	admin := both.Admin(t)
+	school := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
+	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "B"})
+	buses := admin.Import(t, "properties", map[string]any{"key": "buses", "name": "Minibuses"})["buses"]
+	head := map[string]any{"key": "head", "name": "Head", "email": "head@school.example", "uuid": uuid.NewString(),
+		"can_api": true, "admin_of": []string{"north"}}
+	ann := map[string]any{"key": "ann", "name": "Ann", "email": "ann@school.example", "element": "Staff:17",
+		"uuid": uuid.NewString(), "can_api": true}
+	id := admin.Import(t, "users", head, ann)["ann"]
+	belongs := func(element int64) {
+		t.Helper()
+		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", school),
+			map[string]any{"members": []any{map[string]any{"element_id": element}}}).Must(t, 201)
+	}
+	belongs(staff["17"])
+	client := both.Login(t, head["uuid"].(string))
+	renews := func(what string, code int) {
+		t.Helper()
+		if a := client.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil); a.Code != code {
+			t.Errorf("%s: %d %s", what, a.Code, a.Body)
+		}
+	}
+	imports := func(what, want string, record map[string]any) {
+		t.Helper()
+		for _, query := range []string{"?dry_run=true", ""} {
+			a := client.ImportBatch(t, importPath+query, record).Must(t, 200)
+			if !strings.Contains(a.Body, want) {
+				t.Errorf("%s%s: %s", what, query, a.Body)
+			}
+		}
+	}
+	const refused = `"errors":{"uuid":["is that of a user who administers elements of no school that you administer"]}`
+	keeper := fmt.Sprintf("/api/admin/elements/%d/administrators/%d", buses, id)
+	admin.Put(t, keeper, nil).Must(t, 200)
+	renews("an administrator of the district's buses", 403)
+	imports("another uuid", refused, with(ann, "uuid", uuid.NewString()))
+	imports("her uuid as it is", `"result":"updated"`, with(ann, "name", "Ann B"))
+	imports("no uuid", `"result":"updated"`, with(with(ann, "name", "Ann C"), "uuid", nil))
+	login(t, both.Client(t), ann["uuid"].(string)).Want(t, 200, ok)
+
+	belongs(buses)
+	renews("an administrator of the school's buses", 201)
+	another := with(ann, "uuid", uuid.NewString())
+	imports("another uuid, the school's buses", `"result":"updated"`, another)
+	login(t, both.Client(t), another["uuid"].(string)).Want(t, 200, ok)
+
+	both.Stop(t, "elements")
+	renews("elements is away", 503)
+	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil).Must(t, 201)
+}
+
 // TestElements_AUserCanBeAnElement runs the elements service beside.
 func TestElements_AUserCanBeAnElement(t *testing.T) {
 	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})

@@ -11,7 +11,8 @@ import (
 
 // Which users an administrator may administer is decided here, whatever the route. An admin may all. Who administers
 // schools may those whose element belongs to one of them today, and who have no right that it lacks: whoever renews a
-// user's uuid can act as that user. It gives no right that it does not have, and never one of administration.
+// user's uuid can act as that user. So it renews none of a user who administers an element that belongs to no school of
+// its own. It gives no right that it does not have, and never one of administration.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
@@ -19,6 +20,29 @@ func forbidden() error { return problem.New(problem.Forbidden, "") }
 func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID int64) error {
 	own, err := authority.AskOwn(ctx, p, []int64{elementID}, s.elements.Belonging)
 	if err == nil && !own.Has(elementID) {
+		err = forbidden()
+	}
+	return err
+}
+
+// beyond returns those of the users who administer an element that p, who may be no admin, does not: p must not get to
+// act as one of them. Nothing is asked for an admin, or about nobody.
+func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...int64) (map[int64]bool, error) {
+	if p.Permissions.Admin || len(users) == 0 {
+		return nil, nil
+	}
+	found, err := s.elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
+	is := map[int64]bool{}
+	for _, id := range found {
+		is[id] = true
+	}
+	return is, err
+}
+
+// mayActAs returns Forbidden when acting as the user gives p a say in an element that is not p's.
+func (s *Service) mayActAs(ctx context.Context, p principal.Principal, id int64) error {
+	beyond, err := s.beyond(ctx, p, id)
+	if err == nil && beyond[id] {
 		err = forbidden()
 	}
 	return err

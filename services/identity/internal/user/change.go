@@ -41,10 +41,12 @@ func (s *Service) Deactivate(ctx context.Context, p principal.Principal, id int6
 	return err
 }
 
-// RenewUUID replaces a user's uuid by a random one and returns it. All sessions of the user end. NotFound, Forbidden.
+// RenewUUID replaces a user's uuid by a random one and returns it. All sessions of the user end. NotFound;
+// Forbidden when the user is not p's, or may do what p may not.
 func (s *Service) RenewUUID(ctx context.Context, p principal.Principal, id int64) (string, error) {
 	uuid := newUUID()
-	_, err := s.changeAdministered(ctx, p, id, nil, func(u *User) error {
+	may := func() error { return s.mayActAs(ctx, p, id) }
+	_, err := s.changeAdministered(ctx, p, id, may, func(u *User) error {
 		u.UUIDHash = HashUUID(uuid)
 		u.endSessions()
 		return nil

@@ -64,6 +64,7 @@ func (s *Service) Import(
 		batch.check(row, faults, dryRun)
 		if exists {
 			noMore(stored, p, faults)
+			batch.checkRenewal(row, stored, faults)
 		}
 		noMore(attempt, p, faults)
 		switch {
@@ -123,6 +124,7 @@ type importBatch struct {
 	schools  map[string]int64  // those of the elements that are schools
 	holders  map[string]string // hash of a uuid → import key of the user or row that has it; "" for a user made by hand
 	own      authority.Own     // of the users, and of the elements
+	beyond   map[int64]bool    // the ids of users whose uuid stays: they administer what the importer does not
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
@@ -154,6 +156,7 @@ func (s *Service) read(
 	}
 	wanted := map[string]bool{}
 	var hashes []string
+	var renewed []int64
 	for _, row := range rows {
 		if b.stored[row.Key].ImportHash == row.Hash {
 			continue
@@ -168,6 +171,9 @@ func (s *Service) read(
 		}
 		if row.UUID != nil {
 			hashes = append(hashes, HashUUID(*row.UUID))
+			if u, exists := b.stored[row.Key]; exists {
+				renewed = append(renewed, u.ID)
+			}
 		}
 	}
 	question := fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted)), Erased: !dryRun}
@@ -190,6 +196,9 @@ func (s *Service) read(
 		ids = append(ids, u.ElementID)
 	}
 	if b.own, err = authority.AskOwn(ctx, p, ids, s.elements.Belonging); err != nil {
+		return b, err
+	}
+	if b.beyond, err = s.beyond(ctx, p, renewed...); err != nil {
 		return b, err
 	}
 	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
@@ -242,6 +251,13 @@ func (b importBatch) check(row Row, faults problem.Fields, dryRun bool) {
 	b.holders[hash] = row.Key
 }
 
+// checkRenewal adds a fault when the row gives a user another uuid that has to keep its own.
+func (b importBatch) checkRenewal(row Row, u User, faults problem.Fields) {
+	if row.UUID != nil && b.beyond[u.ID] && u.UUIDHash != HashUUID(*row.UUID) && len(faults["uuid"]) == 0 {
+		faults.Add("uuid", problem.ReachesBeyond)
+	}
+}
+
 // insertRows stores the new users.
 func (s *Service) insertRows(ctx context.Context, plan importPlan) error {
 	indexes := slices.Sorted(maps.Keys(plan.inserts))
@@ -276,6 +292,7 @@ func (s *Service) changeRows(
 					faults.Add("key", problem.NotAdministered)
 				}
 				noMore(*u, p, faults)
+				b.checkRenewal(rows[i], *u, faults)
 				maps.Copy(faults, rows[i].apply(u, b))
 				noMore(*u, p, faults)
 				return record.Invalid(*u, faults)
