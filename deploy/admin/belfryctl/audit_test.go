@@ -73,7 +73,8 @@ func TestAudit_OfASchool(t *testing.T) {
 
 	out := head.does(t, "audit")
 	for _, want := range []string{"North", fmt.Sprintf("User:%d ", own.user), fmt.Sprintf("Element:%d ", own.pupil),
-		"Import:staff ", "Import:users ", "Membership:", fmt.Sprintf("EventCategory:%d ", own.category), fmt.Sprintf("Webhook:%d ", own.webhook)} {
+		"Import:staff ", "Import:users ", "Membership:", fmt.Sprintf("EventCategory:%d ", own.category),
+		fmt.Sprintf("Webhook:%d ", own.webhook)} {
 		wantOut(t, out, want)
 	}
 	if strings.Contains(out, "South") || strings.Contains(out, fmt.Sprintf("User:%d ", other.user)) {

@@ -188,8 +188,8 @@ func (p *person) writeGroups() error {
 	})
 }
 
-// writeEvents writes a row for each commitment of the person, for each other one whose reason names it, and one for each
-// other event that it has to do with or whose title names it.
+// writeEvents writes a row for each commitment of the person, for each other one whose reason names it, and one for
+// each other event that it has to do with or whose title names it.
 func (p *person) writeEvents() error {
 	p.through = map[int64]int64{}
 	all := wiretime.Days{First: wiretime.FirstEventDay, Last: wiretime.LastEventDay}

@@ -163,8 +163,8 @@ func (x *export) asked(q client.Record, event, group string, f *file) error {
 }
 
 // commitment writes what was decided of a commitment, and who asked for it. One that needs no decision, and of which
-// nobody knows who asked, has no row, unless it is allocated. An element that became controlled after it was added stays
-// agreed to: the row says confirmed.
+// nobody knows who asked, has no row, unless it is allocated. An element that became controlled after it was added
+// stays agreed to: the row says confirmed.
 func (x *export) commitment(c client.Record, event, element string, requested map[int64]string, f *file) error {
 	status, request := c.Text("status"), requested[c.ID("request_id")]
 	askedBy, err := x.names.user(c.ID("asked_by"))

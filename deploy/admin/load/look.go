@@ -58,7 +58,7 @@ func ReadStored(ctx context.Context, c *client.Client, source Source) (Stored, e
 		if entity := kind.EntityType(); entity != "" {
 			query = url.Values{"entity_type": {entity}}
 		}
-		from, _ := listOf(kind)
+		from := listOf(kind)
 		for record, err := range c.List(ctx, from.path, from.part, query) {
 			if err != nil {
 				return nil, err

@@ -28,21 +28,21 @@ type values struct {
 // list is where records are listed in the order of their ids, with all of their values.
 type list struct{ path, part string }
 
-// listOf is the list of a kind; administrators have none.
-func listOf(kind bundle.Kind) (list, bool) {
+// listOf is the list of a kind that is not administrators.
+func listOf(kind bundle.Kind) list {
 	switch kind {
 	case bundle.Memberships:
-		return list{"/api/admin/export/memberships", "memberships"}, true
+		return list{"/api/admin/export/memberships", "memberships"}
 	case bundle.Users:
-		return list{"/api/admin/users", "users"}, true
+		return list{"/api/admin/users", "users"}
 	case bundle.EventCategories:
-		return list{"/api/admin/eventcategories", "eventcategories"}, true
+		return list{"/api/admin/eventcategories", "eventcategories"}
 	case bundle.Events:
-		return list{"/api/admin/export/events", "events"}, true
+		return list{"/api/admin/export/events", "events"}
 	case bundle.Notes:
-		return list{"/api/admin/export/notes", "notes"}, true
+		return list{"/api/admin/export/notes", "notes"}
 	}
-	return list{"/api/admin/elements", "elements"}, kind.EntityType() != ""
+	return list{"/api/admin/elements", "elements"}
 }
 
 // maxWindow is the most records that a page of a list has.
@@ -51,7 +51,7 @@ const maxWindow = 1000
 // find reads the records of a kind with these ids. One that has gone is left out.
 func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[int64]client.Record, error) {
 	found := make(map[int64]client.Record, len(ids))
-	from, _ := listOf(kind)
+	from := listOf(kind)
 	slices.Sort(ids)
 	for len(ids) > 0 {
 		first := ids[0]

@@ -142,8 +142,8 @@ func runExamples(t *testing.T, run *localRun) {
 	asks.Delete(t, morning).Must(t, 200)
 	mustPrint("gone " + after)
 
-	// These are before all that the demo school asks for, so they are decided first. Film wants what Play has, while both
-	// wait; Day takes nobody's time, and Set takes more days than /api/freebusy answers for.
+	// These are before all that the demo school asks for, so they are decided first. Film wants what Play has, while
+	// both wait; Day takes nobody's time, and Set takes more days than /api/freebusy answers for.
 	book(t, asks, "Meeting", "Play", "2025-07-01 10:00", "2025-07-01 11:00", "Theatre")
 	book(t, asks, "Meeting", "Film", "2025-07-01 10:30", "2025-07-01 11:30", "Theatre")
 	book(t, asks, "Meeting", "Set", "2025-01-07 08:00", "2025-05-07 18:00", "Theatre")

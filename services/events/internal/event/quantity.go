@@ -17,7 +17,8 @@ type RequestView struct {
 }
 
 // ChangeQuantity sets the quantity of a request (decisions, part 5). Missing; Forbidden without edit rights on the
-// event, which p has to see and may know, or administration of the group; Invalid when the quantity is missing, unreadable or not right.
+// event, which p has to see and may know, or administration of the group; Invalid when the quantity is missing,
+// unreadable or not right.
 func (s *Service) ChangeQuantity(
 	ctx context.Context, p principal.Principal, id int64, quantity *int, unreadable problem.Fields,
 ) (RequestView, error) {
