@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -102,6 +103,40 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, found[0])).Must(t, http.StatusOK)
 	if got := importRow(0); got != "failed" || slices.Contains(of(), found[0]) {
 		t.Errorf("once it has left: %s, of the school: %v", got, of())
+	}
+}
+
+// What a process made that died before the school was written is finished by the same call with the same uuid.
+func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testing.T) {
+	s := newTwoSchools(t)
+	id := uuid.NewString()
+	create := func(at int, school int64, name string) servicetest.Answer {
+		return s.head(t, school).At(system.Replica("elements", at)).Post(t, "/api/admin/elements",
+			fields{"element": fields{"entity_type": "Location", "name": s.mark + name, "uuid": id}})
+	}
+	made := create(0, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id")
+	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity) // it is finished
+	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: made}}
+	if d, err := system.DB.Collection("memberships").DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
+		t.Fatal(d, err) // as if it had never come
+	}
+	system.Forget(t)
+	create(1, s.first, "room").WantCode(t, http.StatusUnprocessableEntity)
+	create(1, s.second, "hall").WantCode(t, http.StatusUnprocessableEntity)
+	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
+	if slices.Contains(of(), made) {
+		t.Error("who makes something else finished it")
+	}
+	if got := create(1, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id"); got != made {
+		t.Errorf("repeated: %d, not %d", got, made)
+	}
+	if !slices.Contains(of(), made) {
+		t.Error("it is still of no school")
+	}
+	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, made)).Must(t, http.StatusOK)
+	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity)
+	if slices.Contains(of(), made) {
+		t.Error("it came back after it had left")
 	}
 }
 

@@ -2,6 +2,8 @@ package element
 
 import (
 	"context"
+	"errors"
+	"reflect"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -9,8 +11,9 @@ import (
 )
 
 // Create makes an element by hand, as a member of a school from today on, which has to be p's unless p is an admin; 0:
-// the one that p administers, none for an admin. record.InvalidError when the draft is invalid or another element has
-// the uuid; Forbidden when it is not p's to make.
+// the one that p administers, none for an admin. Where the same draft was made before and cut off before its school, it
+// finishes that. record.InvalidError when the draft is invalid or another element has the uuid; Forbidden when it is not
+// p's to make.
 func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, schoolID int64) (Element, error) {
 	if err := d.mayMake(p); err != nil {
 		return Element{}, err
@@ -27,18 +30,45 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, sc
 	if err := record.Invalid(e, faults); err != nil {
 		return Element{}, err
 	}
+	e.FirstSchool = school
 	created := []Element{e}
 	duplicates, err := s.store.Insert(ctx, created)
 	if err != nil {
 		return Element{}, err
 	}
 	if len(duplicates) > 0 { // the uuid is the only unique key that a client may choose
-		return Element{}, uuidTaken(e)
+		return s.finish(ctx, e, school)
 	}
 	if school != 0 {
 		err = s.enroll(ctx, school, created[0])
 	}
 	return created[0], err
+}
+
+// finish enrolls the element that has the uuid of e already, where it is e, made for the school by a call that was cut
+// off before that. Else the uuid is taken.
+func (s *Service) finish(ctx context.Context, e Element, school int64) (Element, error) {
+	made, err := s.store.GetByUUID(ctx, e.UUID)
+	if errors.Is(err, record.ErrNotFound) || err == nil && !made.isMadeOf(e) {
+		return Element{}, uuidTaken(e)
+	}
+	if err != nil {
+		return Element{}, err
+	}
+	waiting, err := s.waiting(ctx, school, map[string]Element{made.UUID: made})
+	switch {
+	case err != nil:
+		return Element{}, err
+	case len(waiting) == 0:
+		return Element{}, uuidTaken(e)
+	}
+	return made, s.enroll(ctx, school, made)
+}
+
+// isMadeOf says whether e, which is stored, is what a call by hand makes that says all of the other.
+func (e Element) isMadeOf(other Element) bool {
+	return e.Key == "" && e.EntityType == other.EntityType && e.Name == other.Name && e.Current == other.Current &&
+		reflect.DeepEqual(e.Details, other.Details)
 }
 
 func uuidTaken(e Element) error { return record.Invalid(e, problem.Fields{"uuid": {problem.Taken}}) }

@@ -16,8 +16,8 @@ type Element struct {
 
 	Key        string // of the import, with the type ("Pupil:17"); empty when the element was made by hand
 	ImportHash string // of the row that was imported last
-	// ImportedInto is the school that the import which made the element had to make it a member of; 0: of none.
-	ImportedInto int64
+	// FirstSchool is the school that whoever made the element had to make it a member of; 0: of none.
+	FirstSchool int64
 
 	EntityType string
 	EntityID   int64  // counts up by type

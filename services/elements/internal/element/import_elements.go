@@ -90,7 +90,7 @@ func (s *Service) importElements(
 			return record.Fail(faults)
 		}
 		if !exists {
-			e.ImportedInto = batch.School
+			e.FirstSchool = batch.School
 		}
 		return changes.put(i, e)
 	})
@@ -116,14 +116,14 @@ func (s *Service) schoolOfImport(ctx context.Context, p principal.Principal, nam
 	return school, err
 }
 
-// waiting returns those of the elements that an import made for the school and did not come to enroll: it was cut off.
+// waiting returns those of the elements that were made for the school and not enrolled in it: their call was cut off.
 // One that has ever been enrolled is none of them.
 func (s *Service) waiting(
 	ctx context.Context, school int64, elements map[string]Element,
 ) (map[int64]Element, error) {
 	waiting := map[int64]Element{}
 	for _, e := range elements {
-		if school != 0 && e.ImportedInto == school {
+		if school != 0 && e.FirstSchool == school {
 			waiting[e.ID] = e
 		}
 	}

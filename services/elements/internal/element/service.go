@@ -16,6 +16,8 @@ import (
 type Store interface {
 	// Get returns one element; record.ErrNotFound when there is none.
 	Get(ctx context.Context, id int64) (Element, error)
+	// GetByUUID returns the element with that uuid; record.ErrNotFound when there is none.
+	GetByUUID(ctx context.Context, uuid string) (Element, error)
 	// Find, FindByKeys and FindByAdministrators return those elements that exist, in no order.
 	Find(ctx context.Context, ids []int64) ([]Element, error)
 	FindByKeys(ctx context.Context, keys []string) ([]Element, error)

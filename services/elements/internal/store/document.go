@@ -15,7 +15,7 @@ type elementDocument struct {
 
 	Key                    string          `bson:"key,omitempty"`
 	ImportHash             string          `bson:"import_hash,omitempty"`
-	ImportedInto           int64           `bson:"imported_into,omitempty"`
+	FirstSchool            int64           `bson:"imported_into,omitempty"`
 	EntityType             string          `bson:"entity_type"`
 	EntityID               int64           `bson:"entity_id"`
 	Name                   string          `bson:"name"`
@@ -52,7 +52,7 @@ type detailsDocument struct {
 func (d *elementDocument) set(e element.Element) {
 	*d = elementDocument{
 		Head: mongostore.Head{ID: e.ID, Schema: elementSchema},
-		Key:  e.Key, ImportHash: e.ImportHash, ImportedInto: e.ImportedInto,
+		Key:  e.Key, ImportHash: e.ImportHash, FirstSchool: e.FirstSchool,
 		EntityType: e.EntityType, EntityID: e.EntityID, Name: e.Name, UUID: e.UUID,
 		Current: e.Current, Erased: e.Erased,
 		Details:        detailsDocument(e.Details),
@@ -65,7 +65,7 @@ func (d *elementDocument) set(e element.Element) {
 
 func (d *elementDocument) element() element.Element {
 	return element.Element{
-		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash, ImportedInto: d.ImportedInto,
+		ID: d.ID, Version: d.Version, Key: d.Key, ImportHash: d.ImportHash, FirstSchool: d.FirstSchool,
 		EntityType: d.EntityType, EntityID: d.EntityID, Name: d.Name, UUID: d.UUID,
 		Current: d.Current, Erased: d.Erased,
 		Details:                element.Details(d.Details),

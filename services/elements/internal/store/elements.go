@@ -103,6 +103,20 @@ func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]*element.El
 	return byID, err
 }
 
+// GetByUUID implements element.Store.
+func (s *Elements) GetByUUID(ctx context.Context, uuid string) (element.Element, error) {
+	found, err := s.find(ctx, byUUID(uuid), options.Find().SetLimit(1))
+	if err == nil && len(found) == 0 {
+		err = record.ErrNotFound
+	}
+	if err != nil {
+		return element.Element{}, err
+	}
+	return found[0], nil
+}
+
+func byUUID(uuid string) bson.D { return bson.D{{Key: "uuid", Value: uuid}} }
+
 // FindByKeys implements element.Store.
 func (s *Elements) FindByKeys(ctx context.Context, keys []string) ([]element.Element, error) {
 	if len(keys) == 0 {

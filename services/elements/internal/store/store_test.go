@@ -388,6 +388,7 @@ func TestNoRequestReadsACollection(t *testing.T) {
 	}{
 		{"by id", "elements", bson.D{in("_id", some)}, nil},
 		{"by key", "elements", byKeys([]string{"Pupil:17", "Pupil:1900"}), nil},
+		{"by uuid", "elements", byUUID("3b241101-e2bb-4255-8caf-4136c566a962"), nil},
 		{"by administrator", "elements", byAdministrators([]int64{7}), nil},
 		{"by several administrators", "elements", byAdministrators([]int64{7, 9}), nil},
 		{"name", "elements", byName("Forename17 Surname1"), orderOfID},
