@@ -74,7 +74,8 @@ func TestTheGuideShutsTheFrontDoorAfterARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	joined := regexp.MustCompile(`\\\n *`).ReplaceAllString(string(guide), "")
-	if closed, again := strings.Index(joined, shut), strings.Index(joined, "--again erased.json --really"); closed < 0 ||
+	const repeated = "--again erased.json --really"
+	if closed, again := strings.Index(joined, shut), strings.Index(joined, repeated); closed < 0 ||
 		again < closed {
 		t.Error("the guide erases before it has shut the front door")
 	}

@@ -206,8 +206,8 @@ func byHand(t *testing.T, s *servicetest.System) (event, buses int64) {
 	return event, buses
 }
 
-// sameLeftOut holds that an export in one go left out a series and a right, and that one that was interrupted after both
-// tells the same in its last run.
+// sameLeftOut holds that an export in one go left out a series and a right, and that one that was interrupted after
+// both tells the same in its last run.
 func sameLeftOut(t *testing.T, straight []string, interrupted string) {
 	t.Helper()
 	if len(straight) != 2 || !strings.HasSuffix(straight[0], ": its events are there, each by itself") ||

@@ -22,10 +22,11 @@ type Batch struct {
 
 // NewBatch returns an import of that kind with records of those keys. There must be at least one key.
 func (l *Log) NewBatch(kind string, keys []string) *Batch {
-	return &Batch{log: l, record: audit.Record{Type: audit.Batches, ID: kind}, opening: audit.Compare(nil, []audit.Value{
+	opening := audit.Compare(nil, []audit.Value{
 		audit.Int("records", int64(len(keys))), audit.Text("first_key", keys[0]),
 		audit.Text("last_key", keys[len(keys)-1]),
-	})}
+	})
+	return &Batch{log: l, record: audit.Record{Type: audit.Batches, ID: kind}, opening: opening}
 }
 
 // Begin implements audit.Batch.

@@ -299,8 +299,8 @@ func page(w http.ResponseWriter, r *http.Request, part string, list []map[string
 	slices.SortFunc(list, func(a, b map[string]any) int { return cmp.Compare(a["id"].(int64), b["id"].(int64)) })
 	var next any
 	if limit > 0 && len(list) > limit {
-		next = list[limit-1]["id"]
 		list = list[:limit]
+		next = list[len(list)-1]["id"]
 	}
 	Answer(w, http.StatusOK, map[string]any{"status": "OK", part: list, "next": next})
 }
