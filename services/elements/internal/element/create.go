@@ -12,8 +12,8 @@ import (
 
 // Create makes an element by hand, as a member of a school from today on, which has to be p's unless p is an admin; 0:
 // the one that p administers, none for an admin. Where the same draft was made before and cut off before its school, it
-// finishes that. record.InvalidError when the draft is invalid or another element has the uuid; Forbidden when it is not
-// p's to make.
+// finishes that. record.InvalidError when the draft is invalid or another element has the uuid; Forbidden when it is
+// not p's to make.
 func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, schoolID int64) (Element, error) {
 	if err := d.mayMake(p); err != nil {
 		return Element{}, err

@@ -32,9 +32,9 @@ type Row struct {
 	Decisions []RowDecision
 }
 
-// RowDecision says what was decided of a commitment, before the event came to Belfry, and who asked for it. Of a request
-// for items it says who asked alone, and so does Uncontrolled of what is not allocated: its status is then as without
-// the row.
+// RowDecision says what was decided of a commitment, before the event came to Belfry, and who asked for it. Of a
+// request for items it says who asked alone, and so does Uncontrolled of what is not allocated: its status is then as
+// without the row.
 type RowDecision struct {
 	Element   string    // of the row's elements, unless it is allocated
 	Decision            // without faults
