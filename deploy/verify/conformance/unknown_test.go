@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -94,4 +95,6 @@ func TestClients_StrictRefusesWhatAnImportDoesNotKnow(t *testing.T) {
 	a = strict("?dry_run=true").Must(t, http.StatusOK)
 	equal(t, "Preference-Applied", a.Header.Get("Preference-Applied"), "handling=strict")
 	equal(t, "what the refused batch had made", a.Text(t, "records.0.result"), "created")
+	school.Booker(t).Get(t, "/api/elements?name="+url.QueryEscape(key)).
+		Want(t, http.StatusNotFound, `{"status":"Not found","elements":[]}`)
 }
