@@ -14,8 +14,8 @@ commands() {
 	done
 }
 
-# values prints the guide's block of values.
-values() { awk '/^```/ {inside = $0 == "```yaml"; next} inside' "$GUIDE"; }
+# values prints the guide's first block of values, the least that an install needs.
+values() { awk '/^```/ {if (inside) exit; inside = $0 == "```yaml"; next} inside' "$GUIDE"; }
 
 # given makes what the guide leaves to its reader: the host's certificate and address, images in the registry, and the
 # files of a school.
