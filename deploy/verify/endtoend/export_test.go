@@ -199,7 +199,7 @@ func byHand(t *testing.T, s *servicetest.System) (event, buses int64) {
 		"eventcategory_id": category, "starts_at": "2026-12-01 19:00", "ends_at": "2026-12-01 21:00"}}).Must(t, 200)
 	decideByHand(t, s.Login(t, keeper.Text(t, "user.uuid")), made, play)
 	admin.Post(t, "/api/events", record{"repeat": record{"rule": "FREQ=WEEKLY;COUNT=3"}, "elements": []int64{hall},
-		"event": record{"body": "Choir", "eventcategory_id": category,
+		"event": record{"body": "Choir by hand", "eventcategory_id": category,
 			"starts_at": "2027-01-05 18:00", "ends_at": "2027-01-05 19:00"}}).Must(t, 200)
 	admin.Post(t, "/api/events", record{"event": record{"body": "Closed", "eventcategory_id": category,
 		"starts_at": "2026-12-24", "ends_at": "2026-12-27", "all_day": true}}).Must(t, 200)
@@ -237,7 +237,7 @@ func decideByHand(t *testing.T, keeper *servicetest.Client, confirmed, returned 
 // sameDecisions compares who asked for what of the events made by hand, who decided, when and why.
 func sameDecisions(t *testing.T, one, other *servicetest.Client) {
 	t.Helper()
-	for title, least := range map[string]int{`to "Bath`: 3, "Play by hand": 2, "Choir": 3} {
+	for title, least := range map[string]int{`to "Bath`: 3, "Play by hand": 2, "Choir by hand": 3} {
 		want := decisionsOf(t, one, title)
 		if len(want) < least {
 			t.Errorf("%s: %q", title, want)
