@@ -95,8 +95,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	})
 }
 
-// TestHardToBreak_Row05_NoWayInWithoutTrustedProxies: without them all clients count as one, so that ten failed logins
-// refuse everybody; with all addresses each client chooses its own.
+// TestHardToBreak_Row05_NoWayInWithoutTrustedProxies: without them all clients count as one, in the audit and
+// for the limit on wrong logins; with all addresses each client chooses its own.
 func TestHardToBreak_Row05_NoWayInWithoutTrustedProxies(t *testing.T) {
 	wantRefused(t, map[string]string{
 		"ingress.enabled=true,host=a.example": "ingress: set trustedProxies, the networks of the pods " +

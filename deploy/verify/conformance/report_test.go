@@ -27,7 +27,7 @@ func proves(t *testing.T, rules ...string) {
 	school.unlessInterrupted(t)
 }
 
-// provesLast is proves for a test that disturbs other logins from the same address: it runs after all others have
+// provesLast is proves for a test that disturbs wrong logins from the same address: it runs after all others have
 // ended.
 func provesLast(t *testing.T, rules ...string) {
 	t.Helper()

@@ -267,8 +267,8 @@ func tryLoginByBody(t *testing.T, c *servicetest.Client, body any, headers ...st
 	return a
 }
 
-// patiently repeats a login that is answered 429, for three minutes at most. Several runs share the limit on failed
-// logins of this address, so it waits as Retry-After says.
+// patiently repeats a wrong login that is answered 429, for three minutes at most. Several runs share the limit on
+// failed logins of this address, so it waits as Retry-After says.
 func patiently(ctx context.Context, login func() (servicetest.Answer, error)) (servicetest.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()

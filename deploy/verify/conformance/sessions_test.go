@@ -352,10 +352,10 @@ func TestDecisionsPart2_AFurtherLoginEndsTheSessionUnusedLongest(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart2_TenFailedLoginsInAMinute runs last and alone: for up to a minute after it, nobody can log in
-// from this address, whatever a client says that its address is.
+// TestDecisionsPart2_TenFailedLoginsInAMinute runs last and alone: for up to a minute after it, wrong logins from this
+// address are refused, whatever a client says that its address is.
 func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
-	provesLast(t, "decisions 2 limit", "decisions 2 limit forwarded", "decisions 1 429")
+	provesLast(t, "decisions 2 limit", "decisions 2 limit forwarded", "decisions 2 limit right uuid", "decisions 1 429")
 	u := school.User(t)
 	for failed := 0; ; failed++ {
 		a := school.Client().Do(t, http.MethodGet, "/api/login?uuid="+badUUID, nil, "X-Forwarded-For",
@@ -372,7 +372,7 @@ func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
 			t.Fatalf("eleven logins failed within seconds, and none was answered 429")
 		}
 	}
-	school.Client().Get(t, "/api/login?uuid="+u.UUID).WantCode(t, http.StatusTooManyRequests)
+	school.Client().Get(t, "/api/login?uuid="+u.UUID).WantCode(t, http.StatusOK)
 }
 
 func switchTo(u User) map[string]any {

@@ -279,7 +279,7 @@ func TestEveryTestCanFail(t *testing.T) {
 }
 
 // TestTwoRunsAtOnceDoNotDisturbEachOther has a system of its own: failed logins of other tests would delay its
-// logins.
+// wrong logins.
 func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	if err := build(); err != nil {
 		t.Fatal(err)

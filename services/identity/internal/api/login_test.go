@@ -104,14 +104,74 @@ func TestDecisionsPart2_TenFailedLoginsAMinuteExactOverTwoReplicas(t *testing.T)
 	if codes[401] != 10 || codes[429] != 20 {
 		t.Errorf("codes %v, want ten 401 and twenty 429", codes)
 	}
-	if a := login(t, replica(t, 0), p.UUID, from(address)...); a.Code != 429 {
-		t.Errorf("the right uuid from that address: %d", a.Code)
+	for i := range replicas {
+		login(t, replica(t, i), p.UUID, from(address)...).Want(t, 200, ok)
+		loginByBody(t, replica(t, i), p.UUID, from(address)...).Want(t, 200, ok)
 	}
-	if a := loginByBody(t, replica(t, 0), p.UUID, from(address)...); a.Code != 429 {
-		t.Errorf("the right uuid from that address, by POST: %d", a.Code)
+}
+
+// TestHardToBreak_Row05_ALoopOfWrongLoginsRefusesNoRightOneBesideIt has a loop of wrong logins at both replicas from
+// the address of a school, and people who log in there meanwhile.
+func TestHardToBreak_Row05_ALoopOfWrongLoginsRefusesNoRightOneBesideIt(t *testing.T) {
+	people := make([]person, 10)
+	for i := range people {
+		people[i] = newPerson(t, "can_api")
 	}
-	login(t, replica(t, 1), p.UUID, from(freshAddress())...).Want(t, 200, ok)
-	loginByBody(t, replica(t, 1), p.UUID, from(freshAddress())...).Want(t, 200, ok)
+	address := freshAddress()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var wrong, refused atomic.Int64
+	var loop sync.WaitGroup
+	for i := range 4 {
+		c := replica(t, i%2)
+		loop.Go(func() {
+			for ctx.Err() == nil {
+				switch a := login(t, c, uuid.NewString(), from(address)...); a.Code {
+				case 401:
+					wrong.Add(1)
+				case 429:
+					refused.Add(1)
+				default:
+					t.Errorf("a wrong login: %d %s", a.Code, a.Body)
+				}
+			}
+		})
+	}
+	for refused.Load() == 0 && !t.Failed() {
+		time.Sleep(time.Millisecond)
+	}
+	parallel(200, func(i int) {
+		by := login
+		if i%3 == 0 {
+			by = loginByBody
+		}
+		if a := by(t, replica(t, i%2), people[i%len(people)].UUID, from(address)...); a.Code != 200 {
+			t.Errorf("right login %d: %d %s", i, a.Code, a.Body)
+		}
+	})
+	stop()
+	loop.Wait()
+	if n := wrong.Load(); n != 10 {
+		t.Errorf("%d wrong logins were answered 401, want 10", n)
+	}
+}
+
+// TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame has uuids of users who may not log in among the wrong ones.
+func TestDecisionsPart2_OverTheLimitWrongLoginsLookTheSame(t *testing.T) {
+	withoutAPI, inactive := newPerson(t, "can_su"), newPerson(t, "can_api")
+	system.Admin(t).Delete(t, "/api/admin/users/"+strconv.FormatInt(inactive.ID, 10)).Want(t, 200, ok)
+	wrong := []string{uuid.NewString(), withoutAPI.UUID, inactive.UUID}
+	address := freshAddress()
+	for i := range 10 {
+		login(t, replica(t, i%2), wrong[i%3], from(address)...).Want(t, 401, accessDenied)
+	}
+	for i := range 6 {
+		a := login(t, replica(t, i%2), wrong[i%3], from(address)...)
+		a.Want(t, 429, `{"status":"Too many requests"}`)
+		if a.Header.Get("Retry-After") == "" {
+			t.Errorf("wrong login %d has no Retry-After", i)
+		}
+	}
 }
 
 // TestHardToBreak_Row05_BodiesThatStallRefuseNoLogin has more clients without a session stall in the midst of a body
@@ -191,7 +251,6 @@ func TestHardToBreak_Row05_OnlyWhatWasAnsweredAsWrongCounts(t *testing.T) {
 	})
 	login(t, replicas[0], uuid.NewString(), from(address)...).Want(t, 401, accessDenied)
 	login(t, replicas[1], uuid.NewString(), from(address)...).WantCode(t, 429)
-	login(t, replicas[1], p.UUID, from(address)...).WantCode(t, 429)
 }
 
 // processorTime is what both replicas of identity have used.

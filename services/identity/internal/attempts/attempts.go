@@ -46,8 +46,8 @@ type counted struct {
 	fits int
 }
 
-// sets are those that count a failure from address, its own one first. The keys of one failure have the same hash
-// tag, so that a cluster keeps them on one node. An address that is none counts by its text.
+// sets are those that count a failure from address. The keys of one failure have the same hash tag, so that a cluster
+// keeps them on one node. An address that is none counts by its text.
 func (k *Counter) sets(address string) []counted {
 	key := k.prefix + "failedlogins:"
 	ip, err := netip.ParseAddr(address)
@@ -63,9 +63,10 @@ func (k *Counter) sets(address string) []counted {
 	return []counted{{key + own, perAddress}, {key, perNetwork}}
 }
 
-// toWait has the milliseconds until each of the sets has room: the newest failures that fit are looked at, and the
-// oldest of them must have left the window. KEYS: the sets; ARGV: window in milliseconds, what fits into each.
-const toWait = `
+// fail counts a failure in all sets, or in none when one is full, and returns the milliseconds until each of them has
+// room: the newest failures that fit are looked at, and the oldest of them must have left the window. KEYS: the sets;
+// ARGV: window in milliseconds, what fits into each, the member to count.
+var fail = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local window = tonumber(ARGV[1])
@@ -76,14 +77,7 @@ for i, key in ipairs(KEYS) do
   local oldest = redis.call('ZRANGE', key, first, first, 'WITHSCORES')
   waits[i] = oldest[2] and math.max(0, oldest[2] + window - now) or 0
   full = full or waits[i] > 0
-end`
-
-var (
-	look = redis.NewScript(toWait + `
-return waits`)
-
-	// fail counts a failure in all sets, or in none when one is full. ARGV ends with the member to count.
-	fail = redis.NewScript(toWait + `
+end
 if full then return waits end
 for _, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
@@ -91,48 +85,26 @@ for _, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, window)
 end
 return waits`)
-)
-
-// Refused returns how long logins from address are refused, as far as it is remembered: all of them, because of its own
-// failures, and wrong ones, because of its own or those of its network. It asks nobody.
-func (k *Counter) Refused(address string) (all, wrong time.Duration) {
-	for i, s := range k.sets(address) {
-		wait := k.full.wait(s.key)
-		if i == 0 {
-			all = wait
-		}
-		wrong = max(wrong, wait)
-	}
-	return all, wrong
-}
-
-// Wait returns how long logins from address are refused because of its own failures; 0 when they are not. The failures
-// of its network do not count here. It counts nothing.
-func (k *Counter) Wait(ctx context.Context, address string) (time.Duration, error) {
-	return k.run(ctx, look, k.sets(address)[:1])
-}
 
 // Fail counts a failed login from address and returns 0, or counts nothing and returns how long to wait until one more
 // may fail there. Of many at once, over all replicas, exactly as many are counted as fit.
 func (k *Counter) Fail(ctx context.Context, address string) (time.Duration, error) {
-	return k.run(ctx, fail, k.sets(address), rand.Text())
-}
-
-func (k *Counter) run(
-	ctx context.Context, script *redis.Script, sets []counted, more ...any,
-) (time.Duration, error) {
 	var keys []string
 	arguments := []any{window.Milliseconds()}
-	for _, s := range sets {
+	longest := time.Duration(0)
+	for _, s := range k.sets(address) {
 		keys = append(keys, s.key)
 		arguments = append(arguments, s.fits)
+		longest = max(longest, k.full.wait(s.key))
+	}
+	if longest > 0 {
+		return longest, nil
 	}
 	asked := time.Now() // Redis looks later, so that nobody is refused for too long
-	waits, err := script.Run(ctx, k.redis, keys, append(arguments, more...)...).Int64Slice()
+	waits, err := fail.Run(ctx, k.redis, keys, append(arguments, rand.Text())...).Int64Slice()
 	if err != nil {
 		return 0, fmt.Errorf("count failed logins: %w", err)
 	}
-	longest := time.Duration(0)
 	for i, milliseconds := range waits {
 		wait := time.Duration(milliseconds) * time.Millisecond
 		k.full.put(keys[i], asked, wait)

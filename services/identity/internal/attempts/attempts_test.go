@@ -41,14 +41,6 @@ func failAll(t *testing.T, k [2]*Counter, n int, address func(i int) string) (co
 	return counted, longest
 }
 
-// wantWait fails the test unless all logins from address have to wait, or have not to.
-func wantWait(t *testing.T, k *Counter, address string, waits bool) {
-	t.Helper()
-	if wait, err := k.Wait(t.Context(), address); err != nil || (wait > 0) != waits || wait > window {
-		t.Errorf("%s waits %v, %v; want a wait: %t", address, wait, err, waits)
-	}
-}
-
 // wantFail fails the test unless a failed login from address is counted, or is over a limit.
 func wantFail(t *testing.T, k *Counter, address string, counted bool) {
 	t.Helper()
@@ -66,9 +58,8 @@ func TestDecisionsPart2_TenFailuresFromOneAddressExactOverReplicas(t *testing.T)
 	if longest <= 50*time.Second || longest > time.Minute {
 		t.Errorf("to wait %v, want nearly a minute", longest)
 	}
-	wantWait(t, k[0], "192.0.2.1", true)
-	wantWait(t, k[1], "::ffff:192.0.2.1", true)
-	wantWait(t, k[0], "192.0.2.2", false)
+	wantFail(t, k[0], "192.0.2.1", false)
+	wantFail(t, k[1], "::ffff:192.0.2.1", false)
 	wantFail(t, k[1], "192.0.2.2", true)
 }
 
@@ -78,19 +69,17 @@ func TestHardToBreak_Row05_ASixtyFourIsOneAddress(t *testing.T) {
 	if counted != 10 {
 		t.Errorf("%d failures were counted, want 10", counted)
 	}
-	wantWait(t, k[0], "2001:db8:1:2::ffff", true)
-	wantWait(t, k[1], "2001:db8:1:3::ffff", false)
+	wantFail(t, k[0], "2001:db8:1:2::ffff", false)
 	wantFail(t, k[1], "2001:db8:1:3::ffff", true)
 }
 
-func TestHardToBreak_Row05_AHundredFailuresFromOneNetworkRefuseWrongLoginsThereAlone(t *testing.T) {
+func TestHardToBreak_Row05_AHundredFailuresFromOneNetworkRefuseFurtherOnesThereAlone(t *testing.T) {
 	k := replicas(t)
 	counted, longest := failAll(t, k, 240, func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i) })
 	if counted != 100 || longest <= 0 || longest > time.Minute {
 		t.Errorf("%d failures were counted, longest wait %v; want 100 and at most a minute", counted, longest)
 	}
 	wantFail(t, k[0], "2001:db8:1:ffff::1", false)
-	wantWait(t, k[1], "2001:db8:1:ffff::1", false) // a right uuid is not refused for the failures of others
 	wantFail(t, k[0], "2001:db8:2::1", true)
 	wantFail(t, k[1], "192.0.2.1", true)
 }
@@ -117,35 +106,33 @@ func TestHardToBreak_Row05_AFailureLeavesAfterAMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantWait(t, k, address, false)
 	wantFail(t, k, address, true)
 	wantFail(t, k, address, false)
-}
-
-// wantRefused fails the test unless it is remembered that all logins from address, or wrong ones, are refused.
-func wantRefused(t *testing.T, k *Counter, address string, all, wrong bool) {
-	t.Helper()
-	a, w := k.Refused(address)
-	if (a > 0) != all || (w > 0) != wrong || a > window || w > window {
-		t.Errorf("%s: all are refused for %v, wrong ones for %v; want %t, %t", address, a, w, all, wrong)
-	}
 }
 
 func TestHardToBreak_Row05_WhatIsFullIsRemembered(t *testing.T) {
 	k := replicas(t)
 	const address = "2001:db8:1:2::1"
+	withoutRedis, cancel := context.WithCancel(t.Context())
+	cancel()
+	wantKnown := func(k *Counter, address string, known bool) {
+		t.Helper()
+		if wait, err := k.Fail(withoutRedis, address); (wait > 0 && err == nil) != known || wait > window {
+			t.Errorf("without Redis %s waits %v, %v; want it known that it is full: %t", address, wait, err, known)
+		}
+	}
 	for range 10 {
 		wantFail(t, k[0], address, true)
 	}
-	wantRefused(t, k[0], address, false, false) // Redis alone knows
-	wantWait(t, k[0], address, true)
-	wantRefused(t, k[0], address, true, true)
-	wantRefused(t, k[0], "2001:db8:1:3::1", false, false)
-	wantRefused(t, k[1], address, false, false)
+	wantKnown(k[0], address, false)
+	wantFail(t, k[0], address, false)
+	wantKnown(k[0], address, true)
+	wantKnown(k[0], "2001:db8:1:3::1", false)
+	wantKnown(k[1], address, false)
 	failAll(t, k, 240, func(i int) string { return fmt.Sprintf("2001:db8:2:%x::1", i) })
 	for _, one := range k {
-		wantRefused(t, one, "2001:db8:2:ffff::1", false, true)
-		wantRefused(t, one, "2001:db8:3::1", false, false)
+		wantKnown(one, "2001:db8:2:ffff::1", true)
+		wantKnown(one, "2001:db8:3::1", false)
 	}
 }
 
@@ -168,12 +155,12 @@ func TestHardToBreak_Row05_WhatIsRememberedHasABound(t *testing.T) {
 func TestRefusedFailuresDoNotProlongTheWait(t *testing.T) {
 	k := replicas(t)
 	failAll(t, k, 10, func(int) string { return "192.0.2.1" })
-	before, err := k[0].Wait(t.Context(), "192.0.2.1")
-	if err != nil {
-		t.Fatal(err)
+	before, err := k[0].Fail(t.Context(), "192.0.2.1")
+	if err != nil || before == 0 {
+		t.Fatal(before, err)
 	}
 	failAll(t, k, 20, func(int) string { return "192.0.2.1" })
-	if after, err := k[0].Wait(t.Context(), "192.0.2.1"); err != nil || after == 0 || after > before {
+	if after, err := k[1].Fail(t.Context(), "192.0.2.1"); err != nil || after == 0 || after > before {
 		t.Errorf("the wait went from %v to %v, %v", before, after, err)
 	}
 }

@@ -82,11 +82,6 @@ type Elements interface {
 
 // Attempts counts failed logins over all replicas (decisions, part 2).
 type Attempts interface {
-	// Refused returns how long all logins, and wrong ones, from that address are refused for all that is known without
-	// asking anybody; 0: it is not known that they are.
-	Refused(address string) (all, wrong time.Duration)
-	// Wait returns how long all logins from that address are refused, because of its own failures; 0: they are not.
-	Wait(ctx context.Context, address string) (time.Duration, error)
 	// Fail counts a failed login from that address and returns 0. Where the address or its network has reached its
 	// limit it counts nothing and returns how long to wait.
 	Fail(ctx context.Context, address string) (time.Duration, error)
